@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - what all benchmark programs share, the peers included: sizes,
- * repetitions, the clock, and the line of JSON that a result is.
+ * bench.h - what all benchmark programs share, including those of peers: sizes, repetitions, the
+ * clock, and the line of JSON that reports a result.
  *
- * Machines are shared and noisy, so a result is the best of several batches.
+ * A result is the best of several batches, since machines are shared and noisy.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* On the first member of a struct: nobody else's data shares its cache lines,
- * nor the lines that are fetched along with them. */
+/* On the first member of a struct: no other data shares its cache lines, nor the lines that an
+ * adjacent-line prefetcher fetches with them. */
 #define BENCH_APART _Alignas(128)
 
 #define BENCH_BATCHES 20
@@ -33,7 +33,7 @@ static inline double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Round trips in a batch: some hundred microseconds' worth. */
+/* The number of round trips in a batch, which takes some hundred microseconds. */
 static inline int bench_trips(size_t bytes)
 {
     return bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
@@ -55,8 +55,8 @@ static inline void bench_pin(int cpu)
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Reads every byte, in a way that the compiler cannot leave out.  Several sums
- * at a time: it is the memory that should be slow. */
+/* Reads every byte in a way that the compiler cannot remove.  Several independent sums make memory
+ * the bottleneck. */
 static inline unsigned long bench_read(const void *data, size_t bytes)
 {
     const unsigned long *word   = data;
@@ -73,15 +73,17 @@ static inline unsigned long bench_read(const void *data, size_t bytes)
     return total;
 }
 
-/* Windows of messages in a batch of the rate benchmarks, and batches: fewer
- * where there are more processes than CPUs, since some peers crawl there. */
+/* Messages in a window of the rate benchmarks. */
 #define BENCH_WINDOW 256
 
+/* The number of windows in a batch: smaller with more than 2 PEs, since some peers are very slow
+ * where processes outnumber CPUs. */
 static inline int bench_windows(int pes)
 {
     return pes > 2 ? 40 : 400;
 }
 
+/* The number of batches of the rate benchmarks. */
 static inline int bench_rate_batches(int pes)
 {
     return pes > 2 ? 3 : 5;

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_collectives.h - what is measured of collectives, the same for Skua and for every peer
- * (skua bench collectives).
+ * bench_collectives.h - the measurements of `skua bench collectives`, for Skua and every peer.
  *
- *   sync_us, barrier_us   one after another
- *   allreduce_us          sums of doubles, one after another
- *   reduce_us             the same to a root; the roots take turns, and each waits for its
- *                         result before it goes on, so that no process runs ahead
- *   broadcast_us          from roots that take turns, until the data is at every process
+ *   sync_us, barrier_us   back to back
+ *   allreduce_us          sums of doubles, back to back
+ *   reduce_us             sums of doubles to a root; the roots take turns, and each waits for its
+ *                         result before the next call, so that no process runs ahead
+ *   broadcast_us          from roots that take turns, until every process has the data
  *
- * Times are those of PE 0, for one operation; the best batch counts.
+ * A value is the time of one operation on PE 0, in the best batch.
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
 
 #include "bench.h"
 
-#define COLLECTIVES_MOST ((size_t)16 << 20)
+#define COLLECTIVES_MAX_BYTES ((size_t)16 << 20)
 
 static const size_t collectives_sizes[] = {8,     64,     512,     4096,    16384,
-                                           65536, 262144, 1048576, 4194304, COLLECTIVES_MOST};
+                                           65536, 262144, 1048576, 4194304, COLLECTIVES_MAX_BYTES};
 
 #define COLLECTIVES_SIZES (sizeof collectives_sizes / sizeof *collectives_sizes)
 
-/* What a library calls them.  NULL: it has none.  @p turn counts the calls. */
+/* The operations of a library; sync may be NULL. */
 struct collectives {
     void (*sync)(void);
     void (*barrier)(void);
@@ -32,7 +31,8 @@ struct collectives {
     void (*broadcast)(int root, size_t bytes);
 };
 
-/* In a batch: some hundred microseconds' worth, and a multiple of the roots. */
+/* The number of operations in a batch, which takes some hundred microseconds: a multiple of the
+ * number of roots. */
 static inline int collectives_trips(size_t bytes, int pes)
 {
     int trips = bytes <= 4096 ? 400 : bytes <= 65536 ? 40 : bytes <= 1048576 ? 8 : 2;
@@ -45,7 +45,7 @@ static inline int collectives_batches(size_t bytes)
     return bytes <= 65536 ? 40 : bytes <= 1048576 ? 20 : 8;
 }
 
-/* One trip of the operation that a metric is of. */
+/* Runs one operation: (s)ync, (p) barrier, (a)llreduce, (r)educe or (b)roadcast. */
 static inline void collectives_trip(const struct collectives *ops, char which, const double *data,
                                     size_t bytes, int root)
 {
@@ -79,13 +79,13 @@ static inline void collectives_measure(const struct collectives *ops, const char
         bench_report("collectives", series, bytes, metric, best * 1e6);
 }
 
-/* Everything; all PEs call it. */
+/* Measures everything; all PEs call it. */
 static inline void collectives_all(const struct collectives *ops, const char *series, int me,
                                    int pes)
 {
-    double *data = malloc(COLLECTIVES_MOST);
+    double *data = malloc(COLLECTIVES_MAX_BYTES);
 
-    for (size_t i = 0; i < COLLECTIVES_MOST / sizeof *data; i++)
+    for (size_t i = 0; i < COLLECTIVES_MAX_BYTES / sizeof *data; i++)
         data[i] = (double)(i % 1000);
     if (ops->sync)
         collectives_measure(ops, series, me, pes, 's', "sync_us", 0, data);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_network.h - what is measured between two PEs that share no memory, the
- * same for Skua and for every peer (skua bench network).
+ * bench_network.h - the measurements of `skua bench network`, between two PEs that share no memory,
+ * for Skua and every peer.
  *
- *   message_us   a message, one way: half of its round trip
- *   notify_us    a put and its being noticed by the target that waits for it, one
- *                way: half of a round trip of such puts
- *   put_us       a put that is over when its data is at the target: a round trip
- *   get_us, fetchadd_us   a round trip by nature
- *   message_gbs  a window of messages, then one back
- *   put_gbs, get_gbs      a window of them, then all are complete
+ *   message_us            a message, one way: half of its round trip
+ *   notify_us             a put until the waiting target has noticed it, one way: half of a round
+ *                         trip of such puts
+ *   put_us                a put until its data has arrived: a round trip
+ *   get_us, fetchadd_us   a round trip
+ *   message_gbs           a window of messages and an answer
+ *   put_gbs, get_gbs      a window of operations until all are complete
  *
- * A batch takes a millisecond or less where that can be, so that on a machine that
- * has other things to do some batches are left alone; the best one counts.
+ * A batch takes a millisecond or less where possible, so that some batches run undisturbed on a
+ * loaded machine; the best one counts.
  */
 #ifndef BENCH_NETWORK_H
 #define BENCH_NETWORK_H
@@ -24,9 +24,9 @@
 static const size_t network_sizes[]  = {8, 64, 1024, 4096, 16384, 65536, 1048576};
 static const size_t network_floods[] = {4096, 65536, 1048576, 4194304};
 
-#define NETWORK_SIZES  (sizeof network_sizes / sizeof *network_sizes)
-#define NETWORK_FLOODS (sizeof network_floods / sizeof *network_floods)
-#define NETWORK_MOST   ((size_t)4194304)
+#define NETWORK_SIZES     (sizeof network_sizes / sizeof *network_sizes)
+#define NETWORK_FLOODS    (sizeof network_floods / sizeof *network_floods)
+#define NETWORK_MAX_BYTES ((size_t)4194304)
 
 static inline void network_pace(void)
 {
@@ -36,13 +36,13 @@ static inline void network_pace(void)
     onesided_pace.window  = 4;
 }
 
-/* Fewer batches of what takes long. */
+/* The number of batches: smaller for sizes that take long. */
 static inline int network_batches(size_t bytes)
 {
     return bytes > 65536 ? NETWORK_BATCHES / 5 : NETWORK_BATCHES;
 }
 
-/* The one-sided part; both PEs call it. */
+/* Measures the one-sided operations; both PEs call it. */
 ONESIDED_INLINE void network_onesided(const struct onesided *ops, const char *series, int me)
 {
     struct onesided_access number = {.pe = 1, .bytes = sizeof(int64_t)};

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_onesided.h - the measurements of one-sided communication, the same for
- * Skua, for the limits of the machine, and for every peer.
+ * bench_onesided.h - the measurements of `skua bench onesided`, for Skua, for the limits of the
+ * machine, and for every peer.
  *
- * A library is a table of functions (struct onesided).  PE 0 is the origin and
- * PE 1 the target, whose memory is an area of ONESIDED_AREA bytes, seen as a
- * matrix of ONESIDED_SIDE x ONESIDED_SIDE doubles, with a flag and a number
- * behind it.  Both walk through the same measurements; a barrier begins each
- * batch, and the target waits in the next one, or serves, while the origin works.
+ * A library is a table of functions (struct onesided).  PE 0 is the origin and PE 1 the target. The
+ * target's memory is an area of ONESIDED_AREA bytes, a matrix of ONESIDED_SIDE x ONESIDED_SIDE
+ * doubles, followed by a flag and a number.  Both PEs go through all measurements in the same
+ * order. A barrier begins each batch; while the origin works, the target waits in the next barrier
+ * or, where the library needs it, serves.
  *
- * The loops are inlined into onesided_run() with the table as a constant, so
- * that no call through a pointer is measured along with an operation that takes
- * two or three nanoseconds.
+ * The loops are inlined into onesided_run() with the table as a constant, so that no call through a
+ * pointer is measured with an operation that takes two or three nanoseconds.
  */
 #ifndef BENCH_ONESIDED_H
 #define BENCH_ONESIDED_H
@@ -20,11 +19,13 @@
 
 #include "bench.h"
 
-#define ONESIDED_SIDE    ((size_t)1024) /* of the matrix; also how many segments a shape has */
-#define ONESIDED_AREA    (ONESIDED_SIDE * ONESIDED_SIDE * sizeof(double))
-#define ONESIDED_FLAG    ONESIDED_AREA         /* where the flag is, with cache lines of its own */
-#define ONESIDED_NUMBER  (ONESIDED_AREA + 256) /* where the number of fetch-and-add is */
-#define ONESIDED_MEMORY  (ONESIDED_AREA + 512) /* what a PE allocates */
+#define ONESIDED_SIDE ((size_t)1024) /* of the matrix; also the number of segments of a column */
+#define ONESIDED_AREA (ONESIDED_SIDE * ONESIDED_SIDE * sizeof(double))
+#define ONESIDED_FLAG ONESIDED_AREA /* offset of the flag, on a cache line of its own         */
+#define ONESIDED_NUMBER                                                                            \
+    (ONESIDED_AREA + 256) /* offset of the number of fetch-and-add                  */
+#define ONESIDED_MEMORY                                                                            \
+    (ONESIDED_AREA + 512) /* bytes that a PE allocates                              */
 #define ONESIDED_ALLOC   ((size_t)65536)
 #define ONESIDED_BATCHES 30
 
@@ -35,15 +36,15 @@ static const size_t onesided_sizes[] = {8, 64, 512, 4096, 65536, 262144, 1048576
 #define ONESIDED_SIZES (sizeof onesided_sizes / sizeof *onesided_sizes)
 
 enum onesided_shape {
-    ONESIDED_WHOLE,  /* contiguous                               */
-    ONESIDED_PATCH,  /* side x side elements of the matrix       */
-    ONESIDED_COLUMN, /* its first column                         */
-    ONESIDED_SCATTER /* its elements that onesided_index[] names */
+    ONESIDED_WHOLE,  /* contiguous                                        */
+    ONESIDED_PATCH,  /* side x side elements of the matrix                */
+    ONESIDED_COLUMN, /* the first column of the matrix                    */
+    ONESIDED_SCATTER /* the elements of the matrix in onesided_index[]    */
 };
 
-/* What is moved: always contiguous at the origin. */
+/* The data of an operation at the target; at the origin it is contiguous. */
 struct onesided_access {
-    int                 pe; /* whose area: 1, or 0 for the origin's own */
+    int                 pe; /* 1, or 0 for the area of the origin itself */
     enum onesided_shape shape;
     size_t              bytes, side, offset;
 };
@@ -51,33 +52,33 @@ struct onesided_access {
 typedef void (*onesided_fn)(const struct onesided_access *a);
 typedef void (*onesided_turn_fn)(const struct onesided_access *a, uint64_t turn);
 
-/* A library; NULL stands for what it does not have. */
+/* The operations of a library; NULL: it has none. */
 struct onesided {
-    void *(*area)(void); /* the caller's own */
+    void *(*area)(void); /* of the calling PE */
     onesided_fn barrier;
-    onesided_fn prepare; /* before an access of another kind; not measured */
+    onesided_fn prepare; /* called before accesses of another shape; not measured */
 
     /* Blocking, and complete at the target. */
     onesided_fn put, get, acc, fetch_add;
 
-    /* Many in flight. */
+    /* Non-blocking: begin, any number of them, complete. */
     onesided_fn begin, put_nb, get_nb, complete;
 
-    /* The target's part of an access, where it has one. */
+    /* What the target has to do in each access, if anything. */
     onesided_fn serve;
 
-    /* Of a->bytes, collectively, and free. */
+    /* Allocate a->bytes collectively and free them. */
     onesided_fn allocate;
 
-    /* Put and tell; be told. */
+    /* Put and notify the target; wait for the notification. */
     onesided_turn_fn notify, await;
 };
 
-/* The origin's memory: what it puts, and what it gets. */
+/* The memory of the origin: the source of puts, the destination of gets. */
 static _Alignas(4096) char onesided_source[ONESIDED_AREA];
 static _Alignas(4096) char onesided_result[ONESIDED_AREA];
 
-/* Places in the matrix, all different, in no order a prefetcher could guess. */
+/* Indices into the matrix, all different, in an order that a prefetcher cannot predict. */
 static size_t onesided_index[ONESIDED_SIDE];
 
 static inline void onesided_fill(void)
@@ -89,20 +90,21 @@ static inline void onesided_fill(void)
         source[i] = 1 + (double)(i % 7);
     memset(onesided_result, 1, sizeof onesided_result);
     for (size_t i = 0; i < ONESIDED_SIDE; i++) {
-        x                 = x * 1664525 + 1013904223; /* of full period: no place comes twice */
+        x                 = x * 1664525 + 1013904223; /* of full period: no index comes twice */
         onesided_index[i] = x % (ONESIDED_SIDE * ONESIDED_SIDE);
     }
 }
 
-/* How much is measured: inside a host, unless bench_network.h says otherwise. */
+/* The amount of work.  bench_network.h changes it. */
 static struct {
     const char *bench;
     int         batches;
-    int         fewer;  /* a batch has so many times fewer accesses */
-    int         window; /* of large accesses in flight              */
+    int         fewer;  /* divides the number of accesses in a batch */
+    int         window; /* of large accesses in flight               */
 } onesided_pace = {"onesided", ONESIDED_BATCHES, 1, 16};
 
-/* Accesses in a batch: some milliseconds' worth at most, also for the slow. */
+/* The number of accesses in a batch, which takes some milliseconds at most, with slow libraries,
+ * too. */
 static inline int onesided_trips(size_t bytes)
 {
     int trips = bytes <= 512      ? 2000
@@ -133,14 +135,14 @@ static inline double onesided_less(double a, double b)
 
 /* ---- timing -------------------------------------------------------------- */
 
-/* Here the compiler knows nothing of what memory holds, *a included: it can
- * neither move accesses out of a loop nor make special cases of sizes. */
+/* Makes the compiler forget the contents of memory, including *a, so that it can neither move
+ * accesses out of a loop nor specialize them for a size. */
 ONESIDED_INLINE void onesided_forget(const struct onesided_access *a)
 {
     __asm__ volatile("" : : "r"(a) : "memory");
 }
 
-/* Seconds for one @p fn(a), of @p trips. */
+/* Calls @p fn(a) @p trips times.  Returns the seconds of one call. */
 ONESIDED_INLINE double onesided_time(onesided_fn fn, const struct onesided_access *a, int trips)
 {
     double start = bench_now();
@@ -152,7 +154,7 @@ ONESIDED_INLINE double onesided_time(onesided_fn fn, const struct onesided_acces
     return (bench_now() - start) / trips;
 }
 
-/* Microseconds of @p fn on the origin while the target does @p partner. */
+/* Measures @p fn on the origin while the target calls @p partner, in microseconds. */
 ONESIDED_INLINE void onesided_measure(const struct onesided *ops, const char *series, int me,
                                       const char *metric, onesided_fn fn, onesided_fn partner,
                                       const struct onesided_access *a)
@@ -174,7 +176,7 @@ ONESIDED_INLINE void onesided_measure(const struct onesided *ops, const char *se
     onesided_report(me, series, a->bytes, metric, best * 1e6);
 }
 
-/* A window of accesses over different parts of the areas, then all complete. */
+/* Starts a window of accesses to different parts of the areas and completes them. */
 ONESIDED_INLINE void onesided_fly(const struct onesided *ops, onesided_fn fn,
                                   const struct onesided_access *a)
 {
@@ -192,6 +194,7 @@ ONESIDED_INLINE void onesided_fly(const struct onesided *ops, onesided_fn fn,
         ops->complete(a);
 }
 
+/* Measures a window of accesses, in GB/s. */
 ONESIDED_INLINE void onesided_bandwidth(const struct onesided *ops, const char *series, int me,
                                         const char *metric, onesided_fn fn,
                                         const struct onesided_access *a)
@@ -218,7 +221,7 @@ ONESIDED_INLINE void onesided_bandwidth(const struct onesided *ops, const char *
     onesided_report(me, series, a->bytes, metric, window * (double)a->bytes / best * 1e-9);
 }
 
-/* Half a round trip of notify and await.  @p turn grows with every one. */
+/* Measures half a round trip of notify and await.  *@p turn counts the round trips. */
 ONESIDED_INLINE void onesided_pingpong(const struct onesided *ops, const char *series, int me,
                                        const char *metric, onesided_turn_fn notify,
                                        onesided_turn_fn await, size_t bytes, uint64_t *turn)
@@ -250,7 +253,7 @@ ONESIDED_INLINE void onesided_pingpong(const struct onesided *ops, const char *s
 
 /* ---- a target that computes ---------------------------------------------- */
 
-#define ONESIDED_BUSY  50e-3 /* seconds that the target stays away from its library */
+#define ONESIDED_BUSY  50e-3 /* seconds for which the target does not call its library */
 #define ONESIDED_TRIES 3
 
 static inline void onesided_compute(double seconds)
@@ -263,13 +266,13 @@ static inline void onesided_compute(double seconds)
             sum = sum * 0.5 + i;
 }
 
-/* The first access tells whether the library needs the target: then that is the
- * result.  If it does not, batches as usual, as many as there is time for. */
+/* If the first access shows that the library needs the target, its time is the result.  Otherwise
+ * batches are measured, as many as there is time for. */
 ONESIDED_INLINE double onesided_try_busy(onesided_fn fn, const struct onesided_access *a)
 {
     double best, start;
 
-    onesided_compute(ONESIDED_BUSY / 20); /* until the target has left the barrier, too */
+    onesided_compute(ONESIDED_BUSY / 20); /* until the target has left the barrier */
     start = bench_now();
     best  = onesided_time(fn, a, 1);
     if (best > 1e-3)
@@ -279,6 +282,7 @@ ONESIDED_INLINE double onesided_try_busy(onesided_fn fn, const struct onesided_a
     return best;
 }
 
+/* Measures @p fn while the target computes. */
 ONESIDED_INLINE void onesided_busy(const struct onesided *ops, const char *series, int me,
                                    const char *metric, onesided_fn fn, size_t bytes)
 {
@@ -301,7 +305,7 @@ ONESIDED_INLINE void onesided_busy(const struct onesided *ops, const char *serie
 
 /* ---- what is measured ---------------------------------------------------- */
 
-/* A figure is worth nothing if the data did not arrive. */
+/* Checks that the data of a put and of a get arrives. */
 static inline void onesided_check(const struct onesided *ops, int me)
 {
     struct onesided_access a    = {.pe = 1, .bytes = 4096};
@@ -318,7 +322,7 @@ static inline void onesided_check(const struct onesided *ops, int me)
         ops->barrier(&a);
     }
     if (memcmp(me == 0 ? onesided_result : ops->area(), onesided_source, a.bytes) != 0) {
-        fprintf(stderr, "PE %d did not find the data that was %s\n", me, me ? "put" : "got");
+        fprintf(stderr, "PE %d has wrong data after a %s\n", me, me ? "put" : "get");
         abort();
     }
 }
@@ -346,7 +350,7 @@ ONESIDED_INLINE void onesided_by_patch(const struct onesided *ops, const char *s
         onesided_measure(ops, series, me, "patch_get_us", ops->get, ops->serve, &a);
         onesided_measure(ops, series, me, "patch_acc_us", ops->acc, ops->serve, &a);
         if (ops->serve)
-            continue; /* nobody opens epochs to reach his own memory */
+            continue; /* no program opens epochs to access its own memory */
         a.pe = 0;
         onesided_measure(ops, series, me, "patch_local_put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "patch_local_get_us", ops->get, NULL, &a);
@@ -370,7 +374,7 @@ ONESIDED_INLINE void onesided_collective(const struct onesided *ops, const char 
     struct onesided_access nothing = {.pe = 1}, memory = {.pe = 1, .bytes = ONESIDED_ALLOC};
 
     if (ops->serve)
-        return; /* these are the same, whatever the kind of epoch */
+        return; /* they do not depend on the kind of epoch */
     onesided_measure(ops, series, me, "barrier_us", ops->barrier, ops->barrier, &nothing);
     onesided_measure(ops, series, me, "alloc_us", ops->allocate, ops->allocate, &memory);
 }
@@ -378,7 +382,7 @@ ONESIDED_INLINE void onesided_collective(const struct onesided *ops, const char 
 ONESIDED_INLINE void onesided_all_busy(const struct onesided *ops, const char *series, int me)
 {
     if (ops->serve)
-        return; /* it would wait for the target, by definition */
+        return; /* by definition it waits for the target */
     for (size_t bytes = 8; bytes <= 65536; bytes *= 8192) {
         onesided_busy(ops, series, me, "busy_put_us", ops->put, bytes);
         onesided_busy(ops, series, me, "busy_get_us", ops->get, bytes);
@@ -387,7 +391,7 @@ ONESIDED_INLINE void onesided_all_busy(const struct onesided *ops, const char *s
     onesided_busy(ops, series, me, "busy_fetchadd_us", ops->fetch_add, sizeof(int64_t));
 }
 
-/* Everything; both PEs call it. */
+/* Measures everything; both PEs call it. */
 ONESIDED_INLINE void onesided_run(const struct onesided *ops, const char *series, int me)
 {
     onesided_check(ops, me);

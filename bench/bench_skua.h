@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_skua.h - Skua's side of bench_onesided.h, as far as it is the same near and far.
+ * bench_skua.h - the operations of Skua for bench_onesided.h that onesided.c and network.c share.
  */
 #ifndef BENCH_SKUA_H
 #define BENCH_SKUA_H
@@ -9,7 +9,7 @@
 
 #include "bench_onesided.h"
 
-static skua_region memory; /* the region that is measured in */
+static skua_region memory; /* the region of the measurements */
 
 static inline void barrier(const struct onesided_access *a)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channels.c - round trips over a pair of channels between two PEs, callback to callback, beside
- * messages whose data are copied in and out.
+ * channels.c - round trips through a pair of channels between two PEs, callback to callback, and
+ * round trips of messages whose data is copied in and out.
  *
- *   channel        buffers in memory that both reach (skua_channel_alloc)
- *   channel-heap   from malloc(): what comes from another process the receiver copies there
- *   message        skua_send_copy(), and the handler copies the data to its place
+ *   channel        buffers in memory that both PEs reach (skua_channel_alloc)
+ *   channel-heap   buffers from malloc(), into which the receiver copies data of another process
+ *   message        skua_send_copy(); the handler copies the data into a buffer
  *
- * PE 0 walks through series, sizes and batches; PE 1 answers in kind.  The buffers of both are
- * of the largest size, and a pair of channels is made for each size.
+ * PE 0 goes through series, sizes and batches; PE 1 answers each transfer with one of the same
+ * kind. The buffers have the largest size, and a pair of channels is made for each size.
  */
 #include <skua/skua.h>
 
@@ -18,10 +18,10 @@ enum { SHARED, HEAP, MESSAGE, SERIES };
 
 static const char *const series_name[SERIES] = {"channel", "channel-heap", "message"};
 
-/* Of a PE. */
+/* The state of a PE. */
 struct side {
-    BENCH_APART char *buffer[2]; /* received into: SHARED, HEAP */
-    char             *source[2]; /* sent from */
+    BENCH_APART char *buffer[2]; /* destinations: SHARED, HEAP */
+    char             *source[2]; /* sources      */
     skua_channel      in;
     skua_sender      *out;
     double            start, best;
@@ -52,7 +52,7 @@ static void put(struct side *side)
 
 static void next_setting(struct side *side);
 
-/* PE 0 has its data back; false: a batch is over. */
+/* A round trip is complete on PE 0.  Returns 0 if the measurement of this size is over. */
 static int trip_done(struct side *side)
 {
     double time;
@@ -70,7 +70,7 @@ static int trip_done(struct side *side)
     return 1;
 }
 
-static void came(struct side *side)
+static void on_arrival(struct side *side)
 {
     if (skua_pe() == 1 || trip_done(side))
         put(side);
@@ -81,7 +81,7 @@ static void on_channel(void *arg)
     struct side *side = arg;
 
     skua_channel_ready(side->in);
-    came(side);
+    on_arrival(side);
 }
 
 static void on_data(skua_msg *msg)
@@ -90,20 +90,20 @@ static void on_data(skua_msg *msg)
 
     memcpy(side->buffer[SHARED], skua_msg_data(msg), skua_msg_size(msg));
     skua_msg_free(msg);
-    came(side);
+    on_arrival(side);
 }
 
 /* ---- settings --------------------------------------------------------------------- */
 
-/* What is measured next, and the channel into our buffer for it. */
+/* The next measurement, and the channel into the sender's buffer. */
 struct setting {
     int          series;
     size_t       size;
     skua_channel in;
 };
 
-/* A channel into our buffer, for the other, unless the series has none. */
-static void tell(struct side *side)
+/* Creates a channel into our buffer, if the series uses one, and sends the setting to the peer. */
+static void send_setting(struct side *side)
 {
     skua_layout    to      = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
     struct setting setting = {.series = side->series, .size = side->size};
@@ -131,7 +131,8 @@ static void begin(struct side *side)
     put(side);
 }
 
-/* PE 1 follows, and tells PE 0, which then begins: nothing is put before both are open. */
+/* PE 1 applies the setting and answers; then PE 0 begins, so both channels are open before the
+ * first put. */
 static void on_setting(skua_msg *msg)
 {
     struct side   *side    = self();
@@ -149,12 +150,12 @@ static void on_setting(skua_msg *msg)
         side->out = skua_channel_open(setting.in, &from);
     }
     if (skua_pe() == 1)
-        tell(side);
+        send_setting(side);
     else
         begin(side);
 }
 
-/* On PE 0: reports, and goes on. */
+/* On PE 0: reports the result and goes on to the next measurement. */
 static void next_setting(struct side *side)
 {
     char name[64];
@@ -165,12 +166,12 @@ static void next_setting(struct side *side)
     drop_channels(side);
     if (++side->size == BENCH_SIZES) {
         side->series++;
-        side->size = 1; /* without 0 */
+        side->size = 1; /* a channel of 0 bytes does not exist */
     }
     if (side->series == SERIES)
         skua_exit(0);
     else
-        tell(side);
+        send_setting(side);
 }
 
 static void start(int argc, char **argv)
@@ -179,10 +180,10 @@ static void start(int argc, char **argv)
 
     (void)argc, (void)argv;
     if (skua_pes() != 2)
-        skua_abort("run me on two PEs: skuarun -n 2");
+        skua_abort("bench-channels needs two PEs: skuarun -n 2");
     side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
     side->source[SHARED] = skua_channel_alloc(BENCH_BYTES);
-    side->buffer[HEAP]   = aligned_alloc(128, BENCH_BYTES); /* as those of floor.c */
+    side->buffer[HEAP]   = aligned_alloc(128, BENCH_BYTES); /* aligned as the buffers of floor.c */
     side->source[HEAP]   = aligned_alloc(128, BENCH_BYTES);
     for (int i = 0; i < 2; i++) {
         memset(side->buffer[i], 1, BENCH_BYTES);
@@ -191,7 +192,7 @@ static void start(int argc, char **argv)
     side->size = 1;
     skua_sync();
     if (skua_pe() == 0)
-        tell(side);
+        send_setting(side);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collectives.c - the collectives of bench_collectives.h, each waited for.
+ * collectives.c - the collectives of bench_collectives.h; each call waits for its completion.
  *
  * usage: bench-collectives [SERIES]
  */
@@ -8,25 +8,25 @@
 
 #include "bench_collectives.h"
 
-static skua_handler say_handler;
-static skua_pe_data ears_key;
+static skua_handler data_handler;
+static skua_pe_data state_key;
 
-/* The broadcasts that a PE has heard, and those that it has taken part in: the next root may be
- * heard before this PE has called for it. */
-struct ears {
-    skua_counter heard;
+/* Of a PE: the broadcasts that it has received and those that it has called for.  The message of
+ * the next root may arrive before this PE has called for it. */
+struct state {
+    skua_counter received;
     int64_t      calls;
 };
 
-static struct ears *ears(void)
+static struct state *state(void)
 {
-    return skua_pe_data_get(ears_key);
+    return skua_pe_data_get(state_key);
 }
 
-static void on_say(skua_msg *msg)
+static void on_data(skua_msg *msg)
 {
     skua_msg_free(msg);
-    skua_complete(skua_done_count(&ears()->heard), NULL, 0);
+    skua_complete(skua_done_count(&state()->received), NULL, 0);
 }
 
 static void barrier(void)
@@ -57,19 +57,19 @@ static void reduce(int root, const double *data, size_t count)
     skua_future_clear(&future);
 }
 
-/* The message is new each time, as that of a program is; its data are left as they are. */
+/* The message is allocated each time, as a program does it; its data is not initialized. */
 static void broadcast(int root, size_t bytes)
 {
     if (root == skua_pe())
-        skua_broadcast(say_handler, skua_msg_alloc(bytes), skua_done_nothing());
-    skua_counter_wait(&ears()->heard, ++ears()->calls);
+        skua_broadcast(data_handler, skua_msg_alloc(bytes), skua_done_nothing());
+    skua_counter_wait(&state()->received, ++state()->calls);
 }
 
 static const struct collectives skua = {skua_sync, barrier, allreduce, reduce, broadcast};
 
 static void start(int argc, char **argv)
 {
-    ears()->heard = (skua_counter)SKUA_COUNTER_INIT;
+    state()->received = (skua_counter)SKUA_COUNTER_INIT;
     barrier();
     collectives_all(&skua, argc > 1 ? argv[1] : "skua", skua_pe(), skua_pes());
     barrier();
@@ -79,7 +79,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    say_handler = skua_register("say", on_say);
-    ears_key    = skua_pe_data_register(sizeof(struct ears));
+    data_handler = skua_register("data", on_data);
+    state_key    = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * floor.c - what the machine itself allows: two processes, or two threads,
- * bound to different CPUs, bounce a cache line; with or without a memcpy of the
- * data into shared memory before.  No runtime is involved.
+ * floor.c - the floor: two processes, or two threads, on different CPUs bounce a cache line, with
+ * or without a memcpy of data into shared memory before.  No runtime is involved.
  *
  * usage: floor [threads] [cpu0 cpu1]
  */
@@ -22,7 +21,7 @@ struct side {
     _Alignas(128) char data[BENCH_BYTES];
 };
 
-static struct side *side; /* [2]: what each writes for the other */
+static struct side *side; /* [2]: written by each for the other */
 static char         source[2][BENCH_BYTES];
 static int          cpu[2] = {0, 1};
 
@@ -41,7 +40,7 @@ static void trip(int me, size_t bytes, uint32_t turn)
     }
 }
 
-static void play(int me, const char *series, size_t copied, size_t bytes)
+static void measure(int me, const char *series, size_t copied, size_t bytes)
 {
     static _Thread_local uint32_t turn;
     int                           trips = bench_trips(copied);
@@ -59,7 +58,7 @@ static void play(int me, const char *series, size_t copied, size_t bytes)
         bench_report("messages", series, bytes, "roundtrip_us", best * 1e6);
 }
 
-static void play_all(int me, const char *suffix)
+static void measure_all(int me, const char *suffix)
 {
     char name[2][64];
 
@@ -67,14 +66,14 @@ static void play_all(int me, const char *suffix)
     snprintf(name[1], sizeof name[1], "floor-copy%s", suffix);
     bench_pin(cpu[me]);
     for (size_t i = 0; i < BENCH_SIZES; i++) {
-        play(me, name[0], 0, bench_sizes[i]);
-        play(me, name[1], bench_sizes[i], bench_sizes[i]);
+        measure(me, name[0], 0, bench_sizes[i]);
+        measure(me, name[1], bench_sizes[i], bench_sizes[i]);
     }
 }
 
 static void *partner(void *arg)
 {
-    play_all(1, arg);
+    measure_all(1, arg);
     return NULL;
 }
 
@@ -90,17 +89,17 @@ int main(int argc, char **argv)
     side = mmap(NULL, 2 * sizeof *side, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (side == MAP_FAILED)
         return perror("mmap"), 1;
-    memset(source, 1, sizeof source); /* pages of its own, as programs have */
+    memset(source, 1, sizeof source); /* maps its pages */
     if (threads) {
         pthread_create(&thread, NULL, partner, "-threads");
-        play_all(0, "-threads");
+        measure_all(0, "-threads");
         pthread_join(thread, NULL);
     } else if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it would spin for ever without its partner */
-        play_all(1, "");
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its partner it would spin forever */
+        measure_all(1, "");
         _exit(0);
     } else {
-        play_all(0, "");
+        measure_all(0, "");
         wait(NULL);
     }
     return 0;

@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instructions.c - does one thing N times, to be counted under callgrind: the
- * difference between two N, divided, is the cost of the thing, exactly.
+ * instructions.c - repeats one operation N times, to be counted under callgrind.  The difference
+ * between the counts of two values of N, divided by the difference of N, is the exact cost of the
+ * operation.
  *
- * usage: instructions WHAT N
- *   far      a message to the other of two PEs that share no memory, and back, reusing it
- *   far-put  skua_put_nb() of 8 bytes to such a PE, so that N are outstanding in the end;
- *            far-acc, far-get: skua_acc_nb(), skua_get_nb().  Only these calls are to be counted
- *            (--toggle-collect)
- *   far-near skua_put() to oneself while OUTSTANDING of far-put are outstanding
- *   self     send a message to oneself and run its handler, reusing it
- *   fresh    the same, with a message allocated and freed each time
- *   copy     skua_send_copy() of 8 bytes to oneself
- *   pass     a scheduler pass with nothing to do
- *   pass1    the same with a channel that expects data;  pass100000: with so many
- *   yield    a user thread yields and comes back
- *   channel  skua_channel_put() of 8 bytes to oneself, the callback, and skua_channel_ready()
- *   put      skua_put() of 8 bytes;    get      skua_get() of 8 bytes
- *   add      skua_fetch_add64();       acc      skua_acc() of a double
- *   row      skua_put_strided() of one row of 8 bytes
- *   element  skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry
- *   doubles  the same with 16 doubles
- *   message  skua_invoke() of a message that is passed on;  chare, group, cube
- *            (an array of three dimensions): as element
- *   item     skua_stream_put() of 8 bytes to oneself, by a stream in a global variable, and the
- *            delivery of batches
- *   flow     element, with a strand of structured control flow (skua/flow.h) that waits for
- *            the message by its reference, and then for the next
+ * usage: instructions OPERATION N
+ *   net       a message to the other of two PEs that share no memory, and back; it is reused
+ *   net-put   skua_put_nb() of 8 bytes to such a PE; in the end N of them are outstanding
+ *   net-acc, net-get   skua_acc_nb() and skua_get_nb() likewise.  Of these three, only the calls
+ * are to be counted (--toggle-collect) net-self  skua_put() to this PE while OUTSTANDING of net-put
+ * are outstanding self      a message to this PE and its handler; the message is reused fresh     a
+ * message to this PE and its handler; the message is allocated and freed each time copy
+ * skua_send_copy() of 8 bytes to this PE pass      a scheduler pass without work pass1     a
+ * scheduler pass with one channel that expects data;  pass100000: with 100000 channels yield     a
+ * user thread yields and is resumed channel   skua_channel_put() of 8 bytes to this PE, the
+ * callback, and skua_channel_ready() put       skua_put() of 8 bytes;    get      skua_get() of 8
+ * bytes add       skua_fetch_add64();       acc      skua_acc() of a double row skua_put_strided()
+ * of one row of 8 bytes element   skua_invoke_copy() of 8 bytes to an array element of this PE, and
+ * its entry method doubles   element, with 16 doubles message   skua_invoke() of a message that the
+ * entry method passes on chare, group, cube   element, with a single chare, a group, an array of
+ * three dimensions item      skua_stream_put() of 8 bytes to this PE and the delivery of batches
+ *   flow      element, with structured control flow (skua/flow.h) that waits for the message by its
+ *             reference number, and then for the next
  */
 #include <skua/flow.h>
 #include <skua/skua.h>
@@ -34,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static skua_handler self_handler, fresh_handler, copy_handler, far_handler;
+static skua_handler self_handler, fresh_handler, copy_handler, net_handler;
 static long         left;
 static int          me;
 
@@ -64,18 +59,18 @@ static void on_copy(skua_msg *msg)
         skua_exit(0);
 }
 
-static void on_far(skua_msg *msg)
+static void on_net(skua_msg *msg)
 {
     if (me == 1 || --left > 0)
-        skua_send(1 - me, far_handler, msg);
+        skua_send(1 - me, net_handler, msg);
     else
         skua_exit(0);
 }
 
-static void start_far(void)
+static void start_net(void)
 {
     if (me == 0)
-        skua_send(1, far_handler, skua_msg_alloc(8));
+        skua_send(1, net_handler, skua_msg_alloc(8));
 }
 
 /* ---- operations while others are outstanding ------------------------------------ */
@@ -87,9 +82,9 @@ static void start_operation(const char *what, skua_region region)
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
     static double     x;
 
-    if (strcmp(what, "far-get") == 0)
+    if (strcmp(what, "net-get") == 0)
         skua_get_nb(&x, skua_at(region, 1, 0), sizeof x, NULL);
-    else if (strcmp(what, "far-acc") == 0)
+    else if (strcmp(what, "net-acc") == 0)
         skua_acc_nb(skua_at(region, 1, 0), &x, sizeof x, &sum, NULL);
     else
         skua_put_nb(skua_at(region, 1, 0), &x, sizeof x, NULL);
@@ -97,17 +92,17 @@ static void start_operation(const char *what, skua_region region)
 
 static bool do_outstanding(const char *what)
 {
-    bool        near = strcmp(what, "far-near") == 0;
+    bool        self = strcmp(what, "net-self") == 0;
     skua_region region;
 
-    if (strncmp(what, "far-", 4) != 0)
+    if (strncmp(what, "net-", 4) != 0)
         return false;
     if (skua_region_create(64, &region) != SKUA_OK)
-        skua_abort("no region");
+        skua_abort("cannot create the region");
     skua_sync();
-    for (long i = near ? OUTSTANDING : left; me == 0 && i > 0; i--)
+    for (long i = self ? OUTSTANDING : left; me == 0 && i > 0; i--)
         start_operation(what, region);
-    for (; me == 0 && near && left > 0; left--)
+    for (; me == 0 && self && left > 0; left--)
         skua_put(skua_at(region, 0, 8), &left, sizeof left);
     skua_sync();
     if (me == 0)
@@ -123,7 +118,7 @@ static void yielding(void *arg)
     skua_exit(0);
 }
 
-/* The scheduler calls it once in 64 empty passes. */
+/* The scheduler calls it once in 64 passes without work. */
 static bool idling(void *arg)
 {
     (void)arg;
@@ -155,7 +150,7 @@ static void make_channel(void)
     skua_layout     into = skua_layout_of(&to, sizeof to), out = skua_layout_of(&from, sizeof from);
 
     if (skua_channel_create(&into, on_channel, NULL, NULL, &channel) != SKUA_OK)
-        skua_abort("a channel cannot be made");
+        skua_abort("cannot create a channel");
     sender = skua_channel_open(channel, &out);
 }
 
@@ -217,7 +212,7 @@ static const struct {
 } onesided[] = {
     {"put", put_once}, {"get", get_once}, {"add", add_once}, {"acc", acc_once}, {"row", row_once}};
 
-/* Whether @p what is one of them; does it. */
+/* Runs @p what if it is a one-sided operation.  Returns whether it is. */
 static bool do_onesided(const char *what)
 {
     for (size_t i = 0; i < sizeof onesided / sizeof *onesided; i++)
@@ -240,7 +235,7 @@ struct ball {
 static skua_entry      copied_entry, passed_entry;
 static skua_class      ball_class;
 static skua_collection balls;
-static skua_ref        partner; /* of the element that runs */
+static skua_ref        partner; /* the element that runs */
 static double          payload[16];
 
 static void on_copied(void *self, const void *data, size_t bytes)
@@ -291,7 +286,7 @@ static void register_objects(void)
     passed_entry = skua_entry_register(ball_class, "passed", on_passed, 0);
 }
 
-/* ---- structured control flow, as skuac writes it ------------------------------------ */
+/* ---- structured control flow, as skuac generates it ------------------------------------ */
 
 struct juggler {
     long caught;
@@ -414,8 +409,8 @@ static void start(int argc, char **argv)
         skua_send(0, fresh_handler, skua_msg_alloc(8));
     } else if (strcmp(what, "copy") == 0) {
         skua_send_copy(0, copy_handler, &left, 8);
-    } else if (strcmp(what, "far") == 0) {
-        start_far();
+    } else if (strcmp(what, "net") == 0) {
+        start_net();
     } else if (strcmp(what, "pass") == 0) {
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
@@ -423,7 +418,7 @@ static void start(int argc, char **argv)
     } else if (!do_outstanding(what) && !do_onesided(what) && !do_objects(what) && !do_flow(what) &&
                !do_channels(what) && !do_stream(what)) {
         fprintf(stderr, "usage: instructions "
-                        "far|far-put|far-acc|far-get|far-near|self|fresh|copy|pass|pass1|yield|"
+                        "net|net-put|net-acc|net-get|net-self|self|fresh|copy|pass|pass1|yield|"
                         "channel|put|get|add|"
                         "acc|row|"
                         "element|doubles|message|chare|group|cube|item|flow N\n");
@@ -436,7 +431,7 @@ int main(int argc, char **argv)
     self_handler  = skua_register("self", on_self);
     fresh_handler = skua_register("fresh", on_fresh);
     copy_handler  = skua_register("copy", on_copy);
-    far_handler   = skua_register("far", on_far);
+    net_handler   = skua_register("net", on_net);
     register_objects();
     register_flow();
     register_stream();

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * messages.c - round trips of Skua messages between two PEs, handler to
- * handler.
+ * messages.c - round trips of Skua messages between two PEs, handler to handler.
  *
- *   skua-inline       skua_send_copy() of what fits a cell
- *   skua-owned        by pointer; the receiver looks at the header only
+ *   skua-inline       skua_send_copy() of data that fits a queue cell
+ *   skua-owned        by pointer; the receiver reads the header only
  *   skua-owned-read   by pointer; the receiver reads every byte
  *   skua-copy         skua_send_copy() of any size
  *
- * PE 0 walks through series, sizes and batches; PE 1 answers in kind.
+ * PE 0 goes through series, sizes and batches; PE 1 answers each message with one of the same kind.
  */
 #include <skua/skua.h>
 
@@ -21,7 +20,7 @@ static const char *const series_name[SERIES] = {"skua-inline", "skua-owned", "sk
 
 static skua_handler handler[SERIES];
 
-/* PE 0's place in the measurement; PE 1 reads handlers and payload. */
+/* The progress of the measurement, on PE 0; PE 1 only reads handlers and payload. */
 static struct {
     BENCH_APART int series;
     int             batch, trip;
@@ -35,7 +34,7 @@ static volatile unsigned long sink;
 
 static void next_batch(void);
 
-/* PE 0 has its message back. */
+/* A round trip is complete on PE 0.  Returns 1 if the batch is over. */
 static int trip_done(void)
 {
     double time;
@@ -134,7 +133,7 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     if (skua_pes() != 2)
-        skua_abort("run me on two PEs: skuarun -n 2");
+        skua_abort("bench-messages needs two PEs: skuarun -n 2");
     if (skua_pe() == 0) {
         at.best = 1e9;
         next_batch();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.c - Skua between two PEs that share no memory: the metrics of
- * bench_network.h, and signal_us, a put whose arrival runs a handler, one way.
+ * network.c - messages and one-sided operations of Skua between two PEs that share no memory: the
+ * metrics of bench_network.h, and signal_us, a put whose arrival runs a handler, one way.
  *
  * usage: network SERIES, on two PEs of different hosts, or of one with SKUA_SHARE=0
  *
- * Messages go by pointer, from handler to handler: the one that comes is sent back.
+ * Messages go by pointer, from handler to handler: the received message is sent back.
  * The target of one-sided operations waits in a barrier, that is, in the scheduler.
  */
 #include <skua/skua.h>
@@ -15,10 +15,11 @@
 #include "bench_network.h"
 #include "bench_skua.h"
 
-static skua_handler ball, flood, signalled;
-static char        *own; /* piece of it */
+static skua_handler echo, flood, signalled;
+static char        *own; /* the part of the region on this PE */
 
-/* PE 0 counts what is left to come back, PE 1 what is left of a window. */
+/* left: on PE 0 the answers that are missing, on PE 1 the messages of a window that have arrived.
+ */
 static struct {
     int    left, window;
     size_t bytes;
@@ -45,22 +46,22 @@ static skua_msg *message(size_t bytes)
 
 /* ---- messages ------------------------------------------------------------ */
 
-static void on_ball(skua_msg *msg)
+static void on_echo(skua_msg *msg)
 {
     int me = skua_pe();
 
     if (me == 1 || --at.left > 0)
-        skua_send(1 - me, ball, msg);
+        skua_send(1 - me, echo, msg);
     else
         skua_msg_free(msg);
 }
 
-static void play(int trips, size_t bytes)
+static void round_trips(int trips, size_t bytes)
 {
     skua_msg *msg = message(bytes);
 
     at.left = trips;
-    skua_send(1, ball, msg);
+    skua_send(1, echo, msg);
     skua_run_until(none_left, NULL);
 }
 
@@ -72,16 +73,16 @@ static void measure_messages(const char *series, int me, size_t bytes)
     skua_sync();
     for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
         double start = bench_now();
-        play(trips, bytes);
+        round_trips(trips, bytes);
         best = least(best, (bench_now() - start) / trips / 2);
     }
-    skua_sync(); /* PE 1 has played here */
+    skua_sync(); /* PE 1 answers here */
     onesided_report(me, series, bytes, "message_us", best * 1e6);
 }
 
-/* ---- many messages ------------------------------------------------------- */
+/* ---- windows of messages ------------------------------------------------------- */
 
-/* At PE 1 the last of a window is answered; at PE 0 that is the answer. */
+/* PE 1 answers the last message of a window; PE 0 receives the answer. */
 static void on_flood(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -178,7 +179,7 @@ static void fetch_add(const struct onesided_access *a)
 
 static void notify(const struct onesided_access *a, uint64_t turn)
 {
-    (void)turn; /* the counter at the target follows it */
+    (void)turn; /* the counter at the target has this value then */
     skua_put_nb(target(a), onesided_source, a->bytes,
                 &(skua_ends){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
 }
@@ -205,7 +206,7 @@ static const struct onesided skua = {.area      = area,
 static void make_memory(int me)
 {
     if (skua_region_create(ONESIDED_MEMORY, &memory) != SKUA_OK)
-        skua_abort("no memory for the region");
+        skua_abort("cannot create the region");
     own = skua_local(skua_at(memory, me, 0));
     memset(own, 0, ONESIDED_MEMORY);
     skua_sync();
@@ -217,7 +218,7 @@ static void start(int argc, char **argv)
     int         me     = skua_pe();
 
     if (skua_pes() != 2 || skua_near(1 - me))
-        skua_abort("run me on two PEs that share no memory: on two hosts, or with SKUA_SHARE=0");
+        skua_abort("bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARE=0");
     make_memory(me);
     for (size_t i = 0; i < NETWORK_SIZES; i++)
         measure_messages(series, me, network_sizes[i]);
@@ -232,7 +233,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    ball      = skua_register("ball", on_ball);
+    echo      = skua_register("echo", on_echo);
     flood     = skua_register("flood", on_flood);
     signalled = skua_register("signalled", on_signal);
     network_pace();

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * objects.c - what objects cost beside what is below them, in the same run.
+ * objects.c - the cost of chares, compared with lower layers in the same run.
  *
- *   handler   the same with bare handlers            element   with elements of arrays
- *   loop      the same by a loop over pointers       malloc    malloc() and free()
+ *   element   elements of arrays          handler   plain handlers
+ *   malloc    malloc() and free()         loop      a loop over pointers
  *
- * On one PE: messages to oneself, life and death of elements, a tree of single objects.
- * On two: round trips and rates, a broadcast and a reduction over many elements.  PE 0
- * goes through all of it in its start function; batches of what is compared take turns.
+ * On one PE: messages to itself, creation and deletion of elements, a tree of single chares.  On
+ * two: round trips and rates, a broadcast and a reduction over many elements.  PE 0 controls all of
+ * it in its start function; batches of the series that are compared alternate.
  */
 #include <skua/skua.h>
 
 #include "bench.h"
 
 #define BENCH    "objects"
-#define LOCAL    100000 /* messages to oneself in a batch    */
+#define LOCAL    100000 /* messages to the own PE in a batch */
 #define BLOCKS   1000000
 #define ELEMENTS 100000
 #define LARGEST  16384
@@ -24,24 +24,24 @@ static const size_t sizes[] = {8, 32, 128, 1024, 4096, LARGEST};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-/* An element that plays with another. */
-struct ball {
+/* An element that exchanges messages with its partner. */
+struct pair {
     skua_ref partner;
 };
 
-/* One of many. */
+/* An element of a large array. */
 struct cell {
     double sum;
 };
 
-static skua_class   ball_class, cell_class, node_class;
-static skua_entry   play_entry, window_entry, add_entry, answer_entry;
-static skua_handler play_handler, window_handler, nothing_handler, loop_handler, reduce_handler;
+static skua_class   pair_class, cell_class, node_class;
+static skua_entry   echo_entry, window_entry, add_entry, answer_entry;
+static skua_handler echo_handler, window_handler, nothing_handler, loop_handler, reduce_handler;
 static char         payload[LARGEST];
 
-/* PE 0's. */
+/* On PE 0. */
 static struct {
-    BENCH_APART long left; /* until what is measured is over */
+    BENCH_APART long left; /* events until the measurement is over */
 } at;
 
 static bool is_over(void *arg)
@@ -50,30 +50,30 @@ static bool is_over(void *arg)
     return at.left == 0;
 }
 
-static void wait_over(void)
+static void wait_until_over(void)
 {
     skua_run_until(is_over, NULL);
 }
 
-/* Takes the smaller of what it was and the time since @p start, per piece. */
-static void keep_best(double *best, double start, double pieces)
+/* Replaces *@p best by the time since @p start per operation if that is smaller. */
+static void keep_best(double *best, double start, double operations)
 {
-    double time = (bench_now() - start) / pieces;
+    double time = (bench_now() - start) / operations;
 
     if (*best == 0 || time < *best)
         *best = time;
 }
 
-/* Whoever gets it is behind all that was sent to it before. */
+/* Arrives after all messages that were sent to this PE before. */
 static void on_nothing(skua_msg *msg)
 {
     skua_msg_free(msg);
     at.left = 0;
 }
 
-/* ---- from one to the other ----------------------------------------------------- */
+/* ---- round trips ----------------------------------------------------- */
 
-static void on_play_handler(skua_msg *msg)
+static void on_echo_handler(skua_msg *msg)
 {
     size_t bytes = skua_msg_size(msg);
     int    me    = skua_pe();
@@ -81,30 +81,30 @@ static void on_play_handler(skua_msg *msg)
     skua_msg_free(msg);
     if (me == 0 && --at.left == 0)
         return;
-    skua_send_copy(skua_pes() - 1 - me, play_handler, payload, bytes);
+    skua_send_copy(skua_pes() - 1 - me, echo_handler, payload, bytes);
 }
 
-static void make_ball(void *self, const void *data, size_t bytes)
+static void make_pair(void *self, const void *data, size_t bytes)
 {
-    struct ball *ball = self;
+    struct pair *pair = self;
 
     (void)data, (void)bytes;
-    ball->partner = skua_element1(skua_collection_of(self), 1 - skua_index_of(self).at.x[0]);
+    pair->partner = skua_element1(skua_collection_of(self), 1 - skua_index_of(self).at.x[0]);
 }
 
-static void on_play(void *self, const void *data, size_t bytes)
+static void on_echo(void *self, const void *data, size_t bytes)
 {
-    struct ball *ball = self;
+    struct pair *pair = self;
 
     (void)data;
     if (skua_pe() == 0 && --at.left == 0)
         return;
-    skua_invoke_copy_to(&ball->partner, play_entry, payload, bytes);
+    skua_invoke_copy_to(&pair->partner, echo_entry, payload, bytes);
 }
 
-/* Times of @p trips there and back, by handlers and by elements, @p balls; the metric is
- * in seconds times @p scale. */
-static void measure_play(const char *metric, skua_ref ball, size_t bytes, long trips, double scale)
+/* Measures round trips by handlers and by elements.  The metric is in seconds times @p scale. */
+static void measure_echo(const char *metric, skua_ref element_ref, size_t bytes, long trips,
+                         double scale)
 {
     double handler = 0, element = 0;
 
@@ -112,13 +112,13 @@ static void measure_play(const char *metric, skua_ref ball, size_t bytes, long t
         double start = bench_now();
 
         at.left = trips;
-        skua_send_copy(skua_pes() - 1, play_handler, payload, bytes);
-        wait_over();
+        skua_send_copy(skua_pes() - 1, echo_handler, payload, bytes);
+        wait_until_over();
         keep_best(&handler, start, (double)trips);
         start   = bench_now();
         at.left = trips;
-        skua_invoke_copy(ball, play_entry, payload, bytes);
-        wait_over();
+        skua_invoke_copy(element_ref, echo_entry, payload, bytes);
+        wait_until_over();
         keep_best(&element, start, (double)trips);
     }
     bench_report(BENCH, "handler", bytes, metric, handler * scale);
@@ -127,7 +127,7 @@ static void measure_play(const char *metric, skua_ref ball, size_t bytes, long t
 
 /* ---- rates ------------------------------------------------------------------------ */
 
-/* The last of a window, which says so, is answered. */
+/* Answers the last message of a window, which is marked. */
 static void on_window_handler(skua_msg *msg)
 {
     bool last = *(const char *)skua_msg_data(msg);
@@ -158,7 +158,7 @@ static double rate(bool element, skua_ref ref, int windows)
             else
                 skua_send_copy(skua_pes() - 1, window_handler, data, sizeof data);
         }
-        wait_over();
+        wait_until_over();
     }
     return windows * (double)BENCH_WINDOW / (bench_now() - start);
 }
@@ -177,9 +177,9 @@ static void measure_rate(skua_ref ref)
     bench_report(BENCH, "element", 8, "rate-messages", best[1]);
 }
 
-/* ---- life and death ------------------------------------------------------------------ */
+/* ---- creation and deletion ------------------------------------------------------------------ */
 
-/* As large as an element of ours is: 64 bytes of the runtime's and its own. */
+/* Blocks as large as an element: 64 bytes of the runtime and its own. */
 static void measure_malloc(double *best)
 {
     void **block = malloc(BLOCKS * sizeof *block);
@@ -195,15 +195,15 @@ static void measure_malloc(double *best)
     free(block);
 }
 
-/* What was sent to this PE before is worked off. */
-static void come_behind(void)
+/* Waits until this PE has handled the messages that were sent to it before. */
+static void drain(void)
 {
     at.left = 1;
     skua_send_copy(skua_pe(), nothing_handler, NULL, 0);
-    wait_over();
+    wait_until_over();
 }
 
-/* A message to each of the elements, all over the place. */
+/* Sends a message to each of the elements, in an order without locality. */
 static void measure_many(skua_collection all, double *best)
 {
     double start = bench_now(), one = 1;
@@ -212,7 +212,7 @@ static void measure_many(skua_collection all, double *best)
         for (uint64_t j = i; j < i + 1000; j++)
             skua_invoke_copy(skua_element1(all, (int)(j * 618033 % BLOCKS)), add_entry, &one,
                              sizeof one);
-        come_behind();
+        drain();
     }
     keep_best(best, start, BLOCKS);
 }
@@ -228,42 +228,43 @@ static void measure_life(void)
         measure_malloc(&blocks);
         start = bench_now();
         all   = skua_array1(cell_class, BLOCKS, NULL, 0);
-        come_behind();
+        drain();
         if (skua_collection_here(all) != BLOCKS)
-            skua_abort("there are not all elements");
+            skua_abort("elements are missing");
         skua_collection_delete(all);
-        come_behind();
+        drain();
         keep_best(&elements, start, BLOCKS);
         all = skua_array1(cell_class, BLOCKS, NULL, 0);
-        come_behind();
+        drain();
         measure_many(all, &messages);
         skua_collection_delete(all);
-        come_behind();
+        drain();
     }
     bench_report(BENCH, "element", 8, "many_ns", messages * 1e9);
     bench_report(BENCH, "malloc", 64 + sizeof(struct cell), "life_ns", blocks * 1e9);
     bench_report(BENCH, "element", 64 + sizeof(struct cell), "life_ns", elements * 1e9);
 }
 
-/* ---- all of them --------------------------------------------------------------------- */
+/* ---- broadcasts and reductions
+ * --------------------------------------------------------------------- */
 
 static _Thread_local struct cell **cells; /* of this PE */
 static _Thread_local size_t        cell_count;
 
-static void note_cell(void *self, void *arg)
+static void add_cell(void *self, void *arg)
 {
     (void)arg;
     cells[cell_count++] = self;
 }
 
-/* The loop that is to be beaten: pointers, and nothing of ours. */
+/* The reference: a loop over pointers, without the runtime. */
 static void on_loop(skua_msg *msg)
 {
     skua_collection all = *(skua_collection *)skua_msg_data(msg);
 
     if (!cells) {
         cells = malloc(ELEMENTS * sizeof *cells);
-        skua_collection_each(all, note_cell, NULL);
+        skua_collection_each(all, add_cell, NULL);
     }
     for (size_t i = 0; i < cell_count; i++)
         cells[i]->sum += 1;
@@ -309,8 +310,8 @@ static skua_msg *message(const void *data, size_t bytes)
     return msg;
 }
 
-/* A handler on all PEs, and what was sent to them before. */
-static void everywhere(skua_handler handler, const void *data, size_t bytes)
+/* Runs a handler on all PEs, after the messages that were sent to them before, and waits. */
+static void run_everywhere(skua_handler handler, const void *data, size_t bytes)
 {
     skua_counter done = SKUA_COUNTER_INIT;
 
@@ -327,17 +328,17 @@ static void measure_all(void)
     for (int batch = 0; batch < 2 * BENCH_BATCHES; batch++) {
         double start = bench_now();
 
-        everywhere(loop_handler, &all, sizeof all);
+        run_everywhere(loop_handler, &all, sizeof all);
         keep_best(&loop, start, ELEMENTS);
         start = bench_now();
         skua_invoke_all(all, add_entry, &one, sizeof one);
-        everywhere(nothing_handler, NULL, 0);
+        run_everywhere(nothing_handler, NULL, 0);
         keep_best(&broadcast, start, ELEMENTS);
         sum += 2 * ELEMENTS;
         start   = bench_now();
         at.left = 1;
         skua_broadcast(reduce_handler, message(&reduce, sizeof reduce), skua_done_nothing());
-        wait_over();
+        wait_until_over();
         keep_best(&reduction, start, ELEMENTS);
     }
     bench_report(BENCH, "loop", 8, "all_ns", loop * 1e9);
@@ -345,9 +346,9 @@ static void measure_all(void)
     bench_report(BENCH, "element", 8, "reduction_ns", reduction * 1e9);
 }
 
-/* ---- a tree of single objects ----------------------------------------------------------- */
+/* ---- a tree of single chares ----------------------------------------------------------- */
 
-struct order {
+struct node_args {
     int             n;
     skua_completion done;
 };
@@ -358,7 +359,7 @@ struct node {
     int64_t         objects;
 };
 
-static void finish(struct node *node)
+static void node_finish(struct node *node)
 {
     skua_complete(node->done, &node->objects, sizeof node->objects);
     skua_delete(node);
@@ -366,19 +367,19 @@ static void finish(struct node *node)
 
 static void make_node(void *self, const void *data, size_t bytes)
 {
-    const struct order *order = data;
-    struct node        *node  = self;
+    const struct node_args *args = data;
+    struct node            *node = self;
 
     (void)bytes;
-    node->done    = order->done;
+    node->done    = args->done;
     node->objects = 1;
-    for (int i = 1; order->n >= 2 && i <= 2; i++, node->missing++) {
-        struct order child = {order->n - i, skua_done_invoke(skua_ref_of(self), answer_entry)};
+    for (int i = 1; args->n >= 2 && i <= 2; i++, node->missing++) {
+        struct node_args child = {args->n - i, skua_done_invoke(skua_ref_of(self), answer_entry)};
 
         skua_chare_create(node_class, SKUA_ANY_PE, &child, sizeof child);
     }
     if (node->missing == 0)
-        finish(node);
+        node_finish(node);
 }
 
 static void on_answer(void *self, const void *data, size_t bytes)
@@ -388,7 +389,7 @@ static void on_answer(void *self, const void *data, size_t bytes)
     (void)bytes;
     node->objects += *(const int64_t *)data;
     if (--node->missing == 0)
-        finish(node);
+        node_finish(node);
 }
 
 static void on_tree(void *arg, const void *data, size_t bytes)
@@ -400,43 +401,43 @@ static void on_tree(void *arg, const void *data, size_t bytes)
 
 static void measure_tree(void)
 {
-    int64_t      objects = 0;
-    double       best    = 0;
-    char         metric[32];
-    struct order root = {FIB, skua_done_call(on_tree, &objects)};
+    int64_t          objects = 0;
+    double           best    = 0;
+    char             metric[32];
+    struct node_args root = {FIB, skua_done_call(on_tree, &objects)};
 
     for (int batch = 0; batch < BENCH_BATCHES; batch++) {
         double start = bench_now();
 
         at.left = 1;
         skua_chare_create(node_class, 0, &root, sizeof root);
-        wait_over();
+        wait_until_over();
         keep_best(&best, start, (double)objects);
     }
     snprintf(metric, sizeof metric, "rate-objects-%dpe", skua_pes());
     bench_report(BENCH, "chare", sizeof(struct node), metric, 1 / best);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------- */
+/* ---- main ---------------------------------------------------------------------------- */
 
 static void start(int argc, char **argv)
 {
-    skua_collection balls;
+    skua_collection pairs;
 
     (void)argc, (void)argv;
     if (skua_pes() > 2)
-        skua_abort("run me on one PE or two");
+        skua_abort("bench-objects needs one or two PEs");
     if (skua_pe() != 0)
         return;
-    balls = skua_array1(ball_class, 2, NULL, 0);
+    pairs = skua_array1(pair_class, 2, NULL, 0);
     if (skua_pes() == 1) {
-        measure_play("local_ns", skua_element1(balls, 1), 8, LOCAL, 1e9);
+        measure_echo("local_ns", skua_element1(pairs, 1), 8, LOCAL, 1e9);
         measure_life();
     } else {
         for (size_t i = 0; i < SIZES; i++)
-            measure_play("roundtrip_us", skua_element1(balls, 1), sizes[i], bench_trips(sizes[i]),
+            measure_echo("roundtrip_us", skua_element1(pairs, 1), sizes[i], bench_trips(sizes[i]),
                          1e6);
-        measure_rate(skua_element1(balls, 1));
+        measure_rate(skua_element1(pairs, 1));
         measure_all();
     }
     measure_tree();
@@ -445,15 +446,15 @@ static void start(int argc, char **argv)
 
 static void register_classes(void)
 {
-    static const skua_class_def ball = {"ball", sizeof(struct ball), make_ball, NULL, NULL},
+    static const skua_class_def pair = {"pair", sizeof(struct pair), make_pair, NULL, NULL},
                                 cell = {"cell", sizeof(struct cell), NULL, NULL, NULL},
                                 node = {"node", sizeof(struct node), make_node, NULL, NULL};
 
-    ball_class   = skua_class_register(&ball);
+    pair_class   = skua_class_register(&pair);
     cell_class   = skua_class_register(&cell);
     node_class   = skua_class_register(&node);
-    play_entry   = skua_method_register(ball_class, "play", on_play, 0);
-    window_entry = skua_method_register(ball_class, "window", on_window, 0);
+    echo_entry   = skua_method_register(pair_class, "echo", on_echo, 0);
+    window_entry = skua_method_register(pair_class, "window", on_window, 0);
     add_entry    = skua_method_register(cell_class, "add", on_add, 0);
     answer_entry = skua_method_register(node_class, "answer", on_answer, 0);
 }
@@ -461,7 +462,7 @@ static void register_classes(void)
 int main(int argc, char **argv)
 {
     register_classes();
-    play_handler    = skua_register("play", on_play_handler);
+    echo_handler    = skua_register("echo", on_echo_handler);
     window_handler  = skua_register("window", on_window_handler);
     nothing_handler = skua_register("nothing", on_nothing);
     loop_handler    = skua_register("loop", on_loop);

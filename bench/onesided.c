@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onesided.c - Skua's one-sided communication between two PEs, and the limits
- * that the machine sets, measured in the same memory:
+ * onesided.c - one-sided communication of Skua between two PEs, and the limits of the machine,
+ * measured in the same memory:
  *
- *   limit   put and get: memcpy into and out of the other's piece of the region;
- *           accumulate: daxpy, fetch-add: an atomic add, other shapes: plain
- *           loops, all in one's own piece; notification: memcpy and a flag, and
- *           the flag alone (flag_us)
+ *   limit   put and get: memcpy into and out of the peer's part of the region; accumulate: daxpy,
+ *           fetch-add: an atomic add, strided, vector and indexed data: plain loops, all in the own
+ *           part; notification: memcpy and a flag, and the flag alone (flag_us)
  *   skua    the metrics of bench_onesided.h, and
  *           signal_us       a signalling put, one way, handler to handler
  *           call_us         skua_call() and its result, both ways
@@ -19,31 +18,31 @@
 
 #include "bench_skua.h"
 
-static char *piece[2]; /* of the region, both PEs' */
+static char *part[2]; /* of the region, by PE */
 
 /* ---- limits -------------------------------------------------------------- */
 
-static volatile double   scale = 1; /* unknown to the compiler, as a library's is */
+static volatile double   scale = 1; /* volatile: the compiler must not know it, as in a library */
 static volatile uint64_t before;
 
 static double *matrix(int pe)
 {
-    return (double *)(void *)piece[pe];
+    return (double *)(void *)part[pe];
 }
 
 static void *own_area(void)
 {
-    return piece[skua_pe()];
+    return part[skua_pe()];
 }
 
 static void copy_to(const struct onesided_access *a)
 {
-    memcpy(piece[a->pe] + a->offset, onesided_source + a->offset, a->bytes);
+    memcpy(part[a->pe] + a->offset, onesided_source + a->offset, a->bytes);
 }
 
 static void copy_from(const struct onesided_access *a)
 {
-    memcpy(onesided_result + a->offset, piece[a->pe] + a->offset, a->bytes);
+    memcpy(onesided_result + a->offset, part[a->pe] + a->offset, a->bytes);
 }
 
 static void copy_rows_to(const struct onesided_access *a)
@@ -62,10 +61,10 @@ static void copy_rows_from(const struct onesided_access *a)
         memcpy(onesided_result + i * row, matrix(a->pe) + i * ONESIDED_SIDE, row);
 }
 
-/* The shapes, prepared by the origin. */
+/* The layouts of strided, vector and indexed data at the origin. */
 static skua_strided rows;
 static skua_segment segments[ONESIDED_SIDE];
-static ptrdiff_t    places[ONESIDED_SIDE];
+static ptrdiff_t    offsets[ONESIDED_SIDE];
 
 static void prepare(const struct onesided_access *a)
 {
@@ -79,9 +78,9 @@ static void prepare(const struct onesided_access *a)
                           .local  = {(ptrdiff_t)(side * sizeof(double))},
                           .remote = {(ptrdiff_t)(ONESIDED_SIDE * sizeof(double))}};
     for (size_t i = 0; i < ONESIDED_SIDE; i++) {
-        places[i] = (ptrdiff_t)(onesided_index[i] * sizeof(double));
+        offsets[i] = (ptrdiff_t)(onesided_index[i] * sizeof(double));
         segments[i] =
-            (skua_segment){onesided_source + i * sizeof(double), places[i], sizeof(double)};
+            (skua_segment){onesided_source + i * sizeof(double), offsets[i], sizeof(double)};
     }
 }
 
@@ -95,7 +94,7 @@ static void limit_put_shape(const struct onesided_access *a)
     else if (a->shape == ONESIDED_COLUMN)
         for (size_t i = 0; i < ONESIDED_SIDE; i++)
             to[i * ONESIDED_SIDE] = from[i];
-    else /* the segments of skua_put_vector(), which are known to have 8 bytes */
+    else /* the segments of skua_put_vector(), with a known length of 8 bytes */
         for (size_t i = 0; i < ONESIDED_SIDE; i++)
             memcpy((char *)to + segments[i].remote, segments[i].local, sizeof(double));
 }
@@ -147,12 +146,12 @@ static void limit_acc(const struct onesided_access *a)
 static void limit_fetch_add(const struct onesided_access *a)
 {
     (void)a;
-    before = atomic_fetch_add((_Atomic uint64_t *)(void *)(piece[0] + ONESIDED_NUMBER), 1);
+    before = atomic_fetch_add((_Atomic uint64_t *)(void *)(part[0] + ONESIDED_NUMBER), 1);
 }
 
 static _Atomic uint64_t *flag_of(int pe)
 {
-    return (_Atomic uint64_t *)(void *)(piece[pe] + ONESIDED_FLAG);
+    return (_Atomic uint64_t *)(void *)(part[pe] + ONESIDED_FLAG);
 }
 
 static void limit_flag(const struct onesided_access *a, uint64_t turn)
@@ -198,7 +197,7 @@ static void put(const struct onesided_access *a)
 
 static void put_indexed(const struct onesided_access *a)
 {
-    const skua_indexed shape = {sizeof(double), ONESIDED_SIDE, NULL, places};
+    const skua_indexed shape = {sizeof(double), ONESIDED_SIDE, NULL, offsets};
 
     skua_put_indexed(target(a), onesided_source, &shape);
 }
@@ -235,10 +234,10 @@ static void allocate(const struct onesided_access *a)
     skua_region other;
 
     if (skua_region_create(a->bytes, &other) != SKUA_OK || skua_region_free(other) != SKUA_OK)
-        skua_abort("no memory for another region");
+        skua_abort("cannot create another region");
 }
 
-/* One notification each turn: the counter at the target follows it. */
+/* Each turn sends one notification, so the counter at the target equals the turn. */
 static void notify(const struct onesided_access *a, uint64_t turn)
 {
     (void)turn;
@@ -248,7 +247,7 @@ static void notify(const struct onesided_access *a, uint64_t turn)
 
 static void await(const struct onesided_access *a, uint64_t turn)
 {
-    while (skua_notify_value((skua_notify *)(void *)(piece[1 - a->pe] + ONESIDED_FLAG)) < turn)
+    while (skua_notify_value((skua_notify *)(void *)(part[1 - a->pe] + ONESIDED_FLAG)) < turn)
         ;
 }
 
@@ -268,33 +267,33 @@ static const struct onesided skua = {.area      = own_area,
 
 /* ---- signalling put ------------------------------------------------------ */
 
-static skua_handler ball;
+static skua_handler signalled;
 
-/* A PE's place in a volley of signalling puts. */
+/* The progress of a PE in a series of signalling puts. */
 static struct {
     BENCH_APART size_t bytes;
-    int                left; /* to come back to PE 0 */
-} volley[2];
+    int                left; /* round trips, on PE 0 */
+} signals[2];
 
-static void play(int me)
+static void put_signal(int me)
 {
-    skua_put_nb(skua_at(memory, 1 - me, 0), onesided_source, volley[me].bytes,
-                &(skua_ends){.signal = ball});
+    skua_put_nb(skua_at(memory, 1 - me, 0), onesided_source, signals[me].bytes,
+                &(skua_ends){.signal = signalled});
 }
 
-static void on_ball(skua_msg *msg)
+static void on_signal(skua_msg *msg)
 {
     int me = skua_pe();
 
     skua_msg_free(msg);
-    if (me == 1 || --volley[0].left > 0)
-        play(me);
+    if (me == 1 || --signals[0].left > 0)
+        put_signal(me);
 }
 
-static bool volley_over(void *arg)
+static bool signals_over(void *arg)
 {
     (void)arg;
-    return volley[0].left == 0;
+    return signals[0].left == 0;
 }
 
 static void measure_signal(const char *series, int me, size_t bytes)
@@ -302,23 +301,23 @@ static void measure_signal(const char *series, int me, size_t bytes)
     int    trips = onesided_trips(bytes);
     double best  = 1e9;
 
-    volley[me].bytes = bytes;
+    signals[me].bytes = bytes;
     for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
         double start;
         skua_sync();
         if (me == 1)
-            continue; /* the next barrier delivers */
-        start          = bench_now();
-        volley[0].left = trips;
-        play(0);
-        skua_run_until(volley_over, NULL);
+            continue; /* the next skua_sync() runs its handlers */
+        start           = bench_now();
+        signals[0].left = trips;
+        put_signal(0);
+        skua_run_until(signals_over, NULL);
         best = onesided_less(best, (bench_now() - start) / trips / 2);
     }
     skua_sync();
     onesided_report(me, series, bytes, "signal_us", best * 1e6);
 }
 
-/* ---- remote task --------------------------------------------------------- */
+/* ---- remote call --------------------------------------------------------- */
 
 static skua_function echo;
 
@@ -337,12 +336,12 @@ static void call(const struct onesided_access *a)
     skua_future_clear(&future);
 }
 
-/* ---- both ---------------------------------------------------------------- */
+/* ---- main ---------------------------------------------------------------- */
 
 static void clear(int me)
 {
     skua_sync();
-    memset(piece[me], 0, ONESIDED_MEMORY);
+    memset(part[me], 0, ONESIDED_MEMORY);
     skua_sync();
 }
 
@@ -378,11 +377,11 @@ static void make_memory(int me)
     skua_region region;
 
     if (skua_region_create(ONESIDED_MEMORY, &region) != SKUA_OK)
-        skua_abort("no memory for the region");
+        skua_abort("cannot create the region");
     if (me == skua_process_first(skua_process())) {
         memory = region;
         for (int pe = 0; pe < 2; pe++)
-            piece[pe] = skua_local(skua_at(region, pe, 0));
+            part[pe] = skua_local(skua_at(region, pe, 0));
     }
     skua_sync();
 }
@@ -394,7 +393,7 @@ static void start(int argc, char **argv)
 
     (void)argc, (void)argv;
     if (skua_pes() != 2)
-        skua_abort("run me on two PEs: skuarun -n 2");
+        skua_abort("bench-onesided needs two PEs: skuarun -n 2");
     make_memory(me);
     run_limit(threads ? "limit-threads" : "limit", me);
     run_skua(threads ? "skua-threads" : "skua", me);
@@ -405,8 +404,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    ball = skua_register("ball", on_ball);
-    echo = skua_function_register("echo", on_echo);
+    signalled = skua_register("signalled", on_signal);
+    echo      = skua_function_register("echo", on_echo);
     onesided_fill();
     return skua_main(argc, argv, start);
 }

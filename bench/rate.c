@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rate.c - how many small messages a second: the first half of the PEs sends,
- * each to its partner in the other half, in windows that are acknowledged.
- * The metric is the sum over all pairs, rate-2pe or rate-8pe.
+ * rate.c - the rate of small messages: each PE of the first half sends to its partner in the other
+ * half, in windows that are acknowledged.  The metric, rate-2pe or rate-8pe, is the sum over all
+ * pairs.
  */
 #include <skua/skua.h>
 
@@ -96,7 +96,7 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     if (skua_pes() % 2)
-        skua_abort("run me on an even number of PEs");
+        skua_abort("bench-rate needs an even number of PEs");
     skua_barrier(skua_done_call(begin_batch, NULL));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.c - a token goes round all PEs: the cost of a hop, also where there are
- * more PEs than CPUs.  The series is skua-ring, or skua-ring-threads.
+ * ring.c - a token passes through all PEs: the time of a hop, also with more PEs than CPUs.  The
+ * series is skua-ring, or skua-ring-threads.
  */
 #include <skua/skua.h>
 

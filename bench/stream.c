@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - how many items of 8 bytes a second a stream carries: the first half of the
- * PEs puts, each for its partner in the other half, in windows that are acknowledged.
- * The metric is the sum over all pairs, as in rate.c, which sends messages.
+ * stream.c - the rate of a stream with items of 8 bytes: each PE of the first half puts items for
+ * its partner in the other half, in windows that are acknowledged.  The metric is the sum over all
+ * pairs, as in rate.c, which sends messages.
  *
- * usage: bench-stream [items]     called for each item, not for batches
+ * usage: bench-stream [items]     the receiver is called for each item, not for batches
  */
 #include <skua/skua.h>
 
@@ -119,7 +119,7 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     if (skua_pes() % 2)
-        skua_abort("run me on an even number of PEs");
+        skua_abort("bench-stream needs an even number of PEs");
     skua_stream_bind(stream, skua_pe_data_get(state_key));
     skua_barrier(skua_done_call(begin_batch, NULL));
 }

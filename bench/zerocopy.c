@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zerocopy.c - how long data take from memory of one PE to memory of another, one way: copied
- * into a message and out of it, and without (skua/buffer.h, skua/parts.h).
+ * zerocopy.c - the time of a transfer from memory of one PE to memory of another, one way: with the
+ * data copied into and out of a message, and without (skua/buffer.h, skua/parts.h).
  *
- * Two PEs in turn; half of a round trip, the best of several batches.  Each way is measured with
- * memory of skua_buffer_alloc() and, with _heap, of malloc(); with the setting share_malloc only
- * that.  Whoever sends is told that its memory is free again, which is part of the work of the
- * other.
+ * The value is half a round trip, in the best of several batches.  Each variant is measured with
+ * memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting share_malloc
+ * only from malloc().  The receiver notifies the sender when its memory may be reused; that is part
+ * of the measured work.
  *
  *   copy   a message: memcpy, send, memcpy
- *   get    a message with a buffer; the receiver gets from it
- *   put    into the buffer of the receiver, which is known
- *   send   a message with a part, which is used in place where that can be
- *   post   the same, into memory that the receiver names
+ *   get    a message with a buffer descriptor; the receiver gets the data
+ *   put    a put into the buffer of the receiver, whose descriptor the sender has
+ *   send   a message with a nocopy part, which is used in place where possible
+ *   post   a message with a nocopy part, into memory that the receiver provides
  */
 #include <skua/skua.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 #include "bench.h"
 
-#define ROOM ((size_t)4 << 20)
+#define MAX_BYTES ((size_t)4 << 20)
 
 static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
                                16384, 32768, 65536, 262144, 1048576, 4194304};
@@ -29,15 +29,16 @@ static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
 
 static skua_handler on_copy, on_get, on_buffer, on_part, on_post;
 
-/* Of a PE: two threads may be two PEs. */
+/* The state of a PE. */
 static _Thread_local struct {
-    char        *source, *target; /* memory that is measured, of one kind */
-    skua_buffer  theirs;          /* the other's target                   */
-    skua_counter turn, told, known;
+    char        *source, *target; /* the memory that is measured       */
+    skua_buffer  peer_target;     /* descriptor of the peer's target     */
+    skua_counter turn, reusable, received;
     int          peer, exchanges;
 } my;
 
-/* ---- ways ------------------------------------------------------------------------------------ */
+/* ---- variants
+ * ------------------------------------------------------------------------------------ */
 
 static void send_copy(size_t bytes)
 {
@@ -56,7 +57,7 @@ static void take_copy(skua_msg *msg)
 
 static skua_buffer source(size_t bytes)
 {
-    return skua_buffer_of(my.source, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.told), 0);
+    return skua_buffer_of(my.source, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.reusable), 0);
 }
 
 static skua_buffer target(size_t bytes)
@@ -84,12 +85,12 @@ static void put(size_t bytes)
 {
     skua_buffer here = source(bytes);
 
-    skua_buffer_put(&here, &my.theirs);
+    skua_buffer_put(&here, &my.peer_target);
 }
 
 static void send_part(skua_handler handler, size_t bytes)
 {
-    skua_part part = {my.source, bytes, skua_done_count(&my.told), 0};
+    skua_part part = {my.source, bytes, skua_done_count(&my.reusable), 0};
 
     skua_send(my.peer, handler, skua_parts_alloc(my.peer, 0, &part, 1));
 }
@@ -129,30 +130,30 @@ static void take_posted(skua_msg *msg)
 /* ---- measuring --------------------------------------------------------------------------------
  */
 
-static void take_known(skua_msg *msg)
+static void take_descriptor(skua_msg *msg)
 {
-    memcpy(&my.theirs, skua_msg_data(msg), sizeof my.theirs);
+    memcpy(&my.peer_target, skua_msg_data(msg), sizeof my.peer_target);
     skua_msg_free(msg);
-    skua_complete(skua_done_count(&my.known), NULL, 0);
+    skua_complete(skua_done_count(&my.received), NULL, 0);
 }
 
-/* Each knows where the other's data shall land. */
+/* The PEs exchange the descriptors of their targets. */
 static void exchange(size_t bytes)
 {
     skua_buffer mine = target(bytes);
 
     skua_send_copy(my.peer, on_buffer, &mine, sizeof mine);
-    skua_counter_wait(&my.known, ++my.exchanges);
+    skua_counter_wait(&my.received, ++my.exchanges);
     skua_sync();
 }
 
 static double batch(void (*send)(size_t bytes), size_t bytes, int trips)
 {
-    double began;
+    double start;
 
-    my.turn = my.told = (skua_counter)SKUA_COUNTER_INIT;
+    my.turn = my.reusable = (skua_counter)SKUA_COUNTER_INIT;
     skua_sync();
-    began = bench_now();
+    start = bench_now();
     for (int i = 1; i <= trips; i++) {
         if (skua_pe() == 0)
             send(bytes);
@@ -160,7 +161,7 @@ static double batch(void (*send)(size_t bytes), size_t bytes, int trips)
         if (skua_pe() == 1)
             send(bytes);
     }
-    return (bench_now() - began) / trips / 2 * 1e6;
+    return (bench_now() - start) / trips / 2 * 1e6;
 }
 
 static void measure(const char *series, const char *metric, void (*send)(size_t bytes))
@@ -171,9 +172,9 @@ static void measure(const char *series, const char *metric, void (*send)(size_t 
 
         exchange(sizes[s]);
         for (int i = 0; i < BENCH_BATCHES; i++) {
-            double took = batch(send, sizes[s], trips);
+            double time = batch(send, sizes[s], trips);
 
-            best = took < best ? took : best;
+            best = time < best ? time : best;
         }
         if (skua_pe() == 0)
             bench_report("zerocopy", series, sizes[s], metric, best);
@@ -192,10 +193,10 @@ static void measure_all(const char *series, bool heap)
 
 static void measure_buffers(const char *series)
 {
-    my.source = skua_buffer_alloc(ROOM);
-    my.target = skua_buffer_alloc(ROOM);
-    memset(my.source, 1, ROOM);
-    memset(my.target, 1, ROOM);
+    my.source = skua_buffer_alloc(MAX_BYTES);
+    my.target = skua_buffer_alloc(MAX_BYTES);
+    memset(my.source, 1, MAX_BYTES);
+    memset(my.target, 1, MAX_BYTES);
     measure_all(series, false);
     skua_buffer_free(my.source);
     skua_buffer_free(my.target);
@@ -205,8 +206,8 @@ static void measure_heap(const char *series)
 {
     char *source, *target;
 
-    my.source = source = calloc(1, ROOM);
-    my.target = target = calloc(1, ROOM);
+    my.source = source = calloc(1, MAX_BYTES);
+    my.target = target = calloc(1, MAX_BYTES);
     measure_all(series, true);
     free(source);
     free(target);
@@ -218,7 +219,7 @@ static void start(int argc, char **argv)
 
     (void)argc, (void)argv;
     if (skua_pes() != 2)
-        skua_abort("zerocopy: needs 2 PEs");
+        skua_abort("bench-zerocopy needs two PEs: skuarun -n 2");
     my.peer = 1 - skua_pe();
     if (getenv("SKUA_SHARE_MALLOC")) {
         measure_heap("skua-shared");
@@ -234,11 +235,11 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    setenv("SKUA_ZERO_COPY_HOST", "1", 0); /* all sizes without copies */
+    setenv("SKUA_ZERO_COPY_HOST", "1", 0); /* zero-copy at all sizes */
     setenv("SKUA_ZERO_COPY_NET", "1", 0);
     on_copy   = skua_register("copy", take_copy);
     on_get    = skua_register("get", take_buffer);
-    on_buffer = skua_register("buffer", take_known);
+    on_buffer = skua_register("buffer", take_descriptor);
     on_part   = skua_register("part", take_part);
     on_post   = skua_register("post", take_posted);
     return skua_main(argc, argv, start);

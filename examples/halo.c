@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * halo.c - heat on a rod: each PE has a part of it and puts the cells at its ends
- * into the memory of its neighbours, which wait until both have come.
+ * halo.c - heat conduction in a rod: each PE has a part of the rod and puts the cells at its ends
+ * into the memory of its neighbours, which wait for both.
  *
- * Two sets of ends are used in turn, so that a neighbour which is a step ahead
- * does not overwrite what we still read.
+ * Two sets of halo cells are used alternately, so that a neighbour that is one step ahead does not
+ * overwrite cells that are still read.
  *
  * usage: halo [steps]
  */
@@ -15,36 +15,36 @@
 
 #define CELLS 1000
 
-struct end { /* what one neighbour writes */
+struct halo { /* written by one neighbour */
     skua_notify arrived;
-    double      cell[2]; /* by the step's parity */
+    double      cell[2]; /* by the parity of the step */
 };
 
 struct part { /* in the region */
-    struct end left, right;
+    struct halo left, right;
 };
 
 static int steps = 1000;
 
-/* Puts a cell into an end of the part of @p pe and counts it there. */
-static void give(skua_region region, int pe, size_t end, int step, const double *value)
+/* Puts a cell into a halo of @p pe, at offset @p halo of its part, and notifies it. */
+static void put_cell(skua_region region, int pe, size_t halo, int step, const double *value)
 {
-    size_t cell = offsetof(struct end, cell) + (size_t)step % 2 * sizeof *value;
+    size_t cell = offsetof(struct halo, cell) + (size_t)step % 2 * sizeof *value;
 
-    skua_put_nb(skua_at(region, pe, end + cell), value, sizeof *value,
-                &(skua_ends){.notify = skua_at(region, pe, end + offsetof(struct end, arrived))});
+    skua_put_nb(skua_at(region, pe, halo + cell), value, sizeof *value,
+                &(skua_ends){.notify = skua_at(region, pe, halo + offsetof(struct halo, arrived))});
 }
 
-/* A counter for each neighbour: one of them may be a step ahead of the other. */
+/* Each neighbour has a counter of its own, since one of them may be a step ahead of the other. */
 static void exchange(skua_region region, struct part *mine, const double *u, int step)
 {
     int pe = skua_pe(), pes = skua_pes();
 
-    give(region, (pe + pes - 1) % pes, offsetof(struct part, right), step, &u[1]);
-    give(region, (pe + 1) % pes, offsetof(struct part, left), step, &u[CELLS]);
+    put_cell(region, (pe + pes - 1) % pes, offsetof(struct part, right), step, &u[1]);
+    put_cell(region, (pe + 1) % pes, offsetof(struct part, left), step, &u[CELLS]);
     skua_notify_wait(&mine->left.arrived, (uint64_t)step + 1);
     skua_notify_wait(&mine->right.arrived, (uint64_t)step + 1);
-    skua_fence_all(); /* our own ends have been read and may change */
+    skua_fence_all(); /* the puts have read u, which may change now */
 }
 
 static void run(void *arg)
@@ -75,7 +75,7 @@ static void run(void *arg)
     skua_allreduce(SKUA_SUM, SKUA_DOUBLE, &sum, 1, skua_done_future(&total));
     sum = *(const double *)skua_future_wait(&total, NULL);
     if (skua_pe() == 0) {
-        printf("%d steps on %d PEs took %.3f s; the heat is %.6f, as it was 1000\n", steps,
+        printf("%d steps on %d PEs took %.3f s; the heat is %.6f, initially 1000\n", steps,
                skua_pes(), skua_time() - start, sum);
         skua_exit(sum > 999.999 && sum < 1000.001 ? 0 : 1);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hello.c - every PE greets, PE 0 counts the greetings and ends the job. */
+/* hello.c - every PE sends a greeting to PE 0, which counts them and ends the job. */
 #include <skua/skua.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@ static skua_handler greeting;
 
 static void on_greeting(skua_msg *msg)
 {
-    static int greetings; /* on PE 0 alone */
+    static int greetings; /* used on PE 0 only */
 
     printf("PE %d of %d says hello\n", skua_msg_source(msg), skua_pes());
     skua_msg_free(msg);

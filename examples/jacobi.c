@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jacobi.c - what a block of jacobi.ci computes.
+ * jacobi.c - the blocks of jacobi.ci.
  *
- * A block has n x n cells and a border one cell wide around them: cells of its neighbours, or
- * values at the edge of the square.  There u = x^2 - y^2 is given, which is also the solution
- * inside, exactly, on the grid as in the plane.
+ * A block has n x n cells and a border of one cell around them: cells of its neighbours, or
+ * boundary values at the edge of the square.  The boundary condition is u = x^2 - y^2, which is
+ * also the exact solution inside, on the grid as in the plane.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 enum { LEFT, RIGHT, DOWN, UP };
 
-static const int away[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
+static const int direction[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
 
 /* Cell (x, y) of a block: 0 and n + 1 are its border. */
 static double *cell(const Block *b, double *u, int x, int y)
@@ -23,7 +23,7 @@ static double *cell(const Block *b, double *u, int x, int y)
     return &u[y * (b->n + 2) + x];
 }
 
-/* The solution there. */
+/* The exact solution at a cell. */
 static double solution(const Block *b, int x, int y)
 {
     Block_position at = Block_index(b);
@@ -36,25 +36,21 @@ static double solution(const Block *b, int x, int y)
 static bool has_neighbour(const Block *b, int side)
 {
     Block_position at = Block_index(b);
-    int            i = at.i + away[side][0], j = at.j + away[side][1];
+    int            i = at.i + direction[side][0], j = at.j + direction[side][1];
 
     return i >= 0 && i < blocks && j >= 0 && j < blocks;
 }
 
-/* The i-th cell along a side, @p depth cells inside of the border. */
+/* The i-th cell along a side, @p depth cells inside the border. */
 static double *along(const Block *b, double *u, int side, int i, int depth)
 {
-    int far = b->n + 1 - depth;
+    int opposite = b->n + 1 - depth;
 
     switch (side) {
-    case LEFT:
-        return cell(b, u, depth, i);
-    case RIGHT:
-        return cell(b, u, far, i);
-    case DOWN:
-        return cell(b, u, i, depth);
-    default:
-        return cell(b, u, i, far);
+    case LEFT: return cell(b, u, depth, i);
+    case RIGHT: return cell(b, u, opposite, i);
+    case DOWN: return cell(b, u, i, depth);
+    default: return cell(b, u, i, opposite);
     }
 }
 
@@ -84,13 +80,13 @@ void send_edges(Block *b)
             continue;
         for (int i = 1; i <= b->n; i++)
             x[i - 1] = *along(b, b->u, side, i, 1);
-        Block_edge(Block_at(Block_of(b), at.i + away[side][0], at.j + away[side][1]), b->step,
-                   side ^ 1, b->n, x);
+        Block_edge(Block_at(Block_of(b), at.i + direction[side][0], at.j + direction[side][1]),
+                   b->step, side ^ 1, b->n, x);
     }
     free(x);
 }
 
-void take_edge(Block *b, int side, const double *x)
+void receive_edge(Block *b, int side, const double *x)
 {
     for (int i = 1; i <= b->n; i++)
         *along(b, b->u, side, i, 0) = x[i - 1];
@@ -112,9 +108,9 @@ double relax(Block *b)
     return change;
 }
 
-struct outcome outcome_of(const Block *b)
+struct jacobi_outcome outcome_of(const Block *b)
 {
-    struct outcome o = {0, b->step};
+    struct jacobi_outcome o = {0, b->step};
 
     for (int y = 1; y <= b->n; y++)
         for (int x = 1; x <= b->n; x++)
@@ -135,7 +131,7 @@ bool read_options(int argc, char **argv)
     return false;
 }
 
-void report(struct outcome o, double seconds)
+void report(struct jacobi_outcome o, double seconds)
 {
     printf("%d x %d blocks of %d x %d cells on %d PEs: %.0f steps in %.3f s, largest error %.2g\n",
            blocks, blocks, cells, cells, skua_pes(), o.steps, seconds, o.error);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* jacobi.h - what a block of jacobi.ci computes. */
+/* jacobi.h - the functions of jacobi.c that jacobi.ci calls. */
 #ifndef JACOBI_H
 #define JACOBI_H
 
 #include <stdbool.h>
 
-struct outcome { /* largest of all blocks */
+struct jacobi_outcome { /* the largest values of all blocks */
     double error, steps;
 };
 
 bool read_options(int argc, char **argv);
-void report(struct outcome o, double seconds);
+void report(struct jacobi_outcome o, double seconds);
 
-void           set_boundary(Block *block);
-void           send_edges(Block *block);
-void           take_edge(Block *block, int side, const double *x);
-double         relax(Block *block);
-struct outcome outcome_of(const Block *block);
+void                  set_boundary(Block *block);
+void                  send_edges(Block *block);
+void                  receive_edge(Block *block, int side, const double *x);
+double                relax(Block *block);
+struct jacobi_outcome outcome_of(const Block *block);
 
 #endif

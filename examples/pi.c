@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pi.c - pi as an integral: each PE sums its share, a reduction adds them up.
+ * pi.c - pi by numerical integration: each PE sums its share, and a reduction adds the shares.
  *
- * It waits for the result in a user thread, so that the program reads from top
- * to bottom.
+ * A user thread waits for the result, so the program reads from top to bottom.
  */
 #include <skua/skua.h>
 #include <stdio.h>

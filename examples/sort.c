@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort.c - what the members of sort.ci do with keys, and Main with splitters. */
+/* sort.c - the keys of the members of sort.ci, and the splitters of Main. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 /* ---- keys ------------------------------------------------------------------------ */
 
-/* Sebastiano Vigna's splitmix. */
+/* The finalizer of splitmix64 (Sebastiano Vigna). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -23,9 +23,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static census census_of(const uint64_t *keys, size_t count)
+static checksum checksum_of(const uint64_t *keys, size_t count)
 {
-    census c = {count, 0, 1};
+    checksum c = {count, 0, 1};
 
     for (size_t i = 0; i < count; i++) {
         c.sum += keys[i];
@@ -34,19 +34,19 @@ static census census_of(const uint64_t *keys, size_t count)
     return c;
 }
 
-/* Of two random numbers the bits that both have: small keys are frequent. */
+/* A key is the bitwise and of two random numbers, so small keys are frequent. */
 void make_keys(Sorter *s)
 {
     uint64_t x = mix(seed + (uint64_t)skua_pe());
 
     for (size_t i = 0; i < s->count; i++, x += UINT64_C(0x9e3779b97f4a7c15))
         s->keys[i] = mix(x) & mix(~x);
-    s->before = census_of(s->keys, s->count);
+    s->before = checksum_of(s->keys, s->count);
     qsort(s->keys, s->count, sizeof *s->keys, compare);
 }
 
-/* How many of sorted keys are less than @p key. */
-static size_t below(const Sorter *s, uint64_t key)
+/* The number of keys, which are sorted, that are less than @p key. */
+static size_t count_below(const Sorter *s, uint64_t key)
 {
     size_t low = 0, high = s->count;
 
@@ -76,13 +76,13 @@ void Sorter_on_probe(Sorter *s, int n, const uint64_t *guess)
     int64_t *counts = calloc((size_t)n + 1, sizeof *counts);
 
     for (int i = 0; i < n; i++)
-        counts[i] = (int64_t)below(s, guess[i]);
+        counts[i] = (int64_t)count_below(s, guess[i]);
     skua_contribute(s, SKUA_SUM, SKUA_INT64, counts, (size_t)n, Main_histogram_done(main_proxy));
     free(counts);
 }
 
-/* Whether a guess is good, below which there are @p error keys too many; a better one if
- * not. */
+/* Returns whether a guess with @p error keys too many below it is good enough; if not, improves it.
+ */
 static bool refine(splitter *cut, uint64_t *guess, int64_t error)
 {
     int64_t allowed = (int64_t)(keys_each / 100);
@@ -108,22 +108,22 @@ bool better_guesses(Main *m, const int64_t *counts)
 
 /* ---- exchange ------------------------------------------------------------------------ */
 
-/* To every member the keys between two splitters: one message, even if there are none. */
+/* Sends each member the keys between two splitters: one message, even if there are none. */
 void send_parts(Sorter *s, int n, const uint64_t *splitters)
 {
     size_t from = 0, to;
 
     for (int pe = 0; pe <= n; pe++, from = to) {
-        to = pe < n ? below(s, splitters[pe]) : s->count;
+        to = pe < n ? count_below(s, splitters[pe]) : s->count;
         Sorter_part(Sorter_at(Sorter_of(s), pe), (int)(to - from), s->keys + from);
     }
 }
 
-void take_part(Sorter *s, int count, const uint64_t *keys)
+void receive_part(Sorter *s, int count, const uint64_t *keys)
 {
-    s->parts = realloc(s->parts, (s->got + (size_t)count + 1) * sizeof *keys);
-    memcpy(s->parts + s->got, keys, (size_t)count * sizeof *keys);
-    s->got += (size_t)count;
+    s->parts = realloc(s->parts, (s->received + (size_t)count + 1) * sizeof *keys);
+    memcpy(s->parts + s->received, keys, (size_t)count * sizeof *keys);
+    s->received += (size_t)count;
 }
 
 static bool is_sorted(const uint64_t *keys, size_t count)
@@ -134,38 +134,39 @@ static bool is_sorted(const uint64_t *keys, size_t count)
     return true;
 }
 
-void hand_in(Sorter *s)
+void contribute_share(Sorter *s)
 {
     share mine = {.pe = skua_pe(), .before = s->before};
 
-    qsort(s->parts, s->got, sizeof *s->parts, compare);
-    mine.sorted = is_sorted(s->parts, s->got);
-    mine.now    = census_of(s->parts, s->got);
-    if (s->got > 0) {
+    qsort(s->parts, s->received, sizeof *s->parts, compare);
+    mine.sorted = is_sorted(s->parts, s->received);
+    mine.now    = checksum_of(s->parts, s->received);
+    if (s->received > 0) {
         mine.first = s->parts[0];
-        mine.last  = s->parts[s->got - 1];
+        mine.last  = s->parts[s->received - 1];
     }
     skua_contribute(s, SKUA_CONCAT, SKUA_BYTE, &mine, sizeof mine, Main_finished_done(main_proxy));
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- check and report ---------------------------------------------------------------------------
+ */
 
 static int compare_shares(const void *a, const void *b)
 {
     return ((const share *)a)->pe - ((const share *)b)->pe;
 }
 
-static void add_census(census *to, const census *from)
+static void add_checksum(checksum *to, const checksum *from)
 {
     to->count += from->count;
     to->sum += from->sum;
     to->product *= from->product;
 }
 
-/* Whether the shares, by PE, are one sorted sequence of the keys there were. */
-static bool is_right(const share *shares, int n, uint64_t *largest)
+/* Whether the shares, ordered by PE, are one sorted sequence of the original keys. */
+static bool is_correct(const share *shares, int n, uint64_t *largest)
 {
-    census   before = {0, 0, 1}, now = {0, 0, 1};
+    checksum before = {0, 0, 1}, now = {0, 0, 1};
     uint64_t last  = 0;
     bool     right = n == skua_pes();
 
@@ -173,24 +174,24 @@ static bool is_right(const share *shares, int n, uint64_t *largest)
         right &= s->sorted && (s->now.count == 0 || s->first >= last);
         last     = s->now.count ? s->last : last;
         *largest = s->now.count > *largest ? s->now.count : *largest;
-        add_census(&before, &s->before);
-        add_census(&now, &s->now);
+        add_checksum(&before, &s->before);
+        add_checksum(&now, &s->now);
     }
     return right && before.count == now.count && before.sum == now.sum &&
            before.product == now.product;
 }
 
-/* The shares come in any order. */
+/* The shares arrive in any order. */
 void report(const Main *m, int n, const share *shares)
 {
-    double   seconds = skua_time() - m->began;
+    double   seconds = skua_time() - m->started;
     share   *by_pe   = malloc((size_t)n * sizeof *by_pe);
     uint64_t largest = 0;
     bool     right;
 
     memcpy(by_pe, shares, (size_t)n * sizeof *by_pe);
     qsort(by_pe, (size_t)n, sizeof *by_pe, compare_shares);
-    right = is_right(by_pe, n, &largest);
+    right = is_correct(by_pe, n, &largest);
     printf("%zu keys on %d PEs in %.3f s: %d histograms, largest share %.3f of the mean, %s\n",
            keys_each * (size_t)skua_pes(), skua_pes(), seconds, m->rounds,
            (double)largest / (double)keys_each, right ? "sorted" : "WRONG");
@@ -206,7 +207,7 @@ bool read_options(int argc, char **argv)
         seed = strtoul(argv[2], NULL, 10);
     if (argc <= 3 && keys_each >= 1 && keys_each <= 1000000000)
         return true;
-    fprintf(stderr, "usage: sort [keys on each PE] [seed]\n");
+    fprintf(stderr, "usage: sort [keys per PE] [seed]\n");
     skua_exit(2);
     return false;
 }

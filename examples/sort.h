@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort.h - what sort.ci needs of sort.c. */
+/* sort.h - the functions of sort.c that sort.ci calls. */
 #ifndef SORT_H
 #define SORT_H
 
@@ -13,7 +13,7 @@ void report(const Main *m, int n, const share *shares);
 
 void make_keys(Sorter *s);
 void send_parts(Sorter *s, int n, const uint64_t *splitters);
-void take_part(Sorter *s, int count, const uint64_t *keys);
-void hand_in(Sorter *s);
+void receive_part(Sorter *s, int count, const uint64_t *keys);
+void contribute_share(Sorter *s);
 
 #endif

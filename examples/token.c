@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c - a token goes round all PEs, a hundred times, and is never copied. */
+/* token.c - a token passes through all PEs a hundred times and is never copied. */
 #include <skua/skua.h>
 #include <stdio.h>
 
 static skua_handler token;
 
-static void on_token(skua_msg *msg) /* runs on the PE it was sent to */
+static void on_token(skua_msg *msg) /* runs on the PE that the message was sent to */
 {
     int *hops = skua_msg_data(msg);
 
     if (++*hops < 100 * skua_pes()) {
-        skua_send((skua_pe() + 1) % skua_pes(), token, msg); /* ownership moves on */
+        skua_send((skua_pe() + 1) % skua_pes(), token, msg); /* transfers ownership */
         return;
     }
     printf("PE %d has the token after %d hops\n", skua_pe(), *hops);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tour.c - what Skua does, a step at a time, with timings beside the floor.
+ * tour.c - the features of Skua, one at a time, with timings relative to the floor.
  *
- * The floor is what the machine itself allows: PE 0 and PE 1 bounce a cache
- * line through memory that they share.  All PEs of a host share the arena, so
- * the tour can measure it right here.
+ * The floor is the limit of the machine: PE 0 and PE 1 bounce a cache line through shared memory.
+ * All PEs of a host share the arena, so this program can measure it.
  *
- * PE 0 leads, in a user thread, so that each step reads from top to bottom.
+ * PE 0 runs the tour in a user thread, so that each step reads from top to bottom.
  */
 #include <sched.h>
 #include <skua/skua.h>
@@ -45,15 +44,15 @@ struct flags {
     _Alignas(128) _Atomic int pong;
 };
 
-/* Where both PEs are on one CPU the other one gets it. */
+/* Yields the CPU from time to time, in case both PEs are on one. */
 static void await(_Atomic int *flag, int value)
 {
-    for (int looks = 1; atomic_load_explicit(flag, memory_order_acquire) != value; looks++)
-        if (looks % 1000 == 0)
+    for (int tries = 1; atomic_load_explicit(flag, memory_order_acquire) != value; tries++)
+        if (tries % 1000 == 0)
             sched_yield();
 }
 
-/* PE 1 answers until all trips are done; nothing else runs on it meanwhile. */
+/* PE 1 answers until all round trips are done; meanwhile it runs no other handler. */
 static void on_bounce(skua_msg *msg)
 {
     struct flags *flags = *(struct flags **)skua_msg_data(msg);
@@ -74,7 +73,8 @@ static void step_floor(void)
 
     atomic_init(&flags->ping, 0);
     atomic_init(&flags->pong, 0);
-    skua_send_copy(1, bounce, &flags, sizeof flags); /* an address means the same there */
+    skua_send_copy(1, bounce, &flags,
+                   sizeof flags); /* the arena has one address in all processes */
     for (int i = 1; i <= TRIPS; i++) {
         if (i == TRIPS / 2)
             start = skua_time();
@@ -97,7 +97,7 @@ static void on_token(skua_msg *msg)
         skua_future_set(&tour.future, NULL, 0);
         return;
     }
-    skua_send((skua_pe() + 1) % skua_pes(), token, msg); /* ownership moves on */
+    skua_send((skua_pe() + 1) % skua_pes(), token, msg); /* transfers ownership */
 }
 
 static double ring(size_t bytes)
@@ -115,11 +115,11 @@ static void step_ring(void)
 {
     char what[80];
 
-    printf("  2  A ring: one message goes round %d PEs.  Its owner changes, its bytes stay.\n",
+    printf("  2  A ring: one message passes through %d PEs.  Its owner changes, its bytes stay.\n",
            skua_pes());
     ring(8); /* warm up */
     compare("a hop with 8 bytes", ring(8));
-    if (!skua_near(1)) /* through the network bytes do move, which takes its time */
+    if (!skua_near(1)) /* over the network the bytes do move, which takes long */
         return;
     snprintf(what, sizeof what, "a hop with 8 million bytes");
     compare(what, ring(8000000));
@@ -146,26 +146,26 @@ static void step_broadcast(void)
 {
     double start;
 
-    printf("  3  A broadcast: a handler runs on every PE, and we hear when all have.\n");
+    printf("  3  A broadcast: a handler runs on every PE, and a completion reports the last.\n");
     broadcast(8);
     start = skua_time();
     for (int i = 0; i < ROUNDS; i++)
         broadcast(8);
-    compare("there and back", seconds(start) / ROUNDS * 1e6);
+    compare("until the completion", seconds(start) / ROUNDS * 1e6);
 }
 
 /* ---- a reduction ----------------------------------------------------------- */
 
 static skua_handler contribute;
 
-/* Every PE, when told so, contributes its number ROUNDS times. */
+/* Every PE contributes its number ROUNDS times. */
 static void on_contribute(skua_msg *msg)
 {
     double value = skua_pe();
 
     skua_msg_free(msg);
     if (skua_pe() == 0)
-        return; /* it does so in the tour's own thread */
+        return; /* it contributes in the thread of the tour */
     for (int i = 0; i < ROUNDS; i++)
         skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_nothing());
 }
@@ -175,7 +175,7 @@ static void step_reduction(void)
     double value = 0, start, sum = 0;
     int    pes = skua_pes();
 
-    printf("  4  A reduction: the sum of one number of each PE.\n");
+    printf("  4  A reduction: the sum of one number from each PE.\n");
     skua_broadcast(contribute, skua_msg_alloc(0), skua_done_nothing());
     start = skua_time();
     for (int i = 0; i < ROUNDS; i++) {
@@ -188,15 +188,15 @@ static void step_reduction(void)
             seconds(start) / ROUNDS * 1e6);
 }
 
-/* ---- a put that wakes a handler ---------------------------------------------- */
+/* ---- a put that runs a handler ---------------------------------------------- */
 
 static skua_region  memory; /* on every PE: PUT_BYTES */
 static skua_handler arrived;
 
 #define PUT_BYTES ((size_t)65536)
 
-/* Puts bytes into the memory of @p pe; its handler runs when they are there. */
-static void put_and_wake(int pe, const void *data, size_t bytes)
+/* Puts bytes into the memory of @p pe, where a handler runs when they have arrived. */
+static void put_and_signal(int pe, const void *data, size_t bytes)
 {
     skua_put_nb(
         skua_at(memory, pe, 0), data, bytes,
@@ -209,19 +209,19 @@ static void on_arrived(skua_msg *msg)
 
     skua_msg_free(msg);
     if (skua_pe() != 0)
-        put_and_wake(0, skua_region_mine(memory), bytes);
+        put_and_signal(0, skua_region_mine(memory), bytes);
     else if (++tour.rounds == ROUNDS)
         skua_future_set(&tour.future, NULL, 0);
     else
-        put_and_wake(1, skua_region_mine(memory), bytes);
+        put_and_signal(1, skua_region_mine(memory), bytes);
 }
 
-static double puts_to_and_fro(size_t bytes)
+static double put_round_trips(size_t bytes)
 {
     double start = skua_time();
 
     tour.rounds = 0;
-    put_and_wake(1, skua_region_mine(memory), bytes);
+    put_and_signal(1, skua_region_mine(memory), bytes);
     skua_future_wait(&tour.future, NULL);
     skua_future_clear(&tour.future);
     return seconds(start) / ROUNDS / 2 * 1e6;
@@ -231,19 +231,19 @@ static void step_put(void)
 {
     double start, word = 1;
 
-    printf("  5  A put: we write into memory of PE 1, which need not help.\n");
+    printf("  5  A put: PE 0 writes into memory of PE 1, which takes no part.\n");
     start = skua_time();
     for (int i = 0; i < 100 * ROUNDS; i++)
         skua_put(skua_at(memory, 1, 0), &word, sizeof word);
     printf("      %-46s %7.3f us\n", "8 bytes", seconds(start) / (100 * ROUNDS) * 1e6);
-    puts_to_and_fro(8);
-    compare("8 bytes that wake a handler there", puts_to_and_fro(8));
-    compare("64 KB that wake a handler there", puts_to_and_fro(PUT_BYTES));
+    put_round_trips(8);
+    compare("8 bytes that run a handler on PE 1", put_round_trips(8));
+    compare("64 KB that run a handler on PE 1", put_round_trips(PUT_BYTES));
 }
 
 /* ---------------------------------------------------------------------------- */
 
-static void lead(void *arg)
+static void run_tour(void *arg)
 {
     (void)arg;
     printf("\nSkua on this machine: %d PEs in %d processes.\n\n", skua_pes(), skua_processes());
@@ -255,7 +255,7 @@ static void lead(void *arg)
     step_broadcast();
     step_reduction();
     step_put();
-    printf("\nThe programs are in examples/; docs/guide/ goes on from here.\n\n");
+    printf("\nThe programs are in examples/; docs/guide/ continues from here.\n\n");
     skua_exit(0);
 }
 
@@ -268,7 +268,7 @@ static void start(int argc, char **argv)
     memset(skua_region_mine(memory), 0, PUT_BYTES);
     skua_sync();
     if (skua_pe() == 0)
-        skua_thread_detach(skua_thread_create(lead, NULL, 0));
+        skua_thread_detach(skua_thread_create(run_tour, NULL, 0));
 }
 
 int main(int argc, char **argv)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * aggregate.c - messages to objects that travel in streams: members of a group, and elements
- * of arrays, which may have moved or may not exist yet.  As entries that are [aggregate] do.
+ * aggregate.c - messages to objects that travel in streams, as those to [aggregate] entries do:
+ * members of a group, and elements of arrays, which may have migrated or may not exist yet.
  *
- * An item names its object and carries what its entry gets.  It is put to the PE where the
- * object is believed to be, and there the entry is called, or the item becomes a message:
- * so it is right whatever happens, also before the object's PE has heard of its collection.
+ * An item names its object and carries the arguments of the entry method.  It is put to the PE that
+ * is believed to have the object.  That PE calls the entry method, or turns the item into a message
+ * that is forwarded.  So an item is delivered in every case, even if that PE does not know the
+ * collection yet.
  *
  * usage: aggregate [ITEMS]
  */
@@ -20,7 +21,7 @@ struct tally {
     int64_t count, sum;
 };
 
-/* To the member of a group on the PE where it arrives. */
+/* An item for the group member on the PE where it arrives. */
 struct member_item {
     skua_collection of;
     int64_t         value;
@@ -55,7 +56,7 @@ static void on_add(void *self, const void *data, size_t bytes)
     tally->sum += value;
 }
 
-/* It may move, and the stream's batch goes on with others. */
+/* The object may migrate; the batch of the stream continues with others. */
 static void on_move(void *self, const void *data, size_t bytes)
 {
     (void)data;
@@ -72,7 +73,8 @@ static void on_report(void *self, const void *data, size_t bytes)
     skua_contribute(self, SKUA_SUM, SKUA_INT64, self, 2, to);
 }
 
-/* ---- what a translator would write ------------------------------------------------------ */
+/* ---- code as the translator generates it ------------------------------------------------------
+ */
 
 static void add_to_member(skua_collection group, int pe, int64_t value)
 {
@@ -164,9 +166,9 @@ static void start(int argc, char **argv)
     work.group  = skua_group_create(tally_class, NULL, 0);
     work.array  = skua_array_create(tally_class, &def, NULL, 0);
     work.sparse = skua_array_create(tally_class, &empty, NULL, 0);
-    for (int pe = skua_pes() - 1; pe >= 0; pe--) /* before they have heard of them */
+    for (int pe = skua_pes() - 1; pe >= 0; pe--) /* before those PEs know the collections */
         skua_send_copy(pe, work_handler, &work, sizeof work);
-    for (int i = 1; i < CELLS; i += 2) /* whose items do not create them */
+    for (int i = 1; i < CELLS; i += 2) /* elements that items do not create */
         skua_array_insert(skua_element2(work.sparse, i, 0), SKUA_ANY_PE, NULL, 0);
     wait_quiet();
     check(work.group, 1);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ahead.c - PEs that call collectives faster than others do: memory is bounded.
+ * ahead.c - a PE that calls collectives faster than the others uses bounded memory.
  *
- * The last PE calls, in a user thread, far more than the window takes, while the others have not
- * called anything: the thread must come to a stop, with no more than the window and one call in
- * flight.  Then the others call as well, and everything comes out right.  So it is in
- * start(), and with broadcasts to PEs that do not look.  Handlers are not held up, and what they
- * call is over in the end.  All of it is more than the arena holds.  At the end the job exits while
- * reductions are in flight.
+ * The last PE makes far more calls than the window permits, in a user thread, while the others make
+ * none: the thread must block with at most the window and one call in flight.  Then the others
+ * call, too, and all results are correct.  The same is tested in start(), and with broadcasts to
+ * PEs that do not run their scheduler.  Handlers do not block, and their calls complete in the end.
+ * All data together exceeds the arena.  At the end the job exits while reductions are in flight.
  *
  * usage: test_ahead [WINDOW [TIMES]]     bytes, the setting collective_window; calls
  */
@@ -27,7 +26,7 @@ static int          finished; /* on PE 0 */
 static skua_pe_data mine_key;
 
 struct mine {
-    int          called; /* by the thread that runs ahead */
+    int          called; /* of the thread that runs ahead */
     bool         stopped;
     skua_counter buried, pings, heard, bursts, results;
 };
@@ -58,7 +57,7 @@ static void on_ping(skua_msg *msg)
         count(&mine()->pings);
 }
 
-/* Round trips, in which whatever could go on here does. */
+/* Round trips, which let everything on this PE make progress. */
 static void look_around(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -80,7 +79,7 @@ static void check_sum(const void *result, size_t bytes)
         CHECK(((const double *)result)[i] == (double)i * skua_pes());
 }
 
-/* One to PE 0, which waits for it: then it is slower than the others. */
+/* A reduction to PE 0, which waits for it and thus is slower than the others. */
 static void reduce_to_first(int i)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -114,7 +113,7 @@ static void sync_all(void)
     CHECK(skua_counter_wait(&counter, 1));
 }
 
-/* The others wait, outside of any reduction, until the last PE has looked how far it came. */
+/* The others wait, outside of any reduction, until the last PE has checked its progress. */
 static void test_thread(void)
 {
     skua_thread *thread = NULL;
@@ -141,8 +140,8 @@ static void test_start(void)
     sync_all();
 }
 
-/* Inside a host a PE has done its part when its call returns: the root has the result while the
- * last PE looks at its memory and at nothing else. */
+/* Within a host the part of a PE is done when its call returns: the root has the result while the
+ * last PE only polls its memory. */
 static void test_alone(void)
 {
     skua_region      flags;
@@ -163,8 +162,8 @@ static void test_alone(void)
 
 /* ---- a handler that waits, above start() that waits ---- */
 
-/* On the last PE: while start() waits in its call, one more, that is waited for here.  The others
- * hear behind which call it comes. */
+/* On the last PE: one more call, and a wait for it, while start() waits in its call.  The others
+ * are told after which call it comes. */
 static void on_bury(skua_msg *msg)
 {
     struct mine *m = mine();
@@ -221,7 +220,7 @@ static void on_burst(skua_msg *msg)
     count(&mine()->bursts);
 }
 
-/* More than the window at once: the handler returns, and the results come. */
+/* More calls than the window permits: the handler returns, and the results arrive. */
 static void test_handler(void)
 {
     int64_t results = 0;
@@ -245,7 +244,7 @@ static void on_heard(skua_msg *msg)
     count(&mine()->heard);
 }
 
-/* More in all than the arena holds, most of them without a completion, some with a priority. */
+/* More data than the arena holds, mostly without a completion, some with a priority. */
 static void test_broadcast(void)
 {
     skua_counter over = SKUA_COUNTER_INIT;

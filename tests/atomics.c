@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atomics.c - atomics, locks and accumulates, when everybody works on the same
- * words at once.
+ * atomics.c - contended atomics, locks and accumulates.
  *
- * The workers are all that may call: each PE on its own stack, user threads of
- * each PE, and threads of each process that are no PEs.  They hammer the memory
- * of PE 0, which is symmetric, allocated by it, or registered (malloc).  What
- * they find there on the way and what is left at the end shows whether any
- * update was lost, doubled or torn.
+ * The workers are all contexts that may call: each PE on its own stack, user threads of each PE,
+ * and external threads of each process.  They update the memory of PE 0, which is symmetric,
+ * allocated by it, or registered (malloc).  The values they find, and the values at the end, show
+ * whether any update was lost, doubled or torn.
  *
  * usage: atomics [rounds]
  */
@@ -22,7 +20,7 @@
 #define OUTSIDERS 2    /* threads of a process that are no PEs              */
 #define FIBERS    3    /* user threads of a PE that use the locks           */
 #define LOCKS     3    /* on each PE                                        */
-#define ELEMENTS  1500 /* of accumulates: more than one of their locks each */
+#define ELEMENTS  1500 /* bytes of an accumulate: more than one of its locks covers */
 
 enum { SYMMETRIC, ALLOCATED, REGISTERED, KINDS };
 
@@ -35,7 +33,7 @@ struct target {
     uint32_t tickets[]; /* for each width: one for each fetch_add, one for each token */
 };
 
-struct guarded { /* by a lock: plain memory, that only the holder touches */
+struct guarded { /* protected by a lock: plain memory */
     uint64_t inside, counter;
 };
 
@@ -83,7 +81,7 @@ static int workers_of(int fibers)
     return skua_pes() * (1 + fibers) + skua_processes() * OUTSIDERS;
 }
 
-/* Lets others go first now and then. */
+/* Yields from time to time. */
 static void mix(struct worker *w)
 {
     if (tap_random(&w->random) % 4)
@@ -110,7 +108,7 @@ static void in_fiber(void *arg)
     struct worker *w = arg;
 
     w->work(w);
-    w->ended->value++; /* looked at by who joins us */
+    w->ended->value++; /* read after the thread was joined */
 }
 
 static struct worker a_worker(const struct worker *like, enum where where, int who)
@@ -132,7 +130,7 @@ static void start_outsiders(const struct worker *like, int first, pthread_t *thr
     }
 }
 
-/* While we wait for them we serve requests, which they may need. */
+/* Serves requests while it waits, since the threads may need that. */
 static void join_outsiders(pthread_t *thread)
 {
     struct mine *mine = skua_region_mine(self()->mine);
@@ -143,7 +141,7 @@ static void join_outsiders(pthread_t *thread)
         CHECK(pthread_join(thread[i], NULL) == 0);
 }
 
-/* Lets everybody do it, at the same time, and waits for all. */
+/* Runs a test in all workers at once and waits for all of them. */
 static void all_work(void (*work)(struct worker *), skua_region region, int fibers)
 {
     bool          first = skua_pe() == skua_process_first(skua_process());
@@ -195,11 +193,11 @@ static size_t tickets_of(int workers)
 
 /* ---- atomics, of both widths ---------------------------------------------------- */
 
-/* What each one does in a round:
- *   count   takes a number that nobody else gets
- *   climb   adds one by compare and swap
- *   flip    sets and clears its own bit of a word; others' bits are others'
- *   write   stores a value of two equal halves, and never sees half of one */
+/* The operations of a worker in a round:
+ *   count   fetch-and-add; no two workers get one number
+ *   climb   adds one by compare-and-swap
+ *   flip    sets and clears its own bit of a word; the other bits do not change
+ *   write   stores a value of two equal halves, and never reads a torn one */
 #define HAMMER(bits, type, width)                                                                  \
     static void count_##bits(const struct worker *w)                                               \
     {                                                                                              \
@@ -241,7 +239,7 @@ static size_t tickets_of(int workers)
     }                                                                                              \
     static void hammer_##bits(struct worker *w)                                                    \
     {                                                                                              \
-        type token = (type)w->who + 1; /* goes round; at the end none is lost */                   \
+        type token = (type)w->who + 1; /* is swapped around; at the end none is lost */            \
         for (size_t i = 0; i < rounds; i++) {                                                      \
             count_##bits(w);                                                                       \
             climb_##bits(w);                                                                       \
@@ -354,7 +352,7 @@ static void test_accumulate(void)
 
 /* ---- locks ------------------------------------------------------------------------ */
 
-/* Alone with it, also across a switch to others of our PE. */
+/* Holds the lock alone, also across a switch to other threads of the PE. */
 static void use_guarded(struct worker *w, skua_gaddr at)
 {
     const uint64_t me = (uint64_t)w->who + 1;
@@ -399,8 +397,8 @@ static void test_locks(void)
     CHECK(skua_locks_free(s->locks) == SKUA_OK);
 }
 
-/* All hold one lock of their own while they take that of the next, in turn: a
- * lock that is held does not keep others from theirs. */
+/* Each PE holds its own lock while it takes that of the next, in turn: a held lock does not block
+ * other locks. */
 static void test_two_locks(void)
 {
     struct state *s = self();
@@ -435,7 +433,7 @@ static bool is_told(void *arg)
     return self()->told;
 }
 
-/* PE 0 makes what belongs to it and tells the others. */
+/* PE 0 creates its regions and sends them to the others. */
 static void make_regions(void)
 {
     struct state *s     = self();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backlog.c - long queues of messages to elements that migrate all the time: each message
- * arrives once, and the runtime moves a bounded number of messages for each of the program's.
+ * backlog.c - long queues of messages to elements that migrate continuously: each message arrives
+ * once, and the runtime forwards a bounded number of messages per message of the program.
  *
  * usage: backlog [MESSAGES-PER-PE]
  *
  * All PEs send to all elements at once, far more than can be delivered before the elements move.
- * An element moves to a random PE whenever it has got so many messages as the phase says.  The
- * bound is a count of messages, so it holds on any machine under any load.
+ * An element migrates to a random PE after as many messages as the phase says.  The bound is a
+ * number of messages, so it holds on any machine under any load.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define ELEMENTS 12
 
-/* Messages that PEs receive: at most so many for each of the program's, and for each move. */
+/* Bounds on the messages that PEs receive, per message of the program and per migration. */
 #define PER_MESSAGE 5
 #define PER_MOVE    12
 

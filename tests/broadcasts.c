@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * broadcasts.c - messages of all sizes to all PEs, from all of them at once: out of start(),
- * handlers and user threads.  Each PE gets each message once, whole, as its own, and those of a
- * root in the order of its calls.
+ * broadcasts.c - broadcasts of all sizes from all PEs at once: from start(), handlers and user
+ * threads. Each PE receives each message once and whole, owns its copy, and receives the messages
+ * of a root in the order of its calls.
  *
  * usage: broadcasts [ROUNDS]
  */
@@ -28,7 +28,7 @@ static int          rounds, finished; /* on PE 0 */
 
 struct mine {
     uint64_t     sent, heard[ROOTS];
-    skua_counter all; /* broadcasts of this PE that are over */
+    skua_counter all; /* completed broadcasts of this PE */
 };
 
 static struct mine *mine(void)
@@ -71,7 +71,7 @@ static void on_said(skua_msg *msg)
 
     CHECK(head->number == mine()->heard[root]++);
     fill(head, skua_msg_size(msg), true);
-    memset(head, 0xa5, skua_msg_size(msg)); /* it is this PE's alone */
+    memset(head, 0xa5, skua_msg_size(msg)); /* this PE owns it */
     skua_msg_free(msg);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffers.c - gets and puts between buffers of any two PEs: of every size, kind of memory and
- * mode; that both sides hear of the end, and of which; that registrations do not pile up; memory
- * that is freed and used again; and wrong use.
+ * buffers.c - gets and puts between buffers of any two PEs, of every size, kind of memory and mode:
+ * both sides get the completion of the right transfer, registrations do not accumulate, freed
+ * memory is used again, and misuse is reported.
  *
  * usage: buffers [transfers a PE] [buffers of the long run]
  */
@@ -27,18 +27,18 @@ struct state { /* of a PE */
 
 enum memory { HEAP, POOL, MEMORIES };
 
-/* One side of a transfer, until its end. */
+/* One side of a transfer, until its completion. */
 struct side {
     skua_buffer buffer;
     enum memory memory;
-    uint64_t    pattern; /* that it must have at the end */
+    uint64_t    pattern; /* expected at the end          */
     size_t      bytes;   /* of it                        */
 };
 
-/* What is asked of another PE. */
+/* A request to another PE. */
 struct offer {
     skua_buffer buffer;
-    uint64_t    pattern; /* of what is to be got, or has to be put */
+    uint64_t    pattern; /* of the data to get or to put */
     size_t      bytes;
     int32_t     memory, mode, put;
 };
@@ -70,7 +70,7 @@ static size_t random_size(uint64_t *seed)
 
 /* ---- a transfer ------------------------------------------------------------------------------ */
 
-/* A side is over: it is the one that its buffer says. */
+/* A side is complete: the buffer of its completion names it. */
 static void over(void *arg, const void *data, size_t bytes)
 {
     struct side       *side = arg;
@@ -153,7 +153,7 @@ static void test_transfers(struct state *s)
 
 /* ---- registrations --------------------------------------------------------------------------- */
 
-/* Many buffers, at many places and at the same ones again: few registrations are left. */
+/* Many buffers at many addresses, some repeatedly: few registrations are left. */
 static void test_long_run(void)
 {
     static _Thread_local char memory[1 << 16];
@@ -170,12 +170,12 @@ static void test_long_run(void)
                 skua_buffer_deregister(&again);
             }
             skua_buffer_deregister(&b);
-            skua_buffer_deregister(&b); /* has none any more */
+            skua_buffer_deregister(&b); /* has no registration any more */
             CHECK(skua_registrations().kept <= 1024);
         }
 }
 
-/* The pool: blocks that are different ones, and usable. */
+/* Blocks of the pool are distinct and usable. */
 static void test_pool(uint64_t *seed)
 {
     void  *block[64] = {NULL};
@@ -222,7 +222,7 @@ static void quiet(void *arg, const void *data, size_t bytes)
     skua_exit(0);
 }
 
-/* All has been heard of when nothing is on the way any more: each PE looks. */
+/* At quiescence each PE checks that all completions have arrived. */
 static void finish(skua_msg *msg)
 {
     struct state *s = self();
@@ -230,7 +230,7 @@ static void finish(skua_msg *msg)
     skua_msg_free(msg);
     CHECK(s->heard == s->started + s->served);
     CHECK(s->over.value == s->heard);
-    /* Where drivers pin memory, that of the pool stays registered. */
+    /* If the driver pins memory, the pool stays registered. */
     CHECK(skua_registrations().used == 0 || getenv("SKUA_RMA"));
     skua_barrier(skua_done_call(quiet, NULL));
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channels.c - channels: a random graph of them, of all sizes, shapes and kinds of memory, with
- * every order of ready, mark and poll; large puts to PEs that are busy or not; and one to many,
- * many to one, quiescence, deletion.
+ * channels.c - a random graph of channels, of all sizes, layouts and kinds of memory, with every
+ * order of ready, mark and poll; large puts to busy and idle PEs; one-to-many and many-to-one
+ * channels; quiescence; deletion.
  *
- * A put on a channel is checked byte by byte, and so is the memory between the blocks of a
- * layout, which must not change.
+ * Each put is checked byte by byte, and so is the memory between the blocks of a layout, which must
+ * not change.
  *
  * usage: channels [puts on each channel]
  */
@@ -16,12 +16,12 @@
 
 #define EACH   12     /* channels that a PE receives on, in the graph */
 #define MARGIN 24     /* bytes around a buffer that must not change   */
-#define GAP    0xa5   /* what is between blocks                       */
-#define LARGE  600000 /* bytes of the largest                         */
+#define GAP    0xa5   /* the value of bytes between blocks            */
+#define LARGE  600000 /* bytes of the largest channel                 */
 
 enum memory { ARENA, HEAP, REGION, KINDS };
 
-/* Memory for a layout, with what is around it. */
+/* Memory of a layout, with a margin. */
 struct space {
     enum memory kind;
     skua_region region;
@@ -30,21 +30,21 @@ struct space {
     skua_layout layout;
 };
 
-/* A channel as its receiver has it. */
+/* A channel at its receiver. */
 struct inlet {
     skua_channel channel;
     struct space space;
-    int          sender, number; /* its PE, and our name for the channel there */
+    int          sender, number; /* the PE of the sender, and the index of the channel there */
     size_t       total;
     uint32_t     seen;
-    bool         marked; /* we have said so, but not poll */
+    bool         marked; /* marked ready, but not polled */
     bool         views;
 };
 
-/* And as its sender. */
+/* A channel at its sender. */
 struct outlet {
     skua_sender *sender;
-    struct space space, other; /* other: of the same shape */
+    struct space space, other; /* other: a second source with an equal layout */
     size_t       total;
     int          receiver, number;
     uint64_t     salt;
@@ -79,7 +79,7 @@ static size_t below(size_t n)
 
 /* ---- layouts ------------------------------------------------------------------------- */
 
-/* The byte at @p i of put @p put on a channel: any value may come. */
+/* The byte at @p i of put @p put on a channel; all values occur. */
 static unsigned char byte_of(uint64_t salt, uint32_t put, size_t i)
 {
     uint64_t x = (salt + put) * UINT64_C(0x9e3779b97f4a7c15) + i;
@@ -87,7 +87,7 @@ static unsigned char byte_of(uint64_t salt, uint32_t put, size_t i)
     return put % 5 == 4 ? 0 : (unsigned char)((x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 56);
 }
 
-/* A random way to have @p total bytes: blocks and counts whose product it is. */
+/* A random layout of @p total bytes: blocks and counts whose product it is. */
 static skua_layout random_layout(size_t total)
 {
     skua_layout layout = skua_layout_of(NULL, total);
@@ -111,7 +111,7 @@ static skua_layout random_layout(size_t total)
     return layout;
 }
 
-/* Where byte @p i of a layout is. */
+/* The address of byte @p i of a layout. */
 static char *byte_at(const skua_layout *layout, size_t i)
 {
     char  *at    = (char *)layout->at + i % layout->bytes;
@@ -166,7 +166,7 @@ static void fill(const struct space *space, size_t total, uint64_t salt, uint32_
         *byte_at(&space->layout, i) = (char)byte_of(salt, put, i);
 }
 
-/* The data are as they should be, and then gone; and nothing else has been written. */
+/* Checks the data and clears it; no other byte has been written. */
 static void check(struct space *space, size_t total, uint64_t salt, uint32_t put)
 {
     for (size_t i = 0; i < total; i++) {
@@ -179,7 +179,7 @@ static void check(struct space *space, size_t total, uint64_t salt, uint32_t put
         CHECK((unsigned char)space->memory[i] == GAP);
 }
 
-/* The same for what is looked at where it is. */
+/* Checks data that is read in place (a view). */
 static void check_view(struct inlet *in, uint64_t salt, uint32_t put)
 {
     const skua_layout *view = skua_channel_view(in->channel);
@@ -221,7 +221,7 @@ struct offer {
     uint64_t     salt;
 };
 
-struct turn { /* who may put again, or is over */
+struct turn { /* the sender may put again, or is done */
     int number;
 };
 
@@ -276,7 +276,7 @@ static void on_offer(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* The receiver of a channel has said that it is ready. */
+/* The receiver of a channel is ready. */
 static void on_credit(skua_msg *msg)
 {
     struct state *s    = self();
@@ -309,7 +309,7 @@ static void on_poll(skua_msg *msg)
     skua_channel_poll(in->channel);
 }
 
-/* The callback: the data, then ready, in one of its ways. */
+/* The callback checks the data and makes the channel ready in one of several orders. */
 static void on_data(void *arg)
 {
     struct inlet *in   = arg;
@@ -432,7 +432,8 @@ static void wait_until_heard(int n)
     self()->heard = 0;
 }
 
-/* ---- quiescence, the same buffer for many, deletion ------------------------------------------ */
+/* ---- quiescence, one buffer for many channels, deletion
+ * ------------------------------------------ */
 
 static void wait_for_quiet(void)
 {
@@ -442,7 +443,7 @@ static void wait_for_quiet(void)
     CHECK(skua_counter_wait(&quiet, 1));
 }
 
-/* Each PE puts one buffer to all, at once; nobody waits but for quiescence. */
+/* Each PE puts one buffer to all PEs at once; only quiescence is waited for. */
 static void test_quiescence(size_t bytes)
 {
     struct state *s  = self();
@@ -478,7 +479,7 @@ static void test_quiescence(size_t bytes)
     for (int pe = 0; pe < n; pe++)
         skua_channel_delete(mine[pe]);
     skua_sync();
-    for (int pe = 0; pe < n && bytes <= 48 && !checked; pe++) /* nobody hears of these */
+    for (int pe = 0; pe < n && bytes <= 48 && !checked; pe++) /* these are not reported */
         skua_channel_put(out[pe]);
     wait_for_quiet();
     CHECK(s->heard == 0);
@@ -489,7 +490,7 @@ static void test_quiescence(size_t bytes)
     free(from), free(in), free(mine), free(out);
 }
 
-/* ---- large puts to PEs that are busy or not ------------------------------------------------- */
+/* ---- large puts to busy and idle PEs ------------------------------------------------- */
 
 #define LARGE_TURNS 6
 
@@ -507,7 +508,7 @@ static void work(void)
         ;
 }
 
-/* What a PE does before it waits for data: nothing, or something for long, or now and then. */
+/* What a PE does before it waits for data: nothing, a long computation, or several short ones. */
 static void be_busy(void)
 {
     size_t kind = below(4), times = below(8);
@@ -521,7 +522,7 @@ static void be_busy(void)
     }
 }
 
-/* From a buffer that has other data as soon as it may. */
+/* Puts from a buffer that is overwritten as soon as that is allowed. */
 static void put_large(skua_sender *out, const struct space *from, size_t bytes)
 {
     skua_channel_put_from(out, from->layout.at);
@@ -529,7 +530,7 @@ static void put_large(skua_sender *out, const struct space *from, size_t bytes)
         ((char *)from->layout.at)[i - 1] ^= 1;
 }
 
-/* A put to a channel that is deleted meanwhile: it is reported or not, and nobody waits for it. */
+/* A put to a channel that is deleted meanwhile: it may be reported or not, and must not block. */
 static void test_deletion(skua_channel mine, skua_sender *out, const struct space *from,
                           size_t bytes)
 {
@@ -544,7 +545,7 @@ static void test_deletion(skua_channel mine, skua_sender *out, const struct spac
     self()->heard = 0;
 }
 
-/* From each PE to the next, by turns, so that the next may be waiting for them. */
+/* From each PE to the next, in turns, so that the receiver may be waiting. */
 static void test_large(size_t bytes, enum memory kind)
 {
     int          n = skua_pes(), before = (skua_pe() + n - 1) % n;
@@ -567,7 +568,7 @@ static void test_large(size_t bytes, enum memory kind)
 
         if (puts)
             fill(space, bytes, 99, turn);
-        skua_sync(); /* nobody sleeps now */
+        skua_sync(); /* no PE sleeps now */
         if (puts)
             put_large(out, space, bytes);
         if ((uint32_t)before % 2 == turn % 2) {
@@ -583,7 +584,7 @@ static void test_large(size_t bytes, enum memory kind)
     skua_sync();
 }
 
-/* Around the sizes at which the way of a put changes, and with pieces that are not whole. */
+/* Sizes around the protocol thresholds of a put, and sizes that are no multiple of a fragment. */
 static void test_larges(void)
 {
     static const size_t sizes[] = {81919, 81920, 131073, 393217, 500000, 1 << 20, 1300001};
@@ -592,7 +593,8 @@ static void test_larges(void)
         test_large(sizes[i], i == 4 ? ARENA : HEAP);
 }
 
-/* ---- lending ------------------------------------------------------------------------------ */
+/* ---- zero-copy channels
+ * ------------------------------------------------------------------------------ */
 
 /* Whether all PEs share an arena, and it is used. */
 static bool by_address(void)
@@ -600,7 +602,7 @@ static bool by_address(void)
     return !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
 }
 
-/* A face of a block, to a neighbour that looks at it: where it is, if all agree and can. */
+/* A face of a block for a neighbour, which reads it in place if possible. */
 static void test_lending(bool views, bool lends, bool heap)
 {
     struct state *s     = self();
@@ -643,7 +645,7 @@ static void test_lending(bool views, bool lends, bool heap)
  */
 
 #define FLOOD 2000
-#define BATCH 250 /* of their values that travel at once */
+#define BATCH 250 /* values in flight */
 
 struct flood {
     uint64_t    *in, *from;
@@ -682,7 +684,7 @@ static uint64_t flood_value(int pe, int i)
     return (uint64_t)pe << 32 | (uint64_t)i;
 }
 
-/* More doorbells than an inbox has room for, while nobody looks. */
+/* More doorbells than an inbox holds, while no receiver polls. */
 static void test_flood(void)
 {
     int to = (skua_pe() + 1) % skua_pes(), before = (skua_pe() + skua_pes() - 1) % skua_pes();
@@ -715,7 +717,7 @@ static void test_flood(void)
 
 #define THINGS 6
 
-/* Doorbells and messages, of @p from, that wait here: each turn sees to one of them. */
+/* Doorbells and messages of @p from are queued here: each scheduler turn handles one of them. */
 static void test_turns(int to, int from)
 {
     struct state *s = self();
@@ -804,13 +806,13 @@ static void test_many(size_t bytes)
 /* ---- many to one -------------------------------------------------------------------------------
  */
 
-/* What sender @p pe gives for element @p i. */
+/* The contribution of sender @p pe to element @p i. */
 static int64_t given(int pe, size_t i, int turn)
 {
     return (int64_t)(((uint64_t)pe + 1) * (i + 3) * ((uint64_t)turn + 1) % 1021) - 300;
 }
 
-/* What comes of all of them. */
+/* The result over all senders. */
 static int64_t expected(skua_op op, size_t i, int turn)
 {
     int64_t value = given(0, i, turn);
@@ -842,7 +844,7 @@ static size_t set_element(void *to, skua_type type, size_t i, int64_t value)
     }
 }
 
-/* All PEs to the last, in rounds; the data of some lie apart. */
+/* All PEs put to the last one, in rounds; the data of some is strided. */
 static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
 {
     int          root = skua_pes() - 1;
@@ -888,7 +890,7 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     skua_sync();
 }
 
-/* Small and large memory, all of which may be used, and is given back. */
+/* Small and large allocations are usable to their last byte and are freed. */
 static void test_memory(void)
 {
     static const size_t sizes[] = {1, 64, 32767 - 64, 32768 - 64, 32768, 32769, 65536, 200000};

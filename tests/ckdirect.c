@@ -43,7 +43,7 @@ static bool is_associated(void *arg)
     return self()->associated;
 }
 
-/* The pattern that was to be out of band is sent as well. */
+/* The data includes the out-of-band value of CkDirect. */
 static double value_of(int pe, int round, int i)
 {
     return i == NUMBERS - 1 ? -1 : pe * 1e6 + round * 1e3 + i;
@@ -74,7 +74,7 @@ static void one_round(int round)
         s->from[i] = value_of(skua_pe(), round, i);
     CkDirect_put(&s->out);
     skua_poll(3);
-    CHECK(round == 0 || s->rounds == round); /* nobody has asked for it yet */
+    CHECK(round == 0 || s->rounds == round); /* it is not expected yet */
     if (round > 0)
         CkDirect_ReadyPollQ(&s->in);
     CHECK(skua_run_until(has_round, &next));

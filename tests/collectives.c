@@ -15,9 +15,9 @@ static skua_pe_data mine_key;
 static int          finished; /* on PE 0 */
 
 struct mine {
-    int said[64]; /* broadcasts that came, by root         */
-    int urgent;   /* what came with a priority             */
-    int results;  /* completions that came as messages     */
+    int said[64]; /* broadcasts received, by root          */
+    int urgent;   /* broadcasts received with a priority   */
+    int results;  /* completions received as messages      */
 };
 
 static struct mine *mine(void)
@@ -41,7 +41,7 @@ static void on_said(skua_msg *msg)
 
     for (size_t i = 0; i < skua_msg_size(msg); i++)
         CHECK(data[i] == (unsigned char)(skua_msg_source(msg) + (int)i));
-    memset(data, 0, skua_msg_size(msg)); /* it is ours alone */
+    memset(data, 0, skua_msg_size(msg)); /* this PE owns it */
     mine()->said[skua_msg_source(msg)]++;
     skua_msg_free(msg);
 }
@@ -69,7 +69,7 @@ static void test_broadcast(void)
 
     for (int i = 0; i < n; i++)
         say(sizes[i], i % 3, skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, n)); /* all have run everywhere */
+    CHECK(skua_counter_wait(&counter, n)); /* all handlers have run on all PEs */
     say(10, 0, skua_done_nothing());
     barrier();
     while (mine()->said[(skua_pe() + 1) % skua_pes()] < n + 1 || mine()->said[skua_pe()] < n + 1)
@@ -138,7 +138,7 @@ static void test_types(void)
     CHECK((uint32_t)wrapped == (uint32_t)INT32_MAX * (uint32_t)skua_pes());
 }
 
-/* The largest block, whole: {how large, of which PE}. */
+/* An operator on blocks of {value, PE}: the block with the largest value. */
 static void largest(void *into, const void *from, size_t count, skua_type type)
 {
     CHECK(count == 2 * sizeof(double) && type == SKUA_BYTE);
@@ -156,7 +156,7 @@ static void test_own_operator(void)
         CHECK(got[0] >= sin(pe) + 2);
 }
 
-/* Sums of floating-point numbers repeat to the last bit. */
+/* Sums of floating-point numbers are reproducible to the last bit. */
 static void test_repeats(uint64_t seed)
 {
     double values[100], first[100], again[100];
@@ -193,8 +193,8 @@ static void on_result(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Many at once, to every root in turn, the result to a function, and to a
- * handler on a PE that is not the root. */
+/* Many reductions at once, to every root in turn; results go to a function, and to a handler on a
+ * PE that is not the root. */
 static void test_in_flight(void)
 {
     enum { ROUNDS = 50 };
@@ -232,7 +232,7 @@ static void test_large(void)
     free(sum);
 }
 
-/* Waiting in a user thread works as well. */
+/* A user thread can wait, too. */
 static void in_thread(void *arg)
 {
     for (int i = 0; i < 10; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compose.c - two libraries, each with a class "worker" of its own, run interleaved on the
- * same PEs, several of each at a time, started from different PEs.
+ * compose.c - two libraries, each with its own class "worker", run interleaved on the same PEs,
+ * several instances of each at a time, started from different PEs.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compose.h - two libraries that know nothing of each other (compose_array.c, compose_group.c).
- * Each registers what it needs, begins on one PE, and completes `done` with an int64_t when
- * it has come to its result; `rounds` makes it longer. */
+/* compose.h - two independent libraries (compose_array.c, compose_group.c).  Each registers its
+ * classes, is started on one PE, and completes `done` with its result, an int64_t; `rounds` is the
+ * amount of work. */
 #ifndef COMPOSE_H
 #define COMPOSE_H
 

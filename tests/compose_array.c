@@ -31,7 +31,7 @@ static void construct(void *self, const void *data, size_t bytes)
     begin_round(self);
 }
 
-/* The neighbour may have heard of the next round before us. */
+/* The neighbour may have begun the next round already. */
 static void on_token(void *self, const void *data, size_t bytes)
 {
     struct worker *w   = self;

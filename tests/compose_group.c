@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compose_group.c - a group of workers who keep some messages going round the PEs, and a
- * detector that says when they have all arrived.  The result is how many hops they made. */
+/* compose_group.c - a group of workers that pass messages around the PEs, and a completion detector
+ * that detects their end.  The result is the number of hops. */
 #include <string.h>
 
 #include "compose.h"

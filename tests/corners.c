@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * corners.c - what objects may do and seldom do: contribute, wait, move and die in their
- * constructors, wait in the middle of a broadcast, be deleted with messages in the queue.
+ * corners.c - corner cases of objects: contributing, waiting, migrating and deleting themselves in
+ * a constructor, waiting in the middle of a broadcast, deletion with messages in the queue.
  *
  * usage: corners [NAME]    one test, or all
  */
@@ -23,7 +23,7 @@ static skua_class   guest_class;
 static skua_entry   add_entry, shout_entry, report_entry, move_entry, ask_entry, busy_entry;
 static skua_handler result_handler, insert_handler, friends_handler;
 static int64_t      results, result_sum;      /* on PE 0 */
-static _Thread_local skua_collection friends; /* told when a guest of this PE is destroyed */
+static _Thread_local skua_collection friends; /* notified when a guest of this PE is destroyed */
 
 static void on_add(void *self, const void *data, size_t bytes)
 {
@@ -101,7 +101,7 @@ static void on_report(void *self, const void *data, size_t bytes)
     skua_contribute(self, SKUA_SUM, SKUA_INT64, &((struct guest *)self)->sum, 1, to);
 }
 
-/* Waits in the middle of a broadcast: the next ones come meanwhile. */
+/* Waits in the middle of a broadcast; the next broadcasts arrive meanwhile. */
 static void on_shout(void *self, const void *data, size_t bytes)
 {
     struct guest *g = self;
@@ -123,7 +123,7 @@ static void on_ask(void *self, const void *data, size_t bytes)
     skua_reply(&((struct guest *)self)->sum, sizeof(int64_t));
 }
 
-/* In a thread, in which it is for a while. */
+/* A threaded entry that runs for a while. */
 static void on_busy(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
@@ -202,7 +202,7 @@ static void test_contribute(void)
     }
 }
 
-/* Messages come while constructors wait, also for those that have not been made yet. */
+/* Messages arrive while constructors wait, also for elements that are not constructed yet. */
 static void test_wait(void)
 {
     int             does = WAIT;
@@ -213,7 +213,7 @@ static void test_wait(void)
     CHECK(total(all) == 40 * 39 / 2);
     skua_collection_delete(all);
     all = skua_array1(guest_class, 40, &does, sizeof does);
-    skua_collection_delete(all); /* before they are all there */
+    skua_collection_delete(all); /* before all elements exist */
     wait_quiet();
 }
 
@@ -234,7 +234,7 @@ static void test_move(void)
 
 /* ---- deletion ---------------------------------------------------------------------- */
 
-/* Messages that wait for elements go with their collection. */
+/* Messages that wait for elements are freed with their collection. */
 static void test_held(void)
 {
     int             does = NOTHING;
@@ -247,7 +247,7 @@ static void test_held(void)
     wait_quiet();
 }
 
-/* Elements leave, the collection ends, and then come messages that were queued for them. */
+/* Elements migrate away, the collection is deleted, and then their queued messages are handled. */
 static void test_queued(void)
 {
     int             does = NOTHING, pe = skua_pes() - 1;
@@ -262,7 +262,7 @@ static void test_queued(void)
     wait_quiet();
 }
 
-/* A message that was queued for an element of an array on demand creates another. */
+/* A message that was queued for a deleted element of an on-demand array creates a new one. */
 static void test_again(void)
 {
     int             does = DIE;
@@ -298,7 +298,7 @@ static void test_nested(void)
 
 /* ---- completions, insertions ------------------------------------------------------- */
 
-/* One to an object with a long index is as good for many uses as any other. */
+/* A completion to an object with a long index can be used many times. */
 static void test_long(void)
 {
     int             does     = NOTHING;
@@ -319,7 +319,7 @@ static void test_long(void)
     skua_collection_delete(all);
 }
 
-/* Inserts where the array is not known yet. */
+/* Inserts on a PE that does not know the array yet. */
 static void on_insert(skua_msg *msg)
 {
     int      does = NOTHING;
@@ -353,7 +353,7 @@ static void on_friends(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Objects that are there when the job ends talk to others in their last moments. */
+/* Objects that exist when the job ends send messages in their destructors. */
 static void test_end(void)
 {
     int             does  = NOTHING;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * create.c - elements that messages create, at their homes or where the messages come from:
- * one of each, whoever is first, and the messages of each sender in their order.
+ * create.c - on-demand creation of elements by messages, at their home PE or on the PE of the
+ * sender: each element is created once, whichever message is first, and the messages of a sender
+ * arrive in order.
  *
  * usage: create [NAME]    one test, or all
  */
@@ -13,17 +14,17 @@
 #define ELEMENTS 24
 #define SENDERS  16
 #define EACH     12
-#define GIVEN    4711 /* what the constructors get */
+#define GIVEN    4711 /* argument of the constructors */
 
 enum { STAY, MOVE };
 
 struct item {
     int     does;
-    int     next[SENDERS]; /* the number of each sender's next message */
+    int     next[SENDERS]; /* the next expected number of each sender */
     int64_t count;
 };
 
-/* A message to an item.  Negative: not the next of its sender. */
+/* A message to an item; a negative number is out of order. */
 struct mail {
     int32_t from, number;
 };
@@ -89,7 +90,7 @@ static void on_move(void *self, const void *data, size_t bytes)
     skua_migrate(self, pe);
 }
 
-/* Its messages, and one for itself. */
+/* Its messages, and one to itself. */
 static void on_report(void *self, const void *data, size_t bytes)
 {
     int64_t         sum[2] = {((struct item *)self)->count, 1};
@@ -100,7 +101,7 @@ static void on_report(void *self, const void *data, size_t bytes)
     skua_contribute(self, SKUA_SUM, SKUA_INT64, sum, 2, to);
 }
 
-/* ---- the test's side ----------------------------------------------------------------- */
+/* ---- the driver of the test ----------------------------------------------------------------- */
 
 static skua_collection make(unsigned flags, int dims, int does)
 {
@@ -154,7 +155,7 @@ static int where(skua_ref ref)
 
 enum { HOME, HERE, URGENT, MIXED, OWN, LOOSE, WORKS };
 
-/* Which entry the @p n-th message of a kind of work goes to. */
+/* The entry of the @p n-th message of a kind of work. */
 static skua_entry entry_of(int kind, int n)
 {
     switch (kind) {
@@ -165,7 +166,7 @@ static skua_entry entry_of(int kind, int n)
     }
 }
 
-/* A worker's messages to all elements, or (OWN) to those of its own alone. */
+/* Sends the messages of a worker to all elements or, with OWN, to its own elements only. */
 static void on_work(void *self, const void *data, size_t bytes)
 {
     struct work work;
@@ -194,7 +195,7 @@ static skua_collection workers(void)
     return skua_group_create(worker_class, NULL, 0);
 }
 
-/* All PEs race to create the same elements, and go on when they are there. */
+/* All PEs race to create the same elements, and continue when they exist. */
 static void race(int kind, unsigned flags)
 {
     for (int round = 0; round < 5; round++) {
@@ -230,15 +231,15 @@ static void test_urgent(void)
     race(URGENT, 0);
 }
 
-/* Other entries wait for the element.  Their messages may have been at its home before.  But
- * they are told where it is while some are on their way, as with those that move: later ones
- * may come sooner. */
+/* Messages to other entries wait for the element, possibly at its home PE.  Their senders learn its
+ * location while some messages are in flight, as with elements that migrate: later messages may
+ * overtake. */
 static void test_mixed(void)
 {
     race(MIXED, SKUA_ARRAY_OPEN);
 }
 
-/* Each PE creates its own. */
+/* Each PE creates elements of its own. */
 static void test_own(void)
 {
     skua_collection group = workers(), all = make(0, 1, STAY);
@@ -251,10 +252,10 @@ static void test_own(void)
     skua_collection_delete(group);
 }
 
-/* ---- deletion, journeys ------------------------------------------------------------------ */
+/* ---- deletion, migration ------------------------------------------------------------------ */
 
-/* Others still believe an element to be where it was deleted: their messages take detours, and
- * overtake each other as those to elements that move do. */
+/* Other PEs still have the location of a deleted element: their messages are forwarded, and
+ * overtake each other as those to migrating elements do. */
 static void test_again(void)
 {
     skua_collection group = workers(), all = make(0, 1, STAY);
@@ -266,7 +267,7 @@ static void test_again(void)
             skua_delete_ref(skua_element1(all, i));
         if (round % 3)
             wait_quiet();
-        let_work(group, all, LOOSE, 0); /* some reach the old ones, some make new ones */
+        let_work(group, all, LOOSE, 0); /* some reach the old elements, some create new ones */
         wait_quiet();
         for (int i = 0; i < ELEMENTS; i++)
             skua_delete_ref(skua_element1(all, i));
@@ -278,7 +279,7 @@ static void test_again(void)
     skua_collection_delete(group);
 }
 
-/* A message that was queued for one that is deleted before its turn. */
+/* A message is queued for an element that is deleted before it is delivered. */
 static void test_queued(void)
 {
     skua_collection all = make(0, 1, STAY);
@@ -311,14 +312,14 @@ static void test_journeys(void)
         for (int round = 0; round < 10; round++) {
             let_work(group, all, LOOSE, 0);
             if (round == 0)
-                wait_quiet(); /* until they are there */
+                wait_quiet(); /* until they exist */
             move_all(all, round);
         }
         check_sums(all, 10 * (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
         for (int i = 0; i < ELEMENTS; i++)
             skua_delete_ref(skua_element1(all, i));
         wait_quiet();
-        let_work(group, all, LOOSE, 0); /* by what they remember of where it was */
+        let_work(group, all, LOOSE, 0); /* by their cached location */
         check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
         skua_collection_delete(all);
         skua_collection_delete(group);
@@ -327,7 +328,7 @@ static void test_journeys(void)
 
 /* ---- other ways to send ------------------------------------------------------------------ */
 
-/* By a PE that may not have heard of the array. */
+/* From a PE that may not know the array yet. */
 static void on_early(skua_msg *msg)
 {
     skua_collection all = *(skua_collection *)skua_msg_data(msg);
@@ -350,7 +351,7 @@ static void test_early(void)
     }
 }
 
-/* Answers, completions, messages, strings for indices. */
+/* Replies, completions, messages, strings as indices. */
 static void test_ways(void)
 {
     static const char text[] = "names of elements may be rather long, of 48 bytes";
@@ -376,7 +377,7 @@ static void test_ways(void)
     skua_collection_delete(all);
 }
 
-/* Members that do not exist are waited for, until a multicast creates them. */
+/* Section members that do not exist are waited for until a multicast creates them. */
 static void test_section(void)
 {
     struct mail     mail = {0, -1};

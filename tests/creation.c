@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * creation.c - collections are there for all that follows their creation.
+ * creation.c - a collection exists on every PE for everything that causally follows its creation.
  *
  * usage: creation [ROUNDS]
  *
- * What the begin of the program creates is there on each PE before anything else runs there.
- * Later, a random PE creates collections and sends their names on a random way; the PE where
- * the way ends looks at them at once, from an entry or from a user thread.  Meanwhile all PEs
- * flood its object: no entry may run inside of the one that looks, and none may be overtaken.
- * By every other seed there are constructors that wait, inside of which entries do run.
+ * Collections that the program creates in begin() exist on each PE before any entry method runs
+ * there. Later, a random PE creates collections and sends their names along a random path; the PE
+ * at its end uses them at once, in an entry method or in a user thread.  Meanwhile all PEs flood
+ * its object: no entry method may run inside the one that uses the collections, and none may be
+ * overtaken.  With every other seed some constructors wait, and entry methods do run inside them.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 struct names {
     skua_collection group, shared, array;
-    int32_t         value; /* that the members were made with */
+    int32_t         value; /* argument of the constructors */
 };
 
 struct trip {
@@ -32,18 +32,18 @@ struct trip {
 };
 
 struct looker {
-    bool busy; /* an entry looks */
+    bool busy; /* an entry method uses the collection */
     int  next[64];
 };
 
 static struct names    first; /* read-only */
 static skua_collection lookers;
-static int             slow; /* there are constructors that let other messages run */
+static int             slow; /* some constructors let other messages run */
 static skua_class      member_class, slow_class, looker_class, chare_class;
 static skua_entry      visit_entry, look_entry, wait_entry, flood_entry, make_entry;
 static uint64_t        seed; /* PE 0's */
 
-/* ---- what is looked at ------------------------------------------------------------------- */
+/* ---- the collections ------------------------------------------------------------------- */
 
 struct member {
     int value;
@@ -86,7 +86,7 @@ static struct names make(int value)
                           value};
 }
 
-/* ---- after the begin ----------------------------------------------------------------------- */
+/* ---- after begin() ----------------------------------------------------------------------- */
 
 static void make_chare(void *self, const void *data, size_t bytes)
 {
@@ -100,7 +100,8 @@ static void make_chare(void *self, const void *data, size_t bytes)
     skua_delete(self);
 }
 
-/* ---- lookers, one on each PE ----------------------------------------------------------------- */
+/* ---- observers, one on each PE -----------------------------------------------------------------
+ */
 
 static void on_flood(void *self, const void *data, size_t bytes)
 {
@@ -114,7 +115,7 @@ static void on_flood(void *self, const void *data, size_t bytes)
 
 static void flood(void)
 {
-    static _Thread_local int sent; /* of this PE: PEs are threads or processes */
+    static _Thread_local int sent; /* by PE, which is a thread or a process */
     int                      mail[2] = {skua_pe(), 0};
 
     for (int n = 0; n < FLOOD; n++) {
@@ -136,7 +137,7 @@ static void on_look(void *self, const void *data, size_t bytes)
     skua_complete(trip->done, NULL, 0);
 }
 
-/* In a user thread: others run while it waits. */
+/* In a user thread; other entries run while it waits. */
 static void on_wait(void *self, const void *data, size_t bytes)
 {
     const struct trip *trip = data;
@@ -147,7 +148,7 @@ static void on_wait(void *self, const void *data, size_t bytes)
     skua_complete(trip->done, NULL, 0);
 }
 
-/* On the way, which ends on a random PE. */
+/* Forwards along the path, which ends on a random PE. */
 static void on_visit(void *self, const void *data, size_t bytes)
 {
     struct trip trip;
@@ -191,7 +192,7 @@ static skua_completion after(int events)
     return skua_done_call(play, &wait);
 }
 
-/* The next round, when all that the last one waits for has happened. */
+/* Begins the next round when the last one is complete. */
 static void play(void *arg, const void *data, size_t bytes)
 {
     struct trip trip = {.names = {.value = rounds}};

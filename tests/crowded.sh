@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# crowded.sh - every example ends where all its PEs share one CPU, as processes and as threads.
-# What makes progress only while several PEs run at a time does not end here.
+# crowded.sh - every example ends when all of its PEs share one CPU, as processes and as threads.  Code
+# that makes progress only while several PEs run at once hangs here.
 #
 # usage: crowded.sh SKUARUN EXAMPLES
 . "$(dirname "$0")/tap.sh"
@@ -27,7 +27,7 @@ crowded()
     shift 2
     run timeout 60 taskset -c "$cpu" "$skuarun" -n "$pes" -t "$threads" --pin=none \
       "$examples/$example" "$@"
-    ok "$example on $pes PEs, $threads in a process, on one CPU" test "$code" = 0
+    ok "$example on $pes PEs, $threads per process, on one CPU" test "$code" = 0
   done
 }
 
@@ -44,7 +44,7 @@ arguments=20000
 crowded sort
 crowded sort-plain
 
-# The only seed of a job goes to a PE that lets it grow: the more often it begins, the surer.
+# The first seed of a job is placed on a random PE, so the job is repeated.
 arguments=16
 for round in 1 2 3 4 5; do
   crowded fib

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * departed.c - messages to single objects that were deleted long ago, and forgotten: each is
- * dropped and counted, once, and nothing waits for ever; messages that come before the creation
- * of their object are delivered.
+ * departed.c - messages to chares that were deleted long ago and whose tombstones are gone: each is
+ * dropped and counted once, and nothing waits forever; messages that arrive before the creation of
+ * their chare are delivered.
  */
 #include <skua/skua.h>
 #include <string.h>
 
 #include "tap.h"
 
-#define MANY  3000 /* more than a home remembers */
-#define POKES 5    /* of each PE, to each of the objects that are gone */
+#define MANY  3000 /* more than a home PE has tombstones for */
+#define POKES 5    /* messages of each PE to each deleted object */
 
 static skua_class   mayfly_class, keen_class;
 static skua_entry   poke_entry, keen_entry;
 static skua_handler poke_handler, keen_handler, count_handler, counted_handler;
-static skua_ref     gone[2]; /* on PE 0: one that was created on a PE, one that was a seed */
+static skua_ref     gone[2]; /* on PE 0: created on a PE, and created as a seed */
 static int64_t      departed, reports;
 static int          keen_seen;
 
-/* Lives only while it is constructed. */
+/* Deletes itself in its constructor. */
 static void mayfly(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
@@ -44,7 +44,7 @@ static void on_keen_seen(skua_msg *msg)
     keen_seen++;
 }
 
-/* On each PE: pokes those that are gone. */
+/* On each PE: sends to the deleted objects. */
 static void on_poke_them(skua_msg *msg)
 {
     skua_ref refs[2];
@@ -81,7 +81,7 @@ static void count_them(void *arg, const void *data, size_t bytes)
     skua_broadcast(count_handler, skua_msg_alloc(0), skua_done_nothing());
 }
 
-/* Creations and messages race: all of those are delivered. */
+/* Creations and messages race: all messages are delivered. */
 static void poke_them(void *arg, const void *data, size_t bytes)
 {
     skua_msg *msg = skua_msg_alloc(sizeof gone);
@@ -98,7 +98,7 @@ static void poke_them(void *arg, const void *data, size_t bytes)
     skua_quiescence(skua_done_call(count_them, NULL));
 }
 
-/* They are gone; so are many others, which makes their homes forget them. */
+/* They are deleted, and so many others that their home PEs drop the tombstones. */
 static void create_many(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detector.c - completion detectors find the end of what they were told of, never early,
- * several at once, while other traffic goes on that they were not told of.
+ * detector.c - completion detectors detect the end of the items that they count, never early,
+ * several at once, while messages that they do not count are in flight.
  *
- * In a round some PEs make a detector each.  Its producers, on any PE, several on some,
- * none on others, send items around, which produce more items before they are consumed.
- * Items that are not consumed are counted in a word of the host (between hosts: by all
- * PEs, afterwards), which must be 0 when the detector's end is told.
+ * In a round some PEs create a detector each.  Its producers, several on some PEs and none on
+ * others, send items, which produce more items before they are consumed.  Items that are not
+ * consumed are counted in a shared word of the host (between hosts: by all PEs, afterwards), which
+ * must be 0 when the detector completes.
  *
  * usage: detector [ROUNDS]
  */
@@ -22,7 +22,7 @@ struct item {
     skua_detector detector;
     uint32_t      round;
     int32_t       slot, fuel;
-    int32_t       told; /* whether the detector knows of it */
+    int32_t       told; /* whether the detector counts it */
 };
 
 struct make {
@@ -38,7 +38,7 @@ struct starter {
 struct mine {
     uint64_t    seed;
     skua_region region;
-    uint32_t    closed; /* the last round of which nothing may come any more */
+    uint32_t    closed; /* the last round that is complete: none of its items may arrive */
     int64_t     balance[SLOTS];
     struct item ended[SLOTS];
 };
@@ -120,7 +120,7 @@ static void produce(struct item item)
 {
     for (uint64_t i = any(5); i > 0; i--)
         send_item(item);
-    item.told = 0; /* somebody else's business */
+    item.told = 0; /* not counted by a detector */
     if (any(8) == 0)
         send_item(item);
     count(item.slot, -1);
@@ -136,7 +136,7 @@ static void produce_later(void *arg, const void *data, size_t bytes)
     produce(item);
 }
 
-/* Some take their time: the detector has to wait for them. */
+/* Some items are consumed late: the detector has to wait for them. */
 static void on_produce(skua_msg *msg)
 {
     struct item item = *(struct item *)skua_msg_data(msg), *copy;
@@ -173,7 +173,7 @@ static void on_start(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Makes one, sends for its producers and, before or after, has it started anywhere. */
+/* Creates a detector, calls its producers and, before or after that, starts it on any PE. */
 static void on_make(skua_msg *msg)
 {
     struct make    make  = *(struct make *)skua_msg_data(msg);
@@ -182,7 +182,7 @@ static void on_make(skua_msg *msg)
 
     skua_msg_free(msg);
     start.item = (struct item){skua_detector_create(), make.round, make.slot, (int32_t)any(7), 1};
-    count(make.slot, (int64_t)start.producers); /* as if they were items */
+    count(make.slot, (int64_t)start.producers); /* counted like items */
     if (early)
         skua_send_copy(any_pe(), start_handler, &start, sizeof start);
     for (uint64_t i = 0; i < start.producers; i++)

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs.sh - the complete programs in README.md and docs/guide/ build and run, and
-# links between pages lead somewhere.
+# docs.sh - the complete programs in README.md and docs/guide/ build and run, and links between pages
+# are valid.
 #
-# Programs that use channels also run between processes that share no memory, over each driver: what
-# they put is then read after the put returns.
+# Programs that use channels also run between processes that share no memory, over each driver, where
+# data is read after the put has returned.
 #
 # usage: docs.sh SOURCE BUILD CC DRIVERS...
 source=$1
@@ -24,7 +24,7 @@ programs()
     inside              { text = text $0 "\n" }' "$1"
 }
 
-# Likewise the interface files: those with a mainmodule, by its name.
+# Writes the interface files of a page that have a mainmodule to $work/MODULE.ci.
 interfaces()
 {
   awk -v base="$work" '
@@ -35,7 +35,7 @@ interfaces()
     inside              { text = text $0 "\n" }' "$1"
 }
 
-# Files of C++, which say their names in the first line: // NAME
+# Writes the C++ files of a page; the first line of each is // NAME.
 files()
 {
   awk -v base="$work" '
@@ -57,7 +57,8 @@ for interface in "$work"/*.ci; do
   ok "$(basename "$interface"): is translated" test "$code" = 0
 done
 
-# Runs $1 over a driver, by the launcher that goes with it; 127: there is none.
+# run_apart PROGRAM DRIVER: run it over a driver with the launcher of that driver; code 127: there is
+# none.
 run_apart()
 {
   case $2 in
@@ -78,7 +79,7 @@ for program in "$work"/*.c; do
   count_programs=$((count_programs + 1))
   compile="$cc -std=gnu17"
   more=
-  if [ -e "${program%.ci.c}.cc" ]; then # its functions are in C++
+  if [ -e "${program%.ci.c}.cc" ]; then # with methods in C++
     command -v c++ >/dev/null || continue
     compile="c++ -std=c++17 -x c++"
     more=${program%.ci.c}.cc
@@ -88,7 +89,7 @@ for program in "$work"/*.c; do
   ok "$name: builds" test "$code" = 0
   run "$build/tools/skuarun" -n 3 --pin=none "$work/$name"
   ok "$name: runs" test "$code" = 0
-  ok "$name: says something" test -n "$out"
+  ok "$name: prints something" test -n "$out"
   grep -q skua_channel_ "$program" || continue
   for driver in $drivers; do
     run_apart "$work/$name" "$driver"
@@ -103,16 +104,16 @@ for program in "$work"/*.c; do
     ;;
   esac
 done
-ok "there are some" test "$count_programs" -ge 3
+ok "there are at least three programs" test "$count_programs" -ge 3
 
-# Links to files, relative to the page.
+# Links to files exist.
 for page in "$source"/*.md "$source"/docs/*/*.md; do
   for link in $(links_of "$page"); do
     ok "$(basename "$page") -> $link" test -e "$(dirname "$page")/$link"
   done
 done
 
-# Every option that a tool tells of has its place in the manual page.
+# Every option in the help of a tool is in its manual page.
 for tool in skuarun "skua info" "skua bench" skuac; do
   page=${tool%% *}
   path=$build/tools/$page
@@ -126,7 +127,7 @@ for tool in skuarun "skua info" "skua bench" skuac; do
   done
 done
 
-# A program is named by its path: no page tells a reader to run what PATH does not have.
+# Commands name programs by a path, since the examples are not in PATH.
 out=$(grep -nE 'skuarun( -[a-z]+ [^ ]+)* (hello|token|ring|fib|sort|jacobi|pi|halo|app)( |$)' "$source"/README.md "$source"/docs/guide/*.md || true)
 ok "programs in commands have a path" test -z "$out"
 

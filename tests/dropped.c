@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dropped.c - messages that wait for elements that never come are given back with all they have
- * when their array is deleted: those whose data had landed, and were brought into a second message
- * because the receiver left (objects/zerocopy/inplace.h).
+ * dropped.c - messages that wait for elements that never exist are freed with all of their memory
+ * when their array is deleted; here those whose data had been delivered in place and was moved into
+ * a second message because the receiver migrated (objects/zerocopy/inplace.h).
  *
- * When that happens cannot be chosen from outside: the messages are made here.
+ * A program cannot provoke that state reliably, so the test constructs the messages itself.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 #define MESSAGES 50
 #define BYTES    ((size_t)200000)
-#define SLACK    (MESSAGES * BYTES / 10) /* what else may be kept for later use */
+#define SLACK    (MESSAGES * BYTES / 10) /* memory that may be cached */
 
 static skua_class      box_class;
 static skua_entry      take_entry;
@@ -35,7 +35,7 @@ static size_t head_bytes(const struct ski_landing *landing)
     return (end + 15) & ~(size_t)15;
 }
 
-/* As lane.c leaves one whose receiver has left. */
+/* As learned_channel.c leaves a message whose receiver has migrated. */
 static skua_msg *make_left(void)
 {
     struct ski_landing like = {.reference = 1, .bytes = BYTES};
@@ -72,7 +72,7 @@ static void start(int argc, char **argv)
         skua_invoke(skua_element1(boxes, i), take_entry, make_left());
     CHECK(free_now() + MESSAGES * BYTES <= before);
     skua_collection_delete(boxes);
-    skua_quiescence(skua_done_call(deleted, NULL)); /* not before nobody waits any more */
+    skua_quiescence(skua_done_call(deleted, NULL)); /* only after no message waits any more */
 }
 
 int main(int argc, char **argv)

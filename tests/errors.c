@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * errors.c - each call that returns a status reports misuse in one way: the callback of
- * skua_on_error() is told once, with the call's name and the status that is returned, and
- * a line that the callback handles is not logged.
+ * errors.c - each call that returns a status reports misuse alike: the callback of skua_on_error()
+ * is called once, with the name of the call and the status that is returned, and an error that the
+ * callback handles is not logged.
  *
  * The last PE misuses memory of PE 0.
  */
@@ -17,7 +17,7 @@ static _Thread_local skua_region piece, freed; /* of a PE */
 static skua_gaddr                at, beyond, nowhere, odd;
 static double                    local[16];
 
-/* ---- what the callback was told ------------------------------------------- */
+/* ---- calls of the callback ------------------------------------------- */
 
 static struct {
     int           times;

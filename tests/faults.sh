@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# faults.sh - what a job over several hosts says when the network is not as it should be:
-# interfaces that are missing or down, addresses that no route leads to, strangers, ports
-# that others have.  The hosts are network namespaces:
+# faults.sh - error reports of a job over several hosts when the network is faulty: interfaces that are
+# missing or down, addresses without a route, foreign connections, occupied ports.  The hosts are
+# network namespaces:
 #
 #      sf<pid>-a  10.79.0.1  \
-#      sf<pid>-b  10.79.0.2   - bridge in sf<pid>-0;   x0 at a and b: networks of their own,
+#      sf<pid>-b  10.79.0.2   - bridge in sf<pid>-0;   x0 at a and b: separate networks,
 #      sf<pid>-c  10.79.0.3  /                         d0: down
 #
 # usage: faults.sh SKUARUN TESTS-FOLDER DRIVER...
@@ -35,7 +35,7 @@ host()
 remove_hosts()
 {
   for i in c b a 0; do
-    for pid in $(ip netns pids "$(host $i)" 2>/dev/null); do # of this test alone
+    for pid in $(ip netns pids "$(host $i)" 2>/dev/null); do # only those of this test
       kill -9 "$pid" 2>/dev/null
     done
     ip netns del "$(host $i)" 2>/dev/null
@@ -82,18 +82,18 @@ name_program "$tests/test_hosts_probe"
 export SKUA_PIN=none SKUA_LAUNCHER="ip netns exec %h" SKUA_PEER_TIMEOUT=2 SKUA_DRIVER=
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0}"
 
-# spread PROGRAM...: a PE on each of two hosts
+# spread PROGRAM...: run it with a PE on each of two hosts
 spread()
 {
   run timeout -k 5 40 "$skuarun" "--hosts=$(host a):1,$(host b):1" "$@"
 }
 
-# ends WHAT CODE PATTERN: what the job came to, and that nothing is left of it
+# ends NAME CODE PATTERN: check the exit code and the error of the job, and that no process is left
 ends()
 {
   ok "$SKUA_DRIVER: $1" has "$code $err" "^$2 "
-  ok "$SKUA_DRIVER: $1: the line" has "$err" "$3"
-  ok "$SKUA_DRIVER: $1: nothing is left" none_left
+  ok "$SKUA_DRIVER: $1: is reported" has "$err" "$3"
+  ok "$SKUA_DRIVER: $1: no process is left" none_left
 }
 
 # ---- interfaces -------------------------------------------------------------------
@@ -103,11 +103,11 @@ interfaces()
   SKUA_INTERFACES=e0 spread "$program"
   ok "$SKUA_DRIVER: the right interface" test "$code" = 0
   SKUA_INTERFACES=nosuch0 spread "$program"
-  ends "no such interface" 1 'other hosts with \(.*there is no interface nosuch0 \(but .*e0'
+  ends "an interface that does not exist" 1 'other hosts with \(.*there is no interface nosuch0 \(but .*e0'
   SKUA_INTERFACES=d0 spread "$program"
   ends "an interface that is down" 1 'other hosts with \(.*interface d0 is down\)'
   ip -n "$(host a)" link set e0 down
-  ip -n "$(host a)" link set e0 up # and has no carrier for up to a second
+  ip -n "$(host a)" link set e0 up # it has no carrier for up to a second
   SKUA_INTERFACES=e0 spread "$program"
   ok "$SKUA_DRIVER: an interface that was just set up" test "$code" = 0
   SKUA_INTERFACES=x0 spread "$program"
@@ -115,7 +115,7 @@ interfaces()
     'lost PE [01] \(process [01]\): no way leads to 10.79.[12].1 from x0: .*SKUA_INTERFACES'
 }
 
-# misdirect COMMAND: what a and b send to each other goes astray (replace), or not (del)
+# misdirect replace|del: packets between a and b are sent to a wrong address, or no longer
 misdirect()
 {
   ip -n "$(host a)" neigh "$1" 10.79.0.2 lladdr 02:00:00:00:00:99 dev e0 nud permanent
@@ -130,9 +130,9 @@ silent()
   ends "a host that does not answer" 134 'lost PE [01] \(process [01]\): '
 }
 
-# ---- strangers --------------------------------------------------------------------
+# ---- foreign connections --------------------------------------------------------------------
 
-# Waits until the job listens at host a; its doors are in $doors.
+# Waits until the job listens on host a; sets $doors to its addresses and ports.
 await_doors()
 {
   for _ in $(seq 100); do
@@ -150,14 +150,14 @@ strangers()
   stranger=$!
   SKUA_INTERFACES=e0 spread "$program" ask 2
   wait $stranger
-  ok "$SKUA_DRIVER: a job goes on among strangers of another host ($(cat "$work/visits"))" \
+  ok "$SKUA_DRIVER: a job survives foreign connections from another host ($(cat "$work/visits"))" \
     has "$code $out" 'all balls are back'
-  ok "$SKUA_DRIVER: who did get there" has "$(cat "$work/visits")" '^[1-9][0-9]+ visits'
+  ok "$SKUA_DRIVER: which reached its ports" has "$(cat "$work/visits")" '^[1-9][0-9]+ visits'
 }
 
 # ---- ports ------------------------------------------------------------------------
 
-# occupied FIRST LAST COMMAND...: with all these ports of host b in other hands
+# occupied FIRST LAST COMMAND...: run it while all these ports of host b are in use
 occupied()
 {
   mkfifo "$work/hold" "$work/said"
@@ -175,9 +175,9 @@ occupied()
 ports()
 {
   SKUA_INTERFACES=e0 SKUA_PORTS=46000-46009 spread "$program"
-  ok "$SKUA_DRIVER: ports of a range" test "$code" = 0
+  ok "$SKUA_DRIVER: a range of ports" test "$code" = 0
   SKUA_INTERFACES=e0 SKUA_PORTS=46000-46009 occupied 46000 46009 spread "$program"
-  ends "a range that others have" 1 '0 ports of 46000-46009 are free, and 3 are needed'
+  ends "a range of ports that are in use" 1 '0 ports of 46000-46009 are free, and 3 are needed'
 }
 
 for driver in "$@"; do
@@ -185,7 +185,7 @@ for driver in "$@"; do
   SKUA_DRIVER=$driver
   interfaces
   silent
-  [ "$driver" = tcp ] && strangers 7 # strangers.sh has them for all, on one host
+  [ "$driver" = tcp ] && strangers 7 # strangers.sh tests all drivers, on one host
   ports
 done
 tap_end

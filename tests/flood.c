@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flood.c - senders that are faster than their receiver do not fill the memory.
+ * flood.c - back-pressure: senders that are faster than their receiver do not fill the memory.
  *
- * Every PE but 0 sends messages to PE 0, which takes its time over each, from `start`, from
- * a handler, from user threads, small ones and large ones, many times what the arena holds.
- * All arrive, in order for each sender and kind; the use of the arena stays bounded; and PE 0
- * answers some of them, so that senders that are held back are sent to at the same time.
+ * Every PE but 0 sends small and large messages to PE 0, which is slow, from start(), a handler and
+ * user threads; together they are many times larger than the arena.  All arrive, in order for each
+ * sender and kind, and the use of the arena stays bounded.  PE 0 answers some of them, so that
+ * blocked senders also receive.
  *
- * usage: flood MESSAGES MOST-MIB [held]   held: PE 0 begins when half of that memory is in use,
- *                                         so that sends must have been held back
- *        flood hog               the last PE takes memory outside of the arena, without end
+ * usage: flood MESSAGES MOST-MIB [held]   held: PE 0 begins when half of that memory is in use, so
+ * that senders must have been blocked flood hog                        the last PE allocates memory
+ * outside of the arena, forever
  */
 #include <sched.h>
 #include <skua/skua.h>
@@ -82,7 +82,7 @@ static void send_thread(void *arg)
         send_drop(THREAD, i);
 }
 
-/* In a handler, which cannot be left. */
+/* In a handler, which cannot block. */
 static void on_burst(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -118,7 +118,7 @@ static void on_finished(skua_msg *msg)
     skua_reduce(0, SKUA_MAX, SKUA_UINT64, mine, 2, skua_done_call(report, NULL));
 }
 
-/* The control group ends it; where there is none, 2 GiB do. */
+/* Ends at the limit of the control group, or at 2 GiB if there is none. */
 static void hog(void)
 {
     for (size_t taken = 0; taken < (size_t)2 << 30; taken += (size_t)1 << 20)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c - structured control flow, as generated code uses it (skua/flow.h): each construct by
- * hand, in memory of our own, on PE 0; large numbers of strands and messages; and then
- * random programs in objects that move (flow_random.c).
+ * flow.c - structured control flow as generated code uses it (skua/flow.h): each construct written
+ * by hand, outside of a chare, on PE 0; large numbers of strands and messages; and random programs
+ * in objects that migrate (flow_random.c).
  *
  * usage: flow [RANDOM-PROGRAMS [LARGE]]
  */
@@ -18,7 +18,7 @@
 enum { A, B, C, TRIGGERS };
 
 typedef struct {
-    char text[256]; /* what happened */
+    char text[256]; /* trace of events */
 } Thing;
 
 static void note(Thing *self, const char *what, int value)
@@ -97,7 +97,7 @@ static void Thing_both_go(skua_strand *strand)
     skua_flow_drop(&frame->x);
     skua_flow_drop(&frame->y);
     skua_flow_drop(&frame->z);
-    skua_flow_end(strand); /* and what it was invoked with */
+    skua_flow_end(strand); /* and its argument */
 }
 
 /* case { when a(x), b(y) serial { note }  when c[1](z) { serial { inline a(9) } when a(x) } } */
@@ -222,7 +222,7 @@ static const skua_strand_type Thing_both_type   = {"Thing.both", sizeof(struct T
 static const skua_strand_type Thing_either_type = {"Thing.either", sizeof(struct Thing_either), 3,
                                                    3, Thing_either_go};
 
-/* ---- one of them, in memory of our own ------------------------------------------------------ */
+/* ---- one object, outside of a chare ------------------------------------------------------ */
 
 static _Alignas(16) char memory[SKUA_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
 static Thing *const thing = (Thing *)(void *)memory;
@@ -245,7 +245,7 @@ static void arrive_msg(int trigger, int64_t reference, int value)
     skua_flow_arrive_msg(&Thing_flow, thing, (unsigned)trigger, reference, msg);
 }
 
-/* What happened since, and an end of it. */
+/* Compares the trace and clears it. */
 static void expect(const char *text)
 {
     if (strcmp(thing->text, text) != 0)
@@ -263,14 +263,14 @@ static void one_when(void)
     arrive(A, 1, 11);
     arrive(A, 2, 12);
     expect("a10 a11 a12 end0 ");
-    arrive(A, 2, 12); /* all early, in the other order */
+    arrive(A, 2, 12); /* all messages arrive early, in reverse order */
     arrive_msg(A, 1, 11);
     arrive_msg(A, 0, 10);
     arrive(A, 0, 20);
     begin(&Thing_loop_type);
-    begin(&Thing_loop_type); /* finds the second, and waits for the next: given up */
+    begin(&Thing_loop_type); /* takes the second and waits for the next; then it is deleted */
     expect("a10 a11 a12 end0 a20 ");
-    begin(&Thing_loop_type); /* two that wait for the same: the older goes first */
+    begin(&Thing_loop_type); /* two strands wait for one message: the older takes it */
     begin(&Thing_loop_type);
     arrive(A, 1, 1);
     arrive(A, 0, 2);
@@ -292,7 +292,7 @@ static void several_at_once(void)
     expect("i5 x1 y4 z3 ");
     arrive(A, 1, 1);
     arrive(B, 7, 3);
-    begin(&Thing_both_type); /* one is not enough for two */
+    begin(&Thing_both_type); /* one message does not satisfy two waits */
     begin(&Thing_both_type);
     arrive(B, 7, 4);
     arrive(A, 2, 5);
@@ -306,16 +306,16 @@ static void alternatives(void)
     begin(&Thing_either_type);
     arrive(A, 0, 1);
     arrive(C, 2, 2);
-    arrive_msg(C, 1, 3); /* takes the early a, not the one that it sends itself: that is kept */
+    arrive_msg(C, 1, 3); /* takes the early a; the one that it sends itself is kept */
     begin(&Thing_either_type);
     arrive(B, 0, 4);
     expect("z3 x1 z3 x9 y4 ");
     begin(&Thing_either_type);
-    arrive(C, 1, 5); /* its own a comes after it has begun to wait */
+    arrive(C, 1, 5); /* its own a arrives after it has begun to wait */
     expect("z5 x9 z5 ");
     arrive(C, 1, 6);
     arrive(A, 1, 7);
-    arrive(B, 1, 8); /* both are there: the first */
+    arrive(B, 1, 8); /* both have arrived: the first alternative is taken */
     begin(&Thing_either_type);
     expect("x7 y8 ");
 }
@@ -333,7 +333,7 @@ static void children(void)
     expect("b3 b0 b2 b1 all4 b4 b5 all2 b6 all1 ");
 }
 
-/* Begun by a strand that runs: after it. */
+/* A strand that a running strand begins runs after it. */
 static void Thing_nest_go(skua_strand *strand)
 {
     skua_flow_begin(&Thing_flow, strand->self, &Thing_one_type, nothing);
@@ -402,7 +402,7 @@ static const char *const     Thing_triggers[] = {"a", "b", "c"};
 static const skua_flow_class Thing_flow       = {
           "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_triggers};
 
-/* @p early: the messages first, and then those who want them, the last first. */
+/* @p early: first the messages, then the strands that wait for them, in reverse order. */
 static void crowd(int n, bool early)
 {
     char   text[32];
@@ -423,14 +423,14 @@ static void crowd(int n, bool early)
     printf("# %d %s: %.3f s\n", n, early ? "messages" : "strands", skua_time() - began);
 }
 
-/* Those who may have any, between many who may not. */
+/* Strands that accept any message, among many that accept one only. */
 static void any_among_many(int n)
 {
     crowd_size = n;
     skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
     begin(&Thing_either_type); /* b, and a */
     arrive(A, 0, 1);
-    arrive(B, n / 2, n / 2); /* an older one wants it */
+    arrive(B, n / 2, n / 2); /* an older strand takes it */
     arrive(B, n, 2);
     for (int i = 0; i < n; i++)
         if (i != n / 2)
@@ -441,7 +441,8 @@ static void any_among_many(int n)
 static int programs = 200;
 static int large    = 100000;
 
-/* ---- many that move ----------------------------------------------------------------------------
+/* ---- many objects that migrate
+ * ----------------------------------------------------------------------------
  */
 
 static skua_class   thing_class;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_model.c - random programs of strands (flow_random.h), and a run of one by the book: what
- * skua/flow.h promises, done in the simplest way, with arrays that are searched from the
- * beginning.
+ * flow_model.c - random programs of strands (flow_random.h), and a reference implementation that
+ * runs them: the semantics of skua/flow.h, with arrays and linear search.
  */
 #include "flow_random.h"
 
@@ -12,7 +11,7 @@
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
-/* A number below @p n, made from the others. */
+/* A pseudo-random number below @p n, a function of the other arguments. */
 static int pick(uint64_t seed, int a, int b, int c, int n)
 {
     uint64_t state = seed * 31 + (uint64_t)a * 1000003 + (uint64_t)b * 8191 + (uint64_t)c + 1;
@@ -85,7 +84,7 @@ struct strand {
     int        chosen;
     int        got[RANDOM_WAITS];
     struct op  op;
-    bool       woken; /* goes on in its operation */
+    bool       woken; /* resumes within its operation */
 };
 
 struct message {
@@ -100,7 +99,7 @@ struct model {
     struct strand  strand[RANDOM_STRANDS];
     int            ready[MOST], ready_first, ready_count;
     int            waiting[RANDOM_STRANDS], waiting_count; /* the longest first */
-    struct message late[MOST], kept[MOST];                 /* kept: of all triggers, by age */
+    struct message late[MOST], kept[MOST]; /* kept messages of all triggers, the oldest first */
     int            late_first, late_count, kept_count;
 };
 
@@ -124,7 +123,7 @@ static void begin_strand(struct model *m, int script, int parent)
     make_ready(m, m->history.strands++);
 }
 
-/* Choose messages for an alternative, by the rule: those with a reference first.  False:
+/* Chooses messages for an alternative by the rule: those with a reference first.  Returns false if
  * there are not enough. */
 static bool choose(const struct model *m, const struct op *op, int alternative, int *chosen)
 {
@@ -148,7 +147,7 @@ static bool choose(const struct model *m, const struct op *op, int alternative, 
     return true;
 }
 
-/* Whether any assignment at all exists, to see that the rule does not miss one. */
+/* Whether any assignment exists, to check that the rule finds one. */
 static bool possible(const struct model *m, const struct op *op, int alternative, int i,
                      bool *taken)
 {
@@ -170,7 +169,7 @@ static bool possible(const struct model *m, const struct op *op, int alternative
     return false;
 }
 
-/* Give a strand the messages of an alternative, if they are there. */
+/* Gives a strand the messages of an alternative if all have arrived. */
 static bool satisfy(struct model *m, struct strand *s, int alternative)
 {
     int  chosen[RANDOM_WAITS];
@@ -194,7 +193,7 @@ static bool satisfy(struct model *m, struct strand *s, int alternative)
     return true;
 }
 
-/* Whether a strand that waits can go on, now that @p msg is kept too. */
+/* Whether a waiting strand can resume now that @p msg is kept. */
 static bool wakes(struct model *m, struct strand *s, const struct message *msg)
 {
     for (int i = 0; i < s->op.waits; i++) {
@@ -207,7 +206,7 @@ static bool wakes(struct model *m, struct strand *s, const struct message *msg)
     return false;
 }
 
-/* Of those that wait, the longest first. */
+/* Resumes waiting strands, the one that has waited longest first. */
 static void deliver(struct model *m, const struct message *msg)
 {
     CHECK(m->kept_count < MOST);
@@ -256,7 +255,7 @@ static void send_message(struct model *m, const struct op *op)
     m->late[m->late_count++] = msg;
 }
 
-/* One operation; false: the strand waits, or has ended. */
+/* Runs one operation.  Returns false if the strand waits or has ended. */
 static bool step(struct model *m, int number, struct strand *s)
 {
     if (s->woken) {

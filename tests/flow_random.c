@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_random.c - random programs (flow_random.h) in objects that move between any two events,
- * each compared with a run by the book; and objects that are deleted amid theirs.
+ * flow_random.c - random programs (flow_random.h) in objects that migrate between any two events,
+ * each compared with the reference implementation; and objects that are deleted while theirs run.
  *
- * An object tells itself what comes next, so the order of events is the program's wherever
- * the object is.
+ * An object sends itself the next event, so the order of events does not depend on its PE.
  */
 #include "flow_random.h"
 
@@ -56,7 +55,7 @@ static int32_t number_in(const skua_arrival *arrival)
     return parcel->number;
 }
 
-/* By turns with data that stay ours and in a message. */
+/* Alternately with borrowed data and in a message. */
 static void send_message(struct player *self, const struct op *op)
 {
     struct parcel parcel = {.number = ++self->history.messages};
@@ -103,7 +102,7 @@ static bool when(skua_strand *strand, const struct op *op)
     return skua_flow_match(strand, (unsigned)op->waits, 1);
 }
 
-/* All that came is noted, and the first that ever did is kept until the end. */
+/* Records every arrival, and keeps the first one until the end. */
 static void got(struct player *self, struct player_run *frame, const struct op *op)
 {
     history_add(&self->history, frame->number);
@@ -242,7 +241,7 @@ static void on_next(void *self, const void *data, size_t bytes)
         if (p->moves)
             skua_migrate(self, (skua_pe() + p->event) % skua_pes());
     }
-    random_event(&op, p->seed, p->event++); /* the object goes only after it */
+    random_event(&op, p->seed, p->event++); /* the object is deleted after it */
     if (op.kind == OP_SEND)
         send_message(p, &op);
     else

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_random.h - random programs of strands, given by a seed; what they do in a flow, and
- * what they should (flow_model.c).
+ * flow_random.h - random programs of strands, generated from a seed, and their expected behaviour
+ * (flow_model.c).
  *
- * A program is a set of scripts; an operation of a script is made from seed, script and
- * place when it is asked for, so that a strand need only know where it is.  From outside
- * come events: messages, and strands that are begun.  All that happens is mixed into a
- * number, in its order: two runs are the same if that is.
+ * A program is a set of scripts.  An operation is a function of seed, script and position, so a
+ * strand only needs its position.  Events come from outside: messages, and strands that begin.  All
+ * actions are hashed in their order: two runs are equal if their hashes are.
  */
 #ifndef FLOW_RANDOM_H
 #define FLOW_RANDOM_H
@@ -34,17 +33,17 @@ struct op {
     enum kind   kind;
     int         waits; /* OP_WHEN */
     struct wish wish[RANDOM_WAITS];
-    int         calls, script;      /* OP_CALL: so many, of this script and the next; OP_BEGIN */
+    int         calls, script; /* OP_CALL: number of calls, of this script and the next; OP_BEGIN */
     int         trigger, reference; /* OP_SEND */
 };
 
-/** What a strand of @p script does at its @p place. */
+/** The operation of @p script at position @p place. */
 void random_op(struct op *op, uint64_t seed, int script, int place);
 
-/** What comes from outside as event @p number: OP_SEND or OP_BEGIN. */
+/** The external event @p number: OP_SEND or OP_BEGIN. */
 void random_event(struct op *op, uint64_t seed, int number);
 
-/* What one remembers of a run. */
+/* The trace of a run. */
 struct history {
     uint64_t mixed;
     int32_t  strands;  /* begun so far */
@@ -53,10 +52,10 @@ struct history {
 
 void history_add(struct history *history, int64_t what);
 
-/** A run by the book. */
+/** Run a program by the reference implementation. */
 struct history model_run(uint64_t seed);
 
-/* flow_random.c: @p programs of them, and then the job ends. */
+/* flow_random.c: runs @p programs random programs and ends the job. */
 void flow_random_register(void);
 void flow_random_start(int programs, uint64_t seed);
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forger.c - PE 1 sends to PE 0, a process of its own, what no PE sends.
+ * forger.c - PE 1 sends forged packets to PE 0, which is another process.
  *
- *   packets    through a port of its own that is no PE's: without the secret, for
- *              unknown handlers, of wrong lengths, in a wrong place of the sequence.
- *              PE 0 counts and drops them.
- *   requests   one-sided requests and answers, damaged at random.  PE 0 refuses them and
- *              lives on.
- *   addresses  with the secret, as PE 1: completions, calls, threads, broadcasts, buffers,
- * channels, waves and reductions with addresses, handlers and names that PE 0 never gave it, or
- *              that were changed.  PE 0 counts and drops each, and calls nothing.
+ *   packets    through a port that belongs to no PE: without the secret, for unknown handlers, with
+ *              wrong lengths or sequence numbers.  PE 0 counts and drops them.
+ *   requests   one-sided requests and responses, corrupted at random.  PE 0 rejects them and
+ * survives. addresses  with the secret, as PE 1: completions, calls, threads, broadcasts, buffers,
+ * channels, termination waves and reductions with addresses, handlers and names that PE 0 never
+ * gave to PE 1, or that were changed.  PE 0 counts and drops each, and calls nothing.
  *
  * usage: forger packets | requests | addresses      two processes, SKUA_SHARE=0
  */
@@ -20,6 +18,7 @@
 #include <skua/skua.h>
 
 #include "boot/pmix.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
@@ -27,7 +26,7 @@
 #include "tap.h"
 #include "transport/driver.h"
 
-#define STRANGER     9 /* the number that it gives itself */
+#define STRANGER     9 /* the PE number that it claims */
 #define PATIENCE     10.0
 #define REQUESTS     20000
 #define REGION_BYTES (1 << 20)
@@ -80,8 +79,8 @@ static const struct ski_upcalls upcalls = {.room    = on_room,
                                            .done    = on_done,
                                            .lost    = on_lost};
 
-/* The address of PE 0: its process tells 40 bytes, then for each port a length and an
- * address (far.c). */
+/* The address of PE 0: its process publishes 40 bytes, then for each port a length and an address
+ * (core/net/address_exchange.c). */
 static const char *address_of_0(uint32_t *bytes)
 {
     static char blob[SKI_CONTROL_MOST];
@@ -133,11 +132,12 @@ static void forge_all(struct ski_port *port, struct ski_peer *peer)
 
     p = right_packet(), p.head.stamp.token ^= 1;
     forge(port, peer, p, all);
-    p = right_packet(), p.head.source = 7; /* a hidden PE of process 1, of whom nobody knows */
+    p = right_packet(), p.head.source = 7; /* a PE of process 1 that no other PE knows */
     forge(port, peer, p, all);
     p = right_packet(), p.head.handler = 60000;
     forge(port, peer, p, all);
-    p = right_packet(), p.head.handler = SKI_HANDLER_THREAD; /* never comes from outside */
+    p              = right_packet(),
+    p.head.handler = SKI_HANDLER_THREAD; /* never arrives from another process */
     forge(port, peer, p, all);
     p = right_packet(), p.head.bytes = SIZE_MAX - 8;
     forge(port, peer, p, all);
@@ -240,7 +240,7 @@ static void damage(uint64_t *seed, struct request *request)
 
         memcpy(bytes + at, &value, width);
     }
-    if (request->verb == 1 && tap_random(seed) % 4) /* too large answers take long to refuse */
+    if (request->verb == 1 && tap_random(seed) % 4) /* too large responses take long to reject */
         request->piece[0].bytes %= 100000, request->piece[1].bytes %= 100000;
 }
 
@@ -253,11 +253,12 @@ static void send_one(uint64_t *seed)
     damage(seed, &request);
     if (tap_random(seed) % 8 == 0)
         bytes = tap_random(seed) % sizeof request;
-    request.signal = request.signal ? SKI_HANDLERS + 100 + request.signal % 1000 : 0; /* nobody's */
+    request.signal =
+        request.signal ? SKI_HANDLERS + 100 + request.signal % 1000 : 0; /* of no operation */
     ski_msg_post(ski_self, 0, handler, ski_msg_copy(ski_self, handler, &request, bytes));
 }
 
-/* A put that is large enough to be placed as it comes, with something wrong or not. */
+/* A put that is large enough to be received in place, valid or corrupted. */
 static void send_large(uint64_t *seed)
 {
     struct request request = right_request(seed);
@@ -293,7 +294,7 @@ static void forge_requests(void *arg)
 
 /* ---- addresses ------------------------------------------------------------------------ */
 
-/* What PE 0 gives PE 1. */
+/* What PE 0 sends to PE 1. */
 struct gift {
     skua_completion count, call;
     skua_buffer     buffer;
@@ -317,7 +318,7 @@ static void answer(const void *args, size_t bytes, skua_completion done)
     skua_complete(done, args, bytes);
 }
 
-/* To a handler of the runtime's on PE 0, as if it were PE 1 that sends it. */
+/* Sends to an internal handler of PE 0, as PE 1. */
 static void forge_to(uint32_t handler, const void *data, size_t bytes)
 {
     ski_msg_post(ski_self, 0, handler, ski_msg_copy(ski_self, handler, data, bytes));
@@ -429,7 +430,7 @@ static void forge_segment(uint64_t bytes, uint64_t offset, uint64_t length, int3
     forge_to(SKI_HANDLER_BROADCAST_SEGMENT, &segment, sizeof segment);
 }
 
-/* All but the last have a length that does not follow from that of the message, or worse. */
+/* All but the last have a length that contradicts that of the message, or worse. */
 static void forge_segments(void)
 {
     uint64_t bytes = 1 << 20;
@@ -444,7 +445,8 @@ static void forge_segments(void)
     forge_segment(bytes, 0, 8, 0, 1, ping_handler.id);
     forge_segment(bytes, 0, 8, 1, 0, ping_handler.id);
     forge_segment(bytes, 0, 8, 1, 1, SKI_HANDLER_THREAD);
-    forge_segment((256 << 10) + 8, 256 << 10, 8, 1, 1, ping_handler.id); /* without those before */
+    forge_segment((256 << 10) + 8, 256 << 10, 8, 1, 1,
+                  ping_handler.id); /* without the preceding fragments */
 }
 
 /* As in onesided/buffer/buffer.h. */
@@ -481,11 +483,11 @@ static void forge_buffers(void)
 
 static void forge_others(void)
 {
-    uint32_t wave[4]   = {0, 5, 1, 0}; /* a root that it comes to from elsewhere */
+    uint32_t wave[4]   = {0, 5, 1, 0}; /* the root of another path */
     uint32_t end[2]    = {0, 1};
     uint64_t reduce[4] = {UINT64_C(1) << 40, 0, 0, 0};
     uint32_t vote[12]  = {5, 1};          /* free a region */
-    uint64_t many[8]   = {0, 7, 0, 0, 1}; /* channels of a PE that there is not */
+    uint64_t many[8]   = {0, 7, 0, 0, 1}; /* channels of a PE that does not exist */
 
     forge_to(SKI_HANDLER_QUIET_WAVE, wave, sizeof wave);
     forge_to(SKI_HANDLER_DETECT_END, end, sizeof end);
@@ -506,7 +508,7 @@ static void on_gift(skua_msg *msg)
     forge_segments();
     forge_buffers();
     forge_others();
-    skua_complete(gift.count, NULL, 0); /* as it should be */
+    skua_complete(gift.count, NULL, 0); /* valid */
     skua_call(0, answer_function, "", 1, gift.count);
     skua_thread_resume_on(0, gift.thread);
     skua_send_copy(0, check_handler, &forged, sizeof forged);
@@ -531,7 +533,7 @@ static void give_gift(void)
 
 /* ---- PE 0 ---------------------------------------------------------------------------- */
 
-static int wanted; /* completions that are right */
+static int wanted; /* valid completions */
 
 static void on_check(skua_msg *msg)
 {
@@ -542,7 +544,7 @@ static void on_check(skua_msg *msg)
     if (until == 0)
         until = skua_time() + PATIENCE;
     if ((stats.wrong < (uint64_t)expected || counter.value < wanted) && skua_time() < until) {
-        skua_send(0, check_handler, msg); /* they are still on their way */
+        skua_send(0, check_handler, msg); /* they are still in flight */
         return;
     }
     printf("%llu of %d wrong packets were counted\n", (unsigned long long)stats.wrong, expected);
@@ -551,7 +553,7 @@ static void on_check(skua_msg *msg)
     skua_exit(stats.wrong == (uint64_t)expected ? 0 : 1);
 }
 
-/* PE 0 answers the first ping, so that both have talked before. */
+/* PE 0 answers the first ping, so that both are connected. */
 static void on_ping(skua_msg *msg)
 {
     char mode = *(char *)skua_msg_data(msg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm.c - products of matrices of apps/common against three loops, in all shapes and forms. */
+/* gemm.c - the matrix products of apps/common, in all shapes, against three loops. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

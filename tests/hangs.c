@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hangs.c - jobs that wait for ever, in many ways, and jobs that only look like it: for hangs.sh.
+ * hangs.c - jobs that hang in various ways, and jobs that only look idle, for hangs.sh.
  *
  * usage: hangs CASE
  */
@@ -52,7 +52,7 @@ static void on_item(void *arg, const void *item)
     (void)arg, (void)item;
 }
 
-/* ---- jobs that wait for ever ------------------------------------------------------------ */
+/* ---- jobs that hang ------------------------------------------------------------ */
 
 static void wait_for_future(void)
 {
@@ -215,7 +215,7 @@ static void work_when_idle(void)
     skua_idle_add(look_at_clock, NULL);
 }
 
-/* A message now and then, each after a timer. */
+/* A message from time to time, each after a timer. */
 static void on_ping(skua_msg *msg)
 {
     skua_msg_free(msg);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# hangs.sh - a job that waits for ever says what waits where, on any number of PEs, on one host
-# and between hosts; one that only looks idle does not.
+# hangs.sh - a job that hangs reports what each PE waits for, on any number of PEs, on one host and
+# between hosts; a job that is only idle for a while does not.
 #
 # usage: hangs.sh SKUARUN HANGS
 . "$(dirname "$0")/tap.sh"
@@ -14,7 +14,7 @@ export SKUA_PIN=none SKUA_IDLE_REPORT=0.05 SKUA_IDLE_EXIT=1
 # job PES THREADS CASE
 job()
 {
-  title="$3 on $1 PEs, $2 in a process${SKUA_SHARE:+, apart}"
+  title="$3 on $1 PEs, $2 per process${SKUA_SHARE:+, no shared memory}"
   run timeout 60 "$skuarun" -n "$1" -t "$2" "$hangs" "$3"
 }
 
@@ -24,9 +24,9 @@ hang()
   job "$1" "$2" "$3"
   ok "$title: ends" test "$code" = 1
   if [ "$1" = 1 ]; then
-    ok "$title: said" has "$err" 'the only PE is idle and nothing is in flight'
+    ok "$title: reported" has "$err" 'the only PE is idle and nothing is in flight'
   else
-    ok "$title: said" has "$err" "all $1 PEs are idle and nothing is in flight"
+    ok "$title: reported" has "$err" "all $1 PEs are idle and nothing is in flight"
   fi
   ok "$title: once" test "$(printf '%s\n' "$err" | grep -c 'nothing is in flight')" = 1
   shift 3
@@ -39,7 +39,7 @@ hang()
 ends()
 {
   job "$1" "$2" "$3"
-  ok "$title: is not taken for a hang" test "$code" = 0 -a -z "$err"
+  ok "$title: is no hang" test "$code" = 0 -a -z "$err"
 }
 
 future='waits in skua_future_wait, called in .*wait_for_future|waits in skua_future_wait, called in .*hangs'
@@ -64,7 +64,7 @@ for case in timer handler external callback ping; do
   ends 2 2 "$case"
 done
 
-# Between hosts, and with threads that serve requests.
+# Between hosts, and with progress threads.
 export SKUA_SHARE=0 SKUA_DRIVER=tcp
 hang 3 1 future "PEs 1-2: $future"
 hang 4 2 pes 'PEs 0-2: waits in skua_future_wait'

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# headers.sh - each public header can be included alone, from C17 and from C++,
-# without a warning.
+# headers.sh - each public header can be included alone, in C17 and in C++, without a warning.
 #
 # usage: headers.sh INCLUDE-FOLDER GENERATED-INCLUDE-FOLDER
 . "$(dirname "$0")/tap.sh"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.c - memory of malloc() that other PEs reach, with the setting share_malloc: that it is what
- * malloc(), calloc(), realloc() and the aligned ones promise; that other processes read and write
- * it by its address; that threads that are no PEs, a PE on another core, and main() after the PEs
- * have ended may give it back; that a child of fork() leaves it alone.
+ * heap.c - malloc() memory that other PEs reach, with the setting share_malloc: malloc(), calloc(),
+ * realloc() and the aligned functions keep their contracts; other processes read and write the
+ * memory by its address; external threads, other PEs, and main() after the end of the PEs may free
+ * it; a child of fork() does not affect it.
  *
  * usage: heap [blocks]
  */
@@ -24,7 +24,7 @@
 static skua_handler on_look, on_seen;
 static int          blocks = 2000;
 
-/* Kept until main() has it again. */
+/* Kept until main() frees it. */
 static struct block {
     char  *at;
     size_t bytes;
@@ -37,7 +37,7 @@ struct look {
     int32_t  pe;
 };
 
-/* ---- what the functions promise ---------------------------------------------------------------
+/* ---- contracts ---------------------------------------------------------------
  */
 
 static bool is_zero(const char *at, size_t bytes)
@@ -45,7 +45,7 @@ static bool is_zero(const char *at, size_t bytes)
     return bytes == 0 || (at[0] == 0 && memcmp(at, at + 1, bytes - 1) == 0);
 }
 
-/* Of one of the four ways. */
+/* Allocates with one of the four functions. */
 static char *take(uint64_t *seed, size_t bytes)
 {
     size_t alignment = (size_t)8 << tap_random(seed) % 10;
@@ -105,7 +105,8 @@ static void use_many(uint64_t *seed)
         free(mine[i].at);
 }
 
-/* ---- who may have a block -------------------------------------------------------------------- */
+/* ---- contexts that free a block
+ * -------------------------------------------------------------------- */
 
 static void *give_back(void *arg)
 {
@@ -116,7 +117,7 @@ static void *give_back(void *arg)
     return NULL;
 }
 
-/* A thread that is no PE. */
+/* An external thread. */
 static void use_thread(size_t bytes)
 {
     struct block b = {malloc(bytes), bytes};
@@ -127,7 +128,7 @@ static void use_thread(size_t bytes)
     CHECK(pthread_join(thread, NULL) == 0);
 }
 
-/* A child that goes on for a moment; what it takes is its own. */
+/* A child of fork() that runs for a moment; its allocations are its own. */
 static void use_child(void)
 {
     char *mine = malloc(8 * LEAST);
@@ -154,7 +155,7 @@ static void use_child(void)
 /* ---- other PEs ---------------------------------------------------------------------------------
  */
 
-/* Another PE looks at the block, and changes it. */
+/* Another PE checks the block and changes it. */
 static void look(skua_msg *msg)
 {
     struct look l = *(struct look *)skua_msg_data(msg);

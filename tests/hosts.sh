@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# hosts.sh - jobs that skuarun spreads over several arenas: processes that keep apart
-# (SKUA_SHARE=0), and hosts, for which network namespaces stand.
+# hosts.sh - distributed jobs of skuarun: processes that share no memory (SKUA_SHARE=0), and several
+# hosts, which are network namespaces.
 #
 # usage: hosts.sh SKUARUN MISBEHAVE BUILD-FOLDER
 skuarun=$1
@@ -17,74 +17,74 @@ export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$build/drivers"
 bad_hosts()
 {
   run "$skuarun" "--hosts=$1" "$program" exit-42
-  ok "--hosts=$1 is refused" has "$code $err" "^2 skuarun: --hosts=$1: .*$2"
+  ok "--hosts=$1 is rejected" has "$code $err" "^2 skuarun: --hosts=$1: .*$2"
 }
-bad_hosts "" "expected names"
-bad_hosts "a:4,,b:4" "expected names"
-bad_hosts "a:,b:4" "expected a number of PEs behind a"
-bad_hosts "a:four" "expected a number of PEs behind a"
-bad_hosts "a:0" "expected a number of PEs behind a"
+bad_hosts "" "expected host names"
+bad_hosts "a:4,,b:4" "expected host names"
+bad_hosts "a:,b:4" "expected a number of PEs from 1 to 65535 after the name of host a"
+bad_hosts "a:four" "expected a number of PEs from 1 to 65535 after the name of host a"
+bad_hosts "a:0" "expected a number of PEs from 1 to 65535 after the name of host a"
 bad_hosts "a:2,b:2,a:1" "names a host twice: a"
 bad_hosts "localhost:1,$(hostname):1" "names a host twice"
-bad_hosts "-oProxyCommand=x:1" "expected names"
+bad_hosts "-oProxyCommand=x:1" "expected host names"
 run "$skuarun" -n 5 --hosts=a:2,b:2 "$program" exit-42
-ok "more PEs than hosts have" has "$code $err" '^2 .*has fewer PEs than -n says'
+ok "more PEs than the hosts have" has "$code $err" '^2 .*fewer PEs than -n asks for'
 run "$skuarun" -t 2 --hosts=a:3,b:2 "$program" exit-42
-ok "half a process on a host" has "$code $err" '^2 .*no multiple .* on a'
+ok "a host with an incomplete process" has "$code $err" '^2 .*not a multiple of -t on host a'
 
 # ---- agents that cannot be started
 run "$skuarun" --hosts=a:1,b:1 --launcher=false "$program" exit-42
-ok "a command that fails" has "$code $err" "^1 skuarun: cannot start on host [ab]: .false. ended with code 1"
-ok "is said once" one_line "$err"
+ok "a remote shell that fails is reported" has "$code $err" "^1 skuarun: cannot start an agent on host [ab]: .false. exited with code 1"
+ok "once" one_line "$err"
 run "$skuarun" --hosts=a:1 --launcher="no-such-command %h" "$program" exit-42
-ok "one that is not there" has "$err" "cannot start on host a: .no-such-command a. ended with code 127"
+ok "a remote shell that does not exist" has "$err" "cannot start an agent on host a: .no-such-command a. exited with code 127"
 run "$skuarun" --hosts=a:1,b:1 --launcher="echo to %h" "$program" exit-42
-ok "one that prints" has "$code $err" '^1 skuarun: what comes from host [ab] is not what an agent says'
+ok "a remote shell that prints" has "$code $err" '^1 skuarun: host [ab] sent data that is no frame of an agent'
 run "$skuarun" --hosts=a:1,b:1 --launcher="env HOST=%h" --agent-path=/no/skuarun "$program" exit-42
-ok "no skuarun there" has "$err" 'cannot start on host [ab]:'
+ok "a host without skuarun" has "$err" 'cannot start an agent on host [ab]:'
 if command -v ssh >/dev/null; then
   run "$skuarun" --hosts=no-such-host.invalid:1 --launcher=ssh "$program" exit-42
-  ok "a host that is not known" has "$code $err" '^1 .*'
-  ok "is named" has "$err" '^skuarun: cannot start on host no-such-host.invalid:'
+  ok "an unknown host" has "$code $err" '^1 .*'
+  ok "is reported" has "$err" '^skuarun: cannot start an agent on host no-such-host.invalid:'
 fi
 
-# ---- processes that keep apart
+# ---- processes that share no memory
 export SKUA_SHARE=0
 for mode in "-n 2" "-n 5" "-n 4 -t 2"; do
   # shellcheck disable=SC2086
   run "$skuarun" $mode "$program" exit-42
   ok "skua_exit(42) with $mode" test "$code" = 42
-  ok "says nothing" test -z "$err"
+  ok "prints no error" test -z "$err"
 done
 run "$skuarun" -n 4 "$build/examples/hello"
 ok "hello" test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 4 says hello')" = 4
 run "$skuarun" -n 64 -t 32 "$build/examples/hello"
-ok "more ports than one value has room for" \
+ok "more ports than fit into one value" \
   test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 64 says hello')" = 64
 run "$skuarun" -n 3 "$build/tests/test_order"
 ok "messages stay in order" test "$code" = 0
 run "$skuarun" -n 2 true
-ok "a program that is not of Skua" test "$code" = 0
+ok "a program that does not use Skua" test "$code" = 0
 run "$skuarun" -n 2 false
-ok "and one that fails" has "$code $err" '^1 .*exited with code 1 without joining'
+ok "a program that does not use Skua and fails" has "$code $err" '^1 .*exited with code 1 without joining'
 run "$skuarun" -n 3 ./no-such-program
-ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
-ok "is said once" one_line "$err"
+ok "a program that does not exist" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
+ok "once" one_line "$err"
 run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
-ok "a PE that computes on is ended" has "$code $err" '^3 .*did not end within 0.3 s of skua_exit'
+ok "a PE that goes on computing is killed" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
 run "$skuarun" -n 2 -v --pin=auto "$program" exit-42
 want=$(nproc)
 [ "$want" -gt 2 ] && want=2
 ok "PEs have CPUs of their own" test "$(printf '%s\n' "$err" | grep -o 'on CPU.*' | sort -u | wc -l)" \
   = "$want"
 
-# ---- deaths: the first is named, not those that lost it
+# ---- failures: the failed process is reported, not those that lost it
 died()
 {
   # shellcheck disable=SC2086
   run "$skuarun" $1 "$program" "$2"
   ok "$2 with $1: code $3" test "$code" = "$3"
-  ok "$2 with $1: named" has "$err" "$4"
+  ok "$2 with $1: reported" has "$err" "$4"
   ok "$2 with $1: in one line" one_line "$err"
   ok "$2 with $1: without waiting for a time-out ($seconds s)" test "$seconds" -lt 25 # SKUA_PEER_TIMEOUT is 30
 }
@@ -95,36 +95,38 @@ died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not
 died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
 for nonsense in short foreign; do
   run env SAY_NONSENSE=$nonsense "$skuarun" -n 2 "$program" exit-42
-  ok "a $nonsense request ends the job" has "$code $err" '^1 skuarun: PE [01] .*sent a request that makes no sense'
+  ok "a $nonsense request ends the job" has "$code $err" '^1 skuarun: PE [01] .*sent an invalid request'
   ok "in one line" one_line "$err"
 done
-ok "nothing is left of them" none_left
+ok "no process is left" none_left
 
 # ---- input and output
 run sh -c "printf 'one\ntwo\n' | '$skuarun' -n 3 '$program' echo"
-ok "stdin goes to PE 0" has "$(echo $out)" '^got one got two$'
+ok "stdin is forwarded to PE 0" has "$(echo $out)" '^got one got two$'
 seq 200000 >"$work/much"
 run sh -c "'$skuarun' -n 2 '$program' echo <'$work/much' | tail -n 1"
-ok "all of it" test "$out" = "got 200000"
+ok "all of its lines" test "$out" = "got 200000"
 run "$skuarun" -n 4 "$program" lines
-ok "lines stay whole" test "$(printf '%s\n' "$out" | grep -cE '^line [0-9]+ of PE [0-3]$')" = 800
-ok "and none is lost or added" test "$(printf '%s\n' "$out" | wc -l)" = 800
+ok "lines are not broken" test "$(printf '%s\n' "$out" | grep -cE '^line [0-9]+ of PE [0-3]$')" = 800
+ok "and no line is lost or added" test "$(printf '%s\n' "$out" | wc -l)" = 800
 run "$skuarun" -n 4 -t 2 -l "$program" lines
 ok "labels name the PEs" test "$(printf '%s\n' "$out" | grep -cE '^\[(0-1|2-3)\] line')" -ge 400
 run sh -c "'$skuarun' -n 2 '$program' flood | (sleep 1; wc -l)"
-ok "a reader that is late gets all" test "$out" -ge 100000
+ok "a slow reader receives all lines" test "$out" -ge 100000
 run sh -c "'$skuarun' -n 2 '$program' lines | head -n 1; sleep 0.6"
-ok "one that goes away ends the job" none_left
+ok "the job ends when the reader of its output ends" none_left
 full_disk
 stalled_reader 1
 
 # ---- signals, and agents that are killed
-# with_agents OPTIONS...: the same with agents, which are $agents.
+# with_agents OPTIONS...: start a waiting job; sets $agents to the pids of its agents.
 with_agents()
 {
   start_waiting "$skuarun" "$@" "$program" wait
   agents=$(pgrep -P $pid)
 }
+
+# none_of PIDS: succeed when none of the processes is left.
 none_of()
 {
   for _ in $(seq 100); do
@@ -142,7 +144,7 @@ for signal in TERM-143 INT-130 HUP-129; do
   kill "-${signal%-*}" $pid
   ended
   ok "SIG${signal%-*} ends the job" test "$code" = "${signal#*-}"
-  ok "and leaves nothing" none_left
+  ok "and no process is left" none_left
 done
 "$skuarun" -n 2 sh -c "trap '' TERM; echo waiting; exec sleep 60" >"$work/wait" 2>&1 &
 pid=$!
@@ -152,7 +154,7 @@ kill -TERM $pid
 sleep 0.2
 kill -TERM $pid
 ended
-ok "a second signal ends those that ignore the first" test "$code" = 143
+ok "a second signal kills processes that ignore the first" test "$code" = 143
 ok "and no agent is left" none_of "$agents"
 with_agents -n 3
 kill -KILL $pid
@@ -163,16 +165,16 @@ with_agents -n 3
 kill -KILL "$(echo "$agents" | tail -n 1)"
 ended
 ok "SIGKILL of an agent ends the job" has "$code $err" '^1 skuarun: lost the agent of process [0-2]$'
-ok "and leaves nothing" none_left
+ok "and no process is left" none_left
 ok "and no agent" none_of "$agents"
 with_agents -n 3
 kill -KILL "$(pgrep -P "$(echo "$agents" | tail -n 1)")"
 ended
 ok "SIGKILL of a process ends the job" has "$code $err" '^137 skuarun: PE [0-2] .*died of signal 9'
-ok "and leaves nothing" none_left
+ok "and no process is left" none_left
 unset SKUA_SHARE
 
-# ---- hosts: network namespaces, joined by a cable
+# ---- hosts: network namespaces, joined by a virtual Ethernet link
 if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "t$$a" 2>/dev/null; then
   echo "# no network namespaces here: hosts are not tested"
   tap_end
@@ -200,12 +202,12 @@ export SKUA_LAUNCHER="ip netns exec %h"
 run "$skuarun" --hosts=$a:2,$b:2 "$build/examples/hello"
 ok "hello on two hosts" test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 4 says hello')" = 4
 run "$skuarun" --hosts=$a,$b -n 4 -v "$build/examples/ring"
-ok "a ring, the PEs shared out" test "$code" = 0
-ok "-v says who is where" has "$err" "^skuarun: process 2 to 3 on host $b"
+ok "a ring, with PEs distributed by -n" test "$code" = 0
+ok "-v prints the host of each process" has "$err" "^skuarun: process 2 to 3 on host $b"
 for share in 1 0; do
   run "$skuarun" --hosts=$a:1,$b:1 --pin=auto -s share=$share -v "$build/examples/hello"
   cpus=$(printf '%s\n' "$err" | grep -oE 'on CPU [0-9]+' | sort -u | grep -c .)
-  ok "hosts that are one machine do not share CPUs before all are used (share=$share)" \
+  ok "hosts on one machine use different CPUs (share=$share)" \
     test "$cpus" = 2 -o "$(nproc)" = 1
 done
 for test in order storm; do
@@ -213,17 +215,17 @@ for test in order storm; do
   ok "test_$test" test "$code" = 0
 done
 run "$skuarun" --hosts=$a:2,$b:2 -s share=0 "$build/tests/test_order"
-ok "hosts whose processes keep apart" test "$code" = 0
+ok "hosts whose processes share no memory" test "$code" = 0
 run "$skuarun" --hosts=$a:2,$b:2 sh -c "ip -br addr show veth0; exec '$program' exit-42"
 ok "each process is on its host" has "$code $(echo $out | grep -o '10.99.77.[12]' | sort | uniq -c | tr -s '\n ' ' ')" \
   '^42 *2 10.99.77.1 2 10.99.77.2'
 run env SECRET_OF_MINE=told "$skuarun" --hosts=$a:1,$b:1 -x 'SECRET_*' sh -c 'echo "$SECRET_OF_MINE $PWD"'
-ok "variables and the working directory go along" test "$(echo $out)" = "told $PWD told $PWD"
+ok "variables and the working directory are passed on" test "$(echo $out)" = "told $PWD told $PWD"
 died "--hosts=$a:2,$b:2" kill 137 "^skuarun: $b: PE 3 \(process 3\) died of signal 9"
 with_agents --hosts=$a:1,$b:2
 kill -KILL "$(echo "$agents" | tail -n 1)"
 ended
-ok "a host that is lost" has "$code $err" "^1 skuarun: lost host ($a|$b)$"
-ok "and nothing is left" none_left
+ok "the loss of a host is reported" has "$code $err" "^1 skuarun: lost the agent on host ($a|$b)$"
+ok "and no process is left" none_left
 ok "and no agent" none_of "$agents"
 tap_end

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hosts_probe.c - says for each PE where it is, and which PEs it is near:
+ * hosts_probe.c - prints the host of each PE and the PEs that it shares memory with:
  *
  *      PE 0 at here is near 0 1
  *
- * With `for-ever' all PEs then send to all, for a minute at most: something to disturb.
- * With `ask SECONDS' it ends well after some time, if all that was sent has come back.
- * With `flood', the last PE sends to PE 0 far more than it takes, as it computes; both say
- * by how many MiB the memory of their process has grown meanwhile, without the arena.  With
- * FILE, PE 0 computes until that is there, which the last PE makes when PE 1 has answered it:
- * who computes does not keep messages from others.
+ * With `for-ever' all PEs then send to all, for a minute at most, as the target of fault injection.
+ * With `ask SECONDS' the job succeeds after that time if all messages have returned.
+ * With `flood' the last PE sends to PE 0, which computes, far more than it accepts; both print by
+ * how many MiB the memory of their process, without the arena, has grown.  With FILE, PE 0 computes
+ * until that file exists; the last PE creates it when PE 1 has answered: a computing receiver does
+ * not delay messages to others.
  *
  * usage: hosts_probe [for-ever | ask SECONDS | flood [COUNT [BYTES [FILE]]]]
  */
@@ -37,9 +37,9 @@ static skua_handler told_handler, ball_handler, back_handler, idle_handler, floo
     aside_handler;
 static int          told, idle; /* on PE 0 */
 static double       until;
-static skua_pe_data balls_key; /* uint32_t: how many have come back from each PE */
+static skua_pe_data balls_key; /* uint32_t: the number of returns from each PE */
 
-/* The lines come from PE 0, so that they are whole. */
+/* PE 0 prints all lines, so that they do not mix. */
 static void on_told(skua_msg *msg)
 {
     puts(skua_msg_data(msg));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * insert.c - insertions by any PE come before all that follows them: broadcasts, the closing of
- * the array, sections, messages and reductions, whichever PE calls for those.
+ * insert.c - insertions take effect before everything that causally follows them: broadcasts, the
+ * closing of the array, sections, messages and reductions, on whichever PE.
  *
  * usage: insert [GAMES]
  *
@@ -15,7 +15,7 @@
  *   - the reduction of each stage counts the elements of the model, neither more nor fewer;
  *   - each member of a section contributes to it, each message reaches its element.
  *
- * Sparse games insert few elements and delete many, so now and then none is left.  No element
+ * Sparse games insert few elements and delete many, so sometimes none is left.  No element
  * contributes then, so there is no reduction to wait for: the stage is over when the job is quiet.
  */
 #include <skua/skua.h>
@@ -28,11 +28,11 @@
 
 enum { INSERT_HERE, INSERT_CHAIN, INSERT_REDUCE, WAYS };
 
-/* What PE 0 decides about a stage. */
+/* The plan of a stage, made by PE 0. */
 struct stage {
     skua_collection all;
     int32_t         number, way, actor, last;
-    int32_t         end;         /* above all indices */
+    int32_t         end;         /* larger than all indices */
     bool            fresh[MOST]; /* inserted in this stage */
     bool            close, poke, section;
     int32_t         by[MOST], to[MOST]; /* PEs: inserting, first        */
@@ -197,7 +197,7 @@ static void on_act(void *self, const void *data, size_t bytes)
     act(data);
 }
 
-/* In turn: the last tells the actor. */
+/* One after another; the last one notifies the actor. */
 static void on_chain(void *self, const void *data, size_t bytes)
 {
     const struct stage *stage = data;
@@ -212,7 +212,7 @@ static void on_chain(void *self, const void *data, size_t bytes)
         skua_invoke_copy(skua_member(skua_collection_of(self), next), chain_entry, data, bytes);
 }
 
-/* All at once: the actor hears of it by a reduction, and of what to do by its result. */
+/* All at once; a reduction notifies the actor.  Its result is what to do. */
 static void on_insert(void *self, const void *data, size_t bytes)
 {
     const struct stage *stage = data;
@@ -260,7 +260,7 @@ static void choose(struct stage *stage, skua_collection all, int number)
 
     stage->last = stage->way == INSERT_CHAIN ? skua_pes() - 1 : pick(&seed, skua_pes());
     if (again)
-        wait_quiet(); /* until their homes know that they were deleted */
+        wait_quiet(); /* until their home PEs know of the deletion */
     for (int i = 0; i < elements; i++)
         if (i >= first || (!alive[i] && again && pick(&seed, 2)))
             insert_later(stage, i);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# install.sh - an installation is complete: a stranger's program builds against
-# it with pkg-config, with find_package and statically, and runs.
+# install.sh - an installation is complete: a program outside of the source tree builds against it with
+# pkg-config, with find_package and statically, and runs.
 #
 # usage: install.sh BUILD-FOLDER SOURCE-FOLDER
 . "$(dirname "$0")/tap.sh"
@@ -19,7 +19,7 @@ ok "cmake --install" test "$code" = 0
 for file in bin/skua bin/skuac bin/skuarun include/skua/skua.h include/skua/version.h \
   share/man/man1/skua.1 share/man/man1/skuac.1 share/man/man1/skuarun.1 share/man/man7/skua-environment.7 \
   share/doc/skua/LICENSE; do
-  ok "$file is there" test -f "$prefix/$file"
+  ok "$file is installed" test -f "$prefix/$file"
 done
 lib=$(dirname "$(find "$prefix" -name libskua.a)")
 ok "the shared library has its version" test -L "$lib/libskua.so" -a -f "$lib/libskua.so.0.1.0"
@@ -33,7 +33,7 @@ run "$prefix/bin/skuarun" -n 3 "$work/token"
 ok "and it runs" test "$out" = "PE 0 has the token after 300 hops"
 if [ -f "$build/drivers/skua-malloc.so" ]; then
   run "$prefix/bin/skuarun" -n 3 -s share_malloc=1 "$work/token"
-  ok "also with malloc() of the arena" test "$code$out$err" = "0PE 0 has the token after 300 hops"
+  ok "also with malloc() from the arena" test "$code$out$err" = "0PE 0 has the token after 300 hops"
 fi
 # shellcheck disable=SC2046
 run cc -o "$work/token-static" "$source/examples/token.c" $(pkg-config --cflags skua) "$lib/libskua.a" \
@@ -62,7 +62,7 @@ ok "and runs" test "$out" = "PE 0 has the token after 200 hops"
 run "$work/app/build/app_static"
 ok "also static" test "$out" = "PE 0 has the token after 100 hops"
 
-# The recipes of the guide for interface files: make twice, and there is nothing left to do.
+# The recipes of the guide for interface files: a second make has nothing to do.
 mkdir "$work/rod"
 guide=$source/docs/guide/interfaces.md
 awk '/^mainmodule rod /, /^}/' "$guide" >"$work/rod/rod.ci"
@@ -73,14 +73,14 @@ ok "make: the recipe of the guide" test "$code" = 0
 run "$prefix/bin/skuarun" -n 2 "$work/rod/rod"
 ok "and it runs" test "$out" = "after 100 steps the heat is 1000.000"
 run make -C "$work/rod"
-ok "once is enough" has "$out" "is up to date"
+ok "a second make does nothing" has "$out" "is up to date"
 sleep 1
 echo >>"$work/rod/rod.ci"
 run make -C "$work/rod"
-ok "a change compiles again" has "$out" 'rod.ci.o'
-ok "but not what includes an unchanged header" test -z "$(printf '%s\n' "$out" | grep 'rod\.c$')"
+ok "a change is compiled" has "$out" 'rod.ci.o'
+ok "but not a file that includes an unchanged header" test -z "$(printf '%s\n' "$out" | grep 'rod\.c$')"
 run make -C "$work/rod"
-ok "once is enough" has "$out" "is up to date"
+ok "a second make does nothing" has "$out" "is up to date"
 
 cat >"$work/rod/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.20)
@@ -99,9 +99,9 @@ touch "$work/rod/rod.ci"
 run cmake --build "$work/rod/build"
 ok "a change is translated" has "$out" 'Translating rod.ci'
 run cmake --build "$work/rod/build"
-ok "once" test -z "$(printf '%s\n' "$out" | grep Translating)"
+ok "a second build translates nothing" test -z "$(printf '%s\n' "$out" | grep Translating)"
 
-# The README and the guide are there, and lead nowhere else.
+# The README and the guide are installed, and their links stay within them.
 doc=$prefix/share/doc/skua
 for page in "$doc"/*.md "$doc"/docs/*/*.md; do
   for link in $(links_of "$page"); do
@@ -136,7 +136,7 @@ fi
 run nm -D --defined-only "$lib/libskua.so"
 ok "the library exports nothing but skua_" test -z "$(printf '%s\n' "$out" | awk '{print $3}' | grep -v '^skua_')"
 run "$prefix/bin/skua" tour
-ok "the tour runs from there" has "$code $out" '^ .*the sum is right'
+ok "the installed tour runs" has "$code $out" '^ .*the sum is right'
 run man -l --warnings "$prefix/share/man/man1/skuarun.1"
 ok "the manual page is well formed" test "$code" = 0 -a -z "$err" -o "$code" = 127
 tap_end

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# instructions.sh - guards the fast paths: instructions, counted by callgrind,
-# of one send with its handler, one empty scheduler pass, ...
+# instructions.sh - guards the fast paths: limits on the instructions, counted by callgrind, of one send
+# with its handler, one empty scheduler pass, and so on.
 #
 # usage: instructions.sh BENCH-INSTRUCTIONS SKUARUN
 . "$(dirname "$0")/tap.sh"
@@ -33,7 +33,7 @@ at_most copy 230
 at_most yield 170
 at_most channel 250
 
-# Channels that nobody rings cost a pass nothing, however many there are.
+# Idle channels cost a scheduler pass nothing, however many there are.
 each()
 {
   echo $(( ($(total "$1" 128000) - $(total "$1" 64000) + 32000) / 64000 ))
@@ -57,23 +57,23 @@ at_most cube 220
 at_most flow 265
 at_most item 40
 
-# A message between PEs that share no memory: what is ours of taking it out of the driver's
-# hands, from its check to the queue.
-far_total()
+# A message between PEs that share no memory: the instructions of the runtime from the check of a
+# received packet to the queue.
+net_total()
 {
   run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
-    --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" far "$1"
+    --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" net "$1"
   printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-run "$skuarun" -n 2 --pin=none -s share=0 "$program" far 1
+run "$skuarun" -n 2 --pin=none -s share=0 "$program" net 1
 if [ "$code" = 0 ]; then # there is a driver
-  each=$(( ($(far_total 1600) - $(far_total 800) + 1599) / 1600 ))
-  ok "far, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
+  each=$(( ($(net_total 1600) - $(net_total 800) + 1599) / 1600 ))
+  ok "net, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
 
-  # One-sided operations between hosts cost the same whatever is outstanding, and those inside a
-  # host whatever is outstanding between hosts.  What else differs is how much the network takes at
-  # once, and how long PE 0 waits in the end.
+  # The cost of one-sided operations between hosts does not depend on the number that is outstanding,
+  # nor does the cost of those within a host.  Only the calls are counted, since the number of packets
+  # that the network accepts at once, and the final wait of PE 0, vary.
   apart()
   {
     run "$skuarun" -n 2 --pin=none -s share=0 -s request_pool=256m valgrind --tool=callgrind \
@@ -81,12 +81,12 @@ if [ "$code" = 0 ]; then # there is a driver
     printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | sort -n | tail -1
   }
   for kind in put acc get; do
-    few=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" far-$kind 200) / 200 ))
-    many=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" far-$kind 10000) / 10000 ))
-    ok "far-$kind: $few instructions with up to 200 outstanding, $many with up to 10000" \
+    few=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" net-$kind 200) / 200 ))
+    many=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" net-$kind 10000) / 10000 ))
+    ok "net-$kind: $few instructions with up to 200 outstanding, $many with up to 10000" \
       test "$few" -gt 0 -a "$many" -gt 0 -a "$many" -le $((few + few / 2))
   done
-  each=$(( ($(apart "$program" far-near 1000000) - $(apart "$program" far-near 500000)) / 500000 ))
+  each=$(( ($(apart "$program" net-self 1000000) - $(apart "$program" net-self 500000)) / 500000 ))
   ok "put inside a host with 1000 outstanding between hosts: $each instructions, at most 90" \
     test "$each" -gt 0 -a "$each" -le 90
 fi

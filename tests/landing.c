@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landing.c - a ring of cells that give each other columns of a matrix, step by step: what comes is
- * compared byte by byte, whichever way it came.
+ * landing.c - in-place delivery: a ring of cells exchanges columns of a matrix, step by step;
+ * received columns are compared byte by byte, however they were delivered.
  *
  * usage: landing [CELLS] [STEPS] [some | none]
  *
- * Columns land in one of two sets of ghost columns, used in turn.  Cells draw at random, now and
- * then: they say that a column cannot land yet, move to another PE, take back what they have
- * promised, use memory that only their own process reaches, or change the length of their columns.
- * With `some` or `none` some or no messages must have landed by themselves on PE 0.
+ * Columns are delivered into one of two sets of ghost columns, used alternately.  At random, cells
+ * refuse in-place delivery, migrate, withdraw a destination, use memory that only their own process
+ * reaches, or change the length of their columns.  With `some` or `none`, some or no messages must
+ * have been delivered in place on PE 0.
  */
 #include <skua/skua.h>
 #include <string.h>
 
 #include "tap.h"
 
-#define PERIOD  64 /* steps until references begin anew */
+#define PERIOD  64 /* steps until reference numbers wrap around */
 #define ROWS    40
-#define COLUMNS 5 /* of a matrix; its first two and its last two are what neighbours get */
+#define COLUMNS 5 /* of a matrix; neighbours get the first two and the last two */
 
 enum { LEFT, RIGHT, SIDES };
 
@@ -35,7 +35,7 @@ struct head {
     int64_t side;
 };
 
-/* What a cell is made with. */
+/* Arguments of the constructor of a cell. */
 struct start {
     uint64_t        random;
     skua_completion over;
@@ -51,13 +51,13 @@ static const char     *wanted = "";
 static uint64_t seed;
 static int      rounds = 2;
 
-/* What a cell sends in a step, to a side: value i of its column. */
+/* Value i of the column that a cell sends to a side in a step. */
 static float value(int cell, int step, int side, int i)
 {
     return (float)(cell * 7 + step * 3 + side * 1000 + i);
 }
 
-/* All columns of a step have so many rows; another number, now and then. */
+/* The number of rows of all columns of a step; it changes from time to time. */
 static size_t rows_of(int64_t step)
 {
     return step / 50 % 3 == 2 ? ROWS / 2 : ROWS;
@@ -138,7 +138,7 @@ static skua_layout ghost(const struct cell *c, int64_t step, int64_t side)
     return column(c->ghost[step % 2] + side, SIDES, rows_of(step));
 }
 
-/* The step of a message that may come now, or -1. */
+/* The step of a message that may arrive now, or -1. */
 static int64_t step_of(const struct cell *c, int64_t reference)
 {
     for (int64_t step = c->step; step <= c->step + 1; step++)
@@ -147,7 +147,7 @@ static int64_t step_of(const struct cell *c, int64_t reference)
     return -1;
 }
 
-/* A ghost column is free from when the step before the last is over. */
+/* A ghost column is free when the step that read it is complete. */
 static bool land(void *self, int64_t reference, const void *head, skua_layout *to)
 {
     struct cell *c    = self;
@@ -174,7 +174,7 @@ static void send(struct cell *c)
             ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
         skua_invoke_landing(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
                             c->step % PERIOD, &head, sizeof head, &from);
-        memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* it is ours again at once */
+        memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* it may be reused at once */
     }
 }
 
@@ -222,7 +222,7 @@ static void next_step(struct cell *c)
     }
 }
 
-/* Between steps; true: somebody else goes on with it. */
+/* Random actions between steps.  Returns true if the cell has migrated and continues elsewhere. */
 static bool wander(struct cell *c)
 {
     uint64_t draw = tap_random(&c->random);

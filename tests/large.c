@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * large.c - puts and gets from a byte to megabytes, many on the way at once, against a
- * model: each PE writes to its neighbour, and keeps a copy of what must be there.  Then
- * puts that notify, back and forth, of PEs that answer at once or compute before.
+ * large.c - puts and gets from a byte to megabytes, many in flight at once, against a model: each
+ * PE writes to its neighbour and keeps a copy of the expected data.  Then ping-pong of puts with
+ * notification between PEs that answer at once or compute before.
  *
  * usage: large [rounds]
  */
@@ -64,7 +64,7 @@ static void put_whole(struct state *s, size_t bytes)
     memcpy(s->model + to, s->source + from, bytes);
 }
 
-/* In two pieces, which goes another way. */
+/* In two segments, which uses another path. */
 static void put_pieces(struct state *s, size_t bytes)
 {
     size_t       to = below(AREA - 2 * bytes + 1), from = below(AREA - 2 * bytes + 1);
@@ -83,7 +83,7 @@ static void get_and_compare(struct state *s)
     CHECK(memcmp(s->result, s->model + from, bytes) == 0);
 }
 
-/* A get, of whatever order, is not overtaken by a put in strict order behind it. */
+/* A get of any order is not overtaken by a later put in strict order. */
 static void get_before_put(struct state *s)
 {
     skua_ends strict = {.order = SKUA_ORDER_STRICT}, partial = {.order = SKUA_ORDER_PARTIAL};
@@ -140,7 +140,7 @@ static void test_model(struct state *s)
 
 /* ---- notifications ------------------------------------------------------------- */
 
-/* A moment without Skua. */
+/* Computes for a moment without calling Skua. */
 static void compute(void)
 {
     double until = skua_time() + 1e-3;
@@ -149,7 +149,7 @@ static void compute(void)
         ;
 }
 
-/* Everybody to his neighbour, then waits for the other one; all of the data is there. */
+/* Each PE puts to its neighbour and waits for the other one; then all data has arrived. */
 static void test_notify(struct state *s)
 {
     unsigned char *own    = skua_local(skua_at(s->memory, skua_pe(), 0));

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# launching.sh - what the tests of skuarun on one host and on several share.  Source it
-# after tap.sh; $skuarun and $program are set.
+# launching.sh - functions that skuarun.sh and hosts.sh share.  Source it after tap.sh; $skuarun and
+# $program are set.
 
-# full_disk: output that nobody takes is said.
+# full_disk: an error of the output is reported.
 full_disk()
 {
   run sh -c "'$skuarun' -n 2 '$program' lines >/dev/full"
-  ok "a full disk is said" has "$code $err" '^1 .*cannot write the output of the job: No space'
+  ok "a full disk is reported" has "$code $err" '^1 .*cannot write the output of the job: No space'
 }
 
-# stalled_reader SECONDS: a reader that stalls, for so long before the signal comes.
+# stalled_reader SECONDS: a signal ends a job whose output is not read, after that time.
 stalled_reader()
 {
   mkfifo "$work/fifo"
@@ -21,20 +21,21 @@ stalled_reader()
   code=0
   wait $pid || code=$?
   exec 9<&-
-  ok "a reader that stalls does not keep signals away" test "$code" = 143
-  ok "and nothing is left" none_left
+  ok "a stalled reader does not block signals" test "$code" = 143
+  ok "no process is left" none_left
 }
 
-# start_waiting COMMAND...: in the background, as $pid, until three PEs say that they wait.
-# (A shell makes what it runs in the background ignore SIGINT.)
+# start_waiting COMMAND...: start it in the background, as $pid, and wait until three PEs have printed
+# "waiting".  (A shell makes background commands ignore SIGINT.)
 start_waiting()
 {
-  : >"$work/wait" # not the lines of the last one
+  : >"$work/wait" # remove the lines of the previous job
   env --default-signal=INT "$@" >"$work/wait" 2>"$work/wait.err" &
   pid=$!
   await_waiting 3
 }
 
+# await_waiting N: wait until N PEs have printed "waiting".
 await_waiting()
 {
   for _ in $(seq 200); do
@@ -43,7 +44,7 @@ await_waiting()
   done
 }
 
-# ended: waits for $pid; $code and $err are set.
+# ended: wait for $pid; sets $code and $err.
 ended()
 {
   code=0

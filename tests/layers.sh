@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# layers.sh - arrows point down: no file of src/ includes one of a layer above
-# its own, and examples see only what is installed.
+# layers.sh - includes point down: no file of src/ includes a file of a higher layer, the modules of
+# a folder and the sub-folders of a layer form no cycle, and examples include only installed headers.
 #
 # usage: layers.sh SOURCE-FOLDER
-. "$(dirname "$0")/tap.sh"
+tests=$(cd "$(dirname "$0")" && pwd) || exit 1
+. "$tests/tap.sh"
 cd "$1" || exit 1
 code=0 out= err=
 
@@ -31,10 +32,30 @@ ok "examples see include/skua alone" reaches examples base boot transport core o
 ok "benchmarks too" reaches bench base boot transport core onesided objects flow
 ok "applications too" reaches apps base boot transport core onesided objects flow
 
+# The passes of the translator: support < ast < syntax < check, emit, print.
+translator_layers()
+{
+  ok "translator/support includes no other pass" reaches translator/support ast syntax check emit print
+  ok "translator/ast only support" reaches translator/ast syntax check emit print
+  ok "translator/syntax only those two" reaches translator/syntax check emit print
+  ok "translator/check not emit, print" reaches translator/check emit print
+  ok "translator/emit not check, print" reaches translator/emit check print
+  ok "translator/print not check, emit" reaches translator/print check emit
+}
+translator_layers
+
 ok "the translator uses nothing of the runtime" reaches translator base boot transport core onesided objects flow
 public=$(grep -rn '^#include <skua/' translator || true)
 out=$public
 ok "not even its headers" test -z "$public"
+
+# Includes that close a cycle and stay: "FROM TO", one a line, each with its reason.  (None.)
+excepted=""
+find src/base src/core src/flow src/transport tools -name '*.[chS]' ! -name '*_test.c' | sort >"$work/files"
+xargs grep -n '#include "' <"$work/files" |
+  awk -v files="$work/files" -v excepted="$excepted" -f "$tests/cycles.awk" >"$work/cycles"
+out=$(cat "$work/cycles")
+ok "modules of a folder and sub-folders of a layer form no cycle" test ! -s "$work/cycles"
 
 # Public names begin with skua_ or SKUA_, internal ones with ski_ or SKI_.
 public=$(grep -rnE '\bski_' include || true)
@@ -44,4 +65,10 @@ shy=$(grep -rLE 'SPDX-License-Identifier: Apache-2.0' --include='*.[chS]' --incl
   --include='CMakeLists.txt' --include='*.cmake' src include tools translator tests bench examples apps cmake scripts)
 out=$shy
 ok "every file names its licence" test -z "$shy"
+
+# Modules of skuarun.
+ok "skuarun: processes uses no other folder" reaches tools/skuarun/processes protocol launcher agent
+ok "skuarun: protocol uses neither side" reaches tools/skuarun/protocol launcher agent
+ok "skuarun: the launcher does not use the agent" reaches tools/skuarun/launcher agent
+ok "skuarun: the agent does not use the launcher" reaches tools/skuarun/agent launcher
 tap_end

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * litmus.c - what the orders promise, tried again and again.
+ * litmus.c - litmus tests of the memory orders.
  *
- *   message passing   data, then a flag: who sees the flag sees the data
- *   store buffering   two PEs write, then read what the other wrote: at least
- *                     one of them sees it
- *   own writes        what was put comes back
+ *   message passing   data, then a flag: a reader that sees the flag sees the data
+ *   store buffering   two PEs write, then read what the other wrote: at least one of them sees it
+ *   own writes        a get returns the data of an earlier put
  *
- * PEs work in pairs; an odd one out only takes part in the barriers.  Whoever
- * polls yields and delivers messages meanwhile, so that everything also works
- * by request and with more PEs than CPUs.
+ * PEs work in pairs; with an odd number, one of them only takes part in the barriers.  A PE that
+ * polls yields and runs the scheduler, so that the tests also work by active messages and with more
+ * PEs than CPUs.
  *
- * Flags that are polled are C's atomics.  ThreadSanitizer knows no fences and
- * takes what they order for races, so it gets only what is ordered by atomics.
+ * Flags are C atomics.  ThreadSanitizer does not understand fences and reports what they order as
+ * races, so under it only tests that are ordered by atomics run.
  *
- * On a machine that is busy with other things the PEs hardly ever run at the same time, and
- * each step takes turns of the system: what is left after PATIENCE seconds is tried FEW times.
+ * On a loaded machine the PEs hardly ever run at the same time, and each step takes a time slice:
+ * after PATIENCE seconds the remaining tests run FEW times.
  *
  * usage: litmus [times]
  */
@@ -47,10 +46,10 @@
 
 struct shared { /* of each PE, symmetric */
     _Alignas(64) _Atomic uint64_t flag;
-    _Alignas(64) _Atomic uint64_t ack; /* as far as the other has read */
+    _Alignas(64) _Atomic uint64_t ack; /* the progress of the other PE */
     _Alignas(64) skua_notify notify;
     _Alignas(64) uint64_t data[SLOTS][WORDS];
-    _Alignas(64) uint32_t buffered[2][BATCH]; /* of the first of a pair: who wrote what */
+    _Alignas(64) uint32_t buffered[2][BATCH]; /* on the first PE of a pair: the words of both */
     uint32_t seen[BATCH];
 };
 
@@ -81,12 +80,12 @@ static skua_gaddr slot_at(int pe, uint64_t i)
     return at(pe, offsetof(struct shared, data) + i % SLOTS * sizeof(uint64_t[WORDS]));
 }
 
-/* Until *word >= value; what it is then. */
+/* Waits until *word >= value.  Returns *word. */
 static uint64_t poll_word(_Atomic uint64_t *word, uint64_t value)
 {
     uint64_t seen;
 
-    /* Acquire: pairs with whatever ordered the flag behind the data. */
+    /* Acquire: pairs with the release or fence that orders the flag after the data. */
     for (unsigned i = 1; (seen = atomic_load_explicit(word, memory_order_acquire)) < value; i++)
         if (i % 64 == 0) {
             skua_poll(8);
@@ -97,14 +96,14 @@ static uint64_t poll_word(_Atomic uint64_t *word, uint64_t value)
 
 /* ---- message passing ---------------------------------------------------------------- */
 
-/* A way to send: data for message i (from 1), then the flag.  @p to is the PE
- * whose memory they go to. */
+/* A variant of sending: the data of message i (from 1), then the flag.  @p to is the PE whose
+ * memory is written. */
 struct passing {
     const char *what;
     void (*data)(int to, uint64_t i);
     void (*flag)(int to, uint64_t i);
     size_t words;
-    bool   fences;   /* ThreadSanitizer does not understand it    */
+    bool   fences;   /* ThreadSanitizer does not support it       */
     bool   sums;     /* data is accumulated                       */
     bool   notifies; /* the flag is a notification                */
     bool   fetched;  /* the receiver gets both from the sender    */
@@ -256,7 +255,7 @@ static void check_slot(const struct passing *p, const uint64_t *slot, uint64_t i
     }
 }
 
-/* Until message i is there; the last that is. */
+/* Waits until message i has arrived.  Returns the last that has. */
 static uint64_t await(const struct passing *p, uint64_t i)
 {
     uint64_t seen;
@@ -288,7 +287,7 @@ static const uint64_t *slot_of(const struct passing *p, uint64_t i)
     return fetched;
 }
 
-/* The newest first: it is the one that might not be there yet. */
+/* The newest first, since that may not have arrived yet. */
 static void receive_messages(const struct passing *p)
 {
     for (uint64_t done = 0; done < self()->times;) {
@@ -319,7 +318,7 @@ static void test_passing(const struct passing *p)
 
 /* ---- store buffering ------------------------------------------------------------------ */
 
-/* A way to write one's word and then to read the other's. */
+/* A variant of writing the own word and then reading the other one. */
 struct buffering {
     const char *what;
     uint32_t (*write_and_read)(skua_gaddr own, skua_gaddr other, uint32_t value);
@@ -472,7 +471,7 @@ static void test_own_writes(void)
     skua_sync();
 }
 
-/* All PEs try what follows as often. */
+/* All PEs run the remaining tests equally often. */
 static void agree_on_times(double began)
 {
     uint64_t    mine = skua_time() - began > PATIENCE && self()->times > FEW ? FEW : self()->times;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * local.c - local completion of puts on channels: as soon as a put is said to be locally complete
- * its sender writes over the data, and the receiver must get what was put.
+ * local.c - local completion of puts on channels: as soon as a put is locally complete its sender
+ * overwrites the data, and the receiver must get the original data.
  *
- * Every kind of channel (one block, strided, one to many, many to one, lent), sizes around those
- * at which the way of a put changes, each way to ask (test, wait, a counter, a callback), on the
- * PE's own stack and in a user thread.
+ * Every kind of channel (contiguous, strided, one-to-many, many-to-one, zero-copy), sizes around
+ * the protocol thresholds, each kind of completion (test, wait, counter, callback), on the stack of
+ * the PE and in a user thread.
  *
  * usage: local [rounds]
  */
@@ -21,7 +21,7 @@ enum ask { TEST, WAIT, COUNT, CALL, ASKS };
 
 struct state {               /* of a PE */
     char         *from, *to; /* buffers of twice MOST bytes */
-    skua_channel  mine;      /* from the PE before us        */
+    skua_channel  mine;      /* from the previous PE         */
     skua_sender  *out;       /* to the next                  */
     skua_channel *values;
     int           count;
@@ -55,7 +55,7 @@ static int64_t value_of(int pe, uint32_t round, size_t i)
     return (int64_t)(((uint64_t)pe + 1) * 1000003 + round * 7919 + i);
 }
 
-/* Strided data lie in every second word. */
+/* Strided data is in every second word. */
 static int64_t *word(char *memory, bool strided, size_t i)
 {
     return (int64_t *)(void *)memory + (strided ? 2 * i : i);
@@ -74,7 +74,7 @@ static void fill(const struct state *s, uint32_t round)
         *word(s->from, s->kind == STRIDED, i) = value_of(skua_pe(), round, i);
 }
 
-/* What has come in a round: from the PE before us, from PE 0, or the sum over all. */
+/* The received data of a round: of the previous PE, of PE 0, or the sum over all. */
 static int64_t expected(const struct state *s, uint32_t round, size_t i)
 {
     int64_t sum = 0;
@@ -86,8 +86,8 @@ static int64_t expected(const struct state *s, uint32_t round, size_t i)
     return sum;
 }
 
-/* The data are looked at, and the channel is ready again, before anything else happens: a put that
- * was lent is locally complete only then. */
+/* Checks the data and makes the channel ready at once: only then is a zero-copy put locally
+ * complete. */
 static void on_data(void *arg)
 {
     struct state      *s    = arg;
@@ -120,7 +120,7 @@ static bool has_values(void *arg)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Each PE sends to the next; of MANY, PE 0 alone; of SUM, all to the last. */
+/* Each PE sends to the next; with MANY, PE 0 to all; with SUM, all to the last. */
 static bool is_sender(const struct state *s)
 {
     return s->kind != MANY || skua_pe() == 0;
@@ -174,7 +174,7 @@ static void open_channel(struct state *s)
                  : s->kind == LENT ? skua_channel_lend(s->values[0], &from)
                                    : skua_channel_open(s->values[0], &from);
         CHECK(s->out);
-        CHECK(skua_channel_put_test(s->out)); /* without a put it is */
+        CHECK(skua_channel_put_test(s->out)); /* without a put it is complete */
     }
 }
 
@@ -243,8 +243,8 @@ static void do_round(struct state *s, uint32_t round)
         CHECK(skua_run_until(has_heard, &heard));
 }
 
-/* The last put of a channel is not waited for: a completion takes place when it is closed, at the
- * latest. */
+/* The last put of a channel is not waited for: its completion runs when the channel is closed at
+ * the latest. */
 static void end_channel(struct state *s)
 {
     uint32_t     heard   = rounds + 1;
@@ -278,7 +278,7 @@ static void test(struct state *s, enum kind kind, size_t bytes)
     end_channel(s);
 }
 
-/* Inside a host what is not lent is copied when the put returns. */
+/* Within a host a put that is not zero-copy has copied its data when it returns. */
 static void test_copied(struct state *s)
 {
     uint32_t heard = 1;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * messages.c - what a message is: its data arrives whole at any size, by
- * pointer it is never copied, it can be kept, forwarded and reused, and
- * priorities decide what runs first.
+ * messages.c - messages: data of any size arrives intact, a message that is sent by pointer is
+ * never copied, can be kept, forwarded and reused, and priorities determine the order of execution.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -27,8 +26,8 @@ struct trip { /* on PE 0 */
 
 static struct trip trip;
 
-/* The pattern begins again after so many bytes: the rest is copied and compared in pieces, which
- * the sanitizers see as one access each, not as one for every byte. */
+/* The period of the pattern.  Later bytes are copied and compared in blocks, since sanitizers check
+ * each access. */
 #define PERIOD ((size_t)256)
 
 static void fill(unsigned char *data, size_t bytes)
@@ -52,7 +51,7 @@ static void next_trip(void);
 static void on_trip(skua_msg *msg)
 {
     check(skua_msg_data(msg), skua_msg_size(msg));
-    if (skua_pe() != 0) { /* the same message, sent on, without a copy */
+    if (skua_pe() != 0) { /* the message itself is forwarded, without a copy */
         CHECK(skua_msg_source(msg) == skua_pe() - 1);
         skua_send((skua_pe() + 1) % skua_pes(), trip_handler, msg);
         return;
@@ -114,7 +113,7 @@ static void on_keep(skua_msg *msg)
 
 /* ---- priorities ------------------------------------------------------------ */
 
-/* Sent in this order to oneself; run in the order of `rank`. */
+/* Sent to the own PE in this order; run in the order of `rank`. */
 static const struct {
     int      kind; /* 'p'lain, 'i'nteger, 'b'its, 'x'pedited */
     int      value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * misbehave.c - does the thing its first argument names, on the last PE; for
- * tests/skuarun.sh and tests/misuse.sh, which look at what becomes of the job.
+ * misbehave.c - fails, or misuses the interface, on the last PE in the way that its argument names,
+ * for skuarun.sh, hosts.sh and misuse.sh, which check how the job ends.
  */
 #include <signal.h>
 #include <skua/flow.h>
@@ -22,11 +22,11 @@ static void on_nothing(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* ---- deaths ------------------------------------------------------------------ */
+/* ---- crashes ------------------------------------------------------------------ */
 
 static __attribute__((noinline)) void write_to_nowhere(void)
 {
-    volatile uintptr_t nowhere = 8; /* so that the compiler does not see it */
+    volatile uintptr_t nowhere = 8; /* hides the value from the compiler */
 
     *(volatile int *)nowhere = 1;
 }
@@ -86,7 +86,7 @@ static void run_quietly(void *arg)
     skua_thread_yield();
 }
 
-/* A frame that is larger than the stack, and touched at its far end only. */
+/* A frame that is larger than the stack and is accessed at its far end only. */
 static __attribute__((noinline)) int large_frame(void)
 {
     volatile char frame[1 << 20];
@@ -103,7 +103,7 @@ static void overflow_frame_thread(void *arg)
 
 static void overflow_frame(void)
 {
-    for (int i = 0; i < 100; i++) /* others below and above it */
+    for (int i = 0; i < 100; i++) /* with other stacks below and above it */
         skua_thread_create(run_quietly, NULL, 0);
     skua_thread_set_name(skua_thread_create(overflow_frame_thread, NULL, 0), "wide");
 }
@@ -125,7 +125,7 @@ static void unknown_handler(void)
     skua_send_copy(0, (skua_handler){1234}, NULL, 0);
 }
 
-/* Handlers, entries and the like that were declared and never registered. */
+/* Handles that were declared and never registered. */
 static skua_handler      forgotten;
 static skua_entry        forgotten_entry;
 static skua_class        forgotten_class;
@@ -322,7 +322,7 @@ static void unlock_untaken(void)
 
 /* ---- misuse of objects ------------------------------------------------------- */
 
-/* On one PE, which waits for what it sent to itself. */
+/* On one PE, which waits for its message to itself. */
 struct thing {
     int64_t value;
     int     how; /* its pup is wrong */
@@ -357,7 +357,7 @@ static void on_twice(void *self, const void *data, size_t bytes)
         skua_contribute_nothing(self, skua_done_nothing());
 }
 
-/* Elements that differ: what they contribute, or how, goes by their index. */
+/* Elements whose contributions depend on their index. */
 static void on_odd(void *self, const void *data, size_t bytes)
 {
     double x[2] = {0, 0};
@@ -577,7 +577,7 @@ static void unpack_more(void)
     go(UNPACKS_MORE);
 }
 
-/* Classes that do not say how to pack their objects, or say it wrongly. */
+/* Classes without a pup function, or with a wrong one. */
 static skua_class fixed_class, partly_class;
 static skua_entry fixed_entry, partly_entry;
 
@@ -624,7 +624,7 @@ static void register_things(void)
     other_entry  = skua_method_register(other_class, "poke", on_poke, 0);
 }
 
-/* Their flow is packed as something else: the words of one of these. */
+/* Invalid packed flows. */
 static skua_class flowing_class;
 static skua_entry flow_entry;
 
@@ -641,12 +641,12 @@ static const skua_flow_class flowing_flow = {"flowing", 16, 1, 1, flowing_types,
 enum { FORGED_WORDS = 16 };
 
 static uint64_t forged[][FORGED_WORDS] = {
-    {0, UINT64_C(1) << 40},                        /* so many strands                    */
-    {0, 1, 7},                                     /* one, of the seventh type           */
-    {0, 1, 0, UINT64_C(1) << 32},                  /* one that waits, which has no waits */
-    {0, 1, 0, 3},                                  /* one whose parent is the third      */
-    {0, 0, 1, UINT64_C(1) << 40, 0, ~UINT64_C(0)}, /* a message that long      */
-    {0, 0, 1},                                     /* none, though counted               */
+    {0, UINT64_C(1) << 40},                        /* too many strands                   */
+    {0, 1, 7},                                     /* a strand of an unknown type        */
+    {0, 1, 0, UINT64_C(1) << 32},                  /* a waiting strand without waits     */
+    {0, 1, 0, 3},                                  /* a strand with an unknown parent    */
+    {0, 0, 1, UINT64_C(1) << 40, 0, ~UINT64_C(0)}, /* a message that is too long */
+    {0, 0, 1},                                     /* a missing message                  */
 };
 
 static void pup_flowing(skua_pup *p, void *self)
@@ -762,10 +762,10 @@ static __attribute__((noinline)) void put_beyond(void)
 static skua_class cell_class;
 static skua_entry give_entry;
 
-/* What members are told. */
+/* The data of a multicast. */
 struct giving {
     skua_section section;
-    int          unequal; /* the one of index 3 gives two numbers */
+    int          unequal; /* the element of index 3 contributes two numbers */
 };
 
 static void on_give(void *self, const void *data, size_t bytes)
@@ -889,7 +889,7 @@ static void wait_for_signal(void)
     skua_exit(5);
 }
 
-/* More than pipes hold. */
+/* More output than pipes hold. */
 static void flood(void)
 {
     for (int i = 0; i < 100000; i++)
@@ -897,7 +897,7 @@ static void flood(void)
     skua_exit(0);
 }
 
-/* Lines that are finished in the piece that begins others. */
+/* Writes that end one line and begin the next. */
 static void pieces(void)
 {
     for (int i = 0; i < 5; i++) {
@@ -920,7 +920,7 @@ static void echo(void)
 
 static void print_lines(void)
 {
-    for (int i = 0; i < 200; i++) { /* in pieces, to tempt the lines apart */
+    for (int i = 0; i < 200; i++) { /* in several writes, which could mix lines */
         printf("line %d ", i);
         fflush(stdout);
         printf("of PE %d\n", skua_pe());
@@ -1005,7 +1005,7 @@ static void register_classes(void)
                              SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_CREATE_HOME);
 }
 
-/* An element of an array that nothing is in. */
+/* An element of an empty array. */
 static skua_ref mayfly(int i)
 {
     return skua_element1(skua_array_create(mayfly_class, &(skua_array_def){.dims = 1}, NULL, 0), i);
@@ -1016,7 +1016,7 @@ static void create_mayfly(void)
     skua_invoke_copy(mayfly(7), mayfly_here, NULL, 0);
 }
 
-/* Another entry than the one that would have created it. */
+/* An entry that does not create the element. */
 static void create_nothing(void)
 {
     skua_invoke_copy(mayfly(7), mayfly_plain, NULL, 0);
@@ -1091,7 +1091,7 @@ static void offer_channel(void)
 static void offer_and_sleep(void)
 {
     offer_channel();
-    usleep(500000); /* nobody looks for what comes meanwhile */
+    usleep(500000); /* no PE polls meanwhile */
 }
 
 static void free_buffer(void)
@@ -1106,8 +1106,8 @@ static void delete_channel(void)
     tell_seen(NULL);
 }
 
-/* What the sender does when it has the channel, and what each does when the other has said
- * something. */
+/* What the sender does when it has the channel, and what each PE does upon a message of the other.
+ */
 static void (*on_offered)(skua_channel offered), (*on_told)(void);
 
 static void on_channel(skua_msg *msg)
@@ -1402,8 +1402,8 @@ static void start(int argc, char **argv)
     skua_abort("misbehave: there is no '%s'", what);
 }
 
-/* Whether this process is the one that takes away the file which the variable
- * names: it is to differ from the others. */
+/* Whether this process has removed the file that the variable names: exactly one process does, and
+ * behaves differently. */
 static bool chosen_by(const char *variable)
 {
     const char *path = getenv(variable);
@@ -1411,8 +1411,7 @@ static bool chosen_by(const char *variable)
     return path && unlink(path) == 0;
 }
 
-/* A request that no launcher understands, as the setting says: too short, or a put in
- * the name of another process. */
+/* Sends an invalid request on the control connection: too short, or a put for another process. */
 static void say_nonsense(const char *which)
 {
     static const struct {
@@ -1435,7 +1434,7 @@ static void register_cell(void)
     give_entry = skua_method_register(cell_class, "give", on_give, 0);
 }
 
-/* A program whose begin waits, and then writes what others have read by now. */
+/* A program whose begin() waits and then writes variables that others have read already. */
 static int early, late;
 
 static void write_late(int argc, char **argv)

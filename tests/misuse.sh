@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# misuse.sh - wrong use of the interface ends with a line that names it, with a
-# launcher and without.
+# misuse.sh - misuse of the interface ends the job with a line that names the call, with and without a
+# launcher.
 #
 # usage: misuse.sh SKUARUN MISBEHAVE
 skuarun=$1
@@ -15,14 +15,14 @@ misuse()
 {
   run "$skuarun" -n 2 "$program" "$1"
   ok "$1: ends the job" test "$code" = 134
-  ok "$1: named" has "$err" "skuarun: PE [01] .*gave up: $2"
+  ok "$1: reported" has "$err" "skuarun: PE [01] .*gave up: $2"
   ok "$1: in one line" one_line "$err"
 }
 misuse unknown-pe 'skua_send: PE 99 does not exist; this job has PEs 0 to 1'
 misuse unknown-handler 'skua_send_copy: handler 1234 was never registered'
 
-# What was declared and never registered is zero: every call says so, where it is made, with
-# memory shared and without.
+# A handle that was declared and never registered is zero: every call reports it, with and without
+# shared memory.
 forgotten='a handler that was never registered .its id is 0.'
 for apart in 1 0; do
   export SKUA_SHARE=$apart
@@ -71,7 +71,7 @@ misuse section-deleted 'skua_section_invoke of cell::give on PE 1: section 1 of 
 misuse section-given-late 'skua_section_contribute: cell .5. on PE 1: section 1 of PE 1 was deleted'
 misuse section-unknown 'skua_section_delete: 100000007 is no section that was ever created'
 
-# Channels, in checked mode: both PEs, the name, the number of the put.
+# Channels in checked mode: the report names both PEs, the channel and the put.
 export SKUA_CHECKED_CHANNELS=1
 misuse channel-early 'channel ghost from PE 1 to PE 0: put 2 before the receiver was ready'
 misuse channel-second 'channel ghost from PE 1 to PE 0: put 2 while put 1 is on its way'
@@ -84,7 +84,7 @@ misuse channel-no-view 'skua_channel_view: a channel that skua_channel_create_vi
 misuse channel-not-ours 'skua_channel_ready: this is no channel of PE 1.s own, or one that was deleted'
 unset SKUA_CHECKED_CHANNELS
 
-# Objects: class, index and PE.
+# Objects: the report names class, index and PE.
 misuse poke-closed 'a message from PE 1 to thing::poke of thing .2.: that object does not exist'
 misuse poke-deleted-open 'a message from PE 1 to thing::poke of thing .3.: that object was deleted'
 misuse poke-deleted 'a message from PE 1 to thing::poke of thing .19.: that object was deleted'
@@ -128,18 +128,18 @@ misuse done-too-long 'skua_done_invoke: an index has 49 bytes, at most 48 are po
 misuse contribute-at-end 'skua_contribute: bag .7. on PE 1 contributes while it is destroyed'
 
 run env CREATE_TWICE=1 "$program" exit-42
-ok "an entry that creates at home and here" has "$err" 'skua_method_register."both".: .* not at both'
+ok "an entry that creates both at home and here" has "$err" 'skua_method_register."both".: .* not at both'
 
 run "$skuarun" -n 2 "$program" unknown-lock
-ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
+ok "unknown-lock: reported" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
 
 run "$program" unknown-pe
-ok "without a launcher too" has "$code $err" '^134 skua: PE 0 \(process 0\) gave up: skua_send: PE 99'
+ok "also without a launcher" has "$code $err" '^134 skua: PE 0 \(process 0\) gave up: skua_send: PE 99'
 
-# Calls that return a status: a line, or the end of the job with a backtrace.
+# Calls that return a status: a line is logged, or the job ends with a backtrace.
 beyond='skua_put: bytes 64 to 65 are outside of the 64 bytes'
 run "$skuarun" -n 2 "$program" put-beyond
-ok "put-beyond: goes on" has "$code $out" '^0 got outside of the region'
+ok "put-beyond: the program continues" has "$code $out" '^0 got outside of the region'
 ok "put-beyond: with a line" has "$err" "^skua: PE 1: error: $beyond"
 run "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
 ok "errors=fatal: ends the job" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
@@ -147,20 +147,20 @@ if [ "${SANITIZED:-}" = "" ]; then
   ok "errors=fatal: with a backtrace" has "$err" 'called from put_beyond'
 fi
 run env ON_ERROR=some "$skuarun" -n 2 "$program" put-beyond
-ok "a callback is told" has "$out" '^told some: outside of the region in skua_put on PE 1$'
-ok "before the line" has "$code $err" "^0 skua: PE 1: error: $beyond"
+ok "a callback is called" has "$out" '^told some: outside of the region in skua_put on PE 1$'
+ok "before the line is logged" has "$code $err" "^0 skua: PE 1: error: $beyond"
 run env ON_ERROR=all "$skuarun" -n 2 "$program" put-beyond
 ok "a callback handles the error" test "$code$err" = 0
 run env ON_ERROR=all "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
-ok "errors=fatal: a callback is told" has "$out" '^told all: .* in skua_put on PE 1, fatal'
-ok "errors=fatal: the job ends all the same" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+ok "errors=fatal: a callback is called" has "$out" '^told all: .* in skua_put on PE 1, fatal'
+ok "errors=fatal: the job ends nevertheless" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
 run env ON_ERROR=all "$skuarun" -n 2 "$program" unknown-pe
-ok "a callback is told of calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
+ok "a callback is called for calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
 ok "and the job ends" has "$code $err" '^134 .*gave up: skua_send: PE 99'
 run "$skuarun" -n 2 -s errors=maybe "$program" exit-42
-ok "errors=maybe is refused" has "$err" 'SKUA_ERRORS=maybe: expected log or fatal'
+ok "errors=maybe is rejected" has "$err" 'SKUA_ERRORS=maybe: expected log or fatal'
 
-# A full arena: a status for those who ask, a clear end for those who do not.
+# A full arena: a status where the call returns one, else the end of the job.
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena
 ok "a full arena is a status" has "$code $out" '^0 out of memory after [0-9]+ messages'
 ok "with a line that names the setting" has "$err" 'the arena is full: .* raise SKUA_ARENA_SIZE'
@@ -169,11 +169,11 @@ ok "or ends the job" has "$code $err" 'gave up: no memory for a message of 10000
 run "$skuarun" -n 2 -s arena_size=100k "$program" exit-42
 ok "an arena that is too small for anything" has "$code $err" '^2 .*SKUA_ARENA_SIZE=100k: expected auto or a size from 1m'
 
-# Settings that make no sense: the launcher says so, with 2.
+# Invalid settings: skuarun reports them and exits with 2.
 wrong_setting()
 {
   run "$skuarun" -n 2 -s "$1" "$program" exit-42
-  ok "$1 is refused" has "$code $err" "^2 skua: error: SKUA_[A-Z_]*=.*: expected $2"
+  ok "$1 is rejected" has "$code $err" "^2 skua: error: SKUA_[A-Z_]*=.*: expected $2"
 }
 wrong_setting arena_size=18446744073709551615 'auto or a size from 1m to 128t'
 wrong_setting arena_size=99999999999999999999999 'auto or a size'
@@ -185,14 +185,14 @@ wrong_setting ports=9-1 'any or a range of ports'
 wrong_setting log_level=loud 'fatal, error, warn'
 wrong_setting inbox_cells=3 'a power of two'
 run env SKUA_PORTS=none "$program" exit-42
-ok "a program alone: a failure" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
+ok "a program without a launcher" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
 
-# A program that was not started by the launcher it thinks it was.
+# Invalid values of SKUA_JOB.
 run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42
 ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is no arena'
 run env SKUA_JOB=nonsense "$program" exit-42
-ok "a senseless one" has "$code $err" '^1 .*is not what a launcher writes'
+ok "an invalid SKUA_JOB" has "$code $err" '^1 .*is not what a launcher writes'
 run env SKUA_JOB=9,3,4,0 "$program" exit-42
-ok "one of another version" has "$code $err" '^1 .*another version of Skua'
+ok "a SKUA_JOB of another version" has "$code $err" '^1 .*another version of Skua'
 
 tap_end

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# mpi.sh - the driver over MPI, and jobs that learn from MPI who they are, with each MPI
-# that Skua was built with.
+# mpi.sh - the MPI drivers, and jobs that are bootstrapped by MPI, with each MPI that Skua was built
+# with.
 #
 # usage: mpi.sh MPI-BOOT DRIVERS-FOLDER TESTS-FOLDER MPI...
 boot=$1
@@ -14,7 +14,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset SKUA_BOOT SKUA_DRIVER SKUA_DRIVER_PATH
 code=0 out='' err=''
 
-# under MPI N PROGRAM...: without binding, since tests share the machine
+# under MPI N PROGRAM...: run it without binding, since tests share the machine
 under()
 {
   mpi=$1
@@ -58,29 +58,29 @@ for mpi in "$@"; do
   under "$mpi" 2 "$program" "$driver" ports
   ok "$mpi: ports of several threads" test "$code" = 0
   under "$mpi" 2 "$program" "$driver" in-turns
-  ok "$mpi: that take turns" test "$code" = 0
+  ok "$mpi: ports that take turns" test "$code" = 0
   under "$mpi" 1 "$program" "$driver" ports
-  ok "$mpi: of one process" test "$code" = 0
+  ok "$mpi: ports of one process" test "$code" = 0
   run timeout 60 "$program" "$driver" close
   ok "$mpi: a port that closes early" has "$out" '^closed'
 
-  # ---- the whole runtime in such a program, one host to each process
+  # ---- the runtime in a program that calls MPI, without shared memory
   export SKUA_SHARE=0
   for way in mpi tcp ucx ofi; do
     [ "$way" = mpi ] || [ -e "$drivers/skua-$way.so" ] || continue
     export SKUA_DRIVER=$way
     orders="mpi-first skua-first careless"
-    [ "$way" = tcp ] && orders=mpi-first # no library that MPI might use, too
+    [ "$way" = tcp ] && orders=mpi-first # shares no library with MPI
     for order in $orders; do
       under "$mpi" 2 "$tests/mpi_program_$mpi" $order
       ok "$mpi: a program over $way, $order" test "$code $(lines '^code 0; MPI was begun')" = "0 2"
       [ "$order" = mpi-first ] || continue
-      ok "$mpi: which began MPI" test "$(lines 'begun by the program')" = 2
+      ok "$mpi: which initialized MPI" test "$(lines 'begun by the program')" = 2
     done
   done
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
-  ok "$mpi: MPI for one thread is too little" has "$err" 'MPI was initialised for one thread .*needs 3'
-  ok "$mpi: which the program outlives" test "$(lines '^code 1; MPI was begun by the program')" = 2
+  ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialised for one thread .*needs 3'
+  ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was begun by the program')" = 2
   unset SKUA_SHARE SKUA_DRIVER
 
   # ---- over TCP, as between hosts
@@ -92,11 +92,11 @@ for mpi in "$@"; do
   esac
   ok "$mpi: over TCP" has "$out" '^over (Open MPI|MPICH)'
 
-  # ---- who started us
+  # ---- bootstrap
   run env SKUA_BOOT=mpi timeout 60 "$boot"
-  ok "$mpi: nobody did, but MPI is asked" has "$code $out" '^0 0 of 1 with 1'
+  ok "$mpi: without a launcher" has "$code $out" '^0 0 of 1 with 1'
   if [ "$mpi" = openmpi ]; then
-    export SKUA_BOOT=mpi # its launcher speaks PMIx, which is preferred
+    export SKUA_BOOT=mpi # its launcher provides PMIx, which is preferred
   fi
   under "$mpi" 3 "$boot"
   ok "$mpi: three processes on this host" test "$code $(lines '^[012] of 3 with 3')" = "0 3"
@@ -105,20 +105,20 @@ for mpi in "$@"; do
   ok "$mpi: and packets among them" test "$code $(lines ' over (Open MPI|MPICH)')" = "0 3"
   unset SKUA_DRIVER SKUA_BOOT
 
-  # ---- what does not belong together
+  # ---- mismatched MPIs
   run timeout 60 "$program" "$driver" refuse
   ok "$mpi: one process needs no launcher" has "$out" '^0: '
   stranger="$drivers/skua-mpi-$(other "$mpi").so"
   [ -e "$stranger" ] || continue
   under "$mpi" 2 "$program" "$stranger" refuse
-  ok "$mpi: in a program that uses it, the other refuses" \
+  ok "$mpi: the driver of the other MPI refuses to start in a program that uses it" \
     test "$(lines 'the program uses another MPI')" = 2
   under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work" "$boot"
   ok "$mpi: without the modules" has "$err" 'cannot learn from MPI.*was not found'
   mkdir -p "$work/$mpi"
   cp "$stranger" "$work/$mpi"
   under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work/$mpi" "$boot"
-  ok "$mpi: under its launcher, the other refuses" has "$err" 'was started by the launcher of'
+  ok "$mpi: the driver of the other MPI refuses to start under its launcher" has "$err" 'was started by the launcher of'
 done
 if [ -z "$found" ]; then
   echo "1..0 # SKIP no MPI"

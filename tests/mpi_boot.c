@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_boot.c - what a job learns from MPI when an mpiexec has started it (boot/mpi.h),
- * and the MPI driver in a program that is not linked with MPI.
+ * mpi_boot.c - bootstrap by MPI of a job that mpiexec has started (boot/mpi.h), and the MPI driver
+ * in a program that is not linked with MPI.
  *
  * Run by mpi.sh under each mpiexec.  Prints "RANK of SIZE with NEAR over DRIVER".
  *
@@ -38,7 +38,7 @@ static void test_near(void)
     CHECK(us);
 }
 
-/* One of a host tells the others. */
+/* One process of a host sends to the others. */
 static void test_share(void)
 {
     struct {
@@ -58,7 +58,7 @@ static void test_share(void)
     CHECK(blob.first == job.near[0] && strcmp(blob.text, "the arena is here") == 0);
 }
 
-/* All tell all; values of different sizes, and several at once. */
+/* All-to-all exchange of values of different sizes, several at once. */
 static void test_gather(void)
 {
     int many[100] = {0}, mine = job.rank * job.rank + 1;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_driver.c - a program that calls MPI itself, and the MPI driver beside it.
+ * mpi_driver.c - a program that calls MPI itself and uses the MPI driver.
  *
- * Compiled with an MPI's own compiler and run by mpi.sh on two ranks.  Packets carry
- * their number, size and a pattern made of both; they may arrive in any order.
+ * Compiled with the compiler wrapper of an MPI and run by mpi.sh on two ranks.  Packets carry their
+ * number, their size and a pattern made of both; they may arrive in any order.
  *
  * usage: mpi_driver DRIVER mpi-first|driver-first|single|ports|in-turns|close|huge
  *                          |refuse|measure|no-end
- *   mpi-first     MPI_Init_thread, then the driver; driver-first: the other way round.
- *                 Packets of all sizes, both ways at once, beside collectives.
+ *   mpi-first     MPI_Init_thread, then the driver; driver-first: in the opposite order.
+ *                 Packets of all sizes, in both directions at once, during collectives.
  *   no-end        driver-first, without MPI_Finalize, which MPICH 4.0 over TCP (UCX 1.13)
  *                 does not return from in one of 100 runs, of plain MPI programs too
  *   single        MPI_Init for one thread: one port works, two are refused
- *   ports         three ports a process, each with a thread; all send to all
- *   in-turns      the same, of which MPI is told that they call it one at a time
- *   close         a port closes before what it has sent is taken
+ *   ports         three ports per process, each with a thread; all send to all
+ *   in-turns      ports, with MPI_THREAD_SERIALIZED
+ *   close         a port closes before its packets are received
  *   huge          one packet of more than INT_MAX bytes
  *   refuse        start() must fail; prints why
- *   measure       latency and bandwidth beside those of MPI_Send and MPI_Recv
+ *   measure       latency and bandwidth of the driver and of MPI_Send and MPI_Recv
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -47,22 +47,22 @@ struct head {
     uint64_t number, bytes, from;
 };
 
-/* A port and what has happened to it. */
+/* A port and its statistics. */
 struct end {
     struct ski_port *port;
     struct ski_peer *peer[2 * PORTS];
     int              pe;
-    bool             keeps;    /* one packet's memory for all, which is not looked at */
-    bool             declines; /* what arrives */
+    bool             keeps;    /* memory for all received packets, whose contents are ignored */
+    bool             declines; /* received packets */
     unsigned         came, awaited, declined, pending;
-    uint64_t         sum; /* of the numbers that came */
+    uint64_t         sum; /* of the received numbers */
     void            *kept;
 };
 
 static const struct ski_driver *driver;
 static int                      rank, ranks;
 
-/* ---- the runtime's part ------------------------------------------------------- */
+/* ---- upcalls of the driver ------------------------------------------------------- */
 
 static void *room(void *owner, size_t bytes)
 {
@@ -188,12 +188,12 @@ static void close_ends(struct end *ends, int n)
         driver->close(ends[i].port);
 }
 
-/* Sends, and makes room if there is none. */
+/* Sends, and progresses while the driver has no room. */
 static void post(struct end *end, int pe, void *packet, size_t bytes)
 {
     skua_status_t status;
 
-    end->pending++; /* sent() may come first */
+    end->pending++; /* sent() may be called before */
     while ((status = driver->send(end->peer[pe], packet, bytes)) == SKUA_ERR_AGAIN)
         driver->progress(end->port);
     CHECK(status == SKUA_OK || status == SKUA_PENDING);
@@ -215,7 +215,7 @@ static void post_number(struct end *end, int pe, uint64_t number, size_t bytes)
     post(end, pe, packet, bytes);
 }
 
-/* Until @p more packets have come, and those that were waited for before. */
+/* Progresses until @p more packets have arrived. */
 static void wait_for(struct end *end, unsigned more)
 {
     end->awaited += more;
@@ -226,8 +226,8 @@ static void wait_for(struct end *end, unsigned more)
 
 /* ---- the tests ------------------------------------------------------------------------ */
 
-/* A collective of MPI's own in the middle of it.  The port is looked at meanwhile: the other
- * may have to wait until we have received some of its packets. */
+/* A collective of MPI in between.  The port progresses meanwhile, since the other process may have
+ * to wait until we have received some of its packets. */
 static void count_ranks(struct end *end)
 {
     int         one = 1, all = 0, done = 0;
@@ -241,7 +241,7 @@ static void count_ranks(struct end *end)
     CHECK(all == ranks);
 }
 
-/* Every process to the other, all sizes, several on their way at once. */
+/* Each process sends to the other, all sizes, several packets in flight. */
 static void exchange(struct end *end)
 {
     unsigned n   = 0;
@@ -259,10 +259,10 @@ static void exchange(struct end *end)
     }
     wait_for(end, n);
     CHECK(end->came == n && end->sum == sum);
-    MPI_Barrier(MPI_COMM_WORLD); /* what comes next is not for us */
+    MPI_Barrier(MPI_COMM_WORLD); /* the following packets are for the next test */
 }
 
-/* Packets that the runtime has no room for are gone, and nobody waits for them. */
+/* Packets that the runtime rejects are dropped, and the driver does not wait for them. */
 static void decline(struct end *end)
 {
     end->declines = true;
@@ -297,12 +297,12 @@ static void test_two(bool mpi_first, bool ends_well)
         printf("over %s\n", driver->describe());
     fflush(stdout);
     if (!ends_well) {
-        MPI_Barrier(MPI_COMM_WORLD); /* the line is out */
+        MPI_Barrier(MPI_COMM_WORLD); /* the line has been printed */
         MPI_Abort(MPI_COMM_WORLD, 0);
     }
     driver->stop();
     MPI_Finalized(&over);
-    CHECK(!(over && mpi_first)); /* what the program began is its own to end */
+    CHECK(!(over && mpi_first)); /* the program finalizes what it has initialized */
     if (mpi_first) {
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
@@ -375,8 +375,8 @@ static void test_in_turns(void)
     MPI_Finalize();
 }
 
-/* The packet is on its way although its sender is gone, and so is one that its receiver
- * has closed the port to, for a while. */
+/* A packet stays in flight although its sender has closed its port, and so does, for a while, one
+ * whose receiver has. */
 static void test_close(void)
 {
     enum { BYTES = 1 << 20 };
@@ -397,11 +397,11 @@ static void test_close(void)
     CHECK(ends[1].came == 2);
     driver->open(0, &upcalls, &ends[0], &ends[0].port);
     for (int i = 0; i < 1000; i++)
-        CHECK(driver->progress(ends[0].port) == 0); /* it is not the same port */
+        CHECK(driver->progress(ends[0].port) == 0); /* it is another port */
     driver->close(ends[0].port);
     printf("closed\n");
     fflush(stdout);
-    _exit(0); /* a packet is in MPI's hands for good, and MPI_Finalize may wait for it */
+    _exit(0); /* MPI owns a packet for good, and MPI_Finalize may wait for it */
 }
 
 static void test_huge(void)
@@ -441,7 +441,7 @@ static void packet_trip(struct end *end, char *from, size_t bytes)
         driver->progress(end->port);
 }
 
-/* Microseconds for one way, the best of several batches; @p end NULL: of plain MPI. */
+/* The latency in microseconds, the best of several batches; @p end NULL: of plain MPI. */
 static double one_way(struct end *end, char *from, char *to, size_t bytes)
 {
     int    trips = bytes >= 1 << 20 ? 50 : bytes >= 1 << 16 ? 500 : 5000;
@@ -485,7 +485,7 @@ static void packet_window(struct end *end, char *from)
     packet_trip(end, from, 32);
 }
 
-/* Millions of packets of 32 bytes a second, in windows. */
+/* Millions of packets of 32 bytes per second, in windows. */
 static double rate(struct end *end, char *from, char *to)
 {
     double best = 0, time;
@@ -530,7 +530,7 @@ static void print(const struct figures *mpi, const struct figures *packets)
            mpi->rate / packets->rate);
 }
 
-/* MPI goes first: the receives of a port, which MPI looks through, would slow it down. */
+/* MPI is measured first: the posted receives of a port would slow its matching down. */
 static void test_measure(void)
 {
     struct end     end;

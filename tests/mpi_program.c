@@ -2,16 +2,14 @@
 /*
  * mpi_program.c - a Skua program that also calls MPI, run by mpi.sh.
  *
- * A token goes around all PEs by message, then each PE takes part in a collective of MPI,
- * which it begins and looks after from a handler: who waited in MPI would keep Skua's
- * messages from moving.
+ * A token passes through all PEs, then each PE takes part in a non-blocking collective of MPI,
+ * which it starts and tests in a handler: a blocking wait in MPI would stop the messages of Skua.
  *
  * usage: mpi_program mpi-first | skua-first | careless | single
  *   mpi-first    MPI_Init_thread, collectives, skua_main(), collectives, MPI_Finalize
- *   skua-first   skua_main(); MPI is initialised in there, unless Skua has, and finalised
- *                by who initialised it
- *   careless     skua-first, with MPI_Finalize unless MPI_Finalized
- *   single       mpi-first, with MPI_Init for one thread, which the driver mpi refuses
+ *   skua-first   skua_main(); the program initialises MPI in there, unless Skua has; MPI is
+ * finalised by the side that initialised it careless     skua-first, with MPI_Finalize unless
+ * MPI_Finalized single       mpi-first, with MPI_Init for one thread, which the driver mpi refuses
  */
 #include <mpi.h>
 #include <skua/skua.h>

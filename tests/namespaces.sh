@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# namespaces.sh - jobs over several hosts: each is a network namespace with a name and
-# an address of its own.  All are joined by a bridge in a further one, so nothing of
-# this machine's own network is touched.
+# namespaces.sh - jobs over several hosts.  Each host is a network namespace with a name and an address
+# of its own; a bridge in another namespace joins them, so the network of this machine is not
+# touched.
 #
 #      namespace sk<pid>-1    10.77.0.1 \
 #      namespace sk<pid>-2    10.77.0.2  - bridge in sk<pid>-0
 #      ...
 #
-# mpirun runs on the first and enters the others with an agent in place of ssh.
+# mpirun runs on the first host and reaches the others through a script in place of ssh.
 #
 # usage: namespaces.sh EXAMPLES-FOLDER TESTS-FOLDER DRIVER...
 examples=$1
@@ -45,7 +45,7 @@ processes_of()
 remove_hosts()
 {
   for i in 4 3 2 1 0; do
-    for pid in $(processes_of $i); do # of this test alone
+    for pid in $(processes_of $i); do # only those of this test
       kill -9 "$pid" 2>/dev/null
     done
     ip netns del "$(host $i)" 2>/dev/null
@@ -65,7 +65,7 @@ make_host()
     ip -n "$(host "$1")" link set e0 up
 }
 
-# What mpirun calls in place of ssh: agent HOST COMMAND...
+# The remote shell of mpirun: agent HOST COMMAND...
 cat >"$work/agent" <<'END'
 #!/bin/sh
 host=$1
@@ -74,7 +74,7 @@ exec ip netns exec "$host" unshare --uts sh -c 'hostname "$0"; exec sh -c "$*"' 
 END
 chmod +x "$work/agent"
 
-# over HOSTS EACH COMMAND...: EACH processes on each of so many hosts
+# over HOSTS EACH COMMAND...: run it with EACH processes on each of HOSTS hosts
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 over()
 {
@@ -99,7 +99,7 @@ lines()
   printf '%s\n' "$out" | grep -cE -- "$1"
 }
 
-nobody_left()
+none_left_on_hosts()
 {
   for _ in $(seq 100); do
     [ -z "$(processes_of 1)$(processes_of 2)$(processes_of 3)$(processes_of 4)" ] && return 0
@@ -114,7 +114,7 @@ for i in 1 2 3 4; do
   make_host $i || { echo "1..0 # SKIP no virtual network here"; exit 0; }
 done
 
-# ---- who is near ------------------------------------------------------------------
+# ---- which PEs share memory ------------------------------------------------------------------
 
 SKUA_DRIVER=${drivers%% *} SKUA_THREADS=2
 over 2 2 "$tests/test_hosts_probe"
@@ -122,11 +122,11 @@ ok "two hosts: PEs of the first" test "$(lines "at $(host 1) is near 0 1 2 3\$")
 ok "two hosts: PEs of the second" test "$(lines "at $(host 2) is near 4 5 6 7\$")" = 4
 SKUA_THREADS=1
 over 2 2 "$examples/tour"
-ok "the tour" has "$code $out" 'A put: we write'
+ok "the tour" has "$code $out" 'A put: PE 0 writes'
 over 4 1 "$tests/test_hosts_probe"
-ok "four hosts: each PE is alone" test "$(lines "PE ([0-3]) at sk.* is near \1\$")" = 4
+ok "four hosts: no PEs share memory" test "$(lines "PE ([0-3]) at sk.* is near \1\$")" = 4
 
-# ---- what is computed -------------------------------------------------------------
+# ---- programs -------------------------------------------------------------
 
 # suite HOSTS EACH PROGRAM ARGUMENTS...
 suite()
@@ -144,14 +144,14 @@ for driver in $drivers; do
   suite 2 2 "$tests/test_order"
   suite 4 1 "$tests/test_storm" 6
   suite 2 1 "$tests/test_onesided" 200
-  SKUA_LOG_LEVEL=fatal # errors on purpose
+  SKUA_LOG_LEVEL=fatal # the tests provoke errors
   suite 2 2 "$tests/test_messages"
   suite 2 1 "$tests/test_regions" 100
   SKUA_LOG_LEVEL=error
   SKUA_THREADS=2
   suite 2 2 "$tests/test_collectives"
-  ok "$driver: nothing is left" nobody_left
-  [ "$driver" = tcp ] || continue # the far tests have the rest, over every driver
+  ok "$driver: no process is left" none_left_on_hosts
+  [ "$driver" = tcp ] || continue # the far tests run the rest over every driver
   suite 2 1 "$tests/test_notify" 10 20
   suite 2 1 "$tests/test_atomics" 2
   suite 2 1 "$tests/test_litmus" 50
@@ -161,10 +161,10 @@ for driver in $drivers; do
   suite 4 1 "$examples/pi"
 done
 
-# ---- a cable that is pulled -------------------------------------------------------
+# ---- a link that is lost -------------------------------------------------------
 
-# mpirun does not get over the loss of a daemon, and what the other side says does not
-# reach it: so the processes are looked at, and they write to files.
+# mpirun does not survive the loss of a daemon, and output of the other side does not reach it: so the
+# processes write to files, and their number is checked.
 cat >"$work/wrap" <<END
 #!/bin/sh
 exec "\$@" 2>>"$work/said.\$(hostname)"
@@ -172,12 +172,13 @@ END
 chmod +x "$work/wrap"
 name_program "$tests/test_hosts_probe"
 
-# started and ended, with a limit in tenths of a second
+# Prints the number of processes of the program.
 programs()
 {
   ps -C "$name" -o stat= | grep -cv '^Z'
 }
 
+# await N TENTHS: wait until N processes run, for at most that many tenths of a second.
 await()
 {
   for _ in $(seq "$2"); do
@@ -187,7 +188,7 @@ await()
   return 1
 }
 
-# pull DRIVER: two hosts of two, the second vanishes
+# pull DRIVER: two hosts with two processes each; the second one loses its link
 pull()
 {
   SKUA_DRIVER=$1 SKUA_THREADS=1 SKUA_PEER_TIMEOUT=3
@@ -196,16 +197,16 @@ pull()
   job=$!
   await 4 100
   sleep 2
-  kill -STOP "$(ps -C "$name" -o pid= | tail -n 1)" # which is no reason to be lost
+  kill -STOP "$(ps -C "$name" -o pid= | tail -n 1)" # a stopped process is not lost
   sleep 5
-  ok "$1: who is stopped is not lost" test "$(programs)" = 4
+  ok "$1: a stopped process is not lost" test "$(programs)" = 4
   kill -CONT "$(ps -C "$name" -o pid= | tail -n 1)"
   sleep 0.5
   ip -n "$(host 0)" link set v2 down
-  ok "$1: without the cable all end soon" await 0 90
+  ok "$1: all processes end after the loss of the link" await 0 90
   out=$(cat "$work/said.$(host 1)") err=$(cat "$work/said.$(host 2)")
-  ok "$1: the first host names who is lost" has "$out" 'lost PE [23] \(process [23]\): '
-  ok "$1: so does the second" has "$err" 'lost PE [01] \(process [01]\): '
+  ok "$1: the first host reports the lost PE" has "$out" 'lost PE [23] \(process [23]\): '
+  ok "$1: the second host reports the lost PE" has "$err" 'lost PE [01] \(process [01]\): '
   for i in 1 2; do
     for pid in $(processes_of $i); do # mpirun and its daemon
       kill -9 "$pid" 2>/dev/null
@@ -215,7 +216,7 @@ pull()
   plug_in
 }
 
-# Whoever was not found meanwhile is looked for again.
+# Restores the link and clears the failed neighbour entries.
 plug_in()
 {
   ip -n "$(host 0)" link set v2 up
@@ -224,7 +225,7 @@ plug_in()
   done
 }
 
-for driver in tcp ucx; do # of each driver, test_drivers cuts the cables of one process
+for driver in tcp ucx; do # test_drivers tests all drivers, within one process
   case " $drivers " in *" $driver "*) pull $driver ;; esac
 done
 tap_end

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify.c - what happens at the target after the data is there: counters that
- * it waits for, handlers that run; barriers; and functions called on other PEs.
+ * notify.c - remote completion: counters that the target waits for, handlers that run when data has
+ * arrived; barriers; remote calls.
  *
- * Every block of data is made of one number, so that a receiver sees whether all
- * of it is there.  Receivers say when they have looked at a block, by a
- * notification the other way, before it is written anew.
+ * Every block of data consists of one number, so a receiver can check that all of it has arrived. A
+ * receiver acknowledges a block by a notification before it is written again.
  *
  * usage: notify [rounds [syncs]]
  */
@@ -17,9 +16,9 @@
 #include "tap.h"
 
 #define WORDS 40 /* of a block                                    */
-#define LANES 4  /* at the same time between the same PEs: three user threads, and the PE */
+#define LANES 4  /* concurrent rings: three user threads, and the PE itself */
 #define PES   64
-#define SIZES 4 /* of what a signal carries                      */
+#define SIZES 4 /* bytes of the data of a signal                 */
 
 #define BIG 100000 /* bytes of a large result */
 
@@ -49,7 +48,7 @@ struct state { /* of a PE */
     skua_counter   kept; /* calls that were answered later */
 };
 
-/* What a signal carries, as much of it as fits. */
+/* The data of a signal, truncated to its size. */
 struct signal {
     uint64_t value;
     int32_t  source, unused;
@@ -113,8 +112,8 @@ static uint64_t ring_value(int pe, int lane, int round)
     return (uint64_t)pe << 40 | (uint64_t)lane << 32 | (uint64_t)round;
 }
 
-/* A round: a block to the next PE, one from the one before.  All of it is taken
- * off the counters, so that each round begins at zero. */
+/* A round: a block to the next PE, and one from the previous PE.  The counters are reset, so that
+ * each round begins at zero. */
 static void pass_block(int lane, int round, bool blocking)
 {
     int          next = (skua_pe() + 1) % skua_pes();
@@ -156,7 +155,7 @@ static void ring_in_thread(void *arg)
         pass_block(ring->lane, i, i % 2);
 }
 
-/* On the PE's own stack, then in several user threads and there at once. */
+/* On the stack of the PE, then in several user threads and on the stack at once. */
 static void test_ring(void)
 {
     skua_thread *thread[LANES - 1];
@@ -175,8 +174,8 @@ static void test_ring(void)
     skua_sync();
 }
 
-/* Whoever waits is asleep, or nearly, when the block comes.  PE 0 holds the ring
- * up by a timer. */
+/* The waiting PE sleeps, or is about to, when the block arrives.  PE 0 delays the ring by a timer.
+ */
 static void sleepy_ring(void *arg)
 {
     int lane = *(int *)arg;
@@ -236,7 +235,7 @@ static void test_sync(void)
 
 /* ---- in memory that was registered --------------------------------------------------- */
 
-/* Other processes cannot raise such a counter themselves. */
+/* Other processes cannot increment such a counter directly. */
 static void test_registered(void)
 {
     struct lane *lane = calloc(1, sizeof *lane);
@@ -265,7 +264,7 @@ static void test_registered(void)
     skua_sync();
 }
 
-/* ---- two threads that wait for the same ---------------------------------------------- */
+/* ---- two threads that wait for one counter ---------------------------------------------- */
 
 struct wanted {
     uint64_t target;
@@ -344,7 +343,7 @@ static void put_signalled(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* The block has been read: from now on it is something else. */
+/* The block has been read and may be overwritten. */
 static void get_signalled(skua_msg *msg)
 {
     check_signal(msg);
@@ -414,7 +413,7 @@ static void test_signalling_get(void)
     }
 }
 
-/* Everything that can be asked for, of one put. */
+/* One put with all kinds of completion. */
 static void put_with_all(int pe, int round)
 {
     struct signal s      = make_signal(skua_pe(), round % SIZES);
@@ -455,7 +454,7 @@ static void test_all_together(void)
     }
 }
 
-/* ---- from a thread that is no PE ------------------------------------------------------- */
+/* ---- from an external thread ------------------------------------------------------- */
 
 struct outsider {
     skua_region region;
@@ -512,7 +511,7 @@ static void test_outside(void)
     for (int i = 0; i < skua_processes(); i++)
         check_block(&self()->mine->from_outside[i], (uint64_t)(i * 100 + skua_pe()));
     skua_notify_take(&self()->mine->outside, all);
-    skua_sync(); /* while we serve what it may still ask for */
+    skua_sync(); /* while requests of the thread are served */
     if (first)
         CHECK(pthread_join(thread, NULL) == 0);
     skua_sync();
@@ -530,7 +529,7 @@ static void do_square(const void *args, size_t bytes, skua_completion done)
     skua_complete(done, &n, sizeof n);
 }
 
-/* A large result, made of its argument; which may be large, too. */
+/* Returns a large result, a function of its argument, which may be large, too. */
 static void do_enlarge(const void *args, size_t bytes, skua_completion done)
 {
     char *result = malloc(BIG);
@@ -567,7 +566,7 @@ static void do_later(const void *args, size_t bytes, skua_completion done)
     skua_after(1e-5 * (double)below(20), skua_done_call(answer_kept, kept));
 }
 
-/* Leaves the answer to the next PE, n times. */
+/* Delegates the answer to the next PE, n times. */
 static void do_pass_on(const void *args, size_t bytes, skua_completion done)
 {
     uint64_t n[2];
@@ -580,7 +579,7 @@ static void do_pass_on(const void *args, size_t bytes, skua_completion done)
         skua_call((skua_pe() + 1) % skua_pes(), pass_on, n, sizeof n, done);
 }
 
-/* Without arguments and, to those who do not ask, without an answer. */
+/* A call without arguments, and without an answer unless the caller asks for one. */
 static void do_locate(const void *args, size_t bytes, skua_completion done)
 {
     int here = skua_pe();
@@ -689,8 +688,7 @@ static bool has_answers(void *arg)
     return self()->answers == *(uint64_t *)arg;
 }
 
-/* Calls with every kind of completion, all on the way at once; what comes back
- * adds up. */
+/* Calls with every kind of completion, all in flight at once; the sum of the results is checked. */
 static void test_storm(void)
 {
     size_t       n = (size_t)rounds * 2, futures = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * objects.c - classes, arrays of every kind of index and map, groups, single objects,
- * every kind of entry, broadcasts, reductions and completions: each once, from PE 0,
- * which waits on its own stack while the others run their schedulers.
+ * objects.c - classes, arrays with every kind of index and map, groups, single chares, every kind
+ * of entry method, broadcasts, reductions and completions: each once, from PE 0, which waits on its
+ * own stack while the others run their schedulers.
  */
 #include <math.h>
 #include <skua/skua.h>
@@ -59,7 +59,7 @@ static void on_add(void *self, const void *data, size_t bytes)
     ((struct cell *)self)->sum += value;
 }
 
-/* Owns its message: sends it on to itself once more. */
+/* Owns its message and sends it to itself once more. */
 static void on_keep(void *self, skua_msg *msg)
 {
     int64_t *left = skua_msg_data(msg);
@@ -72,7 +72,7 @@ static void on_keep(void *self, skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* Everybody's sum, to the completion that came along. */
+/* Contributes to a sum for the completion in the arguments. */
 static void on_report(void *self, const void *data, size_t bytes)
 {
     struct cell    *c = self;
@@ -89,11 +89,11 @@ static void on_ask(void *self, const void *data, size_t bytes)
 
     (void)data;
     if (bytes == 0)
-        return; /* no answer is one as well */
+        return; /* an empty reply is a reply */
     skua_reply(&c->sum, sizeof c->sum);
 }
 
-/* In a thread: asks another element and answers with what that said, plus one. */
+/* A threaded entry: calls another element and replies with its reply plus one. */
 static void on_wait(void *self, const void *data, size_t bytes)
 {
     skua_future answer = SKUA_FUTURE_INIT;
@@ -187,7 +187,7 @@ static void test_dims(void)
     }
 }
 
-static uint32_t last_first; /* a map: the last dimension, round about */
+static uint32_t last_first; /* a map: cyclic in the last dimension */
 
 static int map_last(const skua_index *index, const skua_range *range, const int32_t *arg)
 {
@@ -219,7 +219,7 @@ static void test_maps(void)
     }
 }
 
-/* Strings of bytes of every length, inserted here and there; messages come before. */
+/* Byte strings of every length as indices, inserted on various PEs; messages arrive before. */
 static void test_bytes(void)
 {
     skua_array_def  def      = {.flags = SKUA_ARRAY_OPEN};
@@ -227,7 +227,7 @@ static void test_bytes(void)
     int64_t         expected = 0;
     char            name[SKUA_INDEX_MAX];
 
-    skua_poll(1); /* the array exists here now */
+    skua_poll(1); /* the array exists on this PE now */
     for (size_t n = 1; n <= SKUA_INDEX_MAX; n++) {
         skua_index index;
 
@@ -260,7 +260,7 @@ static void test_on_demand(void)
     skua_collection_delete(all);
 }
 
-/* An element that leaves as soon as it is made: the message that made it follows. */
+/* An element that migrates in its constructor: the message that created it follows. */
 static skua_class runaway_class;
 static skua_entry where_entry;
 
@@ -381,7 +381,7 @@ static void on_order(void *self, const void *data, size_t bytes)
     skua_contribute_nothing(self, skua_done_nothing());
 }
 
-/* Contributes to ten at once: number n has the sum of (n + index). */
+/* Contributes to ten reductions at once: number n is the sum of (n + index). */
 static void on_many(void *self, const void *data, size_t bytes)
 {
     int64_t index = skua_index_of(self).at.x[0];
@@ -480,7 +480,7 @@ static void check_others(skua_collection all)
     skua_future_clear(&future);
 }
 
-/* An operator of our own: the longest of words, in 32 bytes each. */
+/* A user-defined operator: the longest of words of 32 bytes. */
 static skua_op    longest_op;
 static skua_entry longest_entry;
 
@@ -512,7 +512,7 @@ static void check_own_operator(skua_collection all)
     skua_future_clear(&future);
 }
 
-/* A result that is broadcast to the array it came from. */
+/* A result that is broadcast to its array. */
 static void on_spread(void *self, const void *data, size_t bytes)
 {
     int64_t one = 1;
@@ -522,7 +522,7 @@ static void on_spread(void *self, const void *data, size_t bytes)
                     skua_done_invoke_all(skua_collection_of(self), add_entry));
 }
 
-/* Truth values are 0 or 1 in the result, also of a single object. */
+/* Results of logical operators are 0 or 1, also with one contributor. */
 static void on_truth(void *self, const void *data, size_t bytes)
 {
     int64_t         five = 5;
@@ -565,7 +565,7 @@ static void test_reductions(void)
     skua_collection_delete(all);
 }
 
-/* ---- journeys ------------------------------------------------------------------------------- */
+/* ---- migration ------------------------------------------------------------------------------- */
 
 static void on_move(void *self, const void *data, size_t bytes)
 {
@@ -595,7 +595,7 @@ static void test_moves(void)
             while (total(all) < 0)
                 ;
     }
-    /* What was sent from here to each element may still be on its way: ask all. */
+    /* Messages to the elements may still be in flight: ask all. */
     for (int i = 0; i < 40; i++)
         while (ask(skua_element1(all, i)) != 20 * 3 + 120 * (20 * 21 / 2))
             ;

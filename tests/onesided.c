@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onesided.c - put, get and accumulate, every shape, type and order, at random,
- * against a model.
+ * onesided.c - random puts, gets and accumulates of every layout, type and order, against a model.
  *
- * Each PE works on a slice of its own in every PE's memory and keeps a copy of
- * what must be there.  Memory is of three kinds: symmetric, allocated by one PE,
- * and registered (malloc), which other processes reach through the system.
+ * Each PE works on a slice of its own in the memory of every PE and keeps a copy of the expected
+ * data. Memory is of three kinds: symmetric, allocated by one PE, and registered (malloc), which
+ * other processes reach through the kernel.
  *
  * usage: onesided [operations]
  */
@@ -59,7 +58,7 @@ enum verb { PUT, GET, ACC };
 enum shape { WHOLE, STRIDED, VECTOR, INDEXED, SHAPES };
 
 struct piece {
-    size_t local, remote, bytes; /* places in the buffer and in the slice */
+    size_t local, remote, bytes; /* offsets in the buffer and in the slice */
 };
 
 struct operation {
@@ -70,7 +69,7 @@ struct operation {
     skua_update   update;
     char          scale[16];
     skua_strided  strided;
-    size_t        strided_at; /* where it begins in the slice */
+    size_t        strided_at; /* offset in the slice */
     struct piece  piece[64];
     size_t        pieces;
     skua_segment  segment[64];
@@ -101,12 +100,12 @@ static void choose_update(struct operation *o)
     if (o->update.op.id == SKUA_SUM.id && below(2)) {
         for (size_t i = 0; i < o->unit; i++)
             o->scale[i] = 0;
-        o->scale[0]     = 2; /* an integer 2; of floating types something tiny */
+        o->scale[0]     = 2; /* 2 for integers; a small factor for floating types */
         o->update.scale = o->scale;
     }
 }
 
-/* Pieces that do not overlap: every other block of a grid. */
+/* Segments that do not overlap: every second block of a grid. */
 static void choose_list(struct operation *o)
 {
     size_t block = o->unit * (1 + below(6)), room = SLICE / block / 2;
@@ -129,7 +128,7 @@ static void choose_list(struct operation *o)
     o->indexed = (skua_indexed){block, n, below(2) ? o->local_at : NULL, o->remote_at};
 }
 
-/* Up to three levels; now and then a negative stride. */
+/* Up to three levels, sometimes with a negative stride. */
 static void choose_strided(struct operation *o)
 {
     size_t        span = o->unit * (1 + below(4)), packed = span;
@@ -394,7 +393,7 @@ static void wait_for_end(struct operation *o, skua_status_t status)
 {
     CHECK(status == SKUA_OK || (status == SKUA_PENDING && !o->blocking));
     if (o->blocking) {
-        skua_fence(o->pe); /* it may have been handed off */
+        skua_fence(o->pe); /* it may not be complete yet */
         return;
     }
     if (o->ends.handle)
@@ -411,7 +410,7 @@ static void wait_for_end(struct operation *o, skua_status_t status)
     CHECK(o->handle.pending == 0 && o->local.value <= 1 && o->remote.value <= 1);
 }
 
-/* Our slice there is what the model says. */
+/* Compares our slice of a PE with the model. */
 static void compare(int pe, int kind)
 {
     struct operation o = {.verb = GET, .shape = WHOLE, .pe = pe, .kind = kind, .blocking = true};
@@ -482,7 +481,7 @@ static void make_regions(void)
     skua_sync();
 }
 
-/* What all of them say at the end, after others have worked beside us. */
+/* The final check of all slices, after all PEs have finished. */
 static void compare_all(void)
 {
     for (int pe = 0; pe < skua_pes(); pe++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * order.c - messages between one pair of PEs, at one priority, arrive in the
- * order of sending, whatever way they travel: in a cell, by pointer, large,
- * and also when inboxes are full and sends have to wait.
+ * order.c - messages between two PEs with one priority arrive in the order of sending, however they
+ * are transferred: inline in a cell, by pointer, large; also when inboxes are full and senders
+ * wait.
  */
 #include <skua/skua.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ownership.c - misuses a message as its first argument says, on the last PE; for
- * tests/ownership.sh, which looks at the line that ends the job.
+ * ownership.c - misuses a message on the last PE in the way that its argument names, for
+ * ownership.sh, which checks the error that ends the job.
  */
 #include <skua/flow.h>
 #include <skua/interface.h>
@@ -14,7 +14,7 @@ static skua_class   box_class;
 static skua_entry   box_take;
 
 static const char *act;
-static skua_msg   *mine; /* given away, and remembered */
+static skua_msg   *mine; /* a message that has been sent */
 
 static bool is(const char *what)
 {
@@ -29,7 +29,7 @@ static skua_msg *made(size_t bytes)
     return msg;
 }
 
-/* ---- right use ---------------------------------------------------------------- */
+/* ---- correct use ---------------------------------------------------------------- */
 
 static void on_take(skua_msg *msg)
 {
@@ -40,7 +40,7 @@ static void on_take(skua_msg *msg)
         skua_exit(0);
 }
 
-/* PE 0 keeps what it gets, and says so. */
+/* PE 0 keeps the message and acknowledges it. */
 static void on_keep(skua_msg *msg)
 {
     static skua_msg *kept;
@@ -151,7 +151,7 @@ static void free_delivered(void)
 {
     mine = made(100);
     skua_send(0, keep_handler, mine);
-    __asm__ volatile(""); /* so that the call is none that a compiler makes a jump */
+    __asm__ volatile(""); /* prevents a tail call */
 }
 
 static void on_kept(skua_msg *msg)

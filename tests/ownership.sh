@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# ownership.sh - a message that is used by something that does not own it ends the job with a
-# line that names the call, the handler, and the call that gave the message away before.
+# ownership.sh - the use of a message without owning it ends the job with a line that names the call,
+# the handler, and the earlier call that took the ownership.
 #
 # usage: ownership.sh SKUARUN OWNERSHIP
 skuarun=$1
@@ -11,7 +11,7 @@ name_program "$2"
 export SKUA_PIN=none SKUA_CHECKED_MESSAGES=1
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 
-# misuse ACT LINE: on one PE, and on two that share memory or not
+# misuse ACT LINE: on one PE, and on two with and without shared memory
 misuse_on()
 {
   run timeout 60 "$skuarun" -n $1 "$program" "$2"
@@ -28,7 +28,7 @@ at()
 {
   echo "on PE [01], in $1( at ownership.c:[0-9]+)?"
 }
-# Sent to PE 0, whose handler may have freed it meanwhile.
+# Of a message that was sent to PE 0, whose handler may have freed it already.
 given()
 {
   echo "a message of handler take was (sent by skua_send|freed by skua_msg_free) $(at "($1|on_take)") before"
@@ -63,6 +63,6 @@ fi
 
 for pes in 1 2 "2 -s share=0"; do
   run "$skuarun" -n $pes "$program" nothing
-  ok "right use, $pes PEs" test "$code$err" = 0
+  ok "correct use, $pes PEs" test "$code$err" = 0
 done
 tap_end

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packet_fuzz.c - damaged packets for a PE, from a sender that knows the secret of the job.
+ * packet_fuzz.c - fuzzing of a PE with corrupted packets from a sender that knows the secret of the
+ * job.
  *
- * It is linked into a program of several processes that share nothing.  PE 0 keeps packets that
- * come to it.  Now and then, between two passes of its scheduler, it forks.  The child takes copies
- * of those packets that are damaged at random, with a right token and number, runs what comes of
- * them, and ends; the parent goes on as if nothing had been.  So packets of all kinds are tried in
- * all states of the program, and each state is tried with what has not been damaged yet.
+ * It is linked into a program of several processes that share no memory.  PE 0 records packets that
+ * it receives.  From time to time, between two passes of its scheduler, it forks.  The child
+ * receives randomly corrupted copies of those packets, with a valid token and sequence number,
+ * handles them, and exits; the parent continues unchanged.  So packets of all kinds are tried in
+ * many states of the program.
  *
- * The child may drop what it gets, end with a line that says why, or wait.  What fails: a signal,
- * what a sanitizer says, and a child that uses the CPU for RUNS seconds.
+ * The child may drop a packet, end with an error message, or wait.  The test fails if a child is
+ * killed by a signal, if a sanitizer reports an error, or if a child uses RUNS seconds of CPU time.
  *
- * Its memory is a copy of its own, also that of the arena, and its sockets are replaced by one that
- * is silent, so that nobody hears of it.
+ * The memory of the child is private, including the arena, and its sockets are replaced by a silent
+ * one, so it does not affect the job.
  *
- * A process that was given a completion or a buffer may use it again, when the program expects it
- * no more.  That is not tried: the child has another key (core/message/addr_tag.h), so that no tag
- * it is sent is right.
+ * A process that has a completion or a buffer may use it again when the program no longer expects
+ * that. This is not tested: the child has another key (core/message/addr_tag.h), so no tag that it
+ * receives is valid.
  *
- * What a program makes of the bytes of its own messages is its affair: only what the runtime looks
- * at is damaged, unless FUZZ_ALL is set, for programs that check their data (skuac's do).
+ * A program need not check the contents of its own messages: only what the runtime reads is
+ * corrupted, unless FUZZ_ALL is set, for programs that check their data, as generated code does.
  *
- * environment: SEED; FUZZ_FORKS, how many children at most; FUZZ_ALL
+ * environment: SEED; FUZZ_FORKS, the largest number of children; FUZZ_ALL
  *
  * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_leave
  */
@@ -43,6 +44,7 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 #include "core/pe/pe.h"
+#include "core/sched/completion_tags.h"
 #include "tap.h"
 
 #define KEPT     64     /* packets, the latest of each kind   */
@@ -86,7 +88,7 @@ static uint16_t handler_in(const void *packet)
     return handler;
 }
 
-/* In the place of one of its kind, half of the time: rare kinds stay. */
+/* Replaces a packet of its own kind half of the time, so that rare kinds stay. */
 static void keep_packet(const void *packet, size_t bytes)
 {
     size_t       at   = (handler_in(packet) * 2654435761u >> 7) % (KEPT / 2) * 2 + seen % 2;
@@ -103,9 +105,9 @@ static bool is_placed(const struct skua_msg *msg)
     return msg->handler == SKI_HANDLER_BROADCAST_SEGMENT || msg->handler == SKI_HANDLER_RESULT;
 }
 
-/* Those that are in a message of ours are whole; others are looked at while they come.  Every other
- * one that would be received into its place comes as a message, so that it can be kept.  Threads
- * that are other PEs keep none. */
+/* Packets in a message are complete; others are handled while they arrive.  Every second packet
+ * that would be received in place is received as a message instead, so that it can be recorded.
+ * Threads of other PEs record none. */
 const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes)
 {
@@ -150,7 +152,7 @@ static uint64_t odd_value(const struct ski_pe *self)
                                  : tap_random(&seed);
 }
 
-/* How many bytes of a packet are the runtime's to check. */
+/* The number of bytes of a packet that the runtime has to check. */
 static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
 {
     uint16_t handler = handler_in(packet);
@@ -175,7 +177,8 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
         size_t   width = (size_t)1 << tap_random(&seed) % 4;
         size_t   at    = tap_random(&seed) % own;
 
-        /* Sizes in the header are looked at first: most that are changed go no further. */
+        /* Sizes in the header are checked first, so most packets with changed sizes are rejected at
+         * once. */
         if (at < SKI_PACKET_HALF && tap_random(&seed) % 4)
             at = head + tap_random(&seed) % (own - head + 1);
         at -= at % width;
@@ -184,13 +187,13 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
     }
 }
 
-/* Whether it is of a kind whose end would only end us. */
+/* Whether it is a kind of packet that only ends the process. */
 static bool is_end(const void *packet)
 {
     return handler_in(packet) >= SKI_HANDLER_EXIT && handler_in(packet) <= SKI_HANDLER_BYE;
 }
 
-/* A program does not expect others of its messages than it sends. */
+/* A program does not expect messages that it never sends. */
 static void restore(unsigned char *packet, const unsigned char *from)
 {
     if (!all && handler_in(from) >= SKI_HANDLERS) {
@@ -207,7 +210,7 @@ static void take_damaged(struct ski_pe *self)
     const struct kept  *from   = &kept[tap_random(&seed) % KEPT];
     unsigned char      *packet = from->packet ? malloc(from->bytes) : NULL;
     struct skua_msg     half;
-    struct ski_contact *contact;
+    struct ski_net_peer *peer;
 
     if (!packet)
         return;
@@ -215,17 +218,17 @@ static void take_damaged(struct ski_pe *self)
     damage(self, packet, from->bytes, sizeof(struct skua_msg));
     restore(packet, from->packet);
     memcpy(&half, packet, SKI_PACKET_HALF);
-    contact             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
-                              ? ski_contact_find(self->far, half.source)
+    peer             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
+                              ? ski_net_peer_find(self->net, half.source)
                               : NULL;
     half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
-    half.stamp.sequence = contact ? contact->received : 0;
+    half.stamp.sequence = peer ? peer->received : 0;
     memcpy(packet, &half, SKI_PACKET_HALF);
-    if (!is_end(packet) && !ski_far_upcalls.taken(self->far, packet, from->bytes)) {
-        void *room = ski_far_upcalls.room(self->far, from->bytes);
+    if (!is_end(packet) && !ski_far_upcalls.taken(self->net, packet, from->bytes)) {
+        void *room = ski_far_upcalls.room(self->net, from->bytes);
 
         if (room)
-            ski_far_upcalls.arrived(self->far, memcpy(room, packet, from->bytes), from->bytes);
+            ski_far_upcalls.arrived(self->net, memcpy(room, packet, from->bytes), from->bytes);
     }
     free(packet);
 }
@@ -239,7 +242,7 @@ static bool say_and_end(const char *text, const void *where)
     _exit(SAID);
 }
 
-/* Also what a sanitizer says that nobody may read. */
+/* Also reports of a sanitizer. */
 __attribute__((no_sanitize("address"))) static void copy_page(volatile uint64_t       *to,
                                                               const volatile uint64_t *from,
                                                               size_t                   bytes)
@@ -248,7 +251,7 @@ __attribute__((no_sanitize("address"))) static void copy_page(volatile uint64_t 
         to[i] = from[i];
 }
 
-/* Memory that is shared with other processes becomes ours. */
+/* Makes memory that is shared with other processes private. */
 static void own_memory(struct ski_arena *arena)
 {
     size_t bytes = arena->bytes;
@@ -269,7 +272,7 @@ static void own_memory(struct ski_arena *arena)
         _exit(1);
 }
 
-/* The network is silent, and swallows what it gets. */
+/* Replaces the network by a silent socket. */
 static void own_sockets(void)
 {
     int pair[2];
@@ -285,8 +288,8 @@ static void own_sockets(void)
     }
 }
 
-/* A child may come to wait for what will never come, and then sleeps or yields: it has done its
- * part.  One that runs and runs has not. */
+/* A child may wait for something that never happens, and then sleeps or yields: that is a pass.  A
+ * child that keeps using the CPU fails. */
 static void on_tick(int number)
 {
     static int    ticks;
@@ -300,7 +303,7 @@ static void on_tick(int number)
         _exit(0);
 }
 
-/* Sleeps are cut short: nothing comes that would end them. */
+/* Shortens sleeps, since nothing arrives that would end them. */
 static void begin_ticks(void)
 {
     struct sigaction action = {.sa_handler = on_tick};
@@ -321,7 +324,7 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     own_memory(self->job->arena);
     own_sockets();
     self->job->tag_key[0] ^= its_seed;
-    memset(self->done_tags, 0, sizeof self->done_tags);
+    ski_completion_tags_clear(self);
     ski_log_set_fatal_hook(say_and_end);
     ski_log_level = SKI_LOG_FATAL;
     if (getenv("FUZZ_WAIT")) /* for a debugger */
@@ -398,7 +401,7 @@ void __wrap_ski_far_pass(struct ski_pe *self, bool progress)
         forks_left = 0;
 }
 
-/* The program has ended: others will not answer. */
+/* The program has ended: other processes do not answer. */
 void __wrap_ski_leave(struct ski_pe *self)
 {
     if (in_child)

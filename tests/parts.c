@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts.c - messages with parts: to handlers and to objects, in place and where the receiver
- * wants them, to one, to all and to sections; that each part is told to be free once, and which;
- * objects that move, come and go meanwhile; and that one process does not copy what it sends to
- * all.
+ * parts.c - messages with nocopy parts: to handlers and to objects, used in place and received into
+ * memory of the receiver, point-to-point, broadcast and to sections.  Each part is released exactly
+ * once; objects migrate, are created and deleted meanwhile; a broadcast within a process makes no
+ * copies.
  *
- * usage: parts [messages a PE]
+ * usage: parts [messages per PE]
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static struct state *self(void)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* A part is free: its memory is used for something else at once. */
+/* A part is released: its memory is overwritten at once. */
 static void part_free(void *arg, const void *data, size_t bytes)
 {
     const skua_buffer *told = data;
@@ -91,7 +91,7 @@ static skua_msg *make(struct state *s, int pe, int post)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Whether a part must be used where its sender has it. */
+/* Whether a part must be used in place. */
 static bool is_in_place(const struct head *head, int i)
 {
     const char *direct = getenv("SKUA_DIRECT");
@@ -114,7 +114,7 @@ static void check(skua_msg *msg, char *const *posted)
     }
 }
 
-/* Each part into memory of its own, one message at a time: the next finds others. */
+/* Provides memory for each part, for one message at a time. */
 static void post_to(char **posted, skua_msg *msg, void **to)
 {
     for (unsigned i = 0; i < skua_parts_count(msg); i++)
@@ -185,7 +185,7 @@ static void Member_take(void *object, skua_msg *msg)
     skua_parts_free(msg);
 }
 
-/* It lives for some messages, and some of them it wants elsewhere. */
+/* It exists for some messages, and provides memory for some of them. */
 static void Fly_take(void *object, skua_msg *msg)
 {
     struct box *fly = object;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# pmix.sh - jobs that Open MPI's mpirun starts, through PMIx: what they compute,
-# how they end, and that nothing is left behind.
+# pmix.sh - jobs that mpirun of Open MPI starts, through PMIx: their results, how they end, and that no
+# process is left.
 #
 # usage: pmix.sh SKUA MISBEHAVE EXAMPLES-FOLDER TESTS-FOLDER
 skua=$1
@@ -19,7 +19,7 @@ if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|Op
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# mpi N PROGRAM...: without binding, since tests share the machine
+# mpi N PROGRAM...: run it without binding, since tests share the machine
 mpi()
 {
   n=$1
@@ -30,9 +30,9 @@ mpi()
 mpi 3 "$examples/hello"
 ok "three processes are a job" test "$(printf '%s\n' "$out" | grep -c 'of 3 says hello')" = 3
 run env SKUA_THREADS=2 timeout 60 "$mpirun" --oversubscribe --bind-to none -n 2 "$examples/hello"
-ok "of two PEs each" test "$(printf '%s\n' "$out" | grep -c 'of 4 says hello')" = 4
+ok "processes with two PEs each" test "$(printf '%s\n' "$out" | grep -c 'of 4 says hello')" = 4
 mpi 1 "$examples/hello"
-ok "one is one" has "$code $out" '^0 PE 0 of 1'
+ok "one process is a job" has "$code $out" '^0 PE 0 of 1'
 for test in order messages collectives onesided notify; do
   mpi 3 "$tests/test_$test" 200
   ok "test_$test" test "$code" = 0
@@ -40,19 +40,19 @@ done
 run timeout 60 "$mpirun" --oversubscribe --bind-to core -n 2 "$examples/halo"
 ok "bound by the launcher" test "$code" = 0
 
-# ---- ends
+# ---- failures
 mpi 3 "$program" exit-42
 ok "skua_exit(42)" test "$code" = 42
 mpi 3 "$program" segv
-ok "a crash is named" has "$err" 'skua: PE 2 \(process 2\) died of signal 11'
+ok "a crash is reported" has "$err" 'skua: PE 2 \(process 2\) died of signal 11'
 ok "and ends the job" test "$code" = 139
 mpi 3 "$program" give-up
-ok "so is giving up" has "$err" 'skua: PE 2 \(process 2\) gave up: the answer is not 42'
+ok "giving up is reported" has "$err" 'skua: PE 2 \(process 2\) gave up: the answer is not 42'
 touch "$work/odd"
 run env ODD_ONE="$work/odd" timeout 60 "$mpirun" --oversubscribe --bind-to none -n 3 "$program" exit-42
-ok "processes that differ are named" has "$err" 'handler [0-9]+ is (missing|"odd") in process'
-ok "nothing is left" none_left
+ok "processes that differ are reported" has "$err" 'handler [0-9]+ is (missing|"odd") in process'
+ok "no process is left" none_left
 
 run "$skua" info
-ok "skua info knows it" has "$out" 'srun \(PMIx\)$'
+ok "skua info lists PMIx" has "$out" 'srun \(PMIx\)$'
 tap_end

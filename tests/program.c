@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - a program that begins on PE 0: what it wrote to its read-only variables is
- * there on every PE before anything that it sent, in whichever way, is delivered.
+ * program.c - a program that begins on PE 0: every PE has the values of its read-only variables
+ * before anything that it sent, by whatever means, is delivered.
  *
- * usage: program [none|wait]   without variables; or begin waits for what its messages do
+ * usage: program [none|wait]   none: without variables; wait: begin() waits for its own messages
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -26,9 +26,9 @@ static skua_op      weighed_op;
 static skua_pe_data mine_key;
 static skua_class   main_class;
 static skua_entry   greet_entry, call_entry;
-static bool         called;      /* in the process of PE 0: an entry was, in begin */
+static bool         called;      /* in the process of PE 0: an entry ran within begin() */
 static bool         begun;       /* in the process of PE 0: begin has returned */
-static skua_region  seen_region; /* of PE 0: how many saw a broadcast */
+static skua_region  seen_region; /* on PE 0: the number of PEs that received a broadcast */
 static int          finished;    /* on PE 0 */
 
 struct mine {
@@ -68,7 +68,7 @@ static void on_seen(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Messages that waited at the gate come in their order. */
+/* Messages that were held back are delivered in order. */
 static void on_last(skua_msg *msg)
 {
     check_values();
@@ -76,7 +76,7 @@ static void on_last(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* An operator is code of the program, too. */
+/* An operator is code of the program and may read the variables. */
 static void weighed(void *into, const void *from, size_t count, skua_type type)
 {
     CHECK(!variables || one == 42);
@@ -110,7 +110,7 @@ static void on_done(skua_msg *msg)
 
 static skua_handler everybody_handler;
 
-/* All is quiet: every PE has got all. */
+/* At quiescence every PE has received everything. */
 static void on_quiet(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
@@ -119,7 +119,7 @@ static void on_quiet(void *arg, const void *data, size_t bytes)
     skua_broadcast(everybody_handler, skua_msg_alloc(0), skua_done_nothing());
 }
 
-/* ... and the broadcast has not ended before its handlers have run. */
+/* The broadcast has not completed before its handlers have run. */
 static void on_all_seen(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
@@ -173,7 +173,7 @@ static void write_values(void)
     empty_bytes = 0;
 }
 
-/* Waves come and go, and find what is kept at the gates. */
+/* Termination detection counts the messages that are held back. */
 static void poll_a_little(void)
 {
     for (double end = skua_time() + 5e-3; skua_time() < end;)
@@ -182,11 +182,11 @@ static void poll_a_little(void)
 
 /* ---- the first object ----------------------------------------------------------------- */
 
-/* Constructed inside of begin: what it writes is there when anything is delivered. */
+/* Constructed within begin(): its writes are visible before anything is delivered. */
 static void construct(void *self, const void *data, size_t bytes)
 {
     if (bytes == 0)
-        return; /* one of those that begin waits for */
+        return; /* begin() waits for it */
     CHECK(bytes == 4 && memcmp(data, "main", 4) == 0);
     CHECK(skua_object_here(skua_ref_of(self)) == self);
     write_values();
@@ -226,7 +226,7 @@ static void begin(int argc, char **argv)
     CHECK(skua_pe() == 0);
     send_all();
     skua_quiescence(skua_done_call(on_quiet, NULL));
-    /* One-sided operations and the scheduler work meanwhile; nothing else is delivered. */
+    /* One-sided operations and the scheduler work meanwhile; no message is delivered. */
     CHECK(skua_region_alloc(sizeof there, &region) == SKUA_OK);
     CHECK(skua_put(skua_at(region, 0, 0), &there, sizeof there) == SKUA_OK);
     CHECK(skua_get(&here, skua_at(region, 0, 0), sizeof here) == SKUA_OK && here == 7);
@@ -239,12 +239,12 @@ static void begin(int argc, char **argv)
     begun = true;
 }
 
-/* ---- a begin that waits --------------------------------------------------------------- */
+/* ---- a begin() that waits --------------------------------------------------------------- */
 
 static skua_handler echo_handler;
 static skua_entry   ask_entry;
 
-/* Lets what came with the message happen. */
+/* Runs the completion that the message carries. */
 static void on_echo(skua_msg *msg)
 {
     skua_completion done;
@@ -282,7 +282,7 @@ static void begin_waiting(int argc, char **argv)
 
     (void)argc, (void)argv;
     write_values();
-    begun = true; /* as far as the variables go */
+    begun = true; /* the writes to the variables end here */
     for (int pe = 0; pe < skua_pes(); pe++)
         skua_send_copy(pe, echo_handler, &done, sizeof done);
     CHECK(skua_counter_wait(&counter, skua_pes()));
@@ -297,7 +297,7 @@ static void begin_waiting(int argc, char **argv)
     skua_exit(0);
 }
 
-/* Modules that do not know of each other: each has its names. */
+/* Independent modules have separate name spaces. */
 static void register_numbers(void)
 {
     skua_readonly("numbers.one", &one, sizeof one);

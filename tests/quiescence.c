@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quiescence.c - quiescence is found, and never early.
+ * quiescence.c - quiescence is detected, and never early.
  *
- * Random programs, one after another.  A program is a tree of pieces of work: each, when
- * it is done, sets off more, by messages of any size and urgency, broadcasts, completions,
- * user threads, handlers that wait or poll, puts with a signal.  Several PEs ask for the
- * quiescence.
+ * Random programs, one after another.  A program is a tree of work items: each starts more of them,
+ * by messages of any size and priority, broadcasts, completions, user threads, handlers that wait
+ * or poll, puts with a signal.  Several PEs request quiescence detection.
  *
- * The model is exact: whoever sets off work counts it, before, in a word that all PEs of the
- * host share, and whoever has done it counts it off, after; in the callback it must be 0.
- * Between hosts, where there is no such word, and in addition here: after the callbacks all
- * PEs, asked by an urgent message, must have done as much as was set off, and no work of
- * this program may come to them later.
+ * The model is exact: a shared word of the host is incremented before a work item is started and
+ * decremented after it is done; in the callback it must be 0.  In addition, and between hosts,
+ * where there is no such word: after the callbacks the counts of all PEs, requested by an expedited
+ * message, must agree, and no work item of this program may arrive later.
  *
  * usage: quiescence [PROGRAMS]
  */
@@ -23,7 +21,7 @@
 #include "tap.h"
 
 #define REQUESTS 3
-#define PLACE    2048         /* bytes that a PE puts to: each has a place of its own */
+#define PLACE    2048         /* bytes that a PE puts; each PE has its own destination */
 #define PIECE    (17 * PLACE) /* bytes of the region on each PE: the last are counters */
 #define FLOOD    300
 
@@ -39,10 +37,10 @@ struct report {
 struct mine {
     uint64_t         seed;
     skua_region      region;
-    uint32_t         closed; /* the last program of which nothing may come any more */
+    uint32_t         closed; /* the last program that is complete: none of its work may arrive */
     int              depth;  /* of handlers that wait                               */
     int64_t          created, done;
-    uint32_t         asked;       /* the program of this PE's own request */
+    uint32_t         asked;       /* the program that this PE has requested quiescence for */
     _Atomic int64_t *outstanding; /* NULL: not all PEs are near */
 };
 
@@ -51,7 +49,7 @@ static skua_handler work_handler, nothing_handler, echo_handler, ask_handler, fi
 static skua_pe_data mine_key;
 static char         zeros[PLACE];
 
-/* Of a process, for its thread that is no PE. */
+/* Of a process, for its external thread. */
 static skua_region outside_region;
 static int         outside_pes;
 
@@ -206,7 +204,7 @@ static void by_thread(struct work work)
     skua_thread_detach(skua_thread_create(in_thread, t, 0));
 }
 
-/* A put, whose signal is work, and its end as well; over as many ways as there are. */
+/* A put whose signal and whose completion are work items, on every path. */
 static void by_put(struct work work)
 {
     size_t    bytes = (size_t)8 << any(9);
@@ -220,7 +218,7 @@ static void by_put(struct work work)
     CHECK(skua_put_nb(skua_at(mine()->region, any_pe(), place), zeros, bytes, &ends) >= 0);
 }
 
-/* Waits for an answer of another PE, in the scheduler or as a user thread. */
+/* Waits for an answer of another PE, in the scheduler or in a user thread. */
 static void ask_and_wait(void)
 {
     skua_counter    counter = SKUA_COUNTER_INIT;
@@ -238,7 +236,7 @@ static void on_echo(skua_msg *msg)
     skua_complete(done, NULL, 0);
 }
 
-/* Long enough for waves to come by. */
+/* Long enough for several termination waves. */
 static void poll_for(double seconds)
 {
     for (double until = skua_time() + seconds; skua_time() < until;)
@@ -250,7 +248,7 @@ static void on_nothing(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* The program goes on while this handler has not returned. */
+/* The program continues while this handler has not returned. */
 static void linger(void)
 {
     if (skua_thread_self() || mine()->depth >= 3)
@@ -393,7 +391,7 @@ static void on_report(skua_msg *msg)
     next_program();
 }
 
-/* A quiescence can be waited for, also by all PEs at once and before any work. */
+/* Quiescence can be waited for, also by all PEs at once and before any work. */
 static void wait_for_quiet(void)
 {
     skua_counter counter = SKUA_COUNTER_INIT;
@@ -403,13 +401,13 @@ static void wait_for_quiet(void)
     CHECK(skua_counter_wait(&counter, 3));
 }
 
-/* A thread of the program's own sends requests in the name of its process: it is not visited
- * by waves, but what it sends and gets is counted. */
+/* An external thread sends requests for its process: waves do not visit it, but its messages are
+ * counted. */
 static void *put_from_outside(void *arg)
 {
     _Atomic bool *over = arg;
     static char   some[64];
-    skua_ends     ends = {.signal = nothing_handler}; /* a message that nobody answers */
+    skua_ends     ends = {.signal = nothing_handler}; /* a message without an answer */
 
     for (int i = 0; i < 20; i++)
         CHECK(skua_put_nb(skua_at(outside_region, i % outside_pes, 15 * PLACE), some, sizeof some,

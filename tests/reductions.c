@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reductions.c - random reductions against a model of them.
+ * reductions.c - random reductions against a model.
  *
- * All PEs draw the same calls from one seed: operator, type, count (around the sizes where the
- * runtime splits a call), root, and how many are in flight.  Contributions are known to all,
- * so each PE can compute what every result must be, to the last bit: PEs are combined in the
- * order of skua/collective.h.  Some PEs are late; calls are made in start(), in a user thread
- * and in handlers.
+ * All PEs generate the same calls from one seed: operator, type, count (around the sizes at which
+ * the runtime splits a call), root, and the number in flight.  All contributions are known, so each
+ * PE computes every result to the last bit: PEs are combined in the order of skua/collective.h.
+ * Some PEs are late; calls are made in start(), in a user thread and in handlers.
  *
  * usage: test_reductions [CALLS [SPLIT]]     SPLIT: bytes, the setting reduce_split
  */
@@ -114,7 +113,7 @@ static void multiply(void *into, const void *from, size_t count, skua_type type)
     uint64_t       *a = into;
     const uint64_t *b = from;
 
-    CHECK(type == SKUA_UINT64 && count % 4 == 0); /* matrices are never cut */
+    CHECK(type == SKUA_UINT64 && count % 4 == 0); /* matrices are never split */
     for (size_t i = 0; i < count; i += 4, a += 4, b += 4) {
         uint64_t c[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
                          a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
@@ -168,7 +167,7 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
     return c;
 }
 
-/* What @p pe contributes. */
+/* The contribution of @p pe. */
 static char *contribution(const struct call *c, int pe)
 {
     size_t size = type_size[c->type];
@@ -192,7 +191,7 @@ static void combine(const struct call *c, char *into, const char *from)
         combine_value(c->op, c->type, into + i * size, from + i * size);
 }
 
-/* PEs from @p first on, at most 2^level of them: the lower half, then the upper one. */
+/* Combines at most 2^level PEs from @p first on: the lower half, then the upper half. */
 static char *model(const struct call *c, int first, int level)
 {
     int   half = level > 0 ? first + (1 << (level - 1)) : 0;
@@ -200,7 +199,8 @@ static char *model(const struct call *c, int first, int level)
 
     if (level == 0) {
         low = contribution(c, first);
-        if (c->op >= 4 && c->op <= 6) { /* truth values are 0 or 1, also of one PE */
+        if (c->op >= 4 &&
+            c->op <= 6) { /* results of logical operators are 0 or 1, also with one PE */
             char *none     = calloc(c->count + 1, type_size[c->type]);
             struct call or = *c;
 
@@ -256,7 +256,7 @@ static void check_result(struct call *c)
     skua_future_clear(&c->future);
 }
 
-/* ---- three places to call from ------------------------------------------------------ */
+/* ---- three contexts ------------------------------------------------------ */
 
 static void be_late(uint64_t *seed, uint64_t number)
 {

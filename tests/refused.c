@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * refused.c - one-sided calls that make no sense, for refused.sh: PE 0 makes them, on the memory
- * of the last PE.
+ * refused.c - invalid one-sided calls of PE 0 on the memory of the last PE, for refused.sh.
  *
  * usage: refused calls|call|changed|then
  */
@@ -10,7 +9,7 @@
 
 #include "tap.h"
 
-#define LARGE ((size_t)48 << 20) /* more than the network takes at once */
+#define LARGE ((size_t)48 << 20) /* more than the network accepts at once */
 
 static skua_handler  nothing_handler, channel_handler;
 static skua_function nothing_function;
@@ -34,7 +33,7 @@ static int last(void)
     return skua_pes() - 1;
 }
 
-/* ---- calls that return, and say why ---------------------------------------------------------- */
+/* ---- calls that return an error ---------------------------------------------------------- */
 
 static void call_wrongly(skua_region named, skua_region anonymous)
 {
@@ -52,7 +51,7 @@ static void call_wrongly(skua_region named, skua_region anonymous)
     CHECK(skua_region_set_name(none, "none") == SKUA_ERR_REGION);
 }
 
-/* A region of the last PE that PE 0 has used before and is gone: only its owner knows. */
+/* A freed region of the last PE that PE 0 has used before: only its owner can tell. */
 static void test_freed(skua_region shared)
 {
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
@@ -121,7 +120,7 @@ static void make_calls(void)
 /* ---- a source that changes too early ----------------------------------------------------------
  */
 
-/* Nothing has been noticed: then the data are right. */
+/* The change was not noticed: then the data is correct. */
 static void on_data(void *arg)
 {
     size_t wrong = 0;

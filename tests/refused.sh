@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# refused.sh - one-sided calls that make no sense are refused with a line that names the call, the
-# region and the PEs: at the origin, and at the target where only that knows.
+# refused.sh - invalid one-sided calls are rejected with a line that names the call, the region and the
+# PEs: at the origin, and at the target where only the target can tell.
 #
 # usage: refused.sh SKUARUN REFUSED DRIVERS...
 skuarun=$1
@@ -17,7 +17,7 @@ says()
   ok "$what: $1" has "$err" "error: $1"
 }
 
-# What is said at the origin, however far the target is.
+# Reports of the origin, wherever the target is.
 calls()
 {
   run "$skuarun" -n 2 "$@" "$program" calls
@@ -31,10 +31,10 @@ calls()
   says 'skua_region_register: 18446744073709551615 bytes at .* are no memory'
   says 'skua_region_set_name: there is no region 0'
   run "$skuarun" -n 2 "$@" "$program" call
-  ok "$what: skua_call to no PE" has "$code $err" '^134 .*gave up: skua_call: PE 99 does not exist; this job has PEs 0 to 1'
+  ok "$what: skua_call to a PE that does not exist" has "$code $err" '^134 .*gave up: skua_call: PE 99 does not exist; this job has PEs 0 to 1'
 }
 
-# And at a target that is asked by request.
+# Reports of a target that is accessed by active messages.
 target()
 {
   for verb in accumulate put; do
@@ -56,7 +56,7 @@ if command -v addr2line >/dev/null; then
 fi
 
 for driver in "$@"; do
-  case $driver in mpi*) continue ;; esac # has a launcher of its own
+  case $driver in mpi*) continue ;; esac # needs its own launcher
   what=$driver
   calls -s share=0 -s "driver=$driver"
   run "$skuarun" -n 2 -s share=0 -s "driver=$driver" "$program" calls
@@ -66,8 +66,8 @@ for driver in "$@"; do
   says 'skua_channel_put: PE 1 has no such channel: it was deleted, or never created'
 done
 
-# Data that the network still reads.  A driver may have taken all of them when the put returns;
-# that of TCP has not.
+# Data that the network still reads.  A driver may have sent all data when the put returns; the driver
+# tcp has not.
 early='^134 .*PE 1 .*gave up: channel ghost from PE 0 to PE 1: the data of put 1 changed after skua_channel_put.. and before the put was locally complete'
 twice='^134 .*gave up: skua_channel_put_then: a completion of this sender, of a channel to PE 1, waits already'
 for driver in "$@"; do
@@ -77,7 +77,7 @@ for driver in "$@"; do
   *) else='^[01] ' ;;
   esac
   run "$skuarun" -n 2 -s share=0 -s "driver=$driver" -s checked_channels=1 "$program" changed
-  ok "$driver: data that change too early" has "$code $err" "$early|$else"
+  ok "$driver: data that changes too early" has "$code $err" "$early|$else"
   run "$skuarun" -n 2 -s share=0 -s "driver=$driver" "$program" then
   ok "$driver: two completions of a put" has "$code $err" "$twice|$else"
 done

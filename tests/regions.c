@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions.c - making and freeing regions, many times and by some PEs; addresses
- * in them; wrong use, which must change nothing; and progress without the target.
+ * regions.c - repeated creation and freeing of regions, by all and by some PEs; addresses in them;
+ * misuse, which must change nothing; and progress without the target.
  *
- * It knows from its settings what to expect: run it with log_level=fatal, for its
- * errors are on purpose, and with a small arena, which a leak would fill.
+ * The settings determine what is expected.  Run it with log_level=fatal, since it provokes errors,
+ * and with a small arena, which a leak would fill.
  *
  * usage: regions [times]
  */
@@ -20,8 +20,8 @@
 #include "tap.h"
 
 #define PES   64
-#define BYTES 1024 /* of a piece that wrong use is tried on */
-#define BLOCK 256  /* of what a busy PE's memory gets        */
+#define BYTES 1024 /* bytes that misuse is tried on           */
+#define BLOCK 256  /* bytes that are put to a busy PE        */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
@@ -52,7 +52,7 @@ struct state {          /* of a PE */
     skua_region shared; /* struct shared, symmetric */
 };
 
-/* What PEs tell each other. */
+/* A message with a region. */
 struct shared {
     skua_region      region;
     const void      *memory;
@@ -89,7 +89,7 @@ static bool is_cleared(const char *setting)
     return value && strcmp(value, "0") == 0;
 }
 
-/* Tells all PEs a region, and learns that of @p pe. */
+/* Sends a region to all PEs and receives that of @p pe. */
 static skua_region exchange(skua_region region, int pe)
 {
     skua_region theirs;
@@ -158,7 +158,7 @@ static void register_and_free(size_t i)
     CHECK(skua_region_free(region) == SKUA_OK);
 }
 
-/* Not too far ahead of the others: what they have not freed yet takes memory. */
+/* Limits how far a PE is ahead: regions that others have not freed yet take memory. */
 static void repeat(void (*what)(size_t), size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -181,7 +181,7 @@ static void test_churn(void (*what)(size_t))
         CHECK((after - before) * sysconf(_SC_PAGESIZE) < 16 << 20);
 }
 
-/* Several threads of a process that are no PEs, and the PE, beside each other. */
+/* Several external threads of a process and the PE, concurrently. */
 static void *churn_outside(void *arg)
 {
     size_t n      = *(size_t *)arg;
@@ -226,7 +226,7 @@ static void check_gone(skua_region region)
 {
     char byte = 1;
 
-    /* Of a region over several hosts the memory goes when word of all members is here. */
+    /* The memory of a region over several hosts is freed when all members have reported. */
     if (!tap_all_near())
         skua_run_until(has_no_size, &region);
 
@@ -251,9 +251,9 @@ static void test_ids(void)
     }
     for (int i = 0; i < N; i++)
         CHECK(skua_region_free(region[i]) == SKUA_OK);
-    for (int i = 0; i < 3 * N; i++) { /* places are used anew, ids are not */
+    for (int i = 0; i < 3 * N; i++) { /* slots are reused, ids are not */
         CHECK(skua_region_alloc(64, &later) == SKUA_OK);
-        if (!SEES_STALE_READS) /* of a place that another PE takes */
+        if (!SEES_STALE_READS) /* of a slot that another PE uses now */
             check_gone(region[i % N]);
         CHECK(skua_region_free(later) == SKUA_OK);
     }
@@ -264,7 +264,7 @@ static void test_ids(void)
 
 /* ---- subsets ------------------------------------------------------------------------ */
 
-/* The members write into each other's pieces; others have none. */
+/* The members write into each other's parts; other PEs have none. */
 static void use_subset(const int *pes, int n, skua_region region)
 {
     int   rank = 0;
@@ -317,7 +317,7 @@ static void test_subset(int first, int step, int n)
     }
 }
 
-/* Both halves at once, and all, again and again; nobody waits for anybody. */
+/* Both halves and all PEs, concurrently and repeatedly, without a barrier. */
 static void test_halves(void)
 {
     int         half = (skua_pes() + 1) / 2, low = skua_pe() < half, pes[PES], n = 0;
@@ -406,7 +406,7 @@ static void test_register(void)
     skua_sync();
 }
 
-/* Memory of another PE cannot be freed by us. */
+/* Memory of another PE cannot be freed. */
 static void test_others(void)
 {
     char        memory[64];
@@ -425,7 +425,7 @@ static void test_others(void)
     CHECK(skua_region_free(own) == SKUA_OK);
 }
 
-/* A PE that frees its share of a region twice does not free another's. */
+/* A PE that frees its part of a region twice does not free that of another PE. */
 static void test_free_twice(void)
 {
     skua_region region;
@@ -438,7 +438,7 @@ static void test_free_twice(void)
     skua_sync();
 }
 
-/* An operation that is on the way keeps the memory registered. */
+/* An operation in flight keeps the memory registered. */
 static void test_busy(void)
 {
     char          memory[64] = "before";
@@ -483,7 +483,8 @@ static void test_addresses(void)
     CHECK(!skua_local(none));
     skua_sync();
     if (skua_near(next))
-        *(char *)skua_local(a) = (char)(skua_pe() + 1); /* a plain store into the next PE's */
+        *(char *)skua_local(a) =
+            (char)(skua_pe() + 1); /* a plain store into the part of the next PE */
     else
         CHECK(skua_put(a, &(char){(char)(skua_pe() + 1)}, 1) == SKUA_OK);
     skua_sync();
@@ -492,9 +493,9 @@ static void test_addresses(void)
     CHECK(skua_region_free(region) == SKUA_OK);
 }
 
-/* ---- wrong use -------------------------------------------------------------------------- */
+/* ---- misuse -------------------------------------------------------------------------- */
 
-/* The piece that it is tried on. */
+/* The memory that it is tried on. */
 struct victim {
     skua_region region;
     int         pe;
@@ -522,7 +523,8 @@ static bool is_unchanged(struct victim v)
         CHECK(is_unchanged(v));                                                                    \
     } while (0)
 
-static _Thread_local unsigned char junk[BYTES]; /* what must not arrive; a PE is a thread */
+static _Thread_local unsigned char
+    junk[BYTES]; /* data that must not arrive; by PE, which may be a thread */
 
 static void wrong_places(struct victim v)
 {
@@ -613,11 +615,11 @@ static void wrong_strides(struct victim v)
     bad.levels = -1;
     REFUSED(SKUA_ERR_INVAL, skua_get_strided(junk, at, &bad));
     bad          = s;
-    bad.local[0] = 0; /* read as often as one likes, but not written */
+    bad.local[0] = 0; /* may be read several times, but not written */
     REFUSED(SKUA_ERR_INVAL, skua_get_strided(junk, at, &bad));
 }
 
-/* Many levels whose reaches add up to more than any number holds. */
+/* Many levels whose extents overflow. */
 static void wrong_sums_of_strides(struct victim v)
 {
     skua_gaddr   at  = skua_at(v.region, v.pe, 0);
@@ -716,7 +718,7 @@ static void wrong_update_shapes(struct victim v)
     REFUSED(SKUA_ERR_RANGE, skua_acc_indexed(at, junk, &x, &sum));
 }
 
-/* What shall happen at the end is looked at before anything is done. */
+/* Completions are checked before the operation begins. */
 static void wrong_ends(struct victim v)
 {
     skua_gaddr   at    = skua_at(v.region, v.pe, 0);
@@ -739,7 +741,7 @@ static void wrong_ends(struct victim v)
     bad.signal = (skua_handler){nothing.id + 1};
     REFUSED(SKUA_ERR_INVAL, skua_put_nb(at, junk, 8, &bad));
     REFUSED(SKUA_ERR_INVAL, skua_get_nb(junk, at, 8, &bad));
-    bad.signal = (skua_handler){1}; /* one of the runtime's own */
+    bad.signal = (skua_handler){1}; /* an internal handler */
     REFUSED(SKUA_ERR_INVAL, skua_put_nb(at, junk, 8, &bad));
     skua_fence_all();
     CHECK(handle.pending == 0 && local.value == 0 && remote.value == 0);
@@ -827,8 +829,7 @@ static void test_odd_memory(void)
     skua_sync();
 }
 
-/* What looks wrong but is not: offsets that lead back into the region, and
- * shapes of nothing. */
+/* Unusual but valid: offsets that wrap back into the region, and empty layouts. */
 static void test_right_use(skua_region region, int pe)
 {
     skua_gaddr   end     = skua_at(region, pe, BYTES);
@@ -846,7 +847,7 @@ static void test_right_use(skua_region region, int pe)
     CHECK(skua_put(end, word, 0) == SKUA_OK);
     CHECK(skua_put_vector(end, NULL, 0) == SKUA_OK);
     CHECK(skua_put_strided(end, word, &s) == SKUA_OK);
-    s = (skua_strided){.bytes  = 0, /* very often, which takes no time */
+    s = (skua_strided){.bytes  = 0, /* a huge count of nothing, which takes no time */
                        .levels = 2,
                        .count  = {1u << 30, 1u << 30},
                        .local  = {8, 8},
@@ -875,7 +876,7 @@ static void test_right_uses(void)
 
 /* ---- progress without the target ------------------------------------------------------- */
 
-/* Whether the system lets us into the memory of another process. */
+/* Whether the kernel permits access to the memory of another process. */
 static bool may_attach(int pe)
 {
     struct shared there;
@@ -889,7 +890,7 @@ static bool may_attach(int pe)
     return process_vm_readv((pid_t)there.pid, &local, 1, &remote, 1, 0) == 1;
 }
 
-/* All that can be done to the memory of a PE. */
+/* All operations on the memory of a PE. */
 static void work_on(skua_region region, int pe, skua_locks locks)
 {
     unsigned char    block[BLOCK], back[BLOCK];
@@ -912,7 +913,7 @@ static void work_on(skua_region region, int pe, skua_locks locks)
     }
 }
 
-/* Computes, as far as Skua can see, until the last of the others is done. */
+/* Computes, without calling Skua, until the last of the others is done. */
 static void compute(struct shared *shared)
 {
     while (!atomic_load_explicit(&shared->released, memory_order_acquire))
@@ -958,7 +959,7 @@ static bool all_say(bool yes)
     return all;
 }
 
-/* The same on memory that PE 0 has registered, where all of us reach it. */
+/* All operations on memory that PE 0 has registered, if all PEs can reach it. */
 static void passive_registered(void)
 {
     struct shared *memory = calloc(1, sizeof *memory);
@@ -981,7 +982,7 @@ static void test_passive(void)
     bool direct = !is_cleared("SKUA_DIRECT") && tap_all_near();
 
     if (skua_pes() == 1 || !all_say(direct || is_set("SKUA_HELPER")))
-        return; /* nobody would serve the requests */
+        return; /* no PE would serve the requests */
     passive(self()->shared, mine());
     passive_registered();
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * requests.c - operations by request beside those that are done at once: the
- * pool is a bound and calls do not wait without need; notifications, locks and
- * fences hold across the ways; a region that one PE cannot make is nobody's.
+ * requests.c - one-sided operations by active message mixed with direct ones: the pool of requests
+ * is bounded and calls do not wait needlessly; notifications, locks and fences order operations of
+ * both kinds; a region that one PE cannot create exists on no PE.
  *
- * To be run with direct=0, and with attach=0, so that registered memory goes by
- * request and the rest does not.  PE 0 acts, PE 1 is the target.
+ * Run it with direct=0, and with attach=0, so that registered memory is accessed by active messages
+ * and other memory directly.  PE 0 is the origin, PE 1 the target.
  *
  * usage: requests [times]
  */
@@ -32,7 +32,7 @@ struct regions { /* known to each PE */
 };
 
 static skua_pe_data     regions_key;
-static skua_region      registered_outside; /* for the thread that is no PE */
+static skua_region      registered_outside; /* for the external thread */
 static skua_function    twice;
 static long             times = 5000;
 static _Atomic uint64_t own[8]; /* what PE 1 registers */
@@ -57,7 +57,7 @@ static skua_gaddr at(int pe, size_t offset)
     return skua_at(regions()->symmetric, pe, offset);
 }
 
-/* The target computes, as it were: it calls nothing until PE 0 lets it. */
+/* The target seems to compute: it makes no call until PE 0 releases it. */
 static void compute_until(uint64_t go)
 {
     while (atomic_load(&shared_of(1)->go) < go)
@@ -66,13 +66,12 @@ static void compute_until(uint64_t go)
 
 static void let_go(uint64_t go)
 {
-    atomic_store(&shared_of(1)->go, go); /* memory that both see, whatever the way */
+    atomic_store(&shared_of(1)->go, go); /* memory that both access directly */
 }
 
 /* ---- the pool ------------------------------------------------------------------ */
 
-/* More than fits into the arena at once, while the target serves only when it is
- * done with something else. */
+/* More data than fits the arena, while the target serves only after a computation. */
 static void test_pool(void)
 {
     double            ones[BLOCK / sizeof(double)];
@@ -89,7 +88,7 @@ static void test_pool(void)
     skua_sync();
 }
 
-/* Two non-blocking puts are both on the way while the target serves neither. */
+/* Two non-blocking puts are in flight while the target serves neither. */
 static void test_not_serialised(void)
 {
     uint64_t value = 7;
@@ -107,10 +106,9 @@ static void test_not_serialised(void)
     skua_sync();
 }
 
-/* ---- across the ways -------------------------------------------------------------- */
+/* ---- order across paths -------------------------------------------------------------- */
 
-/* A notification comes after earlier puts, whatever carries which, and whatever
- * comes with it. */
+/* A notification arrives after earlier puts, on whichever paths. */
 static void test_notify_after_put(void)
 {
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
@@ -134,7 +132,7 @@ static void test_notify_after_put(void)
     }
 }
 
-/* What was handed off under a lock is there for the next holder. */
+/* A put that was issued under a lock is visible to the next holder. */
 static void test_lock_covers(void)
 {
     skua_locks locks;
@@ -154,7 +152,7 @@ static void test_lock_covers(void)
     CHECK(skua_locks_free(locks) == SKUA_OK);
 }
 
-/* ---- regions that cannot be made ---------------------------------------------------- */
+/* ---- regions that cannot be created ---------------------------------------------------- */
 
 static void test_failed_creation(void)
 {
@@ -166,14 +164,14 @@ static void test_failed_creation(void)
         CHECK(skua_region_free(big) == SKUA_OK);
     }
     skua_sync();
-    if (skua_pe() > 0) /* now there would be room, but it is the same call */
+    if (skua_pe() > 0) /* there would be memory now, but the collective call has failed */
         CHECK(skua_region_create((size_t)40 << 20, &first) == SKUA_ERR_NOMEM);
     CHECK(skua_region_create(64, &second) == SKUA_OK);
     CHECK(skua_region_free(second) == SKUA_OK);
     skua_sync();
 }
 
-/* Memory of one PE is not given away under a put. */
+/* Memory is not freed while a put uses it. */
 static void test_free_under_puts(void)
 {
     static const char buffer[1 << 20];
@@ -203,7 +201,7 @@ static void test_free_under_puts(void)
     skua_sync();
 }
 
-/* ---- threads that are no PEs, and the end -------------------------------------------- */
+/* ---- external threads, and the end of the job -------------------------------------------- */
 
 static void on_twice(const void *args, size_t bytes, skua_completion done)
 {
@@ -250,7 +248,7 @@ static void test_call_outside(void)
 static pthread_t   waiting, getting;
 static atomic_bool over; /* skua_main() has returned */
 
-/* They are inside of calls when the job ends, and return. */
+/* External threads that are inside a call when the job ends return from it. */
 static void *wait_outside(void *arg)
 {
     CHECK(!skua_notify_wait(arg, UINT32_MAX));

@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# saboteur.sh - jobs that check every message, put, channel and migration, and trouble at
-# random: what holds, how often and for how long.
+# saboteur.sh - fault injection: jobs that check every message, put, channel and migration run while a
+# random fault is injected.
 #
-#   none      nothing happens to the job: it ends well
-#   stop      a process is stopped for a while, and goes on
-#   crowd     all processes share one CPU
-#   strangers connect to the ports of the job and send garbage
-#   link      hosts lose each other for less than the peer time-out
-#   cut       hosts lose each other for good: the job ends, and says so
-#   memory    a control group allows little memory: it ends well, or says why not
-#   kill      SIGKILL to a process of the program: the job ends, and says so
-#   launcher  SIGKILL to skuarun: nothing is left behind
+#   none      no fault: the job succeeds
+#   stop      a process is stopped for a while and continued: the job succeeds
+#   crowd     all processes share one CPU: the job succeeds
+#   strangers foreign connections to the ports of the job send garbage: the job succeeds
+#   link      hosts lose their link for less than the peer time-out: the job succeeds
+#   cut       hosts lose their link for good: the job ends and reports why
+#   memory    a control group limits memory: the job succeeds, or reports why not
+#   kill      SIGKILL to a process of the program: the job ends and reports why
+#   launcher  SIGKILL to skuarun: no process is left
 #
-# After each job nothing of it is left.  All is drawn from a seed, which is told; a round that
-# does not hold is told with what repeats it.
+# After each job no process of it is left.  All random choices come from a seed, which is printed; a
+# failed round is printed with the seed that repeats it.
 #
 # usage: saboteur.sh SKUARUN TESTS-FOLDER SECONDS SEED DRIVER...
 skuarun=$1
@@ -33,7 +33,7 @@ log=$work/log
 : >"$log"
 echo "# seed $seed, for $seconds s"
 
-# ---- hosts: two network namespaces, where they can be made ------------------------
+# ---- hosts: two network namespaces, if possible ------------------------
 
 a=sb$$-a b=sb$$-b
 hosts=
@@ -44,15 +44,7 @@ if [ "$(id -u)" = 0 ] && ip netns add $a 2>/dev/null; then
     ip -n $b link set e0 up && hosts=yes
 fi
 
-# A control group of memory, of version 1 or 2, where one can be made.
-group=
-for path in /sys/fs/cgroup/memory/sb$$ /sys/fs/cgroup/sb$$; do
-  limit=memory.max
-  [ "${path%/memory/*}" = "$path" ] || limit=memory.limit_in_bytes
-  if [ -z "$group" ] && mkdir $path 2>/dev/null; then
-    if echo 402653184 2>/dev/null >$path/$limit; then group=$path; else rmdir $path; fi
-  fi
-done
+make_memory_group 402653184
 
 [ -n "$hosts" ] || echo "# no network namespaces here: links that are lost are not tested"
 [ -n "$group" ] || echo "# no control group of memory can be made here: memory limits are not tested"
@@ -60,7 +52,7 @@ done
 clean_up()
 {
   for host in $a $b; do
-    for pid in $(ip netns pids $host 2>/dev/null); do # of this test alone
+    for pid in $(ip netns pids $host 2>/dev/null); do # only those of this test
       kill -9 "$pid" 2>/dev/null
     done
     ip netns del $host 2>/dev/null
@@ -71,9 +63,9 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# ---- chance -------------------------------------------------------------------------
+# ---- random choices -------------------------------------------------------------------------
 
-# A number below $1 into $drawn; the generator is Lehmer's.
+# Sets $drawn to a random number below $1 (Lehmer's generator).
 state=$(( seed % 2147483646 + 1 ))
 draw()
 {
@@ -81,7 +73,7 @@ draw()
   drawn=$(( state / 7 % $1 ))
 }
 
-# One of the arguments into $chosen.
+# Sets $chosen to one of the arguments.
 choose()
 {
   draw $#
@@ -89,7 +81,7 @@ choose()
   chosen=$1
 }
 
-# Sleeps for less than $1 milliseconds, by chance.
+# Sleeps for a random time below $1 milliseconds.
 pause()
 {
   draw "$1"
@@ -98,7 +90,7 @@ pause()
 
 # ---- a job ----------------------------------------------------------------------------
 
-# The programs, and arguments with which they take a second or so.
+# The programs, with arguments that make them run for about a second.
 choose_program()
 {
   choose "storm 12" "wander 10" "channels 8" "onesided 400" "notify 60 200" "order" "large 8" "flood 1500 1000" "parts 40" "create"
@@ -108,62 +100,64 @@ choose_program()
   cp "$tests/test_$test_name" "$program"
 }
 
-choose_way()
+choose_transport()
 {
   choose shared shared $drivers ${hosts:+hosts hosts}
-  way=$chosen
+  transport=$chosen
   draw 6
   pes=$(( drawn + 2 ))
   draw 2
   threads=$(( drawn + 1 ))
-  [ $way = hosts ] && pes=$(( (pes + 2) / 4 * 4 )) # both hosts have whole processes
-  [ $way = hosts ] && [ $pes = 0 ] && pes=4
-  set_way=
-  case $way in
+  [ $transport = hosts ] && pes=$(( (pes + 2) / 4 * 4 )) # a multiple of the processes of both hosts
+  [ $transport = hosts ] && [ $pes = 0 ] && pes=4
+  transport_options=
+  case $transport in
     shared) ;;
-    hosts) set_way="--hosts=$a:$(( pes / 2 )),$b:$(( pes - pes / 2 ))" ;;
-    *) set_way="--set=share=0 --set=driver=$way" ;;
+    hosts) transport_options="--hosts=$a:$(( pes / 2 )),$b:$(( pes - pes / 2 ))" ;;
+    *) transport_options="--set=share=0 --set=driver=$transport" ;;
   esac
 }
 
-choose_trouble()
+choose_fault()
 {
   set -- none stop crowd kill kill launcher
-  [ "$way" = shared ] || set -- "$@" strangers
-  [ "$way" = hosts ] && set -- "$@" link cut
-  [ -n "$group" ] && [ "$way" = shared ] && set -- "$@" memory
+  [ "$transport" = shared ] || set -- "$@" strangers
+  [ "$transport" = hosts ] && set -- "$@" link cut
+  [ -n "$group" ] && [ "$transport" = shared ] && set -- "$@" memory
   choose "$@"
-  trouble=$chosen
+  fault=$chosen
 }
 
-# Begins it in the background: $job is a watchdog, $launcher its skuarun.
+# Starts the job in the background; $job is the pid of its watchdog, timeout(1).
 begin()
 {
   before="timeout --foreground -k 1 100"
-  [ $trouble = crowd ] && before="$before taskset -c $(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')"
+  [ $fault = crowd ] && before="$before taskset -c $(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')"
   export SKUA_PEER_TIMEOUT=5 SKUA_LAUNCHER="ip netns exec %h" SKUA_LOG_LEVEL=fatal
   (
-    [ $trouble = memory ] && echo 0 >"$group/cgroup.procs"
+    [ $fault = memory ] && echo 0 >"$group/cgroup.procs"
     # shellcheck disable=SC2086 # words
-    exec $before "$skuarun" -n $pes -t $threads --pin=none $set_way "$program" $arguments
+    exec $before "$skuarun" -n $pes -t $threads --pin=none $transport_options "$program" $arguments
   ) >"$work/out" 2>"$work/err" </dev/null &
   job=$!
   began=$(date +%s)
 }
 
-# The processes of the program, and the launcher.
+# Prints the processes of the program.
 processes()
 {
   pgrep -x "$name"
 }
+
+# Prints the pid of skuarun.
 launcher()
 {
-  for child in $(pgrep -P $job); do # below taskset(1), which becomes it
+  for child in $(pgrep -P $job); do # taskset(1) becomes skuarun by exec
     echo "$child"
   done | head -n 1
 }
 
-# A process of the program into $victim, or nothing.
+# Sets $victim to a process of the program, or to nothing.
 choose_victim()
 {
   victim=$(processes | tr '\n' ' ')
@@ -171,12 +165,12 @@ choose_victim()
   [ -n "$victim" ] && choose $victim && victim=$chosen
 }
 
-# ---- trouble ----------------------------------------------------------------------------
+# ---- faults ----------------------------------------------------------------------------
 
-disturb()
+inject()
 {
   pause 700
-  case $trouble in
+  case $fault in
     stop)
       choose_victim
       if [ -n "$victim" ] && kill -STOP "$victim" 2>/dev/null; then
@@ -191,7 +185,7 @@ disturb()
       [ -n "$victim" ] && kill -KILL "$victim" 2>/dev/null ;;
     strangers)
       where=
-      [ $way = hosts ] && where="ip netns exec $a"
+      [ $transport = hosts ] && where="ip netns exec $a"
       $where timeout 5 "$tests/test_stranger" disturb "$name" 1 "$state" >/dev/null 2>&1 ;;
     link)
       ip -n $a link set e0 down
@@ -204,19 +198,19 @@ disturb()
 
 repair()
 {
-  [ $trouble = cut ] && ip -n $a link set e0 up
+  [ $fault = cut ] && ip -n $a link set e0 up
 }
 
-# ---- what must hold ---------------------------------------------------------------------
+# ---- checks ---------------------------------------------------------------------
 
 explained()
 {
-  has "$err" 'died of signal|was killed|lost |gave up|exited with code|did not end|arena is full|no memory'
+  has "$err" 'died of signal|was killed|lost |gave up|exited with code|did not exit|arena is full|no memory'
 }
 
-judge()
+check()
 {
-  case $trouble in
+  case $fault in
     none | stop | crowd | strangers | link) test $code = 0 ;;
     kill | cut | memory) test $code = 0 || { test $code != 124 && explained; } ;;
     launcher) test $code != 124 ;;
@@ -229,20 +223,20 @@ round()
   name=$(printf '%.15s' "$name")
   at=$state
   choose_program
-  choose_way
-  choose_trouble
+  choose_transport
+  choose_fault
   begin
-  disturb
+  inject
   code=0
   wait $job 2>/dev/null || code=$?
   repair
   out=$(cat "$work/out") err=$(cat "$work/err")
-  verdict=held
-  if ! judge; then
+  verdict=passed
+  if ! check; then
     verdict=failed
-    ok "$trouble: $test_name$arguments on $pes PEs, $threads a process, $way: code $code after $(( $(date +%s) - began )) s; repeat with seed $(( at - 1 ))" false
+    ok "$fault: $test_name$arguments on $pes PEs, $threads per process, $transport: code $code after $(( $(date +%s) - began )) s; repeat with seed $(( at - 1 ))" false
   fi
-  echo "$trouble $verdict $(( $(date +%s) - began ))" >>"$log"
+  echo "$fault $verdict $(( $(date +%s) - began ))" >>"$log"
   rm -f "$program"
 }
 
@@ -253,8 +247,8 @@ while [ "$(date +%s)" -lt $end ] && [ $bad -lt 5 ]; do
   rounds=$(( rounds + 1 ))
 done
 
-awk '{ n[$1]++; held[$1] += $2 == "held"; s[$1] += $3 }
-     END { printf "# %-10s %6s %6s %8s\n", "trouble", "jobs", "held", "seconds"
-           for (t in n) printf "# %-10s %6d %6d %8d\n", t, n[t], held[t], s[t] }' "$log"
-ok "$rounds jobs, $(grep -c held "$log") of which held" test "$bad" = 0
+awk '{ n[$1]++; passed[$1] += $2 == "passed"; s[$1] += $3 }
+     END { printf "# %-10s %6s %6s %8s\n", "fault", "jobs", "passed", "seconds"
+           for (t in n) printf "# %-10s %6d %6d %8d\n", t, n[t], passed[t], s[t] }' "$log"
+ok "$rounds jobs, $(grep -c passed "$log") of which passed" test "$bad" = 0
 tap_end

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduler.c - every way to run the scheduler, timers, idle work, counters,
- * and data of PEs and processes; on every PE at once.
+ * scheduler.c - all functions that run the scheduler, timers, idle callbacks, counters, and data of
+ * PEs and processes, on all PEs at once.
  */
 #include <skua/skua.h>
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 struct mine {
     int  ran, ticks, idle_calls;
-    int  foreign; /* messages of PEs that are further on, to PE 0 */
+    int  foreign; /* messages to PE 0 from PEs that are ahead */
     bool nested, removed;
 };
 
@@ -90,7 +90,7 @@ static void test_nesting(void)
         skua_run_count(1);
 }
 
-/* A stop that was asked for before an inner run is not lost to it. */
+/* A stop that was requested before an inner run is not lost. */
 static void on_stop_outer(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -222,7 +222,7 @@ static void test_idle(void)
     skua_idle_add(work_while_idle, &calls);
     CHECK(skua_run_until(idled_enough, &calls));
     skua_idle_remove(work_while_idle, &calls);
-    /* Whichever is called first removes both. */
+    /* The first of the two callbacks removes both. */
     skua_idle_add(remove_both, &other);
     skua_idle_add(remove_both, &calls);
     CHECK(skua_run_until(both_removed, NULL));
@@ -275,7 +275,7 @@ static void start(int argc, char **argv)
     test_many_timers(strtoul(argv[1], NULL, 0) + (uint64_t)skua_pe());
     test_idle();
     test_stats();
-    /* The last PE of a process speaks for all of them. */
+    /* The last PE of a process reports for all of them. */
     if (atomic_fetch_add(ours, 1) + 1 == skua_process_pes(skua_process()))
         for (int i = 0; i < skua_process_pes(skua_process()); i++)
             skua_send_copy(0, done_handler, NULL, 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * secret.c - the secret of a job that is spread is seen nowhere: not in what all users of the host
- * can read, not in the environment or the command lines of the job's own processes, and not in a
+ * secret.c - the secret of a distributed job is not exposed: not in files that all users of the
+ * host can read, not in the environment or the command lines of the job's processes, and not in a
  * core dump.
  *
- * Every PE looks for both words of the secret, as bytes and as digits.  Where the test runs as
- * root, a child that has become the user nobody looks at what other users see; else the PE itself
- * does.
+ * Every PE searches for both words of the secret, as bytes and as digits.  If the test runs as
+ * root, a child process with the user id `nobody' searches what other users can read; else the PE
+ * itself does.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@
 
 static skua_handler seen_handler;
 
-/* All that a file says, or as much of it as there is room for; 0: it cannot be read. */
+/* Reads a file, or as much of it as fits.  Returns the number of bytes, or 0 if it cannot be read.
+ */
 static size_t read_file(const char *path, char *to)
 {
     int     fd  = open(path, O_RDONLY | O_CLOEXEC);
@@ -47,7 +48,7 @@ static bool has(const char *text, size_t bytes, const void *what, size_t length)
     return memmem(text, bytes, what, length) != NULL;
 }
 
-/* Whether a word is there: its bytes, or its digits of either case, in either order of bytes. */
+/* Whether a text contains a word: as bytes or as digits, in either byte order. */
 static bool has_word(char *text, size_t bytes, uint64_t word)
 {
     char digits[17], turned[17];
@@ -82,7 +83,7 @@ static bool process_tells(int pid, const uint64_t secret[2])
     return tells(path, secret);
 }
 
-/* What any user can read of a host, and tries to read of a process. */
+/* Files of the host and of a process that any user may try to read. */
 static bool host_tells(int pid, const uint64_t secret[2])
 {
     char path[64];
@@ -92,7 +93,7 @@ static bool host_tells(int pid, const uint64_t secret[2])
            tells(path, secret) || process_tells(pid, secret);
 }
 
-/* Whether another user finds it, or gets at the memory of the process. */
+/* Whether another user finds the secret or can read the memory of the process. */
 static bool stranger_finds(const uint64_t copy[2])
 {
     int   pid = (int)getpid(), status = 1;
@@ -112,7 +113,7 @@ static bool stranger_finds(const uint64_t copy[2])
     _exit(host_tells(pid, copy) ? 5 : 0);
 }
 
-/* Whether a core dump leaves the memory at @p at out: the flag dd of its mapping. */
+/* Whether a core dump excludes the memory at @p at: the flag dd of its mapping. */
 static bool is_left_out(const void *at)
 {
     FILE              *maps = fopen("/proc/self/smaps", "r");

@@ -4,11 +4,11 @@
  *
  * usage: sections [ROUNDS]
  *
- * First each call once, and how many messages it takes.  Then rounds: random, overlapping
- * sections of an array of integers, of triples, of strings and of a group get multicasts
- * and reduce, many at a time, started on all PEs, while their members move.  Each member
- * writes down, per section, what it got: it must have all multicasts once and in order.
- * PE 0 computes what each reduction must give.
+ * First each call once, with its number of messages.  Then rounds: random, overlapping sections of
+ * arrays indexed by integers, triples and strings, and of a group, receive multicasts and reduce,
+ * many at a time, started on all PEs, while their members migrate.  Each member records the
+ * multicasts of each section: it must receive all of them once and in order.  PE 0 computes the
+ * expected result of each reduction.
  */
 #include <math.h>
 #include <skua/skua.h>
@@ -19,7 +19,7 @@
 #define MEMBERS  40 /* of an array    */
 #define SECTIONS 6  /* of a round     */
 #define CASTS    12 /* in each        */
-#define DEAD     2  /* of an array, in the rounds with deaths */
+#define DEAD     2  /* of an array, in the rounds with deletions */
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
@@ -32,7 +32,7 @@ struct point {
     int32_t  got[SECTIONS]; /* multicasts of this round */
 };
 
-/* What a multicast says. */
+/* The data of a multicast. */
 struct cast {
     skua_section    section;
     int32_t         slot, number, moves;
@@ -62,7 +62,7 @@ static void construct(void *self, const void *data, size_t bytes)
     p->random = (uint64_t)number_of(self) * 77 + 1;
 }
 
-/* Contributes twice to reductions that differ: a sum, and the numbers of all. */
+/* Contributes to two reductions: a sum, and a concatenation. */
 static void contribute(void *self, const struct cast *cast)
 {
     int64_t value = number_of(self) + cast->number;
@@ -86,12 +86,12 @@ static void on_cast(void *self, const void *data, size_t bytes)
     p->got[cast->slot]++;
     contribute(self, cast);
     if (draw % 16 == 1)
-        skua_poll(3); /* others come meanwhile */
+        skua_poll(3); /* other multicasts arrive meanwhile */
     if (cast->moves && draw % 4 == 0)
         skua_migrate(self, (int)(tap_random(&p->random) % (unsigned)skua_pes()));
 }
 
-/* How many of each section it got; at the end of a round. */
+/* Reports the number of multicasts of each section at the end of a round. */
 static void on_tell(void *self, const void *data, size_t bytes)
 {
     struct point   *p = self;
@@ -194,7 +194,7 @@ static int64_t wait_sum(skua_future *future)
     return value;
 }
 
-/* How many members a section has, by its own count. */
+/* Counts the members of a section by a reduction. */
 static int64_t count_members(skua_section section)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -227,7 +227,7 @@ static void test_ranges(void)
     wait_quiet();
 }
 
-/* A result goes to a section again, whose members then count on. */
+/* A result is multicast to a section, whose members continue. */
 static void on_pass(void *self, const void *data, size_t bytes)
 {
     struct point *p = self;
@@ -266,7 +266,7 @@ static void test_completion(void)
     skua_collection_delete(all);
 }
 
-/* Every kind of value that is combined: four reductions at a time. */
+/* Every kind of operator and type, four reductions at a time. */
 static void on_kinds(void *self, const void *data, size_t bytes)
 {
     struct cast     cast;
@@ -398,7 +398,7 @@ static void choose(struct model *m, skua_collection all, int kind)
     m->section = skua_section_create(all, index, (size_t)m->size);
 }
 
-/* On any PE: some multicasts of one section, all of which this PE sends. */
+/* On any PE: some multicasts to one section, all sent by this PE. */
 static void on_start(skua_msg *msg)
 {
     struct cast *cast = skua_msg_data(msg);
@@ -458,10 +458,11 @@ static void play(skua_collection all, int kind)
     check_members(all);
 }
 
-/* ---- deaths ---------------------------------------------------------------------------------- */
+/* ---- deletions ----------------------------------------------------------------------------------
+ */
 
-/* Members are deleted while they move and multicasts are under way: the others have them
- * all, and reductions end. */
+/* Members are deleted while they migrate and multicasts are in flight: the others receive all
+ * multicasts, and reductions complete. */
 static void test_deaths(int rounds)
 {
     for (int round = 0; round < rounds; round++) {
@@ -507,7 +508,7 @@ static void on_direct(void *arg, const void *data, size_t bytes)
     memcpy(&direct[directs++], data, sizeof *direct);
 }
 
-/* Contributes twice and is gone. */
+/* Contributes twice and deletes itself. */
 static void on_brief(void *self, const void *data, size_t bytes)
 {
     on_one(self, data, bytes);
@@ -515,7 +516,7 @@ static void on_brief(void *self, const void *data, size_t bytes)
     skua_delete(self);
 }
 
-/* Invokes all, each alone, to contribute three times. */
+/* Invokes each member individually, to contribute three times. */
 static void invoke_each(skua_collection all, const skua_index *index, const struct cast *cast)
 {
     for (int i = 0; i < 3 * MEMBERS; i++) {
@@ -528,8 +529,9 @@ static void invoke_each(skua_collection all, const skua_index *index, const stru
     }
 }
 
-/* Members hear of a section from others, perhaps before it hears of them, contribute three
- * times, but some only twice, which die then.  What these gave is counted, or not. */
+/* Members learn of a section by messages, possibly before the section is created on their PE, and
+ * contribute three times; some contribute twice and delete themselves, and their contributions may
+ * be counted or not. */
 static void test_direct(int rounds)
 {
     for (int round = 0; round < rounds; round++) {
@@ -566,7 +568,7 @@ struct traffic {
 static struct traffic *traffic; /* PE 0's, of all PEs */
 static int             told;
 
-/* On each PE: what it has sent and had so far, to PE 0. */
+/* On each PE: sends its message counts to PE 0. */
 static void on_ask(skua_msg *msg)
 {
     skua_stats     stats = skua_stats_get();
@@ -601,8 +603,8 @@ static void ask_all(struct traffic *into)
     CHECK(skua_run_until(all_told, NULL));
 }
 
-/* A multicast and a reduction over a section on half of the PEs take two messages for
- * each of these, and the others hear nothing of it. */
+/* A multicast and a reduction over a section on half of the PEs take two messages for each of these
+ * PEs, and none for the others. */
 static void test_messages(void)
 {
     int             pes = skua_pes(), half = (pes + 1) / 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seeds.c - a tree of objects that may grow on any PE: each is created once, answers once,
- * and, in the end nobody looks for more: quiescence comes.
+ * seeds.c - a tree of chares that the runtime places on any PE (seeds): each is created once and
+ * answers once, and quiescence follows.
  *
  * usage: seeds [DEPTH]
  */
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     skua_class_def def = {"node", sizeof(struct node), construct, NULL, NULL};
 
     if (argc > 1)
-        depth = atoi(argv[1]); /* here, before there are PEs that would all write it */
+        depth = atoi(argv[1]); /* before the PEs start, which would all write it */
     node_class     = skua_class_register(&def);
     answer_entry   = skua_method_register(node_class, "answer", on_answer, 0);
     result_handler = skua_register("result", on_result);

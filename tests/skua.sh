@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# skua.sh - skua: help, info, wrong words, and the reading of results.
+# skua.sh - the tool skua: help, info and invalid arguments.
 #
 # usage: skua.sh SKUA
 . "$(dirname "$0")/tap.sh"
@@ -14,24 +14,24 @@ ok "--version" has "$code $out" '^0 skua [0-9]'
 run "$skua"
 ok "no command" has "$code $err" '^2 usage'
 run "$skua" frobnicate
-ok "an unknown command" has "$code $err" "^2 skua: there is no command 'frobnicate'"
+ok "an unknown command" has "$code $err" "^2 skua: unknown command 'frobnicate'"
 run "$skua" info
 ok "info" has "$code $out" '^0 Skua [0-9]'
-ok "info shows from where on arrays are not copied" has "$out" \
+ok "info shows the zero-copy thresholds" has "$out" \
   '^zero copy   from [0-9]+ bytes inside a process .* [0-9]+ between processes \(measured\), [0-9]+ between hosts \(measured\)'
 run env SKUA_ZERO_COPY_HOST=5000 "$skua" info
-ok "... or as set" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(measured\)'
+ok "or the setting" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(measured\)'
 run "$skua" info --config
 ok "info --config lists settings" has "$out" '^SKUA_ARENA_SIZE=auto'
-ok "and explains them" has "$out" '^    Address range of the arena'
+ok "with their meaning" has "$out" '^    Address range of the arena'
 run env SKUA_ARENA_SIZE=2g "$skua" info --config
-ok "and says where a value comes from" has "$out" '^SKUA_ARENA_SIZE=2g   .from the environment.'
+ok "and the origin of a value" has "$out" '^SKUA_ARENA_SIZE=2g   .from the environment.'
 run env SKUA_STAT=1 "$skua" info
-ok "a misspelt setting is named" has "$err" 'SKUA_STAT is no setting; did you mean SKUA_STATS'
+ok "a misspelt setting is reported" has "$err" 'SKUA_STAT is no setting; did you mean SKUA_STATS'
 run "$skua" info --topology
 ok "info --topology" has "$out" 'Core|CPUs'
 run "$skua" info --what
-ok "a wrong option" test "$code" = 2
+ok "an unknown option" test "$code" = 2
 run "$skua" bench nothing
 ok "an unknown benchmark" has "$code $err" '^2 skua bench: nothing: no such benchmark'
 run "$skua" bench --rounds=0
@@ -41,7 +41,7 @@ ok "too few PEs" has "$code $err" '^2 .*expected 2 to 1024 PEs'
 run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder
-ok "a folder that is not there" has "$code $err" '^2 .*no folder'
+ok "a directory that does not exist" has "$code $err" '^2 .*no directory'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

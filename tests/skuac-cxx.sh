@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# skuac-cxx.sh - what skuac writes is C++17 as well, without a warning of g++ or clang++, and does
-# the same: every feature of the language, compiled as C++ and linked with C; and methods that are
-# written in C++.
+# skuac-cxx.sh - generated code is also valid C++17: g++ and clang++ compile every feature of the
+# language without a warning, the result links with C and runs; entry methods can be written in C++.
 #
 # usage: skuac-cxx.sh SKUAC CC SKUARUN LIBRARIES INCLUDE...
 skuac=$1
@@ -21,7 +20,7 @@ for folder in "$@"; do
 done
 strict="-Wall -Wextra -Werror"
 
-# Programs: the name of one, which is that of its C file, and its interface files.
+# Programs: the name of the C file, followed by its interface files.
 programs="everything:everything,second landing:landing nocopy:nocopy owner:owner"
 for program in $programs; do
   name=${program%%:*}

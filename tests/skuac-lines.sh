@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# skuac-lines.sh - compilers name the line of the interface file that is wrong, wherever C may
-# stand in it; and the generated file for what is not the user's.
+# skuac-lines.sh - compilers report errors in embedded C at lines of the interface file, and errors
+# in other generated code at lines of the generated file.
 #
 # usage: skuac-lines.sh SKUAC CC INCLUDE...
 skuac=$1
@@ -15,7 +15,7 @@ for folder in "$@"; do
   includes="$includes -I$folder"
 done
 
-# A file with WRONG, a name that C does not know, in one of its places.
+# Compiles a file with WRONG, an undeclared name, at the position $1.
 try()
 {
   sed "s/@$1@/WRONG/; s/@\([a-z]*\)@/1/g" >"$work/wrong.ci" <<'END'
@@ -62,7 +62,7 @@ END
   line=$(grep -n WRONG "$work/wrong.ci" | cut -d: -f1)
   ok "$1: does not compile" test "$code" != 0
   ok "$1: names line $line" has "$err" "wrong\.ci:$line:.*WRONG"
-  ok "$1: names no other" test -z "$(echo "$err" | grep -o 'wrong\.ci:[0-9]*:[0-9]*: error' |
+  ok "$1: names no other line" test -z "$(echo "$err" | grep -o 'wrong\.ci:[0-9]*:[0-9]*: error' |
     grep -v ":$line:")"
 }
 
@@ -70,8 +70,8 @@ for place in code readonly default length local serial if first while step refer
   try $place
 done
 
-# Types that an included header should declare, and does not; and files that are not there.  They
-# end up in the generated header, which others include: the first error is what counts.
+# Types that no included header declares, and missing files.  They end up in the generated header,
+# where they cause further errors: only the first error counts.
 believed()
 {
   sed "s/@$1@/$2/; s/@include@//; s/@[a-z]*@/int/g" >"$work/believed.ci" <<'END'
@@ -117,14 +117,14 @@ done
 believed state 'struct WRONG'
 believed include 'include "WRONG.h";'
 
-# The header says none of these lines: it is the same when a line is added to a body.
+# The header contains no line numbers: it does not change when a line is added to a body.
 cp "$work/believed.ci.h" "$work/before.h"
 sed 's/serial { (void)i; }/serial {\n (void)i; }/' "$work/believed.ci" >"$work/more.ci"
 mv "$work/more.ci" "$work/believed.ci"
 run "$skuac" -o "$work" "$work/believed.ci"
-ok "a line more leaves the header alone" cmp "$work/believed.ci.h" "$work/before.h"
+ok "an additional line does not change the header" cmp "$work/believed.ci.h" "$work/before.h"
 
-# Arguments of the wrong type are errors, of plain C and of what is only a warning in it.
+# Arguments of the wrong type are errors, even where plain C only warns.
 types()
 {
   cat >"$work/types.ci" <<END
@@ -153,7 +153,7 @@ types 'Main_array(Main_self(self), 1)' 'is wrong' !=
 types 'Main_text(Main_self(self), 3)' 'is wrong' !=
 types 'Main_to(Main_self(self), Main_self(self))' 'is wrong' !=
 
-# What is generated has lines of its own.
+# The #line directives of generated code are correct.
 run "$skuac" -o "$work" "$work/wrong.ci"
 ok "lines of the generated file are right" awk '
   /^#line [0-9]+ "wrong\.ci\.c"/ { if ($2 != NR + 1) bad = 1; seen = 1 } END { exit bad || !seen }' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# skuac-misuse.sh - translated programs that do what they must not end with a line that says so;
-# those that do what only looks wrong do not.
+# skuac-misuse.sh - programs that misuse generated code end with an error that names the misuse;
+# programs that only look wrong run.
 #
 # usage: skuac-misuse.sh SKUAC CC SKUARUN LIBRARIES INCLUDE...
 skuac=$1
@@ -18,7 +18,7 @@ for folder in "$@"; do
   includes="$includes -I$folder"
 done
 
-# Runs a program whose main chare does $1.
+# Runs a program whose main chare executes $1.
 try()
 {
   sed "s|@do@|$1|" >"$work/wrong.ci" <<'END'
@@ -88,19 +88,19 @@ END
   run timeout 20 "$skuarun" -n 2 "$work/wrong"
 }
 
-# ... which ends with the line $2.
+# Runs such a program, which must end with the error $2.
 refused()
 {
   try "$1"
   ok "$1: ends the job" test "$code" = 134
-  ok "$1: says why" has "$err" "gave up: $2"
+  ok "$1: names the misuse" has "$err" "gave up: $2"
 }
 
-refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of .x' is -1"
-refused 'Square_square(Square_new(), 3);' 'Square.square waits for an answer before the program has begun'
+refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of argument .x' is -1"
+refused 'Square_square(Square_new(), 3);' 'Square.square waits for a result before the program has started'
 refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
 
-# A backtrace shows the callers, also in what was inlined, by the lines of the interface file.
+# A backtrace shows the callers, including inlined ones, at lines of the interface file.
 shows()
 {
   does=$1
@@ -118,9 +118,9 @@ if command -v addr2line >/dev/null; then
   shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:45' 'Main_on_slow at wrong\.ci:49'
 fi
 refused 'skua_complete(Main_total_done(Main_self(self)), "four", 4);' \
-  'Main.total: takes .double heat., which is 8 bytes, but the result that arrived on PE 0 has 4; do the contributions'
+  'Main.total takes .double heat., 8 bytes, but the result of the reduction on PE 0 has 4 bytes; do the contributions'
 refused 'skua_complete(Main_list_done(Main_self(self)), "four", 4);' \
-  'Main.list: takes .int n, const double .heat., which is a multiple of 8 bytes, but the result'
+  'Main.list takes .int n, const double .heat., a multiple of 8 bytes, but the result'
 
 export SKUA_CHECKED_MESSAGES=1
 refused 'Main_free_it(Main_self(self)); Main_hold(Main_self(self), Note_new());' \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# skuarun.sh - the launcher: exit codes, deaths, signals, input and output, and
-# that nothing is left behind.
+# skuarun.sh - skuarun on one host: exit codes, failures, signals, input and output, and that no process
+# is left.
 #
 # usage: skuarun.sh SKUARUN MISBEHAVE
 skuarun=$1
@@ -14,74 +14,74 @@ export SKUA_PIN=none
 
 # ---- the command line
 run "$skuarun" --help
-ok "--help explains and succeeds" has "$code $out" '^0 usage: skuarun'
+ok "--help prints the usage" has "$code $out" '^0 usage: skuarun'
 run "$skuarun" --version
 ok "--version" has "$code $out" '^0 skuarun [0-9]'
 run "$skuarun" -n 2
 ok "no program is an error" has "$code $err" '^2 skuarun: no program'
 run "$skuarun" -n 0 "$program"
-ok "so are 0 PEs" has "$code $err" '^2 skuarun: -n 0: expected'
+ok "0 PEs are an error" has "$code $err" '^2 skuarun: -n 0: expected'
 run "$skuarun" -n 2x "$program"
-ok "and PEs that are no number" has "$code $err" '^2 skuarun: -n 2x: expected'
+ok "a number of PEs that is none is an error" has "$code $err" '^2 skuarun: -n 2x: expected'
 run "$skuarun" --bogus "$program"
-ok "and an unknown option" has "$code" '^2$'
+ok "an unknown option is an error" has "$code" '^2$'
 run "$skuarun" -s log_level "$program"
-ok "and --set without a value" has "$code $err" '^2 .*expected NAME=VALUE'
+ok "--set without a value is an error" has "$code $err" '^2 .*expected NAME=VALUE'
 run "$skuarun" -n 2 ./no-such-program
-ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
-ok "is said once" one_line "$err"
+ok "a program that does not exist" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
+ok "is reported once" one_line "$err"
 cp "$program" "$work/just$$"
 run sh -c 'cd "$1" && exec "$2" -n 1 "$3"' sh "$work" "$skuarun" "just$$"
-ok "a program of this folder without its path is told how to be named" \
-  has "$code $err" "^127 .* in PATH; for the one in this folder say ./just$$"
+ok "a program of this directory without a path: the error says how to run it" \
+  has "$code $err" "^127 .* in PATH; to run the one in this directory, write ./just$$"
 run "$skuarun" -n 2 /etc/passwd
 ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
 
 # ---- settings
 run "$skuarun" -n 2 -s log_level=loud "$program" exit-42
-ok "a bad setting is refused before anything starts" has "$code $err" '^2 .*SKUA_LOG_LEVEL=loud: expected fatal'
+ok "an invalid setting is rejected before the start" has "$code $err" '^2 .*SKUA_LOG_LEVEL=loud: expected fatal'
 run "$skuarun" -n 2 -s log_level=info "$program" exit-42
-ok "who looks at the log sees from where on arrays are not copied" has "$code $err" 'zero copy from [0-9]+ bytes'
+ok "the log shows the zero-copy threshold" has "$code $err" 'zero copy from [0-9]+ bytes'
 run env SKUA_SHARE_MALLOC=4k "$program" exit-42
-ok "share_malloc needs a library that skuarun loads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
+ok "share_malloc needs a library that skuarun preloads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
 run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
-ok "a misspelt one is named, with the right one" has "$code $err" '^42 .*SKUA_LOG_LEVLE is no setting; did you mean SKUA_LOG_LEVEL'
+ok "a misspelt setting is reported with a suggestion" has "$code $err" '^42 .*SKUA_LOG_LEVLE is no setting; did you mean SKUA_LOG_LEVEL'
 ok "once" one_line "$err"
 run "$skuarun" -n 2 -s arena_address=1000000000000 "$program" exit-42
 ok "an arena that cannot be mapped" has "$code $err" '^1 .*cannot map an arena.*SKUA_ARENA_ADDRESS'
 touch "$work/taken"
 run env PLACE_TAKEN="$work/taken" "$skuarun" -n 3 -s arena_address=0x300000000000 "$program" exit-42
-ok "a process that has something else there" has "$code $err" '^1 .*cannot map the arena at 0x300000000000'
-ok "ends the job" none_left
+ok "a process whose address range is occupied" has "$code $err" '^1 .*cannot map the arena at 0x300000000000'
+ok "no process is left" none_left
 run "$skuarun" -n 2 --pin=9-1 "$program" exit-42
-ok "a bad list of CPUs" has "$code $err" '^2 .*SKUA_PIN=9-1: expected'
+ok "an invalid list of CPUs" has "$code $err" '^2 .*SKUA_PIN=9-1: expected'
 
 # ---- exit codes
 for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do
   # shellcheck disable=SC2086
   run "$skuarun" $mode "$program" exit-42
   ok "skua_exit(42) with $mode" test "$code" = 42
-  ok "says nothing" test -z "$err"
+  ok "prints no error" test -z "$err"
 done
 run "$skuarun" -n 2 true
-ok "a program that is not of Skua" test "$code" = 0
+ok "a program that does not use Skua" test "$code" = 0
 run "$skuarun" -n 2 false
-ok "and one that fails" has "$code $err" '^1 .*exited with code 1 without joining'
+ok "a program that does not use Skua and fails" has "$code $err" '^1 .*exited with code 1 without joining'
 run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
-ok "a PE that computes on is ended" has "$code $err" '^3 .*did not end within 0.3 s of skua_exit'
+ok "a PE that goes on computing is killed" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
 
-# ---- deaths: named in one line, at once (a second; a loaded machine is given more than that, but
-# less than any time-out), the code is the failing one
+# ---- failures: reported in one line, with the exit code of the failed process, without waiting for a
+# time-out
 died()
 {
   # shellcheck disable=SC2086
   run "$skuarun" $1 "$program" "$2"
   ok "$2 with $1: code $3" test "$code" = "$3"
-  ok "$2 with $1: named" has "$err" "$4"
+  ok "$2 with $1: reported" has "$err" "$4"
   ok "$2 with $1: in one line" one_line "$err"
   ok "$2 with $1: without waiting for a time-out ($seconds s)" test "$seconds" -lt 25 # SKUA_PEER_TIMEOUT is 30
 }
-if [ "${SANITIZED:-}" = "" ]; then # a sanitizer has its own words for it
+if [ "${SANITIZED:-}" = "" ]; then # a sanitizer prints its own report
   died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8$'
   died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'
   died "-n 3 -t 3" abort 134 '^skuarun: PE 2 \(process 0\) died of signal 6'
@@ -93,49 +93,49 @@ died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
 died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not 42$'
 died "-n 3" leave 1 '^skuarun: PE 2 \(process 2\) exited with code 0 before skua_exit'
 died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
-ok "nothing is left of them" none_left
+ok "no process is left" none_left
 
 if [ "${SANITIZED:-}" = "" ]; then
   run "$skuarun" -n 2 -s backtrace=1 "$program" segv
-  ok "SKUA_BACKTRACE=1 says where" has "$err" 'at address 0x8, in write_to_nowhere'
-  ok "and who called" has "$err" 'called from (start|die_by_signal)'
+  ok "SKUA_BACKTRACE=1 names the function" has "$err" 'at address 0x8, in write_to_nowhere'
+  ok "and its caller" has "$err" 'called from (start|die_by_signal)'
   run "$skuarun" -n 2 -s backtrace=1 "$program" unknown-pe
   ok "also after a misuse" has "$err" 'called from (unknown_pe|start)'
 fi
 
-# ---- all PEs of a process at once: one of them is named
+# ---- all PEs of a process fail at once: one of them is reported
 if [ "${SANITIZED:-}" = "" ]; then
   for _ in 1 2 3 4 5; do
     run "$skuarun" -n 4 -t 4 "$program" all-segv
-    ok "all PEs crash: one is named, in one line" has "$err" '^skuarun: PE [0-3] \(process 0\) died of signal 11 .* at address 0x8$'
+    ok "all PEs crash: one is reported, in one line" has "$err" '^skuarun: PE [0-3] \(process 0\) died of signal 11 .* at address 0x8$'
   done
 fi
 run "$skuarun" -n 4 -t 4 "$program" all-give-up
-ok "all PEs give up: one is named" has "$err" '^skuarun: PE [0-3] \(process 0\) gave up: the answer is not 42$'
+ok "all PEs give up: one is reported" has "$err" '^skuarun: PE [0-3] \(process 0\) gave up: the answer is not 42$'
 ok "in one line" one_line "$err"
 
-# ---- processes that do not take part, or twice
+# ---- processes that do not join, or join twice
 mkdir "$work/first"
 run "$skuarun" -n 2 sh -c "rmdir $work/first 2>/dev/null && exit 0; sleep 0.3; exec $program exit-42"
-ok "one that never joins ends the job" has "$code $err" '^1 .*exited with code 0 without joining'
+ok "a process that never joins ends the job" has "$code $err" '^1 .*exited with code 0 without joining'
 run "$skuarun" -n 2 sh -c "$program exit-42; $program exit-42"
-ok "a second program in a slot is refused" has "$err" 'has joined already'
+ok "a second program in a slot is rejected" has "$err" 'has joined already'
 
-# ---- a process that is stopped is given up, if the setting says so
+# ---- a process that is stopped for longer than SKUA_STOP_TIMEOUT is killed
 for apart in 1 0; do
   run "$skuarun" -n 2 -s stop_timeout=0.1 -s share=$apart "$program" stop
-  ok "stopped, share=$apart: given up" \
-    has "$code $err" '^137 skuarun: PE 1 \(process 1\) was stopped for 0.1 s and is given up .SKUA_STOP_TIMEOUT.$'
+  ok "stopped, share=$apart: killed" \
+    has "$code $err" '^137 skuarun: PE 1 \(process 1\) was stopped for 0.1 s and has been killed .SKUA_STOP_TIMEOUT.$'
 done
 
 # ---- binaries that differ
 touch "$work/odd"
 run env ODD_ONE="$work/odd" "$skuarun" -n 3 "$program" exit-42
-ok "other handlers than the rest" has "$err" 'handler [0-9]+ is (missing|"odd") in process [12] but ("odd"|missing) in process 0'
-ok "end the job" test "$code" = 1
+ok "a process with other handlers is reported" has "$err" 'handler [0-9]+ is (missing|"odd") in process [12] but ("odd"|missing) in process 0'
+ok "and ends the job" test "$code" = 1
 touch "$work/odd"
 run env ODD_ONE="$work/odd" "$skuarun" -n 2 -s share=0 "$program" exit-42
-ok "also over the network, named on both sides" \
+ok "also over the network, on both sides" \
   has "$err" 'its handler [0-9]+ is "(odd|.missing.)", that of this process is "(odd|.missing.)"'
 
 # ---- a message of 3 GB, between processes
@@ -144,20 +144,20 @@ ok "3 GB in a message" has "$code $out" '^0 3221237817 bytes'
 
 # ---- input and output
 run sh -c "printf 'one\ntwo\n' | '$skuarun' -n 3 '$program' echo"
-ok "stdin goes to PE 0" has "$(echo $out)" '^got one got two$'
+ok "stdin is forwarded to PE 0" has "$(echo $out)" '^got one got two$'
 run "$skuarun" -n 4 "$program" lines
-ok "lines stay whole" test "$(printf '%s\n' "$out" | grep -cE '^line [0-9]+ of PE [0-3]$')" = 800
-ok "and none is lost or added" test "$(printf '%s\n' "$out" | wc -l)" = 800
+ok "lines are not broken" test "$(printf '%s\n' "$out" | grep -cE '^line [0-9]+ of PE [0-3]$')" = 800
+ok "and no line is lost or added" test "$(printf '%s\n' "$out" | wc -l)" = 800
 run "$skuarun" -n 4 -t 2 -l "$program" lines
 ok "labels name the PEs" test "$(printf '%s\n' "$out" | grep -cE '^\[(0-1|2-3)\] line')" -ge 400
 run "$skuarun" -n 3 -l "$program" lines
-ok "one PE a process: its number" has "$out" '^\[2\] line 199 of PE 2$'
+ok "one PE per process: the label is its number" has "$out" '^\[2\] line 199 of PE 2$'
 run "$skuarun" -n 2 -v "$program" exit-42
-ok "-v tells what runs where" has "$err" '^skuarun: process 1 is pid [0-9]+, with PE 1'
+ok "-v prints pids and PEs" has "$err" '^skuarun: process 1 is pid [0-9]+, with PE 1'
 run sh -c "'$skuarun' -n 2 '$program' lines | head -n 1; sleep 0.6"
-ok "a reader that goes away ends the job" none_left
+ok "the job ends when the reader of its output ends" none_left
 
-# ---- odd surroundings
+# ---- unusual environments
 run sh -c "'$skuarun' -n 2 '$program' exit-42 <&-"
 ok "started without stdin" test "$code" = 42
 full_disk
@@ -172,7 +172,7 @@ ended_by()
   kill "-$1" $pid
   ended
   ok "SIG$1 ends the job" test "$code" = "$2"
-  ok "and leaves nothing" none_left
+  ok "and no process is left" none_left
 }
 ended_by TERM 143
 ended_by INT 130
@@ -189,13 +189,13 @@ start_waiting "$skuarun" -n 3 "$program" wait
 kill -KILL "$(pgrep -x "$name" -P $pid | head -n 1)"
 ended
 ok "SIGKILL of a process ends the job" test "$code" = 137
-ok "and leaves nothing" none_left
+ok "and no process is left" none_left
 "$skuarun" -n 2 sh -c "\"$program\" wait; true" >"$work/wait" 2>&1 &
 pid=$!
 await_waiting 2
 kill -KILL $pid
 wait $pid 2>/dev/null
-ok "also behind a shell" none_left
+ok "also of a job behind a shell" none_left
 
 # ---- an idle job uses no CPU
 ticks_used()

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * storm.c - random traffic: every message that arrives sends up to three more,
- * anywhere, of any size, priority and way of travel, as long as its fuel lasts;
- * some are kept for a while, some go through user threads and timers.  At the
- * end as many have been received as were sent, and none was damaged.
+ * storm.c - random traffic: every message sends up to three more, to any PE, of any size, priority
+ * and protocol, as long as its fuel lasts; some are kept for a while, some pass through user
+ * threads and timers.  At the end as many messages have been received as were sent, and none is
+ * corrupted.
  *
- * PE 0 finds the end by asking all PEs for their counts until two rounds agree.
+ * PE 0 detects the end by requesting the counts of all PEs until two rounds agree.
  *
  * usage: storm [FUEL]
  */
@@ -15,7 +15,7 @@
 #include "tap.h"
 
 struct spark {
-    uint64_t seed; /* what the rest is made of */
+    uint64_t seed; /* seed of the payload */
     int32_t  fuel;
     uint32_t bytes; /* of fill */
     uint64_t sum;

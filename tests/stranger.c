@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stranger.c - a stranger at the doors of a job: finds the TCP ports that processes of a
- * name listen at, in its network namespace, and
+ * stranger.c - foreign connections to the ports of a job.  It finds the TCP ports on which
+ * processes of a given name listen, in its network namespace, and
  *
- *   list       says their addresses, one a line
- *   doors      says addresses and ports, as 10.0.0.1:5000
- *   disturb    to each: connects and sends garbage, the beginning of something, huge
- *              lengths; connects and says nothing; connects many times
+ *   list       prints their addresses, one per line
+ *   doors      prints addresses and ports, as 10.0.0.1:5000
+ *   disturb    connects to each port and sends garbage, truncated headers and huge lengths;
+ * connects and stays silent; connects many times flood      connects to each port in turn, as fast
+ * as possible, and hangs up, or stays silent as long as it has descriptors
  *
- *   flood      to each, in turn and as fast as it can: connects and hangs up, and connects and
- *              says nothing, and stays as long as it has room
- *
- * From another namespace, `visit' disturbs the doors that it is told.  `occupy' listens at
- * all ports of a range, says so, and waits until its input ends.
+ * From another namespace, `visit' disturbs the given ports.  `occupy' listens on all ports of a
+ * range, prints a line, and waits for the end of its input.
  *
  * usage: stranger list | doors | disturb | flood NAME SECONDS [SEED]
  *        stranger visit SECONDS SEED DOOR...
@@ -54,9 +52,9 @@ static unsigned long next_random(void)
     return state >> 33;
 }
 
-/* ---- finding them --------------------------------------------------------------------- */
+/* ---- finding ports --------------------------------------------------------------------- */
 
-/* All that listen in this namespace. */
+/* All listening sockets of this namespace. */
 static void read_listeners(void)
 {
     FILE         *file = fopen("/proc/net/tcp", "r");
@@ -164,7 +162,7 @@ static void say_something(int fd)
     switch (next_random() % 4) {
     case 0: memset(bytes, 0xff, n < 64 ? n : 64); break; /* huge lengths */
     case 1: memset(bytes, 0, n < 64 ? n : 64); break;
-    case 2: n = n % 8 + 1; break; /* the beginning of a header */
+    case 2: n = n % 8 + 1; break; /* a truncated header */
     default: break;
     }
     (void)!send(fd, bytes, n, MSG_NOSIGNAL);
@@ -178,8 +176,8 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* For so long, and longer where the machine is too busy for a few visits.  Only those count
- * that were let in: the tests ask for LEAST_VISITS. */
+/* Visits for that time, or longer if a loaded machine permits only few visits.  Only accepted
+ * connections count; the tests require LEAST_VISITS. */
 static void disturb(double seconds)
 {
     double   until  = now() + seconds;
@@ -194,7 +192,7 @@ static void disturb(double seconds)
             continue;
         }
         visits++;
-        if (next_random() % 8 == 0) { /* stays and says nothing */
+        if (next_random() % 8 == 0) { /* stays and is silent */
             if (silent[slot % SILENT])
                 close(silent[slot % SILENT]);
             silent[slot++ % SILENT] = fd;
@@ -208,7 +206,7 @@ static void disturb(double seconds)
     printf("%u visits to %d doors\n", visits, door_count);
 }
 
-/* Does not wait for an answer of the system. */
+/* Does not wait for the connection. */
 static int knock_at_once(const struct door *door)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -218,7 +216,7 @@ static int knock_at_once(const struct door *door)
     return fd;
 }
 
-/* The other side sees a reset. */
+/* Closes with a reset. */
 static void hang_up(int fd)
 {
     struct linger at_once = {1, 0};
@@ -246,12 +244,12 @@ static void flood(double seconds)
             hang_up(kept[n / 2 % FLOOD_KEPT]);
         kept[n / 2 % FLOOD_KEPT] = fd;
         if (n % 64 == 1)
-            usleep(1000); /* the job has a share of the machine, too */
+            usleep(1000); /* leaves CPU time to the job */
     }
     printf("%u connections to %d doors\n", n, door_count);
 }
 
-/* ---- what is asked for -------------------------------------------------------------------- */
+/* ---- commands -------------------------------------------------------------------- */
 
 static void begin_random(const char *seed)
 {
@@ -282,7 +280,7 @@ static void add_door(char *text)
                              .sin_addr.s_addr = inet_addr(text)};
 }
 
-/* Ports that somebody else has already are as good. */
+/* Ports that another process uses already are occupied, too. */
 static void occupy(int first, int last)
 {
     for (int port = first; port <= last; port++) {

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# strangers.sh - what a job over the network does with what it did not ask for: strangers
-# at its ports, forged packets, settings and processes that do not go together, too much
-# at once.
+# strangers.sh - a job over the network under unexpected input: foreign connections to its ports, forged
+# packets, processes with different settings or programs, floods.
 #
 # usage: strangers.sh TESTS-FOLDER EXAMPLES-FOLDER DRIVER...
 tests=$1
@@ -21,7 +20,7 @@ fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export SKUA_SHARE=0 UCX_TLS=tcp SKUA_DRIVER=
 
-# apart N PROGRAM...: processes that behave as if each were on a host of its own
+# apart N PROGRAM...: run it in processes that share no memory
 apart()
 {
   n=$1
@@ -29,7 +28,7 @@ apart()
   run timeout -k 5 60 "$mpirun" --oversubscribe --bind-to none -n "$n" "$@"
 }
 
-# ---- what each driver is asked for ------------------------------------------------
+# ---- for each driver ------------------------------------------------
 
 at_the_ports()
 {
@@ -37,20 +36,20 @@ at_the_ports()
      "$tests/test_stranger" list "$name" 0 >/dev/null && break
      sleep 0.1
    done
-   sleep 0.5 # until there are all
+   sleep 0.5 # until all ports are open
    "$tests/test_stranger" list "$name" 0 >"$work/doors"
    exec "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits") &
   stranger=$!
   apart 3 "$program" ask 5
   wait $stranger
-  ok "$driver: a job goes on among strangers ($(cat "$work/visits"))" \
+  ok "$driver: a job survives foreign connections ($(cat "$work/visits"))" \
     has "$code $out" 'all balls are back'
-  ok "$driver: of one host, listens at loopback alone" \
+  ok "$driver: a job on one host listens on loopback only" \
     test "$(sort -u "$work/doors")" = 127.0.0.1
 }
 
-# Far more connections than a process may have descriptors, while PEs connect to each other: those
-# that hang up, and those that say nothing.
+# Far more connections than a process has descriptors, while PEs connect to each other: some of them
+# hang up, some stay silent.
 flooded()
 {
   (for _ in $(seq 300); do
@@ -62,13 +61,13 @@ flooded()
   stranger=$!
   apart 3 sh -c 'ulimit -n 256; exec "$@"' sh "$program" ask 6
   wait $stranger
-  ok "$driver: a job with 256 descriptors outlives a flood ($(cat "$work/flood"))" \
+  ok "$driver: a job with 256 descriptors survives a flood ($(cat "$work/flood"))" \
     has "$code $out" 'all balls are back'
   ok "$driver: and its three processes still listen for peers" \
     test "$(grep -c . "$work/doors")" -ge 9
 }
 
-# Nothing is in the shared-memory file system, so nothing can be left there.
+# The runtime uses no shared-memory file system, so nothing can be left there.
 killed()
 {
   shared=$(ls /dev/shm; ipcs -m | wc -l)
@@ -85,69 +84,69 @@ killed()
   ok "$driver: and leaves none when it is killed" test "$(ls /dev/shm; ipcs -m | wc -l)" = "$shared"
 }
 
-# What is not taken stays in the sender's arena, and nowhere else.
+# Messages that the receiver does not accept stay in the arena of the sender.
 too_much_at_once()
 {
   SKUA_ARENA_SIZE=1g apart 3 "$program" flood 200000 100 "$work/flood.$driver"
-  ok "$driver: who computes gets it all later" has "$code $out" 'the flood is over'
-  ok "$driver: and does not keep messages from others" has "$out" '^others are reached'
-  ok "$driver: the sender copies nothing" has "$out" '^the sender has grown by [0-9] MiB'
-  ok "$driver: nor does the receiver" has "$out" '^the receiver has grown by [0-2]?[0-9] MiB'
+  ok "$driver: a computing receiver gets all messages later" has "$code $out" 'the flood is over'
+  ok "$driver: and does not delay messages to others" has "$out" '^others are reached'
+  ok "$driver: the sender makes no copies" has "$out" '^the sender has grown by [0-9] MiB'
+  ok "$driver: the receiver makes no copies" has "$out" '^the receiver has grown by [0-2]?[0-9] MiB'
   SKUA_ARENA_SIZE=64m apart 2 "$program" flood 1000000 1000
   ok "$driver: a sender that would fill the arena waits" has "$code $out" 'the flood is over'
   SKUA_BACKPRESSURE=1t SKUA_ARENA_SIZE=64m apart 2 "$program" flood 1000000 1000
-  ok "$driver: too much for the arena is said" has "$err" 'PE 1.*: the arena is full; raise SKUA_ARENA_SIZE'
+  ok "$driver: a full arena is reported" has "$err" 'PE 1.*: the arena is full; raise SKUA_ARENA_SIZE'
   ok "$driver: and ends the job" test "$code" != 0
 }
 
 settings()
 {
   SKUA_INTERFACES=nosuch0 apart 2 "$examples/token"
-  ok "$driver: no such interface" has "$code $err" 'other hosts with \(.* nosuch0'
+  ok "$driver: an interface that does not exist" has "$code $err" 'other hosts with \(.* nosuch0'
   SKUA_PORTS=45000-45001 apart 2 "$examples/token"
   ok "$driver: too few ports" has "$code $err" '45000-45001'
   ok "$driver: which ends the job ($seconds s)" test "$code $((seconds < 25))" = "1 1"
   SKUA_PORTS=many apart 2 "$examples/token"
-  ok "$driver: ports that are none" has "$err" 'SKUA_PORTS=many: expected any or a range of ports'
+  ok "$driver: an invalid range of ports" has "$err" 'SKUA_PORTS=many: expected any or a range of ports'
 }
 
-# ---- what those with one-sided operations are asked for, too ----------------------
+# ---- for drivers with one-sided operations ----------------------
 
 unregistered()
 {
   export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_LEAST=1 SKUA_TEST_FAULT
   for SKUA_TEST_FAULT in register some keys; do
     apart 2 "$tests/test_onesided" 50
-    ok "$driver: all is as it should be with the fault: $SKUA_TEST_FAULT" test "$code" = 0
+    ok "$driver: the program succeeds with the fault: $SKUA_TEST_FAULT" test "$code" = 0
     [ $SKUA_TEST_FAULT = keys ] && continue
-    ok "$driver: region and PE are named" has "$err" \
+    ok "$driver: region and PE are reported" has "$err" \
       'of region 0x[0-9a-f]+( [^ ].*)? on PE [01].*the adapter has no more entries.*by request'
-    ok "$driver: by each process once" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
+    ok "$driver: once by each process" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
   done
   unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
 }
 
-# A host with room for fewer regions.
+# A host with memory for fewer regions.
 uneven()
 {
   SKUA_LOG_LEVEL=fatal apart 1 -x SKUA_ARENA_SIZE=256m "$tests/test_uneven" 300 600000 : \
     -n 1 -x SKUA_ARENA_SIZE=64m "$tests/test_uneven" 300 600000
-  ok "$driver: regions that not all can make" has "$code $out" '^0 nothing is left of 300 regions'
+  ok "$driver: regions that one PE cannot create" has "$code $out" '^0 nothing is left of 300 regions'
 }
 
-# ---- what is the same with any driver: asked of the one that is always there -------
+# ---- independent of the driver: tested with tcp, which is always there -------
 
 forged()
 {
   apart 2 "$tests/test_forger" packets
   ok "$driver: forged packets are counted and dropped" has "$code $out" '13 of 13 wrong packets'
-  ok "$driver: and told of" has "$err" 'was dropped: its sender does not know the secret'
+  ok "$driver: and reported" has "$err" 'was dropped: its sender does not know the secret'
   apart 2 "$tests/test_forger" addresses
   ok "$driver: addresses that PE 0 never gave are not used" \
     has "$code $out" '^0 ([0-9]+) of \1 wrong packets'
-  ok "$driver: and told of" has "$err" 'a completion that came from PE 1 was dropped'
+  ok "$driver: and reported" has "$err" 'a completion that came from PE 1 was dropped'
   SKUA_LOG_LEVEL=fatal apart 2 "$tests/test_forger" requests
-  ok "$driver: requests that make no sense do no harm" test "$code" = 0
+  ok "$driver: invalid requests do no harm" test "$code" = 0
 }
 
 two_programs()
@@ -161,7 +160,7 @@ for driver in "$@"; do
   SKUA_DRIVER=$driver
   at_the_ports
   if [ "$driver" = tcp ]; then
-    ok "$driver: tells who was refused" has "$err" \
+    ok "$driver: a rejected connection is reported" has "$err" \
       'a connection from 127.0.0.1 was refused: it does not know the secret of the job'
     forged
     two_programs
@@ -176,12 +175,12 @@ for driver in "$@"; do
 done
 
 SKUA_DRIVER=nosuch apart 2 "$examples/token"
-ok "no such driver" has "$err" 'SKUA_DRIVER=nosuch: expected auto, tcp'
+ok "a driver that does not exist" has "$err" 'SKUA_DRIVER=nosuch: expected auto, tcp'
 SKUA_DRIVER=auto SKUA_DRIVER_PATH=/nonexistent apart 2 "$examples/token"
-ok "no drivers there" has "$err" 'no driver to reach other hosts with \([a-z]+: .* was not found'
+ok "a path without drivers" has "$err" 'no driver to reach other hosts with \([a-z]+: .* was not found'
 if has "$*" ucx; then
   apart 1 -x SKUA_DRIVER=tcp "$examples/token" : -n 1 -x SKUA_DRIVER=ucx "$examples/token"
   ok "two drivers" has "$err" 'process [01] uses the driver (tcp|ucx), this one (tcp|ucx)'
 fi
-ok "nothing is left" none_left
+ok "no process is left" none_left
 tap_end

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c - streams of random items from everybody to everybody: each arrives once, whole
- * and in order, on meshes of all dimensions, with buffers of any size, by items and by
- * batches; they wait no longer and in no greater number than they may.
+ * stream.c - streams of random items between all PEs: each arrives once, intact and in order, on
+ * meshes of all dimensions, with buffers of any size, delivered by items and by batches; items wait
+ * no longer, and no more of them wait, than specified.
  *
  * usage: stream [ITEMS]
  */
@@ -14,7 +14,7 @@
 #define PES_MOST 16
 #define PERIOD   0.002
 
-/* What all items begin with; the rest is made from it. */
+/* The head of an item, which determines the rest. */
 struct head {
     uint16_t source;
     uint32_t sequence;
@@ -154,7 +154,7 @@ static void begin(const struct variant *v)
     total(0); /* all have */
 }
 
-/* Until everything has arrived; then, that it is exactly what was sent. */
+/* Waits until everything has arrived and compares it with what was sent. */
 static void finish(const struct variant *v, bool flush)
 {
     struct mine *m = mine();
@@ -163,7 +163,7 @@ static void finish(const struct variant *v, bool flush)
     do {
         if (flush)
             skua_stream_flush(v->stream);
-        skua_poll(1000); /* where there is nobody to wait for */
+        skua_poll(1000); /* with a single PE */
         counts[0] = total(sum(m->sent));
         counts[1] = total(sum(m->received));
     } while (counts[0] != counts[1]);
@@ -200,7 +200,7 @@ static void test_uneven(const struct variant *v, int items)
     finish(v, true);
 }
 
-/* What is put is gathered: far fewer batches than items. */
+/* Items are aggregated: there are far fewer batches than items. */
 static void test_gathers(void)
 {
     enum { ITEMS = 20000 };
@@ -227,7 +227,7 @@ static void put_one_for_all(const struct variant *v)
         put(v, pe);
 }
 
-/* An idle PE sends what it has. */
+/* An idle PE flushes its buffers. */
 static void test_idle(void)
 {
     put_one_for_all(&variants[2]);
@@ -235,7 +235,7 @@ static void test_idle(void)
     finish(&variants[2], false);
 }
 
-/* One that is told to wait does not, until it is told to send. */
+/* A stream without idle flush keeps its items until it is flushed. */
 static void test_patient(void)
 {
     put_one_for_all(&patient);
@@ -243,12 +243,12 @@ static void test_patient(void)
         total(0);
     CHECK(sum(mine()->received) == 0);
     CHECK(skua_stream_waiting(patient.stream) == (size_t)skua_pes());
-    total(0); /* all have looked */
+    total(0); /* all PEs have checked */
     CHECK(skua_stream_flush(patient.stream) && !skua_stream_flush(patient.stream));
     finish(&patient, true);
 }
 
-/* A period sends it, here and on the way; never before. */
+/* A periodic flush sends items, also at intermediate PEs, and never early. */
 static void test_period(void)
 {
     double before = skua_time(), far;
@@ -264,7 +264,7 @@ static void test_period(void)
     CHECK(skua_stats_get().timers > 0);
 }
 
-/* Items that come before there is anybody to take them wait, in their order. */
+/* Items that arrive before the stream is bound wait, in order. */
 static void test_held(void)
 {
     forget(&held);
@@ -309,7 +309,7 @@ static void test_chain(void)
     total(0);
     skua_stream_put(chain.stream, skua_pe(), &links);
     while (total((int64_t)mine()->links) < (int64_t)LINKS * skua_pes()) {
-        skua_stream_flush(chain.stream); /* alone we are never idle here */
+        skua_stream_flush(chain.stream); /* a single PE is never idle here */
         skua_poll(1000);
     }
     CHECK(total((int64_t)mine()->links) == (int64_t)LINKS * skua_pes());
@@ -321,7 +321,7 @@ static void test_hosts(void)
 {
     int hosts = skua_hosts(), pes = 0;
 
-    CHECK(total(hosts) == (int64_t)hosts * skua_pes()); /* all say the same */
+    CHECK(total(hosts) == (int64_t)hosts * skua_pes()); /* all PEs agree */
     for (int host = 0; host < hosts; host++) {
         for (int i = 0; i < skua_host_pes(host); i++, pes++) {
             int pe = skua_host_pe(host, i);

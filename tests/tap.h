@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tap.h - a test says "ok 1 - what" or "not ok 1 - what"; any "not ok" fails it.
+ * tap.h - a test prints "ok 1 - name" or "not ok 1 - name" for each check; any "not ok" fails it.
  *
- * Unit tests: OK(), then return tap_end() from main().
- * Programs on several PEs: CHECK() ends the job with a line that says where, so
- * a test passes only if it comes to its skua_exit(0).
- * Randomized tests take their seed from tap_seed(), which prints it; SEED=n in
- * the environment repeats a run.
+ * Unit tests: call OK(), then return tap_end() from main().
+ * Programs on several PEs: CHECK() ends the job with an error that names the line, so a test passes
+ * only if it reaches its skua_exit(0). Randomized tests take their seed from tap_seed(), which
+ * prints it; SEED=n in the environment repeats a run.
  */
 #ifndef TAP_H
 #define TAP_H
@@ -47,7 +46,7 @@ __attribute__((unused)) static int tap_end(void)
             skua_abort("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                     \
     } while (0)
 
-/* xorshift64*: the same sequence everywhere. */
+/* xorshift64*: a sequence that does not depend on the machine. */
 static inline uint64_t tap_random(uint64_t *state)
 {
     *state ^= *state >> 12;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# tap.sh - for tests in shell: source it, call the functions, end with tap_end.
+# tap.sh - functions for tests in shell.  A test sources it, calls ok, and ends with tap_end.
 #
-#   run COMMAND...      runs it; $code, $out (stdout) and $err (stderr) are set,
-#                       and $seconds, how long it took (a whole number)
-#   ok WHAT TEST...     a result: whether the command TEST succeeds
-#   has TEXT PATTERN    whether the text has a line that matches (grep -E)
+#   run COMMAND...      run the command; sets $code, $out (stdout), $err (stderr) and
+#                       $seconds, the run time as a whole number
+#   ok NAME TEST...     print the result of a test: whether the command TEST succeeds
+#   has TEXT PATTERN    succeed if a line of the text matches (grep -E)
 set -u
 count=0
 bad=0
@@ -46,7 +46,7 @@ one_line()
   [ "$(printf '%s\n' "$1" | grep -c .)" = 1 ]
 }
 
-# A copy of the program $1 under a name of this run alone, $program, so that its
+# Copies the program $1 to $program, whose name, $name, is unique to this run, so that its
 # processes can be told from those of other runs.
 name_program()
 {
@@ -55,18 +55,33 @@ name_program()
   cp "$1" "$program"
 }
 
-# Whether no process of that program is left.  They are gone within
-# milliseconds; a loaded machine is given seconds.
+# Succeeds when no process of that program is left.  They exit within milliseconds; the limit
+# is for loaded machines.
 none_left()
 {
   for _ in $(seq 100); do
-    ps -C "$name" -o stat= | grep -qv '^Z' || return 0 # Z: dead, not yet collected
+    ps -C "$name" -o stat= | grep -qv '^Z' || return 0 # Z: a zombie
     sleep 0.1
   done
   return 1
 }
 
-# The files that a page links to, relative to it.
+# make_memory_group BYTES: makes a control group, of version 1 or 2, that limits memory.  Sets $group
+# to its path, or to nothing if that is not possible.  The caller removes it with rmdir.
+make_memory_group()
+{
+  for group in /sys/fs/cgroup/memory/skua$$ /sys/fs/cgroup/skua$$; do
+    limit=memory.limit_in_bytes
+    [ "${group%/memory/*}" = "$group" ] && limit=memory.max
+    if mkdir "$group" 2>/dev/null && echo "$1" 2>/dev/null >"$group/$limit"; then
+      return
+    fi
+    rmdir "$group" 2>/dev/null
+  done
+  group=
+}
+
+# Prints the files that a page links to, relative to the page.
 links_of()
 {
   sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threads.c - user threads: they keep their state over switches, wait for each
- * other in every way there is, and there may be very many of them.
+ * threads.c - user threads: they keep their state across switches, synchronize with each other by
+ * all primitives, and there may be very many of them.
  *
- * usage: threads [MANY]   so many threads at a time in the last test
+ * usage: threads [MANY]   MANY: the number of threads in the last test
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void compute(void *arg)
 
     memset(local, (int)seed, sizeof local);
     for (int i = 0; i < 50; i++) {
-        double kept = seed / (i + 1); /* lives in a register over the switch */
+        double kept = seed / (i + 1); /* lives in a register across the switch */
         skua_thread_yield();
         sum += kept;
         CHECK(local[i * 40] == (char)(int)seed);
@@ -69,12 +69,12 @@ static void test_resume(void)
     skua_thread *thread = skua_thread_create(sleeper, &wakes, 0);
 
     CHECK(skua_thread_self() == NULL);
-    skua_thread_resume(thread); /* before it suspends: not lost */
+    skua_thread_resume(thread); /* a resume before the suspend is not lost */
     while (skua_poll(10))
         ;
     CHECK(wakes == 1);
     skua_thread_resume(thread);
-    skua_thread_resume(thread); /* two before it runs are one */
+    skua_thread_resume(thread); /* two resumes before it runs count as one */
     while (skua_poll(10))
         ;
     CHECK(wakes == 2);
@@ -83,7 +83,7 @@ static void test_resume(void)
     CHECK(wakes == 3);
 }
 
-/* The neighbour resumes a thread of ours: its address came in a message. */
+/* The neighbour resumes a thread of this PE, whose handle it received in a message. */
 static void on_thread(skua_msg *msg)
 {
     skua_thread *thread = *(skua_thread **)skua_msg_data(msg);
@@ -227,7 +227,7 @@ static void test_many(int many)
         thread[i] = skua_thread_create(one_of_many, &steps, 0);
     while (steps < many)
         skua_run_count(1);
-    if (many >= 100000) /* all of them live: a page of stack each, and a little */
+    if (many >= 100000) /* all threads exist: about a page of stack each */
         CHECK((resident_bytes() - before) / many <= 2 * sysconf(_SC_PAGESIZE));
     for (int i = 0; i < many; i++)
         skua_thread_resume(thread[i]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * uneven.c - hosts of which one has room for fewer regions than the others: when a symmetric
- * region cannot be made there, nobody keeps anything of it.
+ * uneven.c - one host has memory for fewer regions than the others: a symmetric region that cannot
+ * be created there leaves nothing behind on any PE.
  *
- * PE 0 has the larger arena, and takes the numbers that PE 1 has places for.  What is asked
- * for then, TIMES, cannot be had, and PE 0 could not keep it all.
+ * PE 0 has the larger arena and uses up the region slots of PE 1.  Then TIMES creations fail, and
+ * PE 0 could not hold them all.
  *
  * usage: uneven TIMES BYTES
  */
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OWN 1100 /* an arena of 64 MiB has fewer places */
+#define OWN 1100 /* an arena of 64 MiB has fewer slots */
 
 /* Regions of PE 0 alone. */
 static void make_own(skua_region own[])
@@ -42,10 +42,10 @@ static void start(int argc, char **argv)
     for (int i = 0; i < times; i++)
         if (skua_region_create(bytes, &common) != SKUA_ERR_NOMEM)
             skua_abort("region %d has found a place", i);
-    skua_sync(); /* or the end of the job might come before the answer to the last one */
+    skua_sync(); /* else the job might end before the last answer */
     if (skua_pe() != 0)
         return;
-    /* Had any been kept the arena would be full. */
+    /* If any memory were kept, the arena would be full. */
     if (skua_region_alloc((size_t)times * bytes / 2, &common) != SKUA_OK)
         skua_abort("memory has been lost");
     free_own(own);

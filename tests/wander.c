@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wander.c - elements of a sparse array are inserted, deleted, moved, counted and
- * broadcast to at random, by all PEs at once, and in the end compared with a model.
+ * wander.c - elements of a sparse array are inserted, deleted, migrated, counted and broadcast to
+ * at random, by all PEs at once, and compared with a model.
  *
  * usage: wander [ROUNDS] [STEPS]
  *
- * Every element draws its own steps: it sends to others, moves, contributes to the next
- * reduction, and now and then waits in the middle of an entry.  PE 0 inserts and deletes between
- * rounds, when nothing is under way, and broadcasts in the middle of them.  What must hold in the
- * end of each round:
- *   - each element got exactly the messages that were sent to it, and each broadcast of
- *     its life exactly once, in order;
- *   - each reduction counted each element that was alive exactly once.
+ * Every element takes random steps: it sends to others, migrates, contributes to the next
+ * reduction, and sometimes waits in the middle of an entry method.  PE 0 inserts and deletes
+ * between rounds, when no message is in flight, and broadcasts during rounds.  At the end of each
+ * round:
+ *   - each element has received exactly the messages that were sent to it, and each broadcast of
+ * its lifetime exactly once, in order;
+ *   - each reduction has counted each existing element exactly once.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static bool     alive[INDICES];
 static int      living, sums, sums_wanted;
 static uint64_t seed;
 
-/* What a report says. */
+/* The report of an element. */
 struct report {
     int32_t index, shouts;
     int64_t got, sent[INDICES];
@@ -61,7 +61,7 @@ static int number_of(const void *self)
     return i;
 }
 
-/* What everybody is told of a round. */
+/* The parameters of a round. */
 struct round {
     uint64_t        random;
     bool            alive[INDICES];
@@ -127,7 +127,7 @@ static void on_step(void *self, const void *data, size_t bytes)
     if (draw >> 16 & 1)
         skua_migrate(self, (int)(tap_random(&w->random) % (unsigned)skua_pes()));
     if ((draw >> 24) % 8 == 0)
-        skua_poll(2); /* others run while we are in the middle of it */
+        skua_poll(2); /* other entries run meanwhile */
 }
 
 static void on_shout(void *self, const void *data, size_t bytes)
@@ -138,7 +138,7 @@ static void on_shout(void *self, const void *data, size_t bytes)
     memcpy(&n, data, sizeof n);
     CHECK(n == ++((struct walker *)self)->shouts);
     if (tap_random(&((struct walker *)self)->random) % 8 == 0)
-        skua_poll(2); /* the next one may begin before all have had this */
+        skua_poll(2); /* the next reduction may begin before all elements have the result */
 }
 
 /* ---- reports ------------------------------------------------------------------------ */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* A path as make reads it. */
-static void put_path(FILE *to, const char *path)
+/* Writes a path quoted for make. */
+static void deps_put_path(FILE *to, const char *path)
 {
     for (; *path; path++) {
         if (strchr(" #\\:%", *path))
@@ -16,20 +16,20 @@ static void put_path(FILE *to, const char *path)
     }
 }
 
-void deps(FILE *to, const char *path, const char *directory, const struct needed *needed)
+void deps_print(FILE *to, const char *path, const char *directory, const struct import *imports)
 {
     const char *slash = strrchr(path, '/');
 
     if (strcmp(directory, ".")) {
-        put_path(to, directory);
+        deps_put_path(to, directory);
         fputc('/', to);
     }
-    put_path(to, slash ? slash + 1 : path);
+    deps_put_path(to, slash ? slash + 1 : path);
     fputs(".c: ", to);
-    put_path(to, path);
-    for (; needed; needed = needed->next) {
+    deps_put_path(to, path);
+    for (; imports; imports = imports->next) {
         fputc(' ', to);
-        put_path(to, needed->path);
+        deps_put_path(to, imports->path);
     }
     fputc('\n', to);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deps.h - `skuac --deps': a rule for make. */
+/* deps.h - prints the dependencies of a translation as a make rule: `skuac --deps'. */
 #ifndef DEPS_H
 #define DEPS_H
 
 #include <stdio.h>
 
-#include "modules.h"
+#include "imports.h"
 
-/** `DIRECTORY/NAME.ci.c: PATH/NAME.ci ...'. */
-void deps(FILE *to, const char *path, const char *directory, const struct needed *needed);
+/** Prints `DIRECTORY/NAME.ci.c: PATH/NAME.ci ...' for the file @p path and its imports. */
+void deps_print(FILE *to, const char *path, const char *directory, const struct import *imports);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.c - any bytes as an interface file: the translator reports errors or writes C.
+ * fuzz.c - runs the translator on arbitrary bytes: it reports errors or generates C.
  *
- * Built with clang and -DSKUA_FUZZ=ON it is a libFuzzer program: skuac-fuzz CORPUS-FOLDER.
- * Else replay.c calls it for each file that is named.  An input goes through everything that
- * skuac does but for files: it is parsed and checked with all diagnostics rendered, laid out and
- * understood again, and translated.  What follows a byte 0x1e is a second file, whose modules
- * the first can use as if it had named them.
+ * With clang and -DSKUA_FUZZ=ON this is a libFuzzer program, skuac-fuzz CORPUS-FOLDER; otherwise
+ * replay.c calls it for the files on its command line.  An input passes through all of skuac
+ * except file access: parser, checker, diagnostics, formatter and emitter.  A byte 0x1e separates
+ * a second file whose modules the first one can use as if it imported them.
  *
- * What must hold of any input: diagnostics contain nothing that a terminal would obey; laying a
- * file out changes nothing that is said, and laying it out again changes nothing at all; a
- * translation is not empty, and the next one of the same tree does not differ from it.
+ * Invariants for any input: diagnostics contain no control characters; formatting does not change
+ * the AST and is idempotent; generated files are not empty and do not change when they are
+ * generated again.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -18,20 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "checker.h"
-#include "diagnostic.h"
-#include "dump.h"
-#include "emit.h"
-#include "format.h"
 #include "fuzz.h"
-#include "modules.h"
-#include "parser.h"
-#include "source.h"
+#include "check/checker.h"
+#include "emit/emit.h"
+#include "imports.h"
+#include "print/ast_dump.h"
+#include "print/format.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
+#include "support/source.h"
+#include "syntax/parse_file.h"
 
 #define SEPARATOR 0x1e
 
-/* What is written to a stream in memory. */
+/* A stream in memory. */
 struct fuzz_text {
     FILE  *stream;
     char  *at;
@@ -49,16 +48,16 @@ static void fuzz_text_end(struct fuzz_text *text)
     fclose(text->stream);
 }
 
-/* ---- laying out ---------------------------------------------------------------------------- */
+/* ---- formatting --------------------------------------------------------------------------- */
 
-/* What --tree prints, without places: those are ` @LINE:COLUMN' at the end of a line. */
-static char *tree_text(const struct tree *tree)
+/* Returns the output of --tree without locations, which end lines as ` @LINE:COLUMN'. */
+static char *fuzz_tree_text(const struct ast_tree *tree)
 {
     struct fuzz_text text;
     char            *to;
 
     fuzz_text_begin(&text);
-    dump(text.stream, tree);
+    ast_dump(text.stream, tree);
     fuzz_text_end(&text);
     to = text.at;
     for (char *line = text.at, *end; *line; line = end + 1) {
@@ -76,28 +75,28 @@ static char *tree_text(const struct tree *tree)
     return text.at;
 }
 
-static struct tree *laid_out(const struct tree *tree, char **text)
+static struct ast_tree *fuzz_reformat(const struct ast_tree *tree, char **text)
 {
     struct fuzz_text formatted;
 
     fuzz_text_begin(&formatted);
-    format(formatted.stream, tree);
+    format_print(formatted.stream, tree);
     fuzz_text_end(&formatted);
     *text = formatted.at;
-    return parse(source_of("fuzz.ci", formatted.at, formatted.length));
+    return parse_file(source_from_memory("fuzz.ci", formatted.at, formatted.length));
 }
 
-/* Twice: the second time nothing may change. */
-static void try_format(const struct tree *tree)
+/* Formats twice: the second time must not change anything. */
+static void fuzz_try_format(const struct ast_tree *tree)
 {
-    char        *once, *twice, *before = tree_text(tree), *after;
-    struct tree *again = laid_out(tree, &once);
+    char            *once, *twice, *before = fuzz_tree_text(tree), *after;
+    struct ast_tree *again = fuzz_reformat(tree, &once);
 
-    if (error_count())
+    if (diagnostic_error_count())
         fprintf(stderr, "laying it out broke it:\n%s", once);
-    assert(!error_count());
-    after = tree_text(again);
-    laid_out(again, &twice);
+    assert(!diagnostic_error_count());
+    after = fuzz_tree_text(again);
+    fuzz_reformat(again, &twice);
     if (strcmp(before, after) || strcmp(once, twice))
         fprintf(stderr, "before:\n%safter:\n%sonce:\n%stwice:\n%s", before, after, once, twice);
     assert(!strcmp(before, after));
@@ -108,9 +107,9 @@ static void try_format(const struct tree *tree)
     free(twice);
 }
 
-/* ---- translating --------------------------------------------------------------------------- */
+/* ---- code generation ---------------------------------------------------------------------- */
 
-static void expect_equal(struct writer *once, struct writer *again)
+static void fuzz_expect_equal(struct writer *once, struct writer *again)
 {
     assert(once->length > 0 && once->length == again->length);
     assert(!memcmp(once->at, again->at, once->length));
@@ -118,20 +117,20 @@ static void expect_equal(struct writer *once, struct writer *again)
     writer_free(again);
 }
 
-static void try_emit(const struct tree *tree)
+static void fuzz_try_emit(const struct ast_tree *tree)
 {
     struct writer header, source, header_again, source_again;
 
-    emit_text(tree, &header, &source);
-    emit_text(tree, &header_again, &source_again);
-    expect_equal(&header, &header_again);
-    expect_equal(&source, &source_again);
+    emit_to_memory(tree, &header, &source);
+    emit_to_memory(tree, &header_again, &source_again);
+    fuzz_expect_equal(&header, &header_again);
+    fuzz_expect_equal(&source, &source_again);
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- inputs ------------------------------------------------------------------------------- */
 
-/* Tabs and ends of lines are the only control characters. */
-static void check_rendered(const struct fuzz_text *text)
+/* Tabs and newlines are the only control characters allowed. */
+static void fuzz_check_rendered(const struct fuzz_text *text)
 {
     for (size_t i = 0; i < text->length; i++) {
         unsigned char c = (unsigned char)text->at[i];
@@ -141,17 +140,17 @@ static void check_rendered(const struct fuzz_text *text)
     assert(text->length == 0 || text->at[text->length - 1] == '\n');
 }
 
-/* The first file, and the modules of a second one if there is one. */
-static struct tree *parse_input(const char *text, size_t length)
+/* Parses the first file, and adds the modules of the second one if there is one. */
+static struct ast_tree *fuzz_parse_input(const char *text, size_t length)
 {
-    const char  *cut  = memchr(text, SEPARATOR, length);
-    size_t       own  = cut ? (size_t)(cut - text) : length;
-    struct tree *tree = parse(source_of("fuzz.ci", text, own));
+    const char      *cut  = memchr(text, SEPARATOR, length);
+    size_t           own  = cut ? (size_t)(cut - text) : length;
+    struct ast_tree *tree = parse_file(source_from_memory("fuzz.ci", text, own));
 
-    if (!error_count())
-        try_format(tree);
+    if (!diagnostic_error_count())
+        fuzz_try_format(tree);
     if (cut)
-        modules_add(tree, parse(source_of("other.ci", cut + 1, length - own - 1)));
+        imports_add(tree, parse_file(source_from_memory("other.ci", cut + 1, length - own - 1)));
     return tree;
 }
 
@@ -159,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     char            *text = malloc(length + 1);
     struct fuzz_text rendered;
-    struct tree     *tree;
+    struct ast_tree *tree;
 
     assert(text);
     if (length)
@@ -167,14 +166,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     text[length] = 0;
     fuzz_text_begin(&rendered);
     diagnostic_begin(rendered.stream);
-    tree = parse_input(text, length);
-    if (!error_count() && check(tree))
-        try_emit(tree);
+    tree = fuzz_parse_input(text, length);
+    if (!diagnostic_error_count() && check_tree(tree))
+        fuzz_try_emit(tree);
     diagnostic_begin(NULL);
     fuzz_text_end(&rendered);
-    check_rendered(&rendered);
+    fuzz_check_rendered(&rendered);
     free(rendered.at);
-    arena_free();
+    bump_free_all();
     free(text);
     return 0;
 }

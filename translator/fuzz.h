@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz.h - see fuzz.c. */
+/* fuzz.h - the fuzzing target; see fuzz.c. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Called by libFuzzer, which chose the name. */
+/** Runs the translator on one input; an invariant that does not hold aborts.  libFuzzer requires
+ *  this name. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 
 #endif

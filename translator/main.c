@@ -1,89 +1,94 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - skuac: interface files to C.  Exit codes: 0 fine, 1 errors in the input, 2 wrong
- * usage, or a file that cannot be read or written. */
+/*
+ * main.c - skuac: translates interface files to C.
+ *
+ * Exit codes: 0 success, 1 errors in the input, 2 wrong usage, or a file that cannot be read or
+ * written.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "checker.h"
+#include "check/checker.h"
+#include "cmdline.h"
 #include "deps.h"
-#include "diagnostic.h"
-#include "dump.h"
-#include "emit.h"
-#include "format.h"
-#include "modules.h"
-#include "options.h"
-#include "parser.h"
-#include "rewrite.h"
-#include "source.h"
+#include "emit/emit.h"
+#include "imports.h"
+#include "print/ast_dump.h"
+#include "print/format.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
+#include "support/file_replace.h"
+#include "support/source.h"
+#include "syntax/parse_file.h"
 
-static int failed(const char *path)
+static int skuac_failed(const char *path)
 {
     fprintf(stderr, "skuac: %s: %s\n", path, strerror(errno));
     return 2;
 }
 
-static int format_file(const struct options *options, const char *path, const struct tree *tree)
+static int skuac_format(const struct cmdline *options, const char *path,
+                        const struct ast_tree *tree)
 {
-    struct rewrite rewrite;
+    struct file_replace rewrite;
 
-    if (error_count())
+    if (diagnostic_error_count())
         return 1;
     if (!options->in_place) {
-        format(stdout, tree);
+        format_print(stdout, tree);
         return 0;
     }
-    rewrite = rewrite_begin(path);
+    rewrite = file_replace_begin(path);
     if (!rewrite.to)
-        return failed(path);
-    format(rewrite.to, tree);
-    return rewrite_end(&rewrite) ? 0 : failed(path);
+        return skuac_failed(path);
+    format_print(rewrite.to, tree);
+    return file_replace_commit(&rewrite) ? 0 : skuac_failed(path);
 }
 
-static int translate(const struct options *options, struct source *source)
+static int skuac_translate(const struct cmdline *options, struct source *source)
 {
-    struct tree   *tree = parse(source);
-    struct needed *needed;
+    struct ast_tree *tree = parse_file(source);
+    struct import   *imports;
 
     if (options->task == TASK_FORMAT)
-        return format_file(options, source->path, tree);
-    needed = modules_load(tree, options->folders);
+        return skuac_format(options, source->path, tree);
+    imports = imports_load(tree, options->folders);
     if (options->task == TASK_TREE)
-        dump(stdout, tree);
-    if (options->task == TASK_DEPS && !error_count())
-        deps(stdout, source->path, options->directory, needed);
+        ast_dump(stdout, tree);
+    if (options->task == TASK_DEPS && !diagnostic_error_count())
+        deps_print(stdout, source->path, options->directory, imports);
     if (options->task != TASK_TRANSLATE)
-        return error_count() != 0;
-    if (error_count() || !check(tree))
+        return diagnostic_error_count() != 0;
+    if (diagnostic_error_count() || !check_tree(tree))
         return 1;
-    return emit(tree, options->directory) ? 0 : 2;
+    return emit_save(tree, options->directory) ? 0 : 2;
 }
 
-static int run_file(const struct options *options, const char *path)
+static int skuac_run(const struct cmdline *options, const char *path)
 {
     struct source *source = source_read(path);
 
     if (!source)
-        return failed(path);
+        return skuac_failed(path);
     diagnostic_begin(stderr);
-    return translate(options, source);
+    return skuac_translate(options, source);
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = options_parse(argc, argv);
+    struct cmdline options = cmdline_parse(argc, argv);
     int            worst   = 0;
 
     for (char **path = options.files; *path; path++) {
-        int code = run_file(&options, *path);
+        int code = skuac_run(&options, *path);
 
         worst = code > worst ? code : worst;
     }
-    arena_free();
+    bump_free_all();
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "skuac: the output: %s\n", strerror(errno));
+        fprintf(stderr, "skuac: cannot write to standard output: %s\n", strerror(errno));
         return 2;
     }
     return worst;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay.c - the files that are named, through what the fuzzer tests (fuzz.c). */
+/* replay.c - runs the fuzzing target (fuzz.c) on the files of the command line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
 #include "fuzz.h"
-#include "source.h"
+#include "support/bump.h"
+#include "support/source.h"
 
 int main(int argc, char **argv)
 {
@@ -19,13 +19,14 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", argv[i], strerror(errno));
             return 1;
         }
-        copy = malloc(source->text.length + 1); /* exactly: a sanitizer sees what lies beyond */
+        copy = malloc(source->text.length +
+                      1); /* exactly as long, so that a sanitizer detects an overrun */
         memcpy(copy, source->text.at, source->text.length);
         printf("# %s\n", argv[i]);
         fflush(stdout);
         LLVMFuzzerTestOneInput((const uint8_t *)copy, source->text.length);
         free(copy);
     }
-    arena_free();
+    bump_free_all();
     return 0;
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN 20 /* where descriptions begin */
+#define COLUMN 20 /* of the descriptions */
 
 static void print_one(const struct argument *argument)
 {
@@ -26,16 +26,17 @@ static void print_help(const struct arguments *arguments)
     printf("usage: skuarun -n PES %s [options]\n\n%s\n\n", arguments->program, arguments->summary);
     for (const struct argument *argument = arguments->argument; argument->name; argument++)
         print_one(argument);
-    printf("  --help            this text\n");
+    printf("  --help            print this text\n");
 }
 
-/* What is wrong with a value; NULL: nothing. */
-typedef const char *trouble;
+/* What is wrong with an argument, or NULL. */
+typedef const char *argument_error;
 
 static const char not_a_number[] = "not a number", out_of_bounds[] = "out of bounds";
 
-/* A number, up to the end of the text or a comma, where *text is then. */
-static trouble read_number(int64_t *number, const char **text, const struct argument *argument)
+/* Parses a number that ends at a comma or at the end of *@p text, and moves *@p text there. */
+static argument_error read_number(int64_t *number, const char **text,
+                                  const struct argument *argument)
 {
     char *end;
 
@@ -47,39 +48,40 @@ static trouble read_number(int64_t *number, const char **text, const struct argu
     return errno || *number < argument->least || *number > argument->most ? out_of_bounds : NULL;
 }
 
-static trouble read_one_number(int64_t *number, const char *text, const struct argument *argument)
+static argument_error read_one_number(int64_t *number, const char *text,
+                                      const struct argument *argument)
 {
-    trouble wrong = read_number(number, &text, argument);
+    argument_error error = read_number(number, &text, argument);
 
-    return wrong ? wrong : *text ? not_a_number : NULL;
+    return error ? error : *text ? not_a_number : NULL;
 }
 
-static trouble read_sizes(int64_t *sizes, const char *text, const struct argument *argument)
+static argument_error read_sizes(int64_t *sizes, const char *text, const struct argument *argument)
 {
     for (int i = 0; i < 3; i++) {
-        trouble wrong = read_number(&sizes[i], &text, argument);
+        argument_error error = read_number(&sizes[i], &text, argument);
 
-        if (wrong)
-            return wrong;
+        if (error)
+            return error;
         if (*text++ != (i < 2 ? ',' : 0))
             return "not three numbers";
     }
     return NULL;
 }
 
-static trouble read_list(struct argument_list *list, const char *text,
-                         const struct argument *argument)
+static argument_error read_list(struct argument_list *list, const char *text,
+                                const struct argument *argument)
 {
-    for (list->count = 0; list->count < ARGUMENT_LIST_MOST; text++) {
-        trouble wrong = read_number(&list->at[list->count++], &text, argument);
+    for (list->count = 0; list->count < ARGUMENT_LIST_MAX; text++) {
+        argument_error error = read_number(&list->at[list->count++], &text, argument);
 
-        if (wrong || !*text)
-            return wrong;
+        if (error || !*text)
+            return error;
     }
     return "too many numbers";
 }
 
-static trouble read_real(double *real, const char *text, const struct argument *argument)
+static argument_error read_real(double *real, const char *text, const struct argument *argument)
 {
     char *end;
 
@@ -90,16 +92,16 @@ static trouble read_real(double *real, const char *text, const struct argument *
                                                                                : out_of_bounds;
 }
 
-static trouble read_word(char *word, const char *text)
+static argument_error read_word(char *word, const char *text)
 {
     return snprintf(word, ARGUMENT_WORD_BYTES, "%s", text) < ARGUMENT_WORD_BYTES ? NULL
                                                                                  : "too long";
 }
 
-static trouble read_value(const struct argument *argument, const char *text)
+static argument_error read_value(const struct argument *argument, const char *text)
 {
     if (!text)
-        return "a value is missing";
+        return "expected a value";
     switch (argument->kind) {
     case ARGUMENT_NUMBER: return read_one_number(argument->to, text, argument);
     case ARGUMENT_SIZES: return read_sizes(argument->to, text, argument);
@@ -108,11 +110,12 @@ static trouble read_value(const struct argument *argument, const char *text)
     case ARGUMENT_WORD: return read_word(argument->to, text);
     case ARGUMENT_FLAG: break;
     }
-    return "it has no value";
+    return "expected no value";
 }
 
-/* The argument of that name, which ends at its end or at `=`; NULL: there is none. */
-static const struct argument *find(const struct arguments *arguments, const char *text)
+/* Finds the argument that @p text, "--name" or "--name=value", names.  Returns NULL if there is
+ * none. */
+static const struct argument *find_argument(const struct arguments *arguments, const char *text)
 {
     size_t length = strncmp(text, "--", 2) ? 0 : strcspn(text + 2, "=");
 
@@ -122,14 +125,14 @@ static const struct argument *find(const struct arguments *arguments, const char
     return NULL;
 }
 
-/* Reads argv[*i], and the word after it if that is its value. */
-static trouble read_one(const struct arguments *arguments, char **argv, int *i)
+/* Parses argv[*i], and the next word if that is its value. */
+static argument_error read_one(const struct arguments *arguments, char **argv, int *i)
 {
-    const struct argument *argument = find(arguments, argv[*i]);
+    const struct argument *argument = find_argument(arguments, argv[*i]);
     const char            *value    = strchr(argv[*i], '=');
 
     if (!argument)
-        return "not understood";
+        return "unknown option";
     if (argument->kind == ARGUMENT_FLAG && !value) {
         *(bool *)argument->to = true;
         return NULL;
@@ -137,22 +140,23 @@ static trouble read_one(const struct arguments *arguments, char **argv, int *i)
     return read_value(argument, value ? value + 1 : argv[++*i]);
 }
 
-static bool refuse(const struct arguments *arguments, const char *text, trouble wrong)
+static bool print_error(const struct arguments *arguments, const char *text, argument_error error)
 {
-    const struct argument *argument = find(arguments, text);
+    const struct argument *argument = find_argument(arguments, text);
 
-    fprintf(stderr, "%s: %s: %s", arguments->program, text, wrong);
-    if (wrong == out_of_bounds)
-        fprintf(stderr, ", %lld to %lld", (long long)argument->least, (long long)argument->most);
-    fprintf(stderr, "; --help tells what there is\n");
+    fprintf(stderr, "%s: %s: %s", arguments->program, text, error);
+    if (error == out_of_bounds)
+        fprintf(stderr, ", expected %lld to %lld", (long long)argument->least,
+                (long long)argument->most);
+    fprintf(stderr, " (--help)\n");
     skua_exit(2);
     return false;
 }
 
 bool arguments_read(const struct arguments *arguments, int argc, char **argv)
 {
-    const char *at;
-    trouble     wrong;
+    const char    *at;
+    argument_error error;
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
@@ -161,9 +165,9 @@ bool arguments_read(const struct arguments *arguments, int argc, char **argv)
             return false;
         }
         at    = argv[i];
-        wrong = read_one(arguments, argv, &i); /* argv ends with NULL */
-        if (wrong)
-            return refuse(arguments, at, wrong);
+        error = read_one(arguments, argv, &i); /* argv ends with NULL */
+        if (error)
+            return print_error(arguments, at, error);
     }
     return true;
 }

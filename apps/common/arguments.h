@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arguments.h - command lines of applications: options by name, each declared once, from which
- * the help is printed and what is wrong is refused.  `--name value` is as good as `--name=value`.
+ * arguments.h - command lines of applications.  Each option is declared once; --help and the checks
+ * follow from that.  `--name value` and `--name=value` are equivalent.
  */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H
@@ -19,10 +19,10 @@ enum argument_kind {
 };
 
 #define ARGUMENT_WORD_BYTES 32
-#define ARGUMENT_LIST_MOST  32
+#define ARGUMENT_LIST_MAX   32
 
 struct argument_list {
-    int64_t at[ARGUMENT_LIST_MOST];
+    int64_t at[ARGUMENT_LIST_MAX];
     int     count;
 };
 
@@ -31,16 +31,16 @@ struct argument {
     enum argument_kind kind;
     void              *to;
     int64_t            least, most;
-    const char        *value, *help; /* `K`, `blocks on each PE`; lines end with \n */
+    const char        *value, *help; /* "K", "blocks per PE"; \n separates lines */
 };
 
 struct arguments {
     const char            *program, *summary;
-    const struct argument *argument; /* ended by one without a name */
+    const struct argument *argument; /* the last one has no name */
 };
 
-/** Read the options; false: help was asked for or something is wrong, which was said, and the
- *  job ends. */
+/** Parse the options.  Returns false, and ends the job, after printing the help or what is wrong.
+ */
 bool arguments_read(const struct arguments *arguments, int argc, char **argv);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.h - products of matrices on one PE: those of OpenBLAS (gemm_openblas.c) where it was found,
- * else loops of our own (gemm_plain.c).
+ * gemm.h - the matrix product on one PE: by OpenBLAS (gemm_openblas.c) if it is installed, else by
+ * loops (gemm_plain.c).
  *
- * Matrices lie row by row without gaps.
+ * Matrices are stored by rows, without gaps.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -14,17 +14,19 @@
 struct gemm {
     int    m, n, k;
     bool   a_transposed, b_transposed;
-    double alpha, beta; /* beta 0: what is in c does not matter */
+    double alpha, beta; /* beta 0: the contents of c are ignored */
 };
 
+/** The product of matrices of double. */
 void gemm_double(const struct gemm *shape, const double *a, const double *b, double *c);
+/** The product of matrices of float. */
 void gemm_float(const struct gemm *shape, const float *a, const float *b, float *c);
 
-/** Once in each process, before PEs begin: they compute side by side, so that a product must
- *  not use threads of its own. */
+/** Call once in each process before its PEs begin: restricts a product to the calling thread, since
+ *  PEs compute in parallel. */
 void gemm_prepare(void);
 
-/** Whose products these are. */
+/** The name of the implementation. */
 const char *gemm_name(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gemm_openblas.c - products of matrices by OpenBLAS. */
+/* gemm_openblas.c - the matrix product by OpenBLAS. */
 #include <cblas.h>
 
 #include "common/gemm.h"

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm_plain.c - products of matrices by loops that a compiler can make vectors of.
+ * gemm_plain.c - the matrix product by loops that a compiler vectorizes.
  *
- * A matrix that is to be transposed is, first, into memory of its own.  Then to each row of c are
- * added its multiples of a few rows of b, four at a time, while these are in the cache.
+ * A transposed operand is first transposed into a copy.  Then multiples of some rows of b, four at
+ * a time, are added to each row of c while they are in the cache.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/gemm.h"
 
-#define ROWS 64 /* of b, at a time */
+#define ROWS 64 /* rows of b that stay in the cache */
 
 #define DEFINE_GEMM(type)                                                                          \
-    /* The transposed of a matrix of rows x columns. */                                            \
-    static type *turn_##type(const type *from, int rows, int columns)                              \
+    /* Returns a transposed copy of a matrix of rows x columns. */                                 \
+    static type *transpose_##type(const type *from, int rows, int columns)                         \
     {                                                                                              \
         type *to = malloc((size_t)rows * (size_t)columns * sizeof *to);                            \
                                                                                                    \
@@ -33,7 +33,7 @@
             c[i] *= beta;                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* To a row of c, multiples of rows of b: from @p k on, four at a time. */                     \
+    /* Adds multiples of the rows [k, end) of b to a row of c, four at a time. */                  \
     static void row_##type(const struct gemm *s, const type *a, const type *restrict b,            \
                            type *restrict c, int k, int end)                                       \
     {                                                                                              \
@@ -52,7 +52,7 @@
                 c[j] += f * a[k] * b[(size_t)k * n + j];                                           \
     }                                                                                              \
                                                                                                    \
-    static void straight_##type(const struct gemm *s, const type *a, const type *b, type *c)       \
+    static void product_##type(const struct gemm *s, const type *a, const type *b, type *c)        \
     {                                                                                              \
         scale_##type(c, (size_t)s->m *(size_t)s->n, (type)s->beta);                                \
         for (int k = 0; k < s->k; k += ROWS)                                                       \
@@ -63,12 +63,12 @@
                                                                                                    \
     void gemm_##type(const struct gemm *s, const type *a, const type *b, type *c)                  \
     {                                                                                              \
-        type *turned_a = s->a_transposed ? turn_##type(a, s->k, s->m) : NULL;                      \
-        type *turned_b = s->b_transposed ? turn_##type(b, s->n, s->k) : NULL;                      \
+        type *transposed_a = s->a_transposed ? transpose_##type(a, s->k, s->m) : NULL;             \
+        type *transposed_b = s->b_transposed ? transpose_##type(b, s->n, s->k) : NULL;             \
                                                                                                    \
-        straight_##type(s, turned_a ? turned_a : a, turned_b ? turned_b : b, c);                   \
-        free(turned_a);                                                                            \
-        free(turned_b);                                                                            \
+        product_##type(s, transposed_a ? transposed_a : a, transposed_b ? transposed_b : b, c);    \
+        free(transposed_a);                                                                        \
+        free(transposed_b);                                                                        \
     }
 
 DEFINE_GEMM(double)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* numbers.h - small things that programs do with numbers. */
+/* numbers.h - small numeric functions of the applications. */
 #ifndef NUMBERS_H
 #define NUMBERS_H
 
 #include <math.h>
 #include <stdint.h>
 
-/** The larger of two; what is not a number is infinite. */
+/** The larger of two numbers; infinity if one of them is NaN. */
 static inline double larger(double a, double b)
 {
     return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
 }
 
-/** Bits that look like chance: Sebastiano Vigna's splitmix. */
+/** A hash: the finalizer of splitmix64 (Sebastiano Vigna). */
 static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -20,12 +20,14 @@ static inline uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
+/** Adds @p count numbers of double. */
 static inline void add_double(double *restrict to, const double *restrict from, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         to[i] += from[i];
 }
 
+/** Adds @p count numbers of float. */
 static inline void add_float(float *restrict to, const float *restrict from, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)

@@ -46,7 +46,7 @@ double check_error(double distance, int64_t n)
     return distance / (DBL_EPSILON * log((double)n));
 }
 
-/* ---- in one piece ---------------------------------------------------------------------- */
+/* ---- the reference ---------------------------------------------------------------------- */
 
 static double root_mean_square(const number *numbers, int64_t count)
 {
@@ -57,7 +57,7 @@ static double root_mean_square(const number *numbers, int64_t count)
     return sqrt(sum / (double)count);
 }
 
-bool reference_make(struct reference *reference, int64_t n)
+bool reference_make(struct fft_reference *reference, int64_t n)
 {
     number       *numbers = fftw_malloc((size_t)n * sizeof *numbers);
     fftw_complex *data    = (fftw_complex *)numbers;
@@ -70,17 +70,17 @@ bool reference_make(struct reference *reference, int64_t n)
     check_fill(numbers, 0, n);
     fftw_execute(plan);
     fftw_destroy_plan(plan);
-    *reference = (struct reference){n, numbers, root_mean_square(numbers, n)};
+    *reference = (struct fft_reference){n, numbers, root_mean_square(numbers, n)};
     return true;
 }
 
-void reference_free(struct reference *reference)
+void reference_free(struct fft_reference *reference)
 {
     fftw_free(reference->transform);
 }
 
-double reference_distance(const struct reference *reference, const number *numbers, int64_t first,
-                          int64_t count)
+double reference_distance(const struct fft_reference *reference, const number *numbers,
+                          int64_t first, int64_t count)
 {
     double most = 0;
 

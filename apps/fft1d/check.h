@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - the numbers that are transformed, and whether the result is right.
+ * check.h - the input of the transform, and the check of its result.
  *
- * Number i is a function of i: it need not be kept to be compared with.  Errors are given as
- * HPC Challenge does, max |x - x0| / (eps ln n), and must be below 16; those of the
- * transform itself, whose values are larger, relative to their root mean square.
+ * Number i is a function of i, so the input need not be kept for the comparison.  Errors are those
+ * of HPC Challenge, max |x - x0| / (eps ln n), and must be below 16; errors of the transform
+ * itself, whose values are larger, are relative to their root mean square.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -15,28 +15,29 @@
 
 #define CHECK_LIMIT 16.0
 
-/** The numbers from @p first on, real and imaginary parts in [-1/2, 1/2). */
+/** Write the input from number @p first on; real and imaginary parts are in [-1/2, 1/2). */
 void check_fill(number *numbers, int64_t first, int64_t count);
 
-/** The largest distance of @p scale times the numbers from what they were filled with. */
+/** The largest distance between @p scale times the numbers and the input. */
 double check_distance(const number *numbers, int64_t first, int64_t count, double scale);
 
-/** A distance in units of eps ln n. */
+/** Convert a distance into units of eps ln n. */
 double check_error(double distance, int64_t n);
 
-/** The transform in one piece, by FFTW alone. */
-struct reference {
+/** The transform by FFTW on one PE. */
+struct fft_reference {
     int64_t n;
     number *transform;
     double  size; /* root mean square */
 };
 
-/** Compute it; false if there is no memory for it. */
-bool reference_make(struct reference *reference, int64_t n);
-void reference_free(struct reference *reference);
+/** Compute the reference.  Returns false if there is not enough memory. */
+bool reference_make(struct fft_reference *reference, int64_t n);
+/** Free the reference. */
+void reference_free(struct fft_reference *reference);
 
-/** The largest distance from it, relative to its size. */
-double reference_distance(const struct reference *reference, const number *numbers, int64_t first,
-                          int64_t count);
+/** The largest distance of numbers from the reference, relative to its size. */
+double reference_distance(const struct fft_reference *reference, const number *numbers,
+                          int64_t first, int64_t count);
 
 #endif

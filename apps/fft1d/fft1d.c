@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct reference reference; /* PE 0's */
+static struct fft_reference reference; /* on PE 0 */
 
 /* ---- bands ----------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static int64_t first_of(const Band *self)
     return self->part.first * self->part.shape.side;
 }
 
-void keep_block(Band *self, Block *block)
+void receive_block(Band *self, Block *block)
 {
     self->held[block->from]       = block;
     self->part.block[block->from] = block->at;
@@ -30,16 +30,17 @@ void keep_block(Band *self, Block *block)
 
 void Band_on_create(Band *self)
 {
-    struct shape shape = shape_of(options.side, options.chares, options.tile, !options.estimate);
+    struct fft_shape shape =
+        shape_of(options.side, options.chares, options.tile, !options.estimate);
 
     self->held = calloc((size_t)shape.chares, sizeof(Block *));
     if (!self->held || !part_create(&self->part, &shape, Band_index(self)))
-        skua_abort("no memory for %" PRId64 " rows of %" PRId64 " numbers; see --log2", shape.rows,
-                   shape.side);
+        skua_abort("cannot allocate %" PRId64 " rows of %" PRId64 " numbers; use a smaller --log2",
+                   shape.rows, shape.side);
     for (int64_t i = 0; i < shape.chares; i++) {
         Block *block = Block_new((size_t)shape_block(&shape));
         block->from  = i;
-        keep_block(self, block);
+        receive_block(self, block);
     }
 }
 
@@ -52,7 +53,7 @@ void Band_on_destroy(Band *self)
     part_destroy(&self->part);
 }
 
-/* Our neighbour first: not all send to the same one. */
+/* Begins with the next element, so that not all elements send to one element at once. */
 void send_blocks(Band *self)
 {
     for (int64_t i = 1; i <= options.chares; i++) {
@@ -69,26 +70,26 @@ void send_blocks(Band *self)
 void Band_on_fill(Band *self)
 {
     check_fill(self->part.row, first_of(self), numbers_of(self));
-    skua_contribute_nothing(self, Main_ready_done(boss));
+    skua_contribute_nothing(self, Main_ready_done(main_proxy));
 }
 
-/* Our rows, for PE 0. */
+/* Sends our rows to PE 0. */
 void Band_on_show(Band *self)
 {
     Rows *rows = Rows_new((size_t)numbers_of(self));
 
     rows->first = first_of(self);
     memcpy(rows->at, self->part.row, rows->at_count * sizeof *rows->at);
-    Main_rows(boss, rows);
+    Main_rows(main_proxy, rows);
 }
 
-/* Transformed back: what we had in the beginning? */
+/* Compares the rows after the backward transform with the input. */
 void Band_on_compare(Band *self)
 {
     double scale    = 1 / ((double)options.side * (double)options.side);
     double distance = check_distance(self->part.row, first_of(self), numbers_of(self), scale);
 
-    skua_contribute(self, SKUA_MAX, SKUA_DOUBLE, &distance, 1, Main_compared_done(boss));
+    skua_contribute(self, SKUA_MAX, SKUA_DOUBLE, &distance, 1, Main_compared_done(main_proxy));
 }
 
 /* ---- the program, on PE 0 ---------------------------------------------------------------- */
@@ -124,7 +125,7 @@ void report(const Main *self)
     show_progress("");
     printf("%.0f numbers (%" PRId64 " x %" PRId64 "), %" PRId64 " chares, %d PEs\n", n,
            options.side, options.side, options.chares, skua_pes());
-    printf("%.3f GF/s, %.3f a PE; %.6f s, the best of %d\n", 1e-9 * rate, 1e-9 * rate / skua_pes(),
+    printf("%.3f GF/s, %.3f per PE; %.6f s, best of %d\n", 1e-9 * rate, 1e-9 * rate / skua_pes(),
            self->best, self->times);
     if (options.series[0])
         printf("{\"bench\":\"fft1d\",\"series\":\"%s\",\"bytes\":%.0f,"
@@ -135,9 +136,9 @@ void report(const Main *self)
 
 void make_reference(void)
 {
-    show_progress("FFTW in one piece");
+    show_progress("FFTW on one PE");
     if (!reference_make(&reference, options.side * options.side))
-        skua_abort("cannot transform so many numbers in one piece; see --no-check");
+        skua_abort("cannot allocate memory for the check by FFTW; use --no-check");
 }
 
 double compare_rows(const Rows *rows)
@@ -145,12 +146,12 @@ double compare_rows(const Rows *rows)
     return reference_distance(&reference, rows->at, rows->first, (int64_t)rows->at_count);
 }
 
-void forget_reference(void)
+void free_reference(void)
 {
     reference_free(&reference);
 }
 
-void judge(Main *self, const char *what, double distance)
+void check_result(Main *self, const char *what, double distance)
 {
     double error = check_error(distance, options.side * options.side);
     bool   good  = error < CHECK_LIMIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fft1d.h - what fft1d.ci calls of fft1d.c. */
+/* fft1d.h - the functions of fft1d.c that fft1d.ci calls. */
 #ifndef FFT1D_H
 #define FFT1D_H
 
@@ -10,29 +10,35 @@
 #include "transform.h"
 
 struct Band {
-    struct part part;
-    Block     **held;  /* by element: what part.block points into         */
-    int64_t     phase; /* counted through all transforms, three each      */
+    struct fft_part part;
+    Block         **held;  /* by element: the messages of part.block */
+    int64_t         phase; /* counts through all transforms, three each */
 };
 
-/** To each element its block. */
+/** Send each element its block. */
 void send_blocks(Band *self);
 
-/** A block of this phase has come. */
-void keep_block(Band *self, Block *block);
+/** Store a block of this phase that has arrived. */
+void receive_block(Band *self, Block *block);
 
-/** A transform begins, and has ended. */
+/** Begin a transform. */
 void start(Main *self, int sign, const char *what);
+
+/** Record the time of a transform that has ended. */
 void stop(Main *self);
 
+/** Print the rate. */
 void report(const Main *self);
 
-/** FFTW in one piece; and the distance of rows from that. */
-void   make_reference(void);
-double compare_rows(const Rows *rows);
-void   forget_reference(void);
+/** Compute the transform by FFTW on this PE. */
+void make_reference(void);
 
-/** Say whether a distance is small enough. */
-void judge(Main *self, const char *what, double distance);
+/** The distance of rows from the reference. */
+double compare_rows(const Rows *rows);
+/** Free the reference. */
+void free_reference(void);
+
+/** Print whether a distance is small enough. */
+void check_result(Main *self, const char *what, double distance);
 
 #endif

@@ -5,53 +5,53 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-#define LOG2_MOST  40
-#define SIDE_MOST  (INT64_C(1) << LOG2_MOST / 2)
-#define CHECK_MOST (INT64_C(1) << 22) /* numbers that are compared without being asked to */
+#define LOG2_MAX  40
+#define SIDE_MAX  (INT64_C(1) << LOG2_MAX / 2)
+#define CHECK_MAX (INT64_C(1) << 22) /* numbers that are compared by default */
 
-/* What is not what it looks like in struct options. */
-struct told {
+/* Arguments that are not members of the options. */
+struct fft1d_arguments {
     int64_t log2;
     bool    check, no_check, no_verify;
 };
 
-static bool read_line(struct options *o, struct told *told, int argc, char **argv)
+static bool parse_arguments(struct fft1d_options *o, struct fft1d_arguments *given, int argc,
+                            char **argv)
 {
     const struct argument list[] = {
-        {"log2", ARGUMENT_NUMBER, &told->log2, 2, LOG2_MOST, "M",
+        {"log2", ARGUMENT_NUMBER, &given->log2, 2, LOG2_MAX, "M",
          "2^M numbers, M even (default: 20)"},
-        {"side", ARGUMENT_NUMBER, &o->side, 2, SIDE_MOST, "N", "N * N numbers, for any N"},
-        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, SIDE_MOST, "K",
-         "at least K chares on each PE (default: 1); their number is the least\n"
-         "that divides N and is so large"},
-        {"chares", ARGUMENT_NUMBER, &o->chares, 1, SIDE_MOST, "C",
-         "C chares in all; C must divide N"},
+        {"side", ARGUMENT_NUMBER, &o->side, 2, SIDE_MAX, "N", "N * N numbers, for any N"},
+        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, SIDE_MAX, "K",
+         "at least K chares per PE (default: 1); the smallest such number\n"
+         "that divides N is used"},
+        {"chares", ARGUMENT_NUMBER, &o->chares, 1, SIDE_MAX, "C",
+         "the number of chares; C must divide N"},
         {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "R transforms, of which the fastest counts (default: 5)"},
+         "number of transforms; the fastest counts (default: 5)"},
         {"seconds", ARGUMENT_REAL, &o->seconds, 0, 1000000, "S",
-         "go on with them until S seconds are over (default: 0)"},
-        {"estimate", ARGUMENT_FLAG, &o->estimate, 0, 0, NULL,
-         "let FFTW choose its ways without trying them"},
-        {"check", ARGUMENT_FLAG, &told->check, 0, 0, NULL,
-         "compare with FFTW in one piece, on PE 0; without being asked to up to\n2^22 numbers"},
-        {"no-check", ARGUMENT_FLAG, &told->no_check, 0, 0, NULL, "do not"},
-        {"no-verify", ARGUMENT_FLAG, &told->no_verify, 0, 0, NULL,
-         "do not transform back to see whether that gives the same numbers"},
+         "repeat transforms for at least S seconds (default: 0)"},
+        {"estimate", ARGUMENT_FLAG, &o->estimate, 0, 0, NULL, "let FFTW plan without measuring"},
+        {"check", ARGUMENT_FLAG, &given->check, 0, 0, NULL,
+         "compare with FFTW on PE 0 (default up to 2^22 numbers)"},
+        {"no-check", ARGUMENT_FLAG, &given->no_check, 0, 0, NULL, "do not compare with FFTW"},
+        {"no-verify", ARGUMENT_FLAG, &given->no_verify, 0, 0, NULL,
+         "do not transform back and compare with the input"},
         {"tile", ARGUMENT_NUMBER, &o->tile, 1, 8, "T",
-         "rows of a tile, at most 8: for experiments"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print the rate as a line of JSON, too"},
+         "rows of a tile, at most 8 (for experiments)"},
+        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print the rate as a line of JSON"},
         {0},
     };
     const struct arguments arguments = {
         "fft1d",
-        "The FFT of HPC Challenge: the discrete Fourier transform of one long row of complex\n"
-        "numbers that lies across all PEs, seen as a matrix of N x N.",
+        "The FFT of HPC Challenge: a one-dimensional discrete Fourier transform of complex\n"
+        "numbers that are distributed over all PEs as a matrix of N x N.",
         list};
 
     return arguments_read(&arguments, argc, argv);
 }
 
-static bool refuse(const char *format, int64_t a, int64_t b)
+static bool options_error(const char *format, int64_t a, int64_t b)
 {
     fprintf(stderr, "fft1d: ");
     fprintf(stderr, format, (long long)a, (long long)b);
@@ -60,8 +60,8 @@ static bool refuse(const char *format, int64_t a, int64_t b)
     return false;
 }
 
-/* As many chares as were asked for on each PE, or a few more. */
-static int64_t choose_chares(const struct options *o)
+/* The smallest number of chares that divides N and gives each PE as many as asked for. */
+static int64_t choose_chares(const struct fft1d_options *o)
 {
     int64_t wanted = o->per_pe * skua_pes(), chares = wanted < o->side ? wanted : o->side;
 
@@ -70,22 +70,23 @@ static int64_t choose_chares(const struct options *o)
     return chares;
 }
 
-bool options_read(struct options *o, int argc, char **argv)
+bool options_read(struct fft1d_options *o, int argc, char **argv)
 {
-    struct told told = {0};
+    struct fft1d_arguments given = {0};
 
-    *o = (struct options){.side = 1 << 10, .per_pe = 1, .repeat = 5};
-    if (!read_line(o, &told, argc, argv))
+    *o = (struct fft1d_options){.side = 1 << 10, .per_pe = 1, .repeat = 5};
+    if (!parse_arguments(o, &given, argc, argv))
         return false;
-    if (told.log2 % 2)
-        return refuse("--log2=%lld: not understood; it must be even", told.log2, 0);
-    if (told.log2)
-        o->side = INT64_C(1) << told.log2 / 2;
+    if (given.log2 % 2)
+        return options_error("--log2=%lld: expected an even number", given.log2, 0);
+    if (given.log2)
+        o->side = INT64_C(1) << given.log2 / 2;
     if (o->chares == 0)
         o->chares = choose_chares(o);
     if (o->side % o->chares != 0)
-        return refuse("%lld chares cannot share %lld rows equally", o->chares, o->side);
-    o->check  = !told.no_check && (told.check || o->side * o->side <= CHECK_MOST);
-    o->verify = !told.no_verify;
+        return options_error("--chares=%lld: expected a divisor of the number of rows, %lld",
+                             o->chares, o->side);
+    o->check  = !given.no_check && (given.check || o->side * o->side <= CHECK_MAX);
+    o->verify = !given.no_verify;
     return true;
 }

@@ -8,20 +8,21 @@
 
 #include "common/arguments.h"
 
-struct options {
-    int64_t side;                        /* N; n = N * N numbers are transformed                */
-    int64_t chares;                      /* in all                                              */
-    int64_t per_pe;                      /* at least, where their number is chosen              */
-    int64_t tile;                        /* rows of a tile at most; 0: as many as is best       */
-    int64_t repeat;                      /* so many transforms, of which the fastest counts ... */
-    double  seconds;                     /* ... and more of them until this is over             */
-    bool    estimate;                    /* FFTW plans without trying                           */
-    bool    verify;                      /* transform back and look                             */
-    bool    check;                       /* compare with FFTW in one piece                      */
-    char    series[ARGUMENT_WORD_BYTES]; /* print a line for `skua bench`, too                  */
+struct fft1d_options {
+    int64_t side;                        /* N: N * N numbers are transformed                   */
+    int64_t chares;                      /* number of chares                                   */
+    int64_t per_pe;                      /* lower bound where the number of chares is chosen   */
+    int64_t tile;                        /* largest number of rows of a tile; 0: chosen        */
+    int64_t repeat;                      /* number of transforms; the fastest counts           */
+    double  seconds;                     /* transforms are repeated for at least this time     */
+    bool    estimate;                    /* FFTW plans without measuring                       */
+    bool    verify;                      /* transform back and compare                         */
+    bool    check;                       /* compare with FFTW on one PE                        */
+    char    series[ARGUMENT_WORD_BYTES]; /* name of a line of JSON for `skua bench`, or ""     */
 };
 
-/** Read them; if something is wrong, or help is wanted, say it and end the job.  True: go on. */
-bool options_read(struct options *options, int argc, char **argv);
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct fft1d_options *options, int argc, char **argv);
 
 #endif

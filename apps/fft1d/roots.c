@@ -7,19 +7,19 @@
 
 #define TWO_PI 6.283185307179586476925
 
-/* The angle is brought below pi / 4 while it is still a fraction of whole numbers, and exact;
- * sine and cosine of so small a one are right to the last bit or nearly. */
+/* Reduces the angle below pi / 4 while it is an exact fraction of integers: sine and cosine of such
+ * a small angle are accurate nearly to the last bit. */
 number root_of_unity(int64_t p, int64_t n)
 {
-    bool   lower = 2 * p > n; /* the lower half, mirrored */
+    bool   lower = 2 * p > n; /* mirrored at the real axis */
     bool   left, steep;
     double angle, c, s, swap;
 
     p     = lower ? n - p : p;
     left  = 4 * p > n;
-    p     = left ? n - 2 * p : 2 * p; /* of 2 n from here on: n may be odd */
+    p     = left ? n - 2 * p : 2 * p; /* in units of 2 n from here on, since n may be odd */
     steep = 4 * p > n;
-    p     = steep ? n - 2 * p : 2 * p; /* of 4 n */
+    p     = steep ? n - 2 * p : 2 * p; /* in units of 4 n */
     angle = TWO_PI * (double)p / (4 * (double)n);
     c     = cos(angle);
     s     = sin(angle);
@@ -31,7 +31,7 @@ number root_of_unity(int64_t p, int64_t n)
     return (number){left ? -c : c, lower ? s : -s};
 }
 
-void roots_make(struct roots *roots, int64_t side)
+void roots_make(struct fft_roots *roots, int64_t side)
 {
     roots->side   = side;
     roots->coarse = malloc((size_t)side * sizeof(number));
@@ -44,7 +44,7 @@ void roots_make(struct roots *roots, int64_t side)
     }
 }
 
-void roots_free(struct roots *roots)
+void roots_free(struct fft_roots *roots)
 {
     free(roots->coarse);
     free(roots->fine);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roots.h - the roots of unity exp(-2 pi i p / N^2), 0 <= p < N^2, from two tables of N.
+ * roots.h - the roots of unity exp(-2 pi i p / N^2), 0 <= p < N^2, from two tables of N entries.
  *
- * p = a N + b gives coarse[a] * fine[b]: two entries, each as exact as a double can be, and
- * one product.  There is no recurrence in which errors would grow.
+ * p = a N + b gives coarse[a] * fine[b]: two entries, each as accurate as a double can be, and one
+ * product.  There is no recurrence in which errors would grow.
  */
 #ifndef ROOTS_H
 #define ROOTS_H
@@ -15,7 +15,7 @@ typedef struct {
     double re, im;
 } number;
 
-struct roots {
+struct fft_roots {
     int64_t side;          /* N                          */
     number *coarse, *fine; /* exp(-2 pi i a / N), exp(-2 pi i b / N^2) */
 };
@@ -26,13 +26,15 @@ static inline number number_times(number x, number y)
 }
 
 /** The root of p = a N + b. */
-static inline number roots_at(const struct roots *roots, int64_t a, int64_t b)
+static inline number roots_at(const struct fft_roots *roots, int64_t a, int64_t b)
 {
     return number_times(roots->coarse[a], roots->fine[b]);
 }
 
-void roots_make(struct roots *roots, int64_t side);
-void roots_free(struct roots *roots);
+/** Compute the tables. */
+void roots_make(struct fft_roots *roots, int64_t side);
+/** Free the tables. */
+void roots_free(struct fft_roots *roots);
 
 /** exp(-2 pi i p / n), 0 <= p < n. */
 number root_of_unity(int64_t p, int64_t n);

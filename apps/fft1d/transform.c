@@ -8,25 +8,26 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TILE_MOST 8                 /* 128 bytes of a row: two lines of the cache            */
-#define HUGE_PAGE ((size_t)2 << 20) /* where pages of that size exist                        */
+#define TILE_MAX  8                 /* 128 bytes of a row: two cache lines                   */
+#define HUGE_PAGE ((size_t)2 << 20) /* bytes                                                 */
 #define STRIP_GAP                                                                                  \
-    4               /* numbers after a row of a strip: rows that begin a power                     \
-                       of two apart would share the sets of the caches       */
-#define GAP_FROM 16 /* tiles in a row of them, from which on a gap is small  */
-#define AHEAD    4  /* tiles of a strip that are asked for before their turn */
+    4                     /* numbers after a row of a strip: rows that begin a power               \
+                             of two apart would share the sets of the caches       */
+#define GAP_FROM       16 /* tiles in a row of them, from which on a gap is small  */
+#define PREFETCH_TILES 4  /* tiles of a strip that are asked for before their turn */
 
-/* The tiles of a strip in each block: the first, and how far it is to the next. */
-struct strip {
+/* The tiles of a strip in a block: the offset of the first, and the distance of two tiles. */
+struct fft_strip {
     int64_t first, step;
 };
 
-/* What the PEs of a process share.  Only the planner of FFTW may not be used by two at once. */
+/* Shared by the PEs of a process.  The lock protects the planner of FFTW, which is not thread-safe.
+ */
 static struct {
-    pthread_mutex_t lock;
-    int             users;
-    fftw_plan       forward, backward; /* of a strip, in place */
-    struct roots    roots;
+    pthread_mutex_t  lock;
+    int              users;
+    fftw_plan        forward, backward; /* of a strip, in place */
+    struct fft_roots roots;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- shapes -------------------------------------------------------------------------- */
@@ -38,45 +39,45 @@ static int64_t largest_divisor(int64_t of, int64_t most)
     return most;
 }
 
-struct shape shape_of(int64_t side, int64_t chares, int64_t tile, bool measure)
+struct fft_shape shape_of(int64_t side, int64_t chares, int64_t tile, bool measure)
 {
-    struct shape shape = {.side = side, .chares = chares, .measure = measure};
+    struct fft_shape shape = {.side = side, .chares = chares, .measure = measure};
 
     shape.rows = side / chares;
-    shape.tile = largest_divisor(shape.rows, tile > 0 ? tile : TILE_MOST);
+    shape.tile = largest_divisor(shape.rows, tile > 0 ? tile : TILE_MAX);
     shape.step = shape.rows * shape.tile;
     if (shape.rows / shape.tile >= GAP_FROM)
         shape.step += shape.tile * shape.tile;
     return shape;
 }
 
-int64_t shape_block(const struct shape *shape)
+int64_t shape_block(const struct fft_shape *shape)
 {
     return shape->rows / shape->tile * shape->step;
 }
 
-/* From a row of a strip to the next. */
-static int64_t strip_pitch(const struct shape *shape)
+/* The distance between two rows of a strip. */
+static int64_t strip_pitch(const struct fft_shape *shape)
 {
     return shape->side + STRIP_GAP;
 }
 
-static int64_t strips(const struct shape *shape)
+static int64_t strips(const struct fft_shape *shape)
 {
     return shape->rows / shape->tile;
 }
 
-static struct strip row_strip(const struct shape *shape, int64_t which)
+static struct fft_strip row_strip(const struct fft_shape *shape, int64_t which)
 {
-    return (struct strip){which * shape->step, shape->tile * shape->tile};
+    return (struct fft_strip){which * shape->step, shape->tile * shape->tile};
 }
 
-static struct strip column_strip(const struct shape *shape, int64_t which)
+static struct fft_strip column_strip(const struct fft_shape *shape, int64_t which)
 {
-    return (struct strip){which * shape->tile * shape->tile, shape->step};
+    return (struct fft_strip){which * shape->tile * shape->tile, shape->step};
 }
 
-/* ---- getting ready ------------------------------------------------------------------- */
+/* ---- allocation ------------------------------------------------------------------- */
 
 static number *allocate(int64_t count)
 {
@@ -88,7 +89,7 @@ static number *allocate(int64_t count)
     return memory;
 }
 
-static fftw_plan plan(const struct shape *shape, number *strip, int sign)
+static fftw_plan plan(const struct fft_shape *shape, number *strip, int sign)
 {
     fftw_complex *data   = (fftw_complex *)strip;
     int           length = (int)shape->side, pitch = (int)strip_pitch(shape);
@@ -97,7 +98,7 @@ static fftw_plan plan(const struct shape *shape, number *strip, int sign)
                               pitch, sign, shape->measure ? FFTW_MEASURE : FFTW_ESTIMATE);
 }
 
-static void join_shared(const struct shape *shape, number *strip)
+static void acquire_shared(const struct fft_shape *shape, number *strip)
 {
     pthread_mutex_lock(&shared.lock);
     if (shared.users++ == 0) {
@@ -108,7 +109,7 @@ static void join_shared(const struct shape *shape, number *strip)
     pthread_mutex_unlock(&shared.lock);
 }
 
-static void leave_shared(void)
+static void release_shared(void)
 {
     pthread_mutex_lock(&shared.lock);
     if (--shared.users == 0) {
@@ -120,7 +121,7 @@ static void leave_shared(void)
     pthread_mutex_unlock(&shared.lock);
 }
 
-bool part_create(struct part *part, const struct shape *shape, int64_t index)
+bool part_create(struct fft_part *part, const struct fft_shape *shape, int64_t index)
 {
     part->shape = *shape;
     part->first = index * shape->rows;
@@ -129,22 +130,22 @@ bool part_create(struct part *part, const struct shape *shape, int64_t index)
     part->block = calloc((size_t)shape->chares, sizeof *part->block);
     if (!part->row || !part->strip || !part->block)
         return false;
-    join_shared(shape, part->strip);
+    acquire_shared(shape, part->strip);
     return true;
 }
 
-void part_destroy(struct part *part)
+void part_destroy(struct fft_part *part)
 {
     free(part->row);
     free(part->strip);
     free(part->block);
-    leave_shared();
+    release_shared();
 }
 
 /* ---- tiles --------------------------------------------------------------------------- */
 
-/* A tile, and the T x T numbers it is copied to or from, whose rows are @p pitch apart.  The
- * size is a constant wherever these are called: the compiler unrolls them. */
+/* Copies between a tile and T x T numbers whose rows are @p pitch apart.  The size is a constant
+ * wherever these are called, so the compiler unrolls them. */
 #define TILE_INLINE static inline __attribute__((always_inline))
 
 TILE_INLINE void tile_get(const number *tile, number *to, int64_t pitch, int64_t size)
@@ -166,9 +167,9 @@ TILE_INLINE void tile_get_transposed(const number *tile, number *to, int64_t pit
             to[i * pitch + j] = tile[j * size + i];
 }
 
-/* Transposed, and multiplied by times[i] * root[i][j]. */
-TILE_INLINE void tile_put_turned(number *tile, const number *from, int64_t pitch, int64_t size,
-                                 const number *root, const number *times)
+/* Writes a tile transposed and multiplied by times[i] * root[i][j]. */
+TILE_INLINE void tile_put_twiddled(number *tile, const number *from, int64_t pitch, int64_t size,
+                                   const number *root, const number *times)
 {
     for (int64_t i = 0; i < size; i++)
         for (int64_t j = 0; j < size; j++)
@@ -176,22 +177,22 @@ TILE_INLINE void tile_put_turned(number *tile, const number *from, int64_t pitch
                 number_times(from[i * pitch + j], number_times(times[i], root[i * size + j]));
 }
 
-TILE_INLINE void tile_ask(const number *tile, int64_t size)
+TILE_INLINE void tile_prefetch(const number *tile, int64_t size)
 {
-    for (int64_t i = 0; i < size * size; i += 4) /* a line of the cache */
+    for (int64_t i = 0; i < size * size; i += 4) /* a cache line */
         __builtin_prefetch(tile + i, 1);
 }
 
 /* ---- strips -------------------------------------------------------------------------- */
 
-/* Calls the function with the size of the tiles as a constant, where it is a usual one. */
+/* Calls the function with the tile size as a constant for the common sizes. */
 #define WITH_TILE(function, size, ...)                                                             \
     ((size) == 8   ? function(__VA_ARGS__, 8)                                                      \
      : (size) == 4 ? function(__VA_ARGS__, 4)                                                      \
                    : function(__VA_ARGS__, size))
 
-TILE_INLINE void get_rows(const struct part *part, struct strip strip, number *to, int64_t pitch,
-                          int64_t size)
+TILE_INLINE void get_rows(const struct fft_part *part, struct fft_strip strip, number *to,
+                          int64_t pitch, int64_t size)
 {
     for (int64_t c = 0; c < part->shape.chares; c++) {
         const number *tile = part->block[c] + strip.first;
@@ -200,7 +201,7 @@ TILE_INLINE void get_rows(const struct part *part, struct strip strip, number *t
     }
 }
 
-TILE_INLINE void put_rows(const struct part *part, struct strip strip, const number *from,
+TILE_INLINE void put_rows(const struct fft_part *part, struct fft_strip strip, const number *from,
                           int64_t pitch, int64_t size)
 {
     for (int64_t c = 0; c < part->shape.chares; c++) {
@@ -210,128 +211,129 @@ TILE_INLINE void put_rows(const struct part *part, struct strip strip, const num
     }
 }
 
-/* Tiles that are far apart are not foreseen by the processor. */
-TILE_INLINE void get_columns(const struct part *part, struct strip strip, number *to, int64_t pitch,
-                             int64_t size)
+/* Prefetches, since hardware prefetchers do not predict tiles that are far apart. */
+TILE_INLINE void get_columns(const struct fft_part *part, struct fft_strip strip, number *to,
+                             int64_t pitch, int64_t size)
 {
     for (int64_t c = 0; c < part->shape.chares; c++) {
         const number *tile = part->block[c] + strip.first;
         for (int64_t i = 0; i < part->shape.rows; i += size, tile += strip.step, to += size) {
-            if (i + AHEAD * size < part->shape.rows)
-                tile_ask(tile + AHEAD * strip.step, size);
+            if (i + PREFETCH_TILES * size < part->shape.rows)
+                tile_prefetch(tile + PREFETCH_TILES * strip.step, size);
             tile_get_transposed(tile, to, pitch, size);
         }
     }
 }
 
-/* ---- roots of unity ------------------------------------------------------------------ */
+/* ---- twiddle factors ------------------------------------------------------------------ */
 
-/* Of a strip, whose rows are j, j + 1, ... of the transposed matrix, column k is multiplied by
- * the root of j k.  With k = k0 + s that is the root of j k0, one for each row of a tile,
- * times the root of j s, the same for all tiles. */
-struct turn {
-    number  root[TILE_MOST * TILE_MOST];  /* of j s               */
-    int64_t a[TILE_MOST], b[TILE_MOST];   /* j k0 = a N + b ...   */
-    int64_t da[TILE_MOST], db[TILE_MOST]; /* ... which grows so  */
+/* The rows of a strip are rows j, j + 1, ... of the transposed matrix; column k of row j is
+ * multiplied by the root of j k.  With k = k0 + s that is the root of j k0, one for each row of a
+ * tile, times the root of j s, which is equal for all tiles. */
+struct fft_twiddle {
+    number  root[TILE_MAX * TILE_MAX];  /* of j s               */
+    int64_t a[TILE_MAX], b[TILE_MAX];   /* j k0 = a N + b ...   */
+    int64_t da[TILE_MAX], db[TILE_MAX]; /* ... which grows so  */
 };
 
-/* The table is of forward transforms; backward it is the conjugate. */
-static inline number turned(number root, int sign)
+/* The tables are those of the forward transform; the backward one needs the conjugate. */
+static inline number twiddle_sign(number root, int sign)
 {
     return (number){root.re, sign == FORWARD ? root.im : -root.im};
 }
 
-static void turn_begin(struct turn *turn, const struct shape *shape, int64_t j, int sign)
+static void twiddle_begin(struct fft_twiddle *twiddle, const struct fft_shape *shape, int64_t j,
+                          int sign)
 {
     int64_t n = shape->side, size = shape->tile;
 
-    memset(turn->a, 0, sizeof turn->a);
-    memset(turn->b, 0, sizeof turn->b);
+    memset(twiddle->a, 0, sizeof twiddle->a);
+    memset(twiddle->b, 0, sizeof twiddle->b);
     for (int64_t i = 0; i < size; i++) {
-        turn->da[i] = (j + i) * size / n;
-        turn->db[i] = (j + i) * size % n;
+        twiddle->da[i] = (j + i) * size / n;
+        twiddle->db[i] = (j + i) * size % n;
         for (int64_t s = 0; s < size; s++)
-            turn->root[i * size + s] =
-                turned(roots_at(&shared.roots, (j + i) * s / n, (j + i) * s % n), sign);
+            twiddle->root[i * size + s] =
+                twiddle_sign(roots_at(&shared.roots, (j + i) * s / n, (j + i) * s % n), sign);
     }
 }
 
-/* The roots for the next tile. */
-TILE_INLINE void turn_next(struct turn *turn, int sign, number *times, int64_t size)
+/* Computes the roots of j k0 for the next tile. */
+TILE_INLINE void twiddle_next(struct fft_twiddle *twiddle, int sign, number *times, int64_t size)
 {
     for (int64_t i = 0; i < size; i++) {
-        times[i] = turned(roots_at(&shared.roots, turn->a[i], turn->b[i]), sign);
-        turn->a[i] += turn->da[i];
-        turn->b[i] += turn->db[i];
-        if (turn->b[i] >= shared.roots.side) {
-            turn->b[i] -= shared.roots.side;
-            turn->a[i]++;
+        times[i] = twiddle_sign(roots_at(&shared.roots, twiddle->a[i], twiddle->b[i]), sign);
+        twiddle->a[i] += twiddle->da[i];
+        twiddle->b[i] += twiddle->db[i];
+        if (twiddle->b[i] >= shared.roots.side) {
+            twiddle->b[i] -= shared.roots.side;
+            twiddle->a[i]++;
         }
     }
 }
 
-TILE_INLINE void put_columns(const struct part *part, struct strip strip, struct turn *turn,
-                             int sign, int64_t size)
+TILE_INLINE void put_columns(const struct fft_part *part, struct fft_strip strip,
+                             struct fft_twiddle *twiddle, int sign, int64_t size)
 {
     const number *from = part->strip;
-    number        times[TILE_MOST];
+    number        times[TILE_MAX];
 
     for (int64_t c = 0; c < part->shape.chares; c++) {
         number *tile = part->block[c] + strip.first;
         for (int64_t i = 0; i < part->shape.rows; i += size, tile += strip.step, from += size) {
-            turn_next(turn, sign, times, size);
-            tile_put_turned(tile, from, strip_pitch(&part->shape), size, turn->root, times);
+            twiddle_next(twiddle, sign, times, size);
+            tile_put_twiddled(tile, from, strip_pitch(&part->shape), size, twiddle->root, times);
         }
     }
 }
 
 /* ---- steps --------------------------------------------------------------------------- */
 
-static void transform(const struct part *part, int sign)
+static void transform(const struct fft_part *part, int sign)
 {
     fftw_complex *data = (fftw_complex *)part->strip;
 
     fftw_execute_dft(sign == FORWARD ? shared.forward : shared.backward, data, data);
 }
 
-void part_pack(struct part *part)
+void part_pack(struct fft_part *part)
 {
-    const struct shape *shape = &part->shape;
+    const struct fft_shape *shape = &part->shape;
 
     for (int64_t i = 0; i < strips(shape); i++)
         WITH_TILE(put_rows, shape->tile, part, row_strip(shape, i),
                   part->row + i * shape->tile * shape->side, shape->side);
 }
 
-void part_columns(struct part *part, int sign)
+void part_columns(struct fft_part *part, int sign)
 {
-    const struct shape *shape = &part->shape;
-    struct turn         turn;
+    const struct fft_shape *shape = &part->shape;
+    struct fft_twiddle      twiddle;
 
     for (int64_t i = 0; i < strips(shape); i++) {
-        struct strip strip = column_strip(shape, i);
+        struct fft_strip strip = column_strip(shape, i);
         WITH_TILE(get_columns, shape->tile, part, strip, part->strip, strip_pitch(shape));
         transform(part, sign);
-        turn_begin(&turn, shape, part->first + i * shape->tile, sign);
-        WITH_TILE(put_columns, shape->tile, part, strip, &turn, sign);
+        twiddle_begin(&twiddle, shape, part->first + i * shape->tile, sign);
+        WITH_TILE(put_columns, shape->tile, part, strip, &twiddle, sign);
     }
 }
 
-void part_rows(struct part *part, int sign)
+void part_rows(struct fft_part *part, int sign)
 {
-    const struct shape *shape = &part->shape;
+    const struct fft_shape *shape = &part->shape;
 
     for (int64_t i = 0; i < strips(shape); i++) {
-        struct strip strip = row_strip(shape, i);
+        struct fft_strip strip = row_strip(shape, i);
         WITH_TILE(get_rows, shape->tile, part, strip, part->strip, strip_pitch(shape));
         transform(part, sign);
         WITH_TILE(put_rows, shape->tile, part, strip, part->strip, strip_pitch(shape));
     }
 }
 
-void part_unpack(struct part *part)
+void part_unpack(struct fft_part *part)
 {
-    const struct shape *shape = &part->shape;
+    const struct fft_shape *shape = &part->shape;
 
     for (int64_t i = 0; i < strips(shape); i++)
         WITH_TILE(get_columns, shape->tile, part, column_strip(shape, i),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.c - which numbers matrices have, and whether their product is right.
+ * check.c - the contents of the matrices, and the check of their product.
  *
- * A number follows from its place, so who checks computes it again and asks nobody.
+ * A number is a function of its row and column, so a check needs no communication to know it.
  */
 #include <math.h>
 #include <skua/skua.h>
@@ -14,7 +14,7 @@
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* What matrix A or B has at a place, as it is filled the round-th time, in a set. */
+/* The number of matrix A or B at a row and column, for a seed and a set. */
 static double number(uint64_t round, int set, int matrix, int64_t row, int64_t column)
 {
     uint64_t x = (uint64_t)row << 32 ^ (uint64_t)column ^ (round * 4 + (uint64_t)set * 2) << 56 ^
@@ -37,12 +37,12 @@ static void set_number(char *block, int64_t i, double value)
         ((double *)(void *)block)[i] = value;
 }
 
-/* Our slab has its numbers, all else is not a number. */
+/* Fills our slab with its numbers and the rest of the block with NaN. */
 static void fill(Tile *t, int s, int matrix)
 {
-    int64_t     columns = t->n[columns_of(matrix)], row = t->first[rows_of(matrix)];
-    struct rows own   = own_rows(t, matrix);
-    char       *block = t->set[s].block[matrix];
+    int64_t            columns = t->n[columns_of(matrix)], row = t->first[rows_of(matrix)];
+    struct matmul_rows own   = own_rows(t, matrix);
+    char              *block = t->set[s].block[matrix];
 
     for (int64_t i = 0; i < t->n[rows_of(matrix)] * columns; i++)
         set_number(block, i, NAN);
@@ -58,15 +58,15 @@ void Tile_on_fill(Tile *t, int round)
     for (int s = 0; s < 2; s++)
         for (int m = 0; m < MATRICES; m++)
             fill(t, s, m);
-    skua_contribute_nothing(t, Main_ready_done(boss));
+    skua_contribute_nothing(t, Main_ready_done(main_proxy));
 }
 
-/* ---- is it right? ---------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------- */
 
 /* The vector of Freivalds' check. */
 static double vector(int64_t i)
 {
-    return number(77, 0, C, i, i) + 1.0 / 32; /* not 0 */
+    return number(77, 0, C, i, i) + 1.0 / 32; /* never 0 */
 }
 
 static int last_set(const Tile *t)
@@ -74,32 +74,32 @@ static int last_set(const Tile *t)
     return (int)((t->turn + 1) % 2);
 }
 
-/* Of A or B, as the last product had it. */
+/* A number of A or B in the last product. */
 static double factor(const Tile *t, int matrix, int64_t row, int64_t column)
 {
     return number(t->round, last_set(t), matrix, row, column);
 }
 
-/* Rows of the whole matrix that are our slab. */
-static struct rows whole_rows(const Tile *t, int matrix)
+/* The rows of the whole matrix that are our slab. */
+static struct matmul_rows whole_rows(const Tile *t, int matrix)
 {
-    struct rows own   = own_rows(t, matrix);
-    int64_t     first = t->first[rows_of(matrix)];
+    struct matmul_rows own   = own_rows(t, matrix);
+    int64_t            first = t->first[rows_of(matrix)];
 
-    return (struct rows){own.first + first, own.end + first};
+    return (struct matmul_rows){own.first + first, own.end + first};
 }
 
-/* Of our block of C, by the row of the whole matrix and our column. */
+/* A number of our block of C, by row of the whole matrix and column of the block. */
 static double result(const Tile *t, int64_t row, int64_t j)
 {
     return get(t->set[last_set(t)].block[C], (row - t->first[0]) * t->n[2] + j);
 }
 
-/* Adds our slab of A or B, times @p x, to @p to. */
+/* Adds the product of our slab of A or B and the vector @p x to @p to. */
 static void add_product(const Tile *t, int matrix, const double *x, double *to)
 {
-    struct rows own   = whole_rows(t, matrix);
-    int64_t     first = t->first[columns_of(matrix)], end = first + t->n[columns_of(matrix)];
+    struct matmul_rows own   = whole_rows(t, matrix);
+    int64_t            first = t->first[columns_of(matrix)], end = first + t->n[columns_of(matrix)];
 
     for (int64_t i = own.first; i < own.end; i++)
         for (int64_t j = first; j < end; j++)
@@ -111,25 +111,27 @@ void Tile_on_multiply_vector(Tile *t)
     double *br = calloc((size_t)options.size, sizeof *br);
 
     add_product(t, B, NULL, br);
-    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, br, (size_t)options.size, Main_product_done(boss));
+    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, br, (size_t)options.size,
+                    Main_product_done(main_proxy));
     free(br);
 }
 
-/* C r, by the numbers that we have computed, and A (B r). */
+/* Contributes C r, from the computed numbers, and A (B r). */
 void Tile_on_check(Tile *t, int n, const double *br)
 {
-    struct rows own  = whole_rows(t, C);
-    double     *both = calloc(2 * (size_t)n, sizeof *both);
+    struct matmul_rows own  = whole_rows(t, C);
+    double            *both = calloc(2 * (size_t)n, sizeof *both);
 
     for (int64_t i = own.first; i < own.end; i++)
         for (int64_t j = 0; j < t->n[2]; j++)
             both[i] += result(t, i, j) * vector(t->first[2] + j);
     add_product(t, A, br, both + n);
-    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, both, 2 * (size_t)n, Main_differences_done(boss));
+    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, both, 2 * (size_t)n,
+                    Main_differences_done(main_proxy));
     free(both);
 }
 
-/* A number of C, by the book. */
+/* A number of C, by definition. */
 static double exact(const Tile *t, int64_t i, int64_t j)
 {
     double sum = 0;
@@ -141,18 +143,18 @@ static double exact(const Tile *t, int64_t i, int64_t j)
 
 void Tile_on_compare(Tile *t)
 {
-    struct rows own   = whole_rows(t, C);
-    int64_t     wrong = 0;
+    struct matmul_rows own   = whole_rows(t, C);
+    int64_t            wrong = 0;
 
     for (int64_t i = own.first; i < own.end; i++)
         for (int64_t j = 0; j < t->n[2]; j++)
             wrong += !(result(t, i, j) == exact(t, i, t->first[2] + j));
-    skua_contribute(t, SKUA_SUM, SKUA_INT64, &wrong, 1, Main_compared_done(boss));
+    skua_contribute(t, SKUA_SUM, SKUA_INT64, &wrong, 1, Main_compared_done(main_proxy));
 }
 
 /* ---- Main ------------------------------------------------------------------------------------ */
 
-void judge(Main *m, const double *both)
+void check_result(Main *m, const double *both)
 {
     double difference = 0, largest = 0;
 
@@ -165,18 +167,18 @@ void judge(Main *m, const double *both)
 
 void report(const Main *m)
 {
-    const struct ways_series series = {"matmul3d", options.series, options.size};
-    double                   limit  = options.single ? 1e-4 : 1e-10;
-    bool                     good   = m->error < limit && m->wrong == 0;
+    const struct variant_series series = {"matmul3d", options.series, options.size};
+    double                      limit  = options.single ? 1e-4 : 1e-10;
+    bool                        good   = m->error < limit && m->wrong == 0;
 
     printf("%lld x %lld numbers of %s in %lld x %lld x %lld tiles on %d PEs, %lld products by %s\n",
            (long long)options.size, (long long)options.size, options.single ? "float" : "double",
            (long long)options.grid[0], (long long)options.grid[1], (long long)options.grid[2],
            skua_pes(), (long long)options.steps, gemm_name());
-    ways_report(m->best, options.steps, &series);
+    variant_report(m->best, options.steps, &series);
     printf("Freivalds' check: error %.2g, %s %g", m->error,
            m->error < limit ? "below" : "NOT below", limit);
-    if (options.size <= COMPARED_MOST)
+    if (options.size <= COMPARED_MAX)
         printf("; three loops: %lld numbers differ", (long long)m->wrong);
     printf("\n");
     skua_exit(good ? 0 : 1);

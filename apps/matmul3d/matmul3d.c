@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul3d.c - what the tiles of matmul3d.ci do in a step; see matmul3d.h. */
+/* matmul3d.c - the tiles of matmul3d.ci; see matmul3d.h. */
 #include <skua/skua.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The i-th of so many parts of n. */
-static struct rows part_of(int64_t n, int64_t parts, int64_t i)
+/* The i-th of @p parts equal parts of n. */
+static struct matmul_rows part_of(int64_t n, int64_t parts, int64_t i)
 {
-    return (struct rows){n * i / parts, n * (i + 1) / parts};
+    return (struct matmul_rows){n * i / parts, n * (i + 1) / parts};
 }
 
 static size_t number_bytes(void)
@@ -34,7 +34,7 @@ static size_t row_bytes(const Tile *t, int matrix)
     return (size_t)t->n[columns_of(matrix)] * number_bytes();
 }
 
-/* The direction in the grid in which the tiles of a group lie. */
+/* The direction of the grid along which the tiles of a group lie. */
 static const int group_direction[] = {[A] = 2, [B] = 0, [C] = 1};
 
 static int group_size(int matrix)
@@ -47,71 +47,72 @@ int others(int matrix)
     return group_size(matrix) - 1;
 }
 
-static int place(const Tile *t, int matrix)
+static int group_index(const Tile *t, int matrix)
 {
     return t->at[group_direction[matrix]];
 }
 
-/* Of an other, from 0 on.  We are its other number others(matrix) - 1 - i. */
-static int place_of(const Tile *t, int matrix, int i)
+/* The group index of the i-th other tile, from 0.  For that tile we are number others(matrix) - 1 -
+ * i. */
+static int group_index_of(const Tile *t, int matrix, int i)
 {
-    return (place(t, matrix) + 1 + i) % group_size(matrix);
+    return (group_index(t, matrix) + 1 + i) % group_size(matrix);
 }
 
 static Tile_element other(const Tile *t, int matrix, int i)
 {
     int at[3] = {t->at[0], t->at[1], t->at[2]};
 
-    at[group_direction[matrix]] = place_of(t, matrix, i);
+    at[group_direction[matrix]] = group_index_of(t, matrix, i);
     return Tile_at(Tile_of(t), at[0], at[1], at[2]);
 }
 
-struct rows own_rows(const Tile *t, int matrix)
+struct matmul_rows own_rows(const Tile *t, int matrix)
 {
-    return part_of(t->n[rows_of(matrix)], group_size(matrix), place(t, matrix));
+    return part_of(t->n[rows_of(matrix)], group_size(matrix), group_index(t, matrix));
 }
 
-/* The slab of our block for a place in the group. */
-static skua_layout slab(const Tile *t, const struct set *set, int matrix, int at)
+/* The slab of our block that belongs to a group index. */
+static skua_layout slab(const Tile *t, const struct matmul_set *set, int matrix, int at)
 {
-    struct rows rows = part_of(t->n[rows_of(matrix)], group_size(matrix), at);
-    size_t      row  = row_bytes(t, matrix);
+    struct matmul_rows rows = part_of(t->n[rows_of(matrix)], group_size(matrix), at);
+    size_t             row  = row_bytes(t, matrix);
 
     return skua_layout_of(set->block[matrix] + (size_t)rows.first * row,
                           (size_t)(rows.end - rows.first) * row);
 }
 
-skua_layout own_slab(const Tile *t, const struct set *set, int matrix)
+skua_layout own_slab(const Tile *t, const struct matmul_set *set, int matrix)
 {
-    return slab(t, set, matrix, place(t, matrix));
+    return slab(t, set, matrix, group_index(t, matrix));
 }
 
-static skua_layout slab_of(const Tile *t, const struct set *set, int matrix, int other)
+static skua_layout slab_of(const Tile *t, const struct matmul_set *set, int matrix, int other)
 {
-    return slab(t, set, matrix, place_of(t, matrix, other));
+    return slab(t, set, matrix, group_index_of(t, matrix, other));
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void *take(size_t bytes)
+static void *alloc_block(size_t bytes)
 {
     void *memory = skua_channel_alloc(bytes);
 
     if (!memory)
-        skua_abort("no memory for blocks; see --size");
+        skua_abort("cannot allocate the blocks; use a smaller --size");
     return memory;
 }
 
-static void make_set(Tile *t, struct set *set)
+static void make_set(Tile *t, struct matmul_set *set)
 {
     set->of = t;
     for (int m = 0; m < MATRICES; m++) {
-        set->block[m] = take((size_t)t->n[rows_of(m)] * row_bytes(t, m));
+        set->block[m] = alloc_block((size_t)t->n[rows_of(m)] * row_bytes(t, m));
         set->to[m]    = calloc((size_t)group_size(m), sizeof *set->to[m]);
     }
     for (int m = A; m <= B; m++)
         set->in[m] = calloc((size_t)group_size(m), sizeof *set->in[m]);
-    set->sum   = take(own_slab(t, set, C).bytes);
+    set->sum   = alloc_block(own_slab(t, set, C).bytes);
     set->parts = calloc((size_t)group_size(C), sizeof(skua_sender *));
 }
 
@@ -121,7 +122,7 @@ void Tile_on_create(Tile *t)
 
     memcpy(t->at, (int[]){at.i, at.j, at.k}, sizeof t->at);
     for (int d = 0; d < 3; d++) {
-        struct rows ours = part_of(options.size, options.grid[d], t->at[d]);
+        struct matmul_rows ours = part_of(options.size, options.grid[d], t->at[d]);
 
         t->first[d] = ours.first;
         t->n[d]     = ours.end - ours.first;
@@ -132,7 +133,7 @@ void Tile_on_create(Tile *t)
     }
 }
 
-static void free_set(struct set *set)
+static void free_set(struct matmul_set *set)
 {
     for (int m = A; m <= B; m++) {
         skua_channel_close(set->out[m]);
@@ -159,7 +160,7 @@ void Tile_on_destroy(Tile *t)
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static struct set *current(Tile *t)
+static struct matmul_set *current(Tile *t)
 {
     return &t->set[t->turn % 2];
 }
@@ -188,10 +189,10 @@ void add_part(Tile *t, void *part)
 
 void end_step(Tile *t, int64_t step, int64_t steps)
 {
-    current(t)->turn = t->turn + 2; /* when the set is used again */
+    current(t)->turn = t->turn + 2; /* the step in which this set is used again */
     t->turn++;
     if (t->at[0] + t->at[1] + t->at[2] == 0)
-        ways_progress(&t->shown, step + 1, steps);
+        variant_progress(&t->shown, step + 1, steps);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -202,7 +203,7 @@ static Slab *new_slab(const Tile *t, int matrix, skua_layout from)
 
     slab->turn = t->turn;
     slab->of   = matrix;
-    slab->from = place(t, matrix);
+    slab->from = group_index(t, matrix);
     memcpy(slab->at, from.at, from.bytes);
     return slab;
 }
@@ -214,7 +215,7 @@ void send_slabs(Tile *t)
             Tile_slab(other(t, m, i), new_slab(t, m, own_slab(t, current(t), m)));
 }
 
-void take_slab(Tile *t, const Slab *from)
+void receive_slab(Tile *t, const Slab *from)
 {
     skua_layout to = slab(t, current(t), (int)from->of, (int)from->from);
 
@@ -229,10 +230,10 @@ void send_parts(Tile *t)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* A slab of A or B has come; with the last of a set the tile goes on. */
+/* A slab of A or B has arrived; the last one of a set resumes the tile. */
 static void slab_arrived(void *arg)
 {
-    struct set *set = arg;
+    struct matmul_set *set = arg;
 
     if (++set->filled < others(A) + others(B))
         return;
@@ -242,44 +243,44 @@ static void slab_arrived(void *arg)
 
 static void sum_complete(void *arg)
 {
-    struct set *set = arg;
+    struct matmul_set *set = arg;
 
     Tile_complete(Tile_self(set->of), set->turn);
 }
 
-static void must(bool good)
+static void require_channel(bool good)
 {
     if (!good)
-        skua_abort("no channel between two tiles");
+        skua_abort("cannot create a channel between two tiles");
 }
 
-static void tell(const Tile *t, int s, int matrix, int i, skua_channel channel)
+static void send_channel(const Tile *t, int s, int matrix, int i, skua_channel channel)
 {
     Tile_open(other(t, matrix, i), s, matrix, others(matrix) - 1 - i, channel);
 }
 
-/* From each of the others into its slab of our block. */
+/* Creates a channel from another tile into its slab of our block. */
 static void create_slab_channel(Tile *t, int s, int matrix, int i)
 {
-    struct set *set = &t->set[s];
-    skua_layout to  = slab_of(t, set, matrix, i);
+    struct matmul_set *set = &t->set[s];
+    skua_layout        to  = slab_of(t, set, matrix, i);
 
-    must(!skua_channel_create(&to, slab_arrived, set, "slab", &set->in[matrix][i]));
-    tell(t, s, matrix, i, set->in[matrix][i]);
+    require_channel(!skua_channel_create(&to, slab_arrived, set, "slab", &set->in[matrix][i]));
+    send_channel(t, s, matrix, i, set->in[matrix][i]);
 }
 
-/* From all of the others, which add up there what they have of our slab of C. */
+/* Creates the reduction channel in which the other tiles sum their parts of our slab of C. */
 static void create_sum_channel(Tile *t, int s)
 {
-    struct set *set   = &t->set[s];
-    size_t      count = own_slab(t, set, C).bytes / number_bytes();
-    skua_type   type  = options.single ? SKUA_FLOAT : SKUA_DOUBLE;
-    int         all   = others(C) > 0 ? others(C) : 1;
+    struct matmul_set *set   = &t->set[s];
+    size_t             count = own_slab(t, set, C).bytes / number_bytes();
+    skua_type          type  = options.single ? SKUA_FLOAT : SKUA_DOUBLE;
+    int                all   = others(C) > 0 ? others(C) : 1;
 
-    must(!skua_channel_create_reduction(set->sum, count, SKUA_SUM, type, all, sum_complete, set,
-                                        "sum", &set->in_sum));
+    require_channel(!skua_channel_create_reduction(set->sum, count, SKUA_SUM, type, all,
+                                                   sum_complete, set, "sum", &set->in_sum));
     for (int i = 0; i < others(C); i++)
-        tell(t, s, C, i, set->in_sum);
+        send_channel(t, s, C, i, set->in_sum);
 }
 
 void create_channels(Tile *t)
@@ -292,24 +293,24 @@ void create_channels(Tile *t)
     }
 }
 
-void take_channel(Tile *t, int s, int matrix, int other, skua_channel channel)
+void receive_channel(Tile *t, int s, int matrix, int other, skua_channel channel)
 {
     t->set[s].to[matrix][other] = channel;
 }
 
-static void open_set(const Tile *t, struct set *set)
+static void open_set(const Tile *t, struct matmul_set *set)
 {
     for (int m = A; m <= B; m++) {
         skua_layout own = own_slab(t, set, m);
 
         set->out[m] = skua_channel_open_many(set->to[m], (size_t)others(m), &own);
-        must(set->out[m]);
+        require_channel(set->out[m]);
     }
     for (int i = 0; i < others(C); i++) {
         skua_layout part = slab_of(t, set, C, i);
 
         set->parts[i] = skua_channel_open(set->to[C][i], &part);
-        must(set->parts[i]);
+        require_channel(set->parts[i]);
     }
 }
 
@@ -325,7 +326,7 @@ void put_slabs(Tile *t)
     skua_channel_put(current(t)->out[B]);
 }
 
-/* What came to A and B is used up: it may be written again. */
+/* The blocks of A and B have been used: their channels may be written again. */
 void put_parts(Tile *t)
 {
     for (int m = A; m <= B; m++)

@@ -5,16 +5,17 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-/* Whether every slab has a row: of A, of B, and of C. */
-static bool fits(const struct options *o, const int64_t *grid)
+/* Whether every slab of A, B and C has at least one row. */
+static bool fits(const struct matmul3d_options *o, const int64_t *grid)
 {
     int64_t rows_a = o->size / grid[0], rows_b = o->size / grid[1];
 
     return rows_a >= grid[2] && rows_b >= grid[0] && rows_a >= grid[1] && o->size >= grid[2];
 }
 
-/* So many tiles, that exchange least: A goes to grid[2] of them, B to grid[0], C to grid[1]. */
-static bool choose_grid(struct options *o, int64_t count)
+/* Chooses the grid of @p count tiles that exchange least: A goes to grid[2] tiles, B to grid[0], C
+ * to grid[1]. */
+static bool choose_grid(struct matmul3d_options *o, int64_t count)
 {
     int64_t best = INT64_MAX;
 
@@ -31,46 +32,47 @@ static bool choose_grid(struct options *o, int64_t count)
     return best < INT64_MAX;
 }
 
-static bool refuse(const char *why)
+static bool options_error(const char *why)
 {
     fprintf(stderr, "matmul3d: %s\n", why);
     skua_exit(2);
     return false;
 }
 
-static bool complete(struct options *o)
+static bool options_complete(struct matmul3d_options *o)
 {
     bool one = o->only[MESSAGES] || o->only[CHANNELS];
 
     if (o->paper)
         o->size = 2048;
     if (o->grid[0] && !fits(o, o->grid))
-        return refuse("--grid has tiles without a row; try a larger --size");
+        return options_error("some tiles of --grid would have no row; use a larger --size");
     if (!o->grid[0] && !choose_grid(o, o->per_pe * skua_pes()))
-        return refuse("--size is too small for as many tiles; try --grid or another --per-pe");
-    for (int way = 0; way < WAYS; way++)
-        o->ways[way] = !one || o->only[way];
+        return options_error(
+            "--size is too small for this number of tiles; use --grid or a smaller --per-pe");
+    for (int variant = 0; variant < VARIANTS; variant++)
+        o->variants[variant] = !one || o->only[variant];
     return true;
 }
 
-bool options_read(struct options *o, int argc, char **argv)
+bool options_read(struct matmul3d_options *o, int argc, char **argv)
 {
     const struct argument list[] = {
         {"size", ARGUMENT_NUMBER, &o->size, 1, 1 << 16, "N",
          "rows and columns of each matrix (default: 768)"},
         {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL, "2048 rows and columns, as in the paper"},
-        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "tiles on each PE (default: 4)"},
+        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "tiles per PE (default: 4)"},
         {"grid", ARGUMENT_SIZES, o->grid, 1, 4096, "X,Y,Z", "tiles in each direction"},
-        {"float", ARGUMENT_FLAG, &o->single, 0, 0, NULL, "numbers of single precision"},
-        WAYS_ARGUMENTS(o, "products (default: 20)"),
+        {"float", ARGUMENT_FLAG, &o->single, 0, 0, NULL, "use single precision"},
+        VARIANT_ARGUMENTS(o, "products (default: 20)"),
         {0},
     };
     const struct arguments arguments = {
         "matmul3d",
-        "The product of two square matrices by a grid of X x Y x Z tiles, between which slabs of\n"
-        "the matrices travel in messages, and through channels.",
+        "The product of two square matrices on a grid of X x Y x Z tiles, which exchange slabs of\n"
+        "the matrices by messages and by channels.",
         list};
 
-    *o = (struct options){.size = 768, .per_pe = 4, .steps = 20, .repeat = 3};
-    return arguments_read(&arguments, argc, argv) && complete(o);
+    *o = (struct matmul3d_options){.size = 768, .per_pe = 4, .steps = 20, .repeat = 3};
+    return arguments_read(&arguments, argc, argv) && options_complete(o);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - what matmul3d is told. */
+/* options.h - the command line of matmul3d. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -7,20 +7,21 @@
 #include <stdint.h>
 
 #include "common/arguments.h"
-#include "common/ways.h"
+#include "common/variant.h"
 
-struct options {
+struct matmul3d_options {
     int64_t size;    /* rows and columns of all matrices */
     int64_t grid[3]; /* of tiles                         */
     int64_t per_pe;
     int64_t steps, repeat;
     bool    paper, single;
-    bool    ways[WAYS];
-    bool    only[WAYS];
+    bool    variants[VARIANTS];
+    bool    only[VARIANTS];
     char    series[ARGUMENT_WORD_BYTES];
 };
 
-/** Read the command line; false: the job ends. */
-bool options_read(struct options *options, int argc, char **argv);
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct matmul3d_options *options, int argc, char **argv);
 
 #endif

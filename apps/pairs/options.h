@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - what pairs is told. */
+/* options.h - the command line of pairs. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -7,21 +7,22 @@
 #include <stdint.h>
 
 #include "common/arguments.h"
-#include "common/ways.h"
+#include "common/variant.h"
 
-struct options {
-    int64_t states, planes, points; /* complex numbers of a state on a plane   */
-    int64_t grain;                  /* states of a block                       */
-    int64_t chunks;                 /* that the points of a plane are cut into */
+struct pairs_options {
+    int64_t states, planes, points; /* points: complex numbers of a state on a plane */
+    int64_t grain;                  /* states per block                              */
+    int64_t chunks;                 /* into which the points of a plane are divided  */
     int64_t steps, repeat;
     int64_t blocks; /* of states */
     bool    forward;
-    bool    ways[WAYS];
-    bool    only[WAYS];
+    bool    variants[VARIANTS];
+    bool    only[VARIANTS];
     char    series[ARGUMENT_WORD_BYTES];
 };
 
-/** Read the command line; false: the job ends. */
-bool options_read(struct options *options, int argc, char **argv);
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct pairs_options *options, int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ortho.c - what an Ortho does; see pairs.ci. */
+/* ortho.c - the chare Ortho; see pairs.ci. */
 #include <math.h>
 #include <skua/skua.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 
 #include "pairs.ci.h"
 
-#define ROUNDS_MOST 100  /* of the iteration */
-#define NEAR        1e-8 /* a change after which the next could not be seen */
+#define ROUNDS_MAX 100  /* iterations per step */
+#define CONVERGED  1e-8 /* convergence is quadratic: the change after this one is below rounding */
 
 void Ortho_on_create(Ortho *o)
 {
@@ -23,7 +23,7 @@ void Ortho_on_create(Ortho *o)
     o->y       = o->product + rows;
     o->z       = o->y + all * all;
     if (!o->s)
-        skua_abort("no memory for the overlap matrix; see --states");
+        skua_abort("cannot allocate the overlap matrix; use fewer --states");
 }
 
 void Ortho_on_destroy(Ortho *o)
@@ -31,16 +31,16 @@ void Ortho_on_destroy(Ortho *o)
     free(o->s);
 }
 
-/* Tiles come in the order of their places: the first of a block has no others before it. */
-void add_tile(Ortho *o, int64_t place, const double *tile)
+/* Tiles are added in the order of their positions, so the first one of a block is copied. */
+void add_tile(Ortho *o, int64_t position, const double *tile)
 {
-    int64_t each = options.planes * options.chunks, block = place / each;
+    int64_t each = options.planes * options.chunks, block = position / each;
     int64_t columns = states_in(block);
 
     for (int64_t i = 0; i < o->count; i++) {
         double *to = o->s + i * options.states + block * options.grain;
 
-        if (place % each == 0)
+        if (position % each == 0)
             memcpy(to, tile + i * columns, (size_t)columns * sizeof *to);
         else
             add_double(to, tile + i * columns, columns);
@@ -59,14 +59,14 @@ void begin_iteration(Ortho *o)
     o->done   = false;
 }
 
-void tell_rows(Ortho *o)
+void broadcast_rows(Ortho *o)
 {
     o->change = 0;
     Ortho_rows_all(orthos,
                    numbers_of(o->round, Ortho_index(o), o->mine, 2 * o->count * options.states));
 }
 
-void take_rows(Ortho *o, const Numbers *rows)
+void receive_rows(Ortho *o, const Numbers *rows)
 {
     int64_t       first = rows->from * options.grain * options.states;
     size_t        count = rows->at_count / 2;
@@ -78,8 +78,8 @@ void take_rows(Ortho *o, const Numbers *rows)
     memcpy(o->z + first, z, count * sizeof *o->z);
 }
 
-/* All of S is in Y. */
-static void look_at_symmetry(Ortho *o)
+/* Y contains all rows of S here. */
+static void check_symmetry(Ortho *o)
 {
     int64_t all = options.states;
 
@@ -88,7 +88,7 @@ static void look_at_symmetry(Ortho *o)
             o->asymmetric = larger(o->asymmetric, fabs(o->y[i * all + j] - o->y[j * all + i]));
 }
 
-/* The largest sum of sizes in a row of Y. */
+/* The maximum norm of Y. */
 static double norm(const Ortho *o)
 {
     double most = 0;
@@ -103,7 +103,7 @@ static double norm(const Ortho *o)
     return most;
 }
 
-/* So that the iteration converges. */
+/* Scales Y so that the iteration converges. */
 static void scale(Ortho *o)
 {
     int64_t all = options.states;
@@ -115,7 +115,7 @@ static void scale(Ortho *o)
         o->mine[i] /= o->scale;
 }
 
-/* Our rows of one of the two: (3 a - a b a) / 2. */
+/* Computes our rows of (3 a - a b a) / 2. */
 static void improve_one(Ortho *o, double *mine, const double *a, const double *b)
 {
     int         all   = (int)options.states;
@@ -127,15 +127,15 @@ static void improve_one(Ortho *o, double *mine, const double *a, const double *b
     gemm_double(&shape, o->product, a, mine);
 }
 
-/* All have got the same rows: all decide the same. */
-void improve(Ortho *o, struct task task)
+/* All Orthos have the same rows, so all of them decide alike. */
+void improve(Ortho *o, struct pairs_task task)
 {
     o->round++;
-    if (++o->rounds > ROUNDS_MOST)
+    if (++o->rounds > ROUNDS_MAX)
         skua_abort("the overlap matrix has no root: states are not independent");
     if (o->rounds == 1)
-        look_at_symmetry(o);
-    o->done = o->rounds == 1 ? task.check : o->change < NEAR;
+        check_symmetry(o);
+    o->done = o->rounds == 1 ? task.check : o->change < CONVERGED;
     if (o->done)
         return;
     if (o->rounds == 1)
@@ -177,12 +177,12 @@ static double distance(const Ortho *o)
     return most;
 }
 
-/* Of a step that nobody goes on from. */
+/* Contributes the result of a check. */
 void contribute_outcome(Ortho *o)
 {
-    struct outcome outcome = {distance(o), o->asymmetric};
-    uint64_t       bits    = bits_of(o->s, o->count * options.states);
+    struct pairs_outcome outcome = {distance(o), o->asymmetric};
+    uint64_t             bits    = bits_of(o->s, o->count * options.states);
 
-    skua_contribute(o, SKUA_SUM, SKUA_UINT64, &bits, 1, Main_finished_done(boss));
-    skua_contribute(o, SKUA_MAX, SKUA_DOUBLE, &outcome, 2, Main_checked_done(boss));
+    skua_contribute(o, SKUA_SUM, SKUA_UINT64, &bits, 1, Main_finished_done(main_proxy));
+    skua_contribute(o, SKUA_MAX, SKUA_DOUBLE, &outcome, 2, Main_checked_done(main_proxy));
 }

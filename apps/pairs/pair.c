@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair.c - what a Pair does; see pairs.ci. */
+/* pair.c - the chare Pair; see pairs.ci. */
 #include <skua/skua.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pairs.ci.h"
 
-/* The State of a Pair's row, and the slot that it has for the Pair. */
+/* The State of a row. */
 static int state_of(const Pair *p, int row)
 {
     return row < p->count[0] ? p->x * (int)options.grain + row
                              : p->y * (int)options.grain + row - (int)p->count[0];
 }
 
+/* The slot that the State of a row has for this Pair. */
 static int slot_of(const Pair *p, int row)
 {
     return p->z * (int)options.blocks + (row < p->count[0] ? p->y : p->x);
@@ -34,8 +35,8 @@ static void make_pair(Pair *p)
     p->count[0] = states_in(p->x);
     p->count[1] = p->x < p->y ? states_in(p->y) : 0;
     p->numbers  = chunk_numbers(p->z);
-    p->at       = take(rows_in(p) * p->numbers);
-    p->result   = take(rows_in(p) * p->numbers);
+    p->at       = alloc_numbers(rows_in(p) * p->numbers);
+    p->result   = alloc_numbers(rows_in(p) * p->numbers);
     p->in       = calloc((size_t)rows_in(p), sizeof *p->in);
     p->out      = calloc((size_t)rows_in(p), sizeof(skua_sender *));
 }
@@ -56,9 +57,9 @@ static void row_arrived(void *arg)
 {
     Pair *p = arg;
 
-    if (++p->come < rows_in(p))
+    if (++p->arrived_count < rows_in(p))
         return;
-    p->come = 0;
+    p->arrived_count = 0;
     Pair_filled(Pair_self(p), p->turn);
 }
 
@@ -73,7 +74,7 @@ void create_row_channels(Pair *p)
     for (int row = 0; row < rows_in(p); row++) {
         skua_layout to = row_at(p, p->at, row);
 
-        must(!skua_channel_create(&to, row_arrived, p, "row", &p->in[row]));
+        require_channel(!skua_channel_create(&to, row_arrived, p, "row", &p->in[row]));
         State_open(State_at(states, state_of(p, row), p->w), slot_of(p, row), p->in[row]);
     }
 }
@@ -83,33 +84,33 @@ void open_state(Pair *p, int row, skua_channel channel)
     skua_layout from = row_at(p, p->result, row);
 
     p->out[row] = skua_channel_open(channel, &from);
-    must(p->out[row]);
+    require_channel(p->out[row]);
 }
 
-void take_row(Pair *p, const Numbers *row)
+void receive_row(Pair *p, const Numbers *row)
 {
     memcpy(p->at + row->from * p->numbers, row->at, row->at_count * sizeof *row->at);
 }
 
-/* The rows have been used: they may be written again. */
-static void release(Pair *p, int way)
+/* The rows have been used: their channels may be written again. */
+static void release(Pair *p, int variant)
 {
-    for (int row = 0; row < rows_in(p) && way == CHANNELS; row++)
+    for (int row = 0; row < rows_in(p) && variant == CHANNELS; row++)
         skua_channel_ready(p->in[row]);
 }
 
-/* Rows of the second block; where it is the first, these. */
+/* The rows of block y, which are those of block x if y = x. */
 static double *second(const Pair *p, double *rows)
 {
     return rows + (p->x < p->y ? p->count[0] * p->numbers : 0);
 }
 
-/* A message to the Ortho of one of our blocks, for what it has to do with the other. */
+/* Creates the message for the Ortho of one block with the tile that belongs to @p other. */
 static Numbers *tile_for(const Pair *p, int other)
 {
-    int64_t place = (other * options.planes + p->w) * options.chunks + p->z;
+    int64_t position = (other * options.planes + p->w) * options.chunks + p->z;
 
-    return numbers_of(p->turn * tiles() + place, 0, NULL, states_in(p->x) * states_in(p->y));
+    return numbers_of(p->turn * tiles() + position, 0, NULL, states_in(p->x) * states_in(p->y));
 }
 
 static Numbers *transposed(const Pair *p, const Numbers *tile)
@@ -123,7 +124,7 @@ static Numbers *transposed(const Pair *p, const Numbers *tile)
     return turned;
 }
 
-void multiply_forward(Pair *p, struct task task)
+void multiply_forward(Pair *p, struct pairs_task task)
 {
     int         x = (int)states_in(p->x), y = (int)states_in(p->y);
     struct gemm shape = {x, y, (int)p->numbers, false, true, 1, 0};
@@ -131,7 +132,7 @@ void multiply_forward(Pair *p, struct task task)
 
     gemm_double(&shape, p->at, second(p, p->at), tile->at);
     if (!task.backward)
-        release(p, task.way);
+        release(p, task.variant);
     if (p->x < p->y)
         Ortho_tile(Ortho_at(orthos, p->y), transposed(p, tile));
     Ortho_tile(Ortho_at(orthos, p->x), tile);
@@ -144,8 +145,8 @@ static void send_result(const Pair *p, int row)
                             p->numbers));
 }
 
-/* By our tile of T, which is symmetric: rows of x from those of y, and the other way round. */
-void multiply_backward(Pair *p, struct task task, const double *factor)
+/* Multiplies by our tile of T, which is symmetric: rows of x from those of y, and vice versa. */
+void multiply_backward(Pair *p, struct pairs_task task, const double *factor)
 {
     int         x = (int)states_in(p->x), y = (int)states_in(p->y), n = (int)p->numbers;
     struct gemm down = {x, n, y, false, false, 1, 0}, up = {y, n, x, true, false, 1, 0};
@@ -153,9 +154,9 @@ void multiply_backward(Pair *p, struct task task, const double *factor)
     gemm_double(&down, factor, second(p, p->at), p->result);
     if (p->x < p->y)
         gemm_double(&up, factor, p->at, second(p, p->result));
-    release(p, task.way);
+    release(p, task.variant);
     for (int row = 0; row < rows_in(p); row++)
-        if (task.way == MESSAGES)
+        if (task.variant == MESSAGES)
             send_result(p, row);
         else
             skua_channel_put(p->out[row]);

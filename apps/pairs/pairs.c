@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pairs.c - Main, and what all have in common; see pairs.ci. */
+/* pairs.c - the chare Main and shared functions; see pairs.ci. */
 #include <skua/skua.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "pairs.ci.h"
 
-#define LIMIT 1e-10 /* of the largest element of |S - 1| and |S - S^T| */
+#define LIMIT 1e-10 /* for the largest element of |S - 1| and |S - S^T| */
 
 int64_t states_in(int64_t block)
 {
@@ -46,12 +46,12 @@ Numbers *numbers_of(int64_t turn, int64_t from, const double *at, int64_t count)
     return numbers;
 }
 
-double *take(int64_t numbers)
+double *alloc_numbers(int64_t numbers)
 {
     double *memory = skua_channel_alloc((size_t)numbers * sizeof *memory);
 
     if (!memory)
-        skua_abort("no memory for states; see --states, --planes and --points");
+        skua_abort("cannot allocate the states; use fewer --states, --planes or --points");
     return memory;
 }
 
@@ -60,10 +60,10 @@ skua_layout layout_of(const double *at, int64_t numbers)
     return skua_layout_of(at, (size_t)numbers * sizeof *at);
 }
 
-void must(bool good)
+void require_channel(bool good)
 {
     if (!good)
-        skua_abort("no channel between a state and a pair");
+        skua_abort("cannot create a channel between a State and a Pair");
 }
 
 uint64_t bits_of(const double *at, int64_t count)
@@ -93,7 +93,7 @@ void insert_pairs(void)
                     Pair_insert(Pair_at(pairs, w, x, y, z), (int)(count++ % skua_pes()));
 }
 
-void start(struct task task)
+void start(struct pairs_task task)
 {
     State_run_all(states, task);
     Pair_run_all(pairs, task);
@@ -102,7 +102,7 @@ void start(struct task task)
 
 static bool report_checks(const Main *m)
 {
-    bool both      = options.ways[MESSAGES] && options.ways[CHANNELS];
+    bool both      = options.variants[MESSAGES] && options.variants[CHANNELS];
     bool same      = !both || m->bits[MESSAGES] == m->bits[CHANNELS];
     bool unit      = options.forward || m->away < LIMIT;
     bool symmetric = m->asymmetric < LIMIT;
@@ -118,7 +118,7 @@ static bool report_checks(const Main *m)
 
 void report(const Main *m)
 {
-    const struct ways_series series = {"pairs", options.series, options.grain};
+    const struct variant_series series = {"pairs", options.series, options.grain};
 
     printf(
         "%lld states, %lld planes, %lld points; %lld pairs of blocks of %lld states, %lld chunks;"
@@ -127,6 +127,6 @@ void report(const Main *m)
         (long long)pairs_in_all(), (long long)options.grain, (long long)options.chunks,
         (long long)(2 * options.states * tiles()), skua_pes(), (long long)options.steps,
         gemm_name());
-    ways_report(m->best, options.steps, &series);
+    variant_report(m->best, options.steps, &series);
     skua_exit(report_checks(m) ? 0 : 1);
 }

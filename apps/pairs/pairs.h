@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pairs.h - States, Pairs and Orthos of pairs.ci.
+ * pairs.h - the chares State, Pair and Ortho of pairs.ci.
  *
- * State s is in block s / grain, and knows the Pairs of its block by *slot*: the chunk, and the
- * other block of the pair.  A Pair knows its States by *row*: those of block x, then, unless y is
- * the same, those of block y.
+ * State s belongs to block s / grain.  It numbers the Pairs of its block by *slot*: the chunk and
+ * the other block of the pair.  A Pair numbers its States by *row*: those of block x and then,
+ * unless y = x, those of block y.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -15,89 +15,94 @@
 #include "common/numbers.h"
 #include "options.h"
 
-struct outcome {
-    double away;       /* the largest element of |S - 1|                */
-    double asymmetric; /* and of |S - S^T|, of the largest in each step */
+struct pairs_outcome {
+    double away;       /* the largest element of |S - 1|   */
+    double asymmetric; /* the largest element of |S - S^T| */
 };
 
-struct task {
-    int     way, backward, check; /* check: one step forward, to look at S */
+struct pairs_task {
+    int     variant, backward, check; /* check: one forward step, to compute S */
     int64_t steps;
 };
 
 struct State {
-    double       *at;   /* our numbers                                         */
-    double       *part; /* by block and point: results of Pairs, by channels   */
-    skua_channel *in;   /* by slot: to these                                   */
-    skua_channel *to;   /* and to Pairs                                        */
-    skua_sender **out;  /* by chunk: to all Pairs that have it                 */
-    int64_t       come; /* results                                             */
-    int64_t       turn; /* steps since the beginning                           */
+    double       *at;            /* the numbers of this state on this plane             */
+    double       *part;          /* results of Pairs, by block and point, from channels */
+    skua_channel *in;            /* by slot: channels into part                         */
+    skua_channel *to;            /* by slot: channels into the Pairs                    */
+    skua_sender **out;           /* by chunk: multicast to all its Pairs                */
+    int64_t       arrived_count; /* results through channels                            */
+    int64_t       turn;          /* steps so far                                        */
     double        shown;
 };
 
 struct Pair {
     int           w, x, y, z;
-    int64_t       count[2];    /* states of x, and of y unless it is the same: else 0 */
-    int64_t       numbers;     /* in a row                                            */
-    double       *at, *result; /* rows                                                */
+    int64_t       count[2];    /* states of x, and of y; 0 if y = x                   */
+    int64_t       numbers;     /* numbers in a row                                    */
+    double       *at, *result; /* rows: input and result                              */
     skua_channel *in;
     skua_sender **out;
-    int           come; /* rows, by channels */
+    int           arrived_count; /* rows through channels */
     int64_t       turn;
 };
 
 struct Ortho {
-    int64_t first, count;   /* our rows                                      */
-    double *s;              /* of S                                          */
-    double *mine, *product; /* of Y, then those of Z; of a product           */
+    int64_t first, count;   /* rows of this block                            */
+    double *s;              /* rows of S                                     */
+    double *mine, *product; /* rows of Y and Z; of a product                 */
     double *y, *z;          /* all of Y and Z                                */
-    double  change;         /* of Z, by the last round                       */
+    double  change;         /* of Z in the last iteration                    */
     double  scale;          /* c                                             */
     double  asymmetric;
     bool    done;
-    int64_t turn, round; /* of steps and of iterations, since the beginning  */
-    int64_t rounds;      /* in this step                                     */
+    int64_t turn, round; /* steps and iterations so far                      */
+    int64_t rounds;      /* iterations in this step                          */
 };
 
-/* pairs.c: what all have in common. */
+/* pairs.c: shared functions. */
 
-/** States in a block. */
+/** The number of states in a block. */
 int64_t states_in(int64_t block);
 
-/** Where a chunk begins in the numbers of a State, and how many it has. */
+/** The index of the first number of a chunk in a State. */
 int64_t chunk_begin(int64_t z);
+
+/** The number of numbers in a chunk. */
 int64_t chunk_numbers(int64_t z);
 
-/** Of each State; and tiles of S that an Ortho gets. */
+/** The number of slots of a State. */
 int64_t slots(void);
+
+/** The number of tiles of S that an Ortho receives in a step. */
 int64_t tiles(void);
 
-/** A message with a copy of numbers; NULL: to be filled in. */
+/** Create a message with a copy of numbers; if @p at is NULL the caller fills them in. */
 Numbers *numbers_of(int64_t turn, int64_t from, const double *at, int64_t count);
 
-/** Memory for numbers that channels lead to. */
-double *take(int64_t numbers);
+/** Allocate memory for numbers that channels write. */
+double *alloc_numbers(int64_t numbers);
 
+/** The layout of contiguous numbers. */
 skua_layout layout_of(const double *at, int64_t numbers);
 
-/** The job ends unless a channel could be had. */
-void must(bool good);
+/** End the job with an error if @p good is false: a channel could not be created. */
+void require_channel(bool good);
 
-/** So many numbers as one. */
+/** A hash of the bits of numbers. */
 uint64_t bits_of(const double *at, int64_t count);
 
 /* Main */
 void    insert_pairs(void);
 int64_t pairs_in_all(void);
-void    start(struct task task);
+void    start(struct pairs_task task);
 void    report(const Main *main);
 
 /* state.c */
 void create_result_channels(State *state);
 void open_pairs(State *state);
-void go_on(State *state);
-void give_rows(State *state, int way);
+void advance_time(State *state);
+void send_rows(State *state, int variant);
 void add_result(State *state, int64_t slot, const double *from);
 void add_results(State *state);
 void end_step(State *state, int64_t step, int64_t steps);
@@ -107,16 +112,16 @@ void contribute_bits(State *state);
 int  rows_in(const Pair *pair);
 void create_row_channels(Pair *pair);
 void open_state(Pair *pair, int row, skua_channel channel);
-void take_row(Pair *pair, const Numbers *row);
-void multiply_forward(Pair *pair, struct task task);
-void multiply_backward(Pair *pair, struct task task, const double *factor);
+void receive_row(Pair *pair, const Numbers *row);
+void multiply_forward(Pair *pair, struct pairs_task task);
+void multiply_backward(Pair *pair, struct pairs_task task, const double *factor);
 
 /* ortho.c */
-void add_tile(Ortho *ortho, int64_t place, const double *tile);
+void add_tile(Ortho *ortho, int64_t position, const double *tile);
 void begin_iteration(Ortho *ortho);
-void tell_rows(Ortho *ortho);
-void take_rows(Ortho *ortho, const Numbers *rows);
-void improve(Ortho *ortho, struct task task);
+void broadcast_rows(Ortho *ortho);
+void receive_rows(Ortho *ortho, const Numbers *rows);
+void improve(Ortho *ortho, struct pairs_task task);
 void send_factors(Ortho *ortho);
 void contribute_outcome(Ortho *ortho);
 

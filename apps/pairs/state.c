@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* state.c - what a State does; see pairs.ci. */
+/* state.c - the chare State; see pairs.ci. */
 #include <math.h>
 #include <skua/skua.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static int chunk_of(int slot)
     return slot / (int)options.blocks;
 }
 
-/* The Pair of a slot, as State s on plane w has it. */
+/* The Pair of a slot of State s on plane w. */
 static Pair_element pair_of(int s, int w, int slot)
 {
     int mine = s / (int)options.grain, other = slot % (int)options.blocks;
@@ -21,7 +21,7 @@ static Pair_element pair_of(int s, int w, int slot)
                    chunk_of(slot));
 }
 
-/* Which of its rows is that State's. */
+/* The row of State s in that Pair. */
 static int row_of(int s, int slot)
 {
     int mine = s / (int)options.grain, other = slot % (int)options.blocks;
@@ -30,7 +30,7 @@ static int row_of(int s, int slot)
     return above + s % (int)options.grain;
 }
 
-/* What a channel writes, of the Pair of a slot. */
+/* The memory that the channel of a slot writes. */
 static double *part_of(const State *t, int slot)
 {
     return t->part + slot % options.blocks * 2 * options.points + chunk_begin(chunk_of(slot));
@@ -38,8 +38,8 @@ static double *part_of(const State *t, int slot)
 
 void State_on_create(State *t)
 {
-    t->at   = take(2 * options.points);
-    t->part = take(2 * options.points * options.blocks);
+    t->at   = alloc_numbers(2 * options.points);
+    t->part = alloc_numbers(2 * options.points * options.blocks);
     t->in   = calloc((size_t)slots(), sizeof *t->in);
     t->to   = calloc((size_t)slots(), sizeof *t->to);
     t->out  = calloc((size_t)options.chunks, sizeof(skua_sender *));
@@ -58,13 +58,13 @@ void State_on_destroy(State *t)
     skua_channel_free(t->at);
 }
 
-/* Between -1 and 1. */
+/* A pseudo-random number between -1 and 1. */
 static double noise(uint64_t x)
 {
     return (double)(int64_t)mix(x) * 0x1p-63;
 }
 
-/* So that a state has, about, the length 1. */
+/* Fills the state with numbers such that its norm is about 1. */
 void State_on_fill(State *t)
 {
     State_position at    = State_index(t);
@@ -73,11 +73,11 @@ void State_on_fill(State *t)
 
     for (int64_t i = 0; i < 2 * options.points; i++)
         t->at[i] = scale * noise((seed ^ (uint64_t)i) + 1);
-    skua_contribute_nothing(t, Main_ready_done(boss));
+    skua_contribute_nothing(t, Main_ready_done(main_proxy));
 }
 
-/* Time goes on: each point takes a little of the next one. */
-void go_on(State *t)
+/* Mixes each point with its successor. */
+void advance_time(State *t)
 {
     const double part = 1.0 / 32, first[] = {t->at[0], t->at[1]};
     int64_t      last = 2 * options.points - 2;
@@ -92,9 +92,9 @@ static void result_arrived(void *arg)
 {
     State *t = arg;
 
-    if (++t->come < slots())
+    if (++t->arrived_count < slots())
         return;
-    t->come = 0;
+    t->arrived_count = 0;
     State_complete(State_self(t), t->turn);
 }
 
@@ -105,12 +105,12 @@ void create_result_channels(State *t)
     for (int slot = 0; slot < slots(); slot++) {
         skua_layout to = layout_of(part_of(t, slot), chunk_numbers(chunk_of(slot)));
 
-        must(!skua_channel_create(&to, result_arrived, t, "result", &t->in[slot]));
+        require_channel(!skua_channel_create(&to, result_arrived, t, "result", &t->in[slot]));
         Pair_open(pair_of(at.i, at.j, slot), row_of(at.i, slot), t->in[slot]);
     }
 }
 
-/* The slots of a chunk are one behind the other. */
+/* The slots of a chunk are consecutive. */
 void open_pairs(State *t)
 {
     for (int64_t z = 0; z < options.chunks; z++) {
@@ -118,7 +118,7 @@ void open_pairs(State *t)
 
         t->out[z] =
             skua_channel_open_many(t->to + z * options.blocks, (size_t)options.blocks, &from);
-        must(t->out[z]);
+        require_channel(t->out[z]);
     }
 }
 
@@ -131,15 +131,15 @@ static void send_row(const State *t, int slot)
              numbers_of(t->turn, row_of(at.i, slot), t->at + chunk_begin(z), chunk_numbers(z)));
 }
 
-void give_rows(State *t, int way)
+void send_rows(State *t, int variant)
 {
-    for (int slot = 0; slot < slots() && way == MESSAGES; slot++)
+    for (int slot = 0; slot < slots() && variant == MESSAGES; slot++)
         send_row(t, slot);
-    for (int z = 0; z < options.chunks && way == CHANNELS; z++)
+    for (int z = 0; z < options.chunks && variant == CHANNELS; z++)
         skua_channel_put(t->out[z]);
 }
 
-/* Slots come in their order: the first of a chunk has no others before it. */
+/* Results are added in the order of their slots, so the first one of a chunk is copied. */
 void add_result(State *t, int64_t slot, const double *from)
 {
     int64_t z  = chunk_of((int)slot);
@@ -165,12 +165,12 @@ void end_step(State *t, int64_t step, int64_t steps)
 
     t->turn++;
     if (at.i + at.j == 0)
-        ways_progress(&t->shown, step + 1, steps);
+        variant_progress(&t->shown, step + 1, steps);
 }
 
 void contribute_bits(State *t)
 {
     uint64_t bits = bits_of(t->at, 2 * options.points);
 
-    skua_contribute(t, SKUA_SUM, SKUA_UINT64, &bits, 1, Main_finished_done(boss));
+    skua_contribute(t, SKUA_SUM, SKUA_UINT64, &bits, 1, Main_finished_done(main_proxy));
 }

@@ -4,42 +4,42 @@
 
 #include <stddef.h>
 
-#define LARGEST (1 << 26) /* bytes: the arena has room for it */
+#define LARGEST (1 << 26) /* bytes: it fits the arena */
 
-static void complete(struct options *o)
+static void options_complete(struct pingpong_options *o)
 {
     bool some = o->only[MESSAGES] || o->only[CHANNEL] || o->only[GET];
 
-    for (int way = 0; way < WAYS; way++)
-        o->ways[way] = !some || o->only[way];
+    for (int variant = 0; variant < VARIANTS; variant++)
+        o->variants[variant] = !some || o->only[variant];
 }
 
-bool options_read(struct options *o, int argc, char **argv)
+bool options_read(struct pingpong_options *o, int argc, char **argv)
 {
     const struct argument list[] = {
         {"sizes", ARGUMENT_LIST, &o->sizes, 1, LARGEST, "N,N,...",
-         "bytes\n(default: 100 to 500000, as in the paper)"},
+         "sizes in bytes\n(default: 100 to 500000, as in the paper)"},
         {"iterations", ARGUMENT_NUMBER, &o->iterations, 1, 1000000000, "N",
-         "round trips in a run (default: 1000)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R", "runs of each size (default: 5)"},
-        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "only with messages"},
-        {"channel", ARGUMENT_FLAG, &o->only[CHANNEL], 0, 0, NULL, "only with channels"},
-        {"get", ARGUMENT_FLAG, &o->only[GET], 0, 0, NULL, "only with gets"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print times as lines of JSON, too"},
+         "round trips per run (default: 1000)"},
+        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R", "runs per size (default: 5)"},
+        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "measure messages only"},
+        {"channel", ARGUMENT_FLAG, &o->only[CHANNEL], 0, 0, NULL, "measure channels only"},
+        {"get", ARGUMENT_FLAG, &o->only[GET], 0, 0, NULL, "measure gets only"},
+        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print times as lines of JSON"},
         {0},
     };
     const struct arguments arguments = {
         "pingpong",
-        "Round trips of data between an object on PE 0 and one on the last PE: in messages,\n"
-        "through channels, and by gets that do not copy.",
+        "Round trips of data between an object on PE 0 and one on the last PE: by messages, by\n"
+        "channels, and by zero-copy gets.",
         list};
 
-    *o = (struct options){
+    *o = (struct pingpong_options){
         .sizes      = {{100, 1000, 5000, 10000, 20000, 30000, 40000, 70000, 100000, 500000}, 10},
         .iterations = 1000,
         .repeat     = 5};
     if (!arguments_read(&arguments, argc, argv))
         return false;
-    complete(o);
+    options_complete(o);
     return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - what pingpong is told. */
+/* options.h - the command line of pingpong. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -8,19 +8,20 @@
 
 #include "common/arguments.h"
 
-enum { MESSAGES, CHANNEL, GET, WAYS };
+enum { MESSAGES, CHANNEL, GET, VARIANTS };
 
-#define SIZES_MOST ARGUMENT_LIST_MOST
+#define SIZES_MAX ARGUMENT_LIST_MAX
 
-struct options {
+struct pingpong_options {
     struct argument_list sizes;
     int64_t              iterations, repeat;
-    bool                 ways[WAYS];
-    bool                 only[WAYS];
+    bool                 variants[VARIANTS];
+    bool                 only[VARIANTS];
     char                 series[ARGUMENT_WORD_BYTES];
 };
 
-/** Read the command line; false: the job ends. */
-bool options_read(struct options *options, int argc, char **argv);
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct pingpong_options *options, int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pingpong.c - what the players of pingpong.ci do; see pingpong.h. */
+/* pingpong.c - the players of pingpong.ci; see pingpong.h. */
 #include <skua/skua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 
 #include "pingpong.ci.h"
 
-#define ALIGNED 128 /* as the buffers of bench/channels.c */
+#define ALIGNED 128 /* as the buffers of bench/channels.c are */
 
 /* ---- two players --------------------------------------------------------------------------- */
 
 static uint32_t ends_map;
 
-/* The first is on PE 0, the other on the last PE. */
+/* Player 0 is on PE 0, player 1 on the last PE. */
 static int pe_of(const skua_index *index, const skua_range *range, const int32_t *arg)
 {
     (void)range, (void)arg;
@@ -69,54 +69,55 @@ void Player_on_destroy(Player *p)
     skua_channel_free(p->target);
 }
 
-/* ---- what is sent --------------------------------------------------------------------------- */
+/* ---- data --------------------------------------------------------------------------- */
 
-/* A byte of the data that a player sends in a way: none are alike. */
-static char expected(int index, int way, int64_t i)
+/* A byte of the data of a player; the data of each player and variant is different. */
+static char expected(int index, int variant, int64_t i)
 {
-    return (char)(((uint32_t)i * 2654435761u >> 24) + (uint32_t)(1 + 2 * way + index));
+    return (char)(((uint32_t)i * 2654435761u >> 24) + (uint32_t)(1 + 2 * variant + index));
 }
 
-void Player_on_prepare(Player *p, int way)
+void Player_on_prepare(Player *p, int variant)
 {
-    char *from = way == GET ? p->shared : p->source;
+    char *from = variant == GET ? p->shared : p->source;
 
-    p->way  = way;
-    p->come = p->told = 0;
+    p->variant  = variant;
+    p->received = p->acknowledged = 0;
     p->seconds = p->best = 0;
     p->left              = p->batch;
     p->count             = skua_channel_count(p->in);
     for (int64_t i = 0; i < p->bytes; i++) {
-        from[i]      = expected(p->index, way, i);
-        p->target[i] = (char)~expected(1 - p->index, way, i);
+        from[i]      = expected(p->index, variant, i);
+        p->target[i] = (char)~expected(1 - p->index, variant, i);
     }
-    skua_contribute_nothing(p, Main_ready_done(boss));
+    skua_contribute_nothing(p, Main_ready_done(main_proxy));
 }
 
-static bool told_of_all(const Player *p)
+static bool all_callbacks_ran(const Player *p)
 {
     int64_t by_channel = (int64_t)(skua_channel_count(p->in) - p->count);
 
-    return p->come == options.iterations && p->told == (p->way == GET ? options.iterations : 0) &&
-           by_channel == (p->way == CHANNEL ? options.iterations : 0);
+    return p->received == options.iterations &&
+           p->acknowledged == (p->variant == GET ? options.iterations : 0) &&
+           by_channel == (p->variant == CHANNEL ? options.iterations : 0);
 }
 
 static bool is_wrong(const Player *p)
 {
     for (int64_t i = 0; i < p->bytes; i++)
-        if (p->target[i] != expected(1 - p->index, p->way, i))
+        if (p->target[i] != expected(1 - p->index, p->variant, i))
             return true;
-    return !told_of_all(p);
+    return !all_callbacks_ran(p);
 }
 
-void hand_in(Player *p)
+void contribute_outcome(Player *p)
 {
-    struct outcome o = {p->seconds, p->best, is_wrong(p)};
+    struct pingpong_outcome o = {p->seconds, p->best, is_wrong(p)};
 
-    skua_contribute(p, SKUA_SUM, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
+    skua_contribute(p, SKUA_SUM, SKUA_DOUBLE, &o, 3, Main_finished_done(main_proxy));
 }
 
-/* ---- to and fro ----------------------------------------------------------------------------- */
+/* ---- round trips ----------------------------------------------------------------------------- */
 
 static void send_ball(Player *p)
 {
@@ -126,32 +127,33 @@ static void send_ball(Player *p)
     Player_ball(p->other, ball);
 }
 
-static void serve(Player *p)
+static void send_data(Player *p)
 {
-    if (p->way == CHANNEL)
+    if (p->variant == CHANNEL)
         skua_channel_put(p->out);
-    else if (p->way == MESSAGES)
+    else if (p->variant == MESSAGES)
         send_ball(p);
     else
         Player_offer(p->other, p->offered);
 }
 
-void serve_first(Player *p)
+void send_first(Player *p)
 {
     if (p->index == 1)
         return;
     p->started = p->mark = skua_time();
-    serve(p);
+    send_data(p);
 }
 
-/* All data have come, and those that others get from us have been got. */
-static void end_if_through(Player *p)
+/* Ends the run when all data has arrived and all gets of our data have completed. */
+static void end_if_complete(Player *p)
 {
-    if (p->come == options.iterations && (p->way != GET || p->told == options.iterations))
-        Player_through(Player_self(p));
+    if (p->received == options.iterations &&
+        (p->variant != GET || p->acknowledged == options.iterations))
+        Player_complete(Player_self(p));
 }
 
-/* Of player 0, at the end of a batch. */
+/* Records the time of a batch, on player 0. */
 static void end_batch(Player *p)
 {
     double now = skua_time(), trip = (now - p->mark) / (double)p->batch;
@@ -162,26 +164,26 @@ static void end_batch(Player *p)
     p->left = p->batch;
 }
 
-/* The other's data are in our target. */
-static void came(Player *p)
+/* The data of the other player has arrived in our target. */
+static void on_received(Player *p)
 {
-    bool last = ++p->come == options.iterations;
+    bool last = ++p->received == options.iterations;
 
     if (p->index == 0 && --p->left == 0)
         end_batch(p);
     if (!last || p->index == 1)
-        serve(p);
+        send_data(p);
     if (!last)
         return;
     if (p->index == 0)
         p->seconds = skua_time() - p->started;
-    end_if_through(p);
+    end_if_complete(p);
 }
 
-void take_ball(Player *p, const Ball *ball)
+void receive_ball(Player *p, const Ball *ball)
 {
     memcpy(p->target, ball->at, ball->at_count);
-    came(p);
+    on_received(p);
 }
 
 static void on_channel(void *arg)
@@ -189,34 +191,34 @@ static void on_channel(void *arg)
     Player *p = arg;
 
     skua_channel_ready(p->in);
-    came(p);
+    on_received(p);
 }
 
 void fetch(Player *p, const skua_buffer *from)
 {
     if (skua_buffer_get(&p->wanted, from) < 0)
-        skua_abort("the other's data are out of reach");
+        skua_abort("cannot get the data of the other player");
 }
 
 static void on_got(void *arg, const void *buffer, size_t bytes)
 {
     (void)buffer, (void)bytes;
-    came(arg);
+    on_received(arg);
 }
 
-static void on_told(void *arg, const void *buffer, size_t bytes)
+static void on_acknowledged(void *arg, const void *buffer, size_t bytes)
 {
     Player *p = arg;
 
     (void)buffer, (void)bytes;
-    p->told++;
-    end_if_through(p);
+    p->acknowledged++;
+    end_if_complete(p);
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* Round trips that are timed together: some hundred microseconds' worth, since machines are
- * shared; as many as those of the benchmarks of MPI (bench/bench.h). */
+/* The number of round trips in a batch, which takes some hundred microseconds; as in bench/bench.h.
+ */
 static int64_t batch_of(int64_t bytes)
 {
     int64_t trips = bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
@@ -229,14 +231,14 @@ void create_channel(Player *p, int64_t bytes)
     skua_layout to = skua_layout_of(p->target, (size_t)bytes);
 
     disconnect(p);
-    p->bytes = bytes;
-    p->batch = batch_of(bytes);
-    p->offered =
-        skua_buffer_of(p->shared, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_told, p), 0);
+    p->bytes   = bytes;
+    p->batch   = batch_of(bytes);
+    p->offered = skua_buffer_of(p->shared, (size_t)bytes, SKUA_REGISTER_NOW,
+                                skua_done_call(on_acknowledged, p), 0);
     p->wanted =
         skua_buffer_of(p->target, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_got, p), 0);
     if (skua_channel_create(&to, on_channel, p, "pingpong", &p->in))
-        skua_abort("no channel");
+        skua_abort("cannot create a channel");
     Player_open(p->other, p->in);
 }
 
@@ -246,14 +248,14 @@ void open_channel(Player *p, skua_channel channel)
 
     p->out = skua_channel_open(channel, &from);
     if (!p->out)
-        skua_abort("no way to the other");
+        skua_abort("cannot open the channel to the other player");
 }
 
-/* ---- what is reported ----------------------------------------------------------------------- */
+/* ---- report ----------------------------------------------------------------------- */
 
-static const char *const way_name[WAYS] = {"messages", "channel", "get"};
+static const char *const variant_name[VARIANTS] = {"messages", "channel", "get"};
 
-/* Messages / CkDirect, round trips, as measured in the paper on InfiniBand and on Blue Gene/P. */
+/* The ratio of messages to CkDirect in the paper, on InfiniBand and on Blue Gene/P. */
 static const struct {
     int64_t bytes;
     double  infiniband, blue_gene;
@@ -269,31 +271,33 @@ static void clear_progress(void)
         fprintf(stderr, "\r%32s\r", "");
 }
 
-void take_outcome(Main *m, int size, int way, struct outcome o)
+void add_outcome(Main *m, int size, int variant, struct pingpong_outcome o)
 {
-    struct times *times = &m->times[size][way];
+    struct pingpong_times *times = &m->times[size][variant];
 
     if (times->best == 0 || o.best < times->best)
         times->best = o.best;
     times->total += o.seconds / (double)options.iterations;
     m->wrong += o.wrong;
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%lld bytes: %s     ", (long long)options.sizes.at[size], way_name[way]);
+        fprintf(stderr, "\r%lld bytes: %s     ", (long long)options.sizes.at[size],
+                variant_name[variant]);
 }
 
 static void print_head(void)
 {
-    printf("Round trips between PE 0 and PE %d, microseconds: the best, and the mean of %lld times "
-           "%lld\n",
-           skua_pes() - 1, (long long)options.repeat, (long long)options.iterations);
+    printf(
+        "Round trips between PE 0 and PE %d, microseconds: the best, and the mean of %lld runs of "
+        "%lld\n",
+        skua_pes() - 1, (long long)options.repeat, (long long)options.iterations);
     printf("%9s", "bytes");
-    for (int way = 0; way < WAYS; way++)
-        if (options.ways[way])
-            printf("%12s%9s", way_name[way], "mean");
+    for (int variant = 0; variant < VARIANTS; variant++)
+        if (options.variants[variant])
+            printf("%12s%9s", variant_name[variant], "mean");
     printf("%20s%19s%14s\n", "messages / channel", "paper: InfiniBand", "Blue Gene/P");
 }
 
-static void print_ratios(const struct times *times, int64_t bytes)
+static void print_ratios(const struct pingpong_times *times, int64_t bytes)
 {
     if (times[MESSAGES].best > 0 && times[CHANNEL].best > 0)
         printf("%20.2f", times[MESSAGES].best / times[CHANNEL].best);
@@ -307,28 +311,28 @@ static void print_ratios(const struct times *times, int64_t bytes)
     printf("%19s%14s", "-", "-");
 }
 
-static void print_line(const struct times *times, int64_t bytes)
+static void print_line(const struct pingpong_times *times, int64_t bytes)
 {
     printf("%9lld", (long long)bytes);
-    for (int way = 0; way < WAYS; way++)
-        if (options.ways[way])
-            printf("%12.3f%9.3f", 1e6 * times[way].best,
-                   1e6 * times[way].total / (double)options.repeat);
+    for (int variant = 0; variant < VARIANTS; variant++)
+        if (options.variants[variant])
+            printf("%12.3f%9.3f", 1e6 * times[variant].best,
+                   1e6 * times[variant].total / (double)options.repeat);
     print_ratios(times, bytes);
     printf("\n");
 }
 
-static void print_json(const struct times *times, int64_t bytes)
+static void print_json(const struct pingpong_times *times, int64_t bytes)
 {
     const char *format = "{\"bench\":\"pingpong\",\"series\":\"%s-%s\",\"bytes\":%lld,"
                          "\"metric\":\"%s\",\"value\":%.6g}\n";
 
-    for (int way = 0; way < WAYS; way++)
-        if (options.ways[way]) {
-            printf(format, options.series, way_name[way], (long long)bytes, "roundtrip_us",
-                   1e6 * times[way].best);
-            printf(format, options.series, way_name[way], (long long)bytes, "mean_us",
-                   1e6 * times[way].total / (double)options.repeat);
+    for (int variant = 0; variant < VARIANTS; variant++)
+        if (options.variants[variant]) {
+            printf(format, options.series, variant_name[variant], (long long)bytes, "roundtrip_us",
+                   1e6 * times[variant].best);
+            printf(format, options.series, variant_name[variant], (long long)bytes, "mean_us",
+                   1e6 * times[variant].total / (double)options.repeat);
         }
 }
 
@@ -341,7 +345,7 @@ void report(const Main *m)
     for (int i = 0; options.series[0] && i < options.sizes.count; i++)
         print_json(m->times[i], options.sizes.at[i]);
     if (m->wrong > 0)
-        printf("WRONG data, or callbacks, of a player in %.0f cases\n", m->wrong);
+        printf("WRONG data or callbacks of a player in %.0f cases\n", m->wrong);
     else
         printf("all data and all callbacks as expected\n");
     skua_exit(m->wrong > 0 ? 1 : 0);

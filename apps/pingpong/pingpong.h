@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pingpong.h - players of pingpong.ci, and what they measure. */
+/* pingpong.h - the players of pingpong.ci and their results. */
 #ifndef PINGPONG_H
 #define PINGPONG_H
 
@@ -7,43 +7,45 @@
 
 #include "options.h"
 
-struct outcome {                 /* of a run: a sum over both players */
-    double seconds, best, wrong; /* best: of a batch, for each trip */
+/* The result of a run, summed over both players. */
+struct pingpong_outcome {
+    double seconds, best, wrong; /* best: seconds per round trip of the fastest batch */
 };
 
-struct times { /* seconds of a round trip: the best, and the sum of the means of runs */
+/* Seconds per round trip: the best, and the sum of the means of all runs. */
+struct pingpong_times {
     double best, total;
 };
 
 struct Player {
     Player_element other;
     int            index;
-    int            way;
-    char          *source;          /* what is sent: of ordinary memory                      */
-    char          *shared;          /* the same for gets: memory that the other can read     */
-    char          *target;          /* each has room for the largest size                    */
-    int64_t        bytes;           /* of it, that are sent                                  */
-    skua_channel   in;              /* into our target                                       */
-    uint64_t       count;           /* of it, when a run began                               */
-    skua_sender   *out;             /* into the other's; NULL: not yet                       */
-    skua_buffer    offered, wanted; /* shared and target, for gets                           */
-    int64_t        come;            /* how often the other's data have                       */
-    int64_t        told;            /* and how often they have got ours, by gets             */
-    int64_t        batch, left;     /* trips of a batch, those still to come                 */
-    double         started, mark;   /* a run, a batch; of player 0                           */
+    int            variant;
+    char          *source;          /* the data that is sent, in ordinary memory             */
+    char          *shared;          /* the data for gets, in memory that the other can read  */
+    char          *target;          /* received data; each has room for the largest size     */
+    int64_t        bytes;           /* the current size                                      */
+    skua_channel   in;              /* the channel into our target                           */
+    uint64_t       count;           /* puts through it before the run                        */
+    skua_sender   *out;             /* into the target of the other; NULL: not open          */
+    skua_buffer    offered, wanted; /* descriptors of shared and target, for gets            */
+    int64_t        received;        /* arrivals of the other's data in this run              */
+    int64_t        acknowledged;    /* completed gets of our data in this run                */
+    int64_t        batch, left;     /* round trips of a batch, and those that are left       */
+    double         started, mark;   /* of the run and of the batch, on player 0              */
     double         seconds, best;
 };
 
 void         register_map(void);
 Player_proxy create_players(void);
-void         take_outcome(Main *main, int size, int way, struct outcome outcome);
+void         add_outcome(Main *main, int size, int variant, struct pingpong_outcome outcome);
 void         report(const Main *main);
 
 void create_channel(Player *player, int64_t bytes);
 void open_channel(Player *player, skua_channel channel);
-void serve_first(Player *player);
-void take_ball(Player *player, const Ball *ball);
+void send_first(Player *player);
+void receive_ball(Player *player, const Ball *ball);
 void fetch(Player *player, const skua_buffer *from);
-void hand_in(Player *player);
+void contribute_outcome(Player *player);
 
 #endif

@@ -5,46 +5,47 @@
 #include <skua/skua.h>
 #include <unistd.h>
 
-#define LOG2_LEAST 4
-#define LOG2_MOST  44
+#define LOG2_MIN 4
+#define LOG2_MAX 44
 
-/* The largest table that fits into a part of the memory of all hosts. */
+/* log2 of the largest table that fits into a fraction of the memory of all hosts. */
 static int log2_of(double part)
 {
     double words = part * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) *
                    skua_hosts() / sizeof(uint64_t);
-    int log2 = LOG2_LEAST;
+    int log2 = LOG2_MIN;
 
-    while (log2 < LOG2_MOST && (double)(UINT64_C(2) << log2) <= words)
+    while (log2 < LOG2_MAX && (double)(UINT64_C(2) << log2) <= words)
         log2++;
     return log2;
 }
 
-bool options_read(struct options *options, int argc, char **argv)
+bool options_read(struct randomaccess_options *options, int argc, char **argv)
 {
-    int64_t               log2   = 24;
-    double                memory = 0;
-    bool                  trust  = false;
-    const struct argument list[] = {
-        {"log2", ARGUMENT_NUMBER, &log2, LOG2_LEAST, LOG2_MOST, "M",
-         "words in the table, as a power of two (default: 24)"},
-        {"memory", ARGUMENT_REAL, &memory, 0, 1, "PART",
-         "the largest table that fits into this part of the memory of all\nhosts, such as 0.5"},
-        {"no-verify", ARGUMENT_FLAG, &trust, 0, 0, NULL,
-         "do not repeat the updates to see whether they were right"},
-        {"series", ARGUMENT_WORD, options->series, 0, 0, "NAME",
-         "print the rate as a line of JSON, too"},
-        {0},
+    int64_t               log2      = 24;
+    double                memory    = 0;
+    bool                  no_verify = false;
+    const struct argument list[]    = {
+           {"log2", ARGUMENT_NUMBER, &log2, LOG2_MIN, LOG2_MAX, "M",
+            "the table has 2^M words (default: 24)"},
+           {"memory", ARGUMENT_REAL, &memory, 0, 1, "FRACTION",
+            "use the largest table that fits into this fraction of the\nmemory of all hosts, such as "
+               "0.5"},
+           {"no-verify", ARGUMENT_FLAG, &no_verify, 0, 0, NULL,
+            "do not repeat the updates and check the table"},
+           {"series", ARGUMENT_WORD, options->series, 0, 0, "NAME",
+            "also print the rate as a line of JSON"},
+           {0},
     };
     const struct arguments arguments = {
         "randomaccess",
-        "The RandomAccess benchmark of HPC Challenge: 4 * 2^M updates at random places of a\n"
-        "table of 2^M words of 64 bits that all PEs share.",
+        "The RandomAccess benchmark of HPC Challenge: 4 * 2^M random updates of a table of 2^M\n"
+        "words of 64 bits that is distributed over all PEs.",
         list};
 
     if (!arguments_read(&arguments, argc, argv))
         return false;
     options->log2   = memory > 0 ? log2_of(memory) : (int)log2;
-    options->verify = !trust;
+    options->verify = !no_verify;
     return true;
 }

@@ -7,13 +7,14 @@
 
 #include "common/arguments.h"
 
-struct options {
-    int  log2;                        /* of the words in the table         */
-    bool verify;                      /* repeat all updates and look       */
-    char series[ARGUMENT_WORD_BYTES]; /* print a line for `skua bench`, too */
+struct randomaccess_options {
+    int  log2;                        /* of the number of words of the table */
+    bool verify;                      /* repeat all updates and check the table */
+    char series[ARGUMENT_WORD_BYTES]; /* name of a line of JSON for `skua bench`, or "" */
 };
 
-/** Read them; if something is wrong, or help is wanted, say it and end the job.  True: go on. */
-bool options_read(struct options *options, int argc, char **argv);
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct randomaccess_options *options, int argc, char **argv);
 
 #endif

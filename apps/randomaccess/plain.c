@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * randomaccess.c - how many random updates a second a machine makes in its memory.
+ * plain.c - the rate of random updates of a large table, without the translator.
  *
- * The rules are those of HPC Challenge.  A table T of 2^m words, T[i] = i, lies across
- * all PEs.  Of a sequence of 4 * 2^m pseudo-random numbers (sequence.h) each PE makes a
- * piece, starting in the middle of it; a number `a` means T[a mod 2^m] ^= a, and goes to
- * the PE that has that word.  A PE makes at most 1024 numbers ahead of their updates.
- * Since ^ undoes itself, all updates once more must give T[i] = i again.
+ * The rules are those of HPC Challenge.  A table T of 2^m words, T[i] = i, is distributed
+ * over all PEs.  Each PE makes a part of a sequence of 4 * 2^m pseudo-random numbers (sequence.h).
+ * A number `a` stands for the update T[a mod 2^m] ^= a, and is sent to the PE that has that word.
+ * A PE makes at most 1024 numbers ahead of their updates.  Since ^ is its own inverse, repeating
+ * all updates must restore T[i] = i.
  *
- * The updaters are a group, one on each PE.  Numbers go through a stream (skua/stream.h),
- * eight bytes each.  An updater makes some, then sends itself a message to make more, so
- * that what arrives has its turn.  When nothing is on its way any more, all is done: that
- * is quiescence, and PE 0 is told.
+ * The updaters are a group, one on each PE.  Numbers pass through a stream (skua/stream.h), eight
+ * bytes each.  An updater makes some and then sends itself a message to make more, so that the
+ * scheduler handles what has arrived in between.  When no message is in flight any more, all
+ * updates have been made: quiescence detection notifies PE 0.
  */
 #include <inttypes.h>
 #include <skua/skua.h>
@@ -24,41 +24,41 @@
 #include "options.h"
 #include "sequence.h"
 
-#define LOOK_AHEAD 1024             /* numbers made whose updates are not: the rule ...      */
-#define STEP       (LOOK_AHEAD / 2) /* ... half made in a step, half waiting in the stream   */
-#define LAP        16               /* steps after which PEs wait for each other             */
-#define PREFETCH   64               /* updates that wait for memory at a time                */
-#define PER_WORD   4                /* updates for every word                                */
+#define LOOK_AHEAD 1024             /* numbers that may be ahead of their updates: the rule  */
+#define STEP       (LOOK_AHEAD / 2) /* half is made in a step, half waits in the stream      */
+#define LAP        16               /* steps between two synchronizations of the PEs         */
+#define PREFETCH   64               /* distance of prefetches, in updates                    */
+#define PER_WORD   4                /* updates per word of the table                         */
 
 struct updater {
-    uint64_t *table;      /* our words ...                              */
-    uint64_t  first, end; /* ... are those, of all `mask` + 1           */
+    uint64_t *table;      /* the words [first, end) of all mask + 1     */
+    uint64_t  first, end; /* of our words                               */
     uint64_t  mask;
     uint64_t  a;           /* the number made last                       */
-    uint64_t  made, total; /* numbers of our piece of the sequence       */
-    uint64_t  steps, most; /* in which they are made, as many everywhere */
-    uint64_t  laps;        /* that all have ended                        */
-    bool      waiting;     /* for the others, before the next lap        */
+    uint64_t  made, total; /* numbers of our part of the sequence        */
+    uint64_t  steps, most; /* most: number of steps, equal on all PEs    */
+    uint64_t  laps;        /* completed by all PEs                       */
+    bool      waiting;     /* for the other PEs, before the next lap     */
     double    shown;       /* when progress was shown last               */
 };
 
-static struct options  options; /* read-only: PE 0 reads them, all have them */
-static skua_stream     updates;
-static skua_class      updater_class;
-static skua_entry      update_entry, step_entry, lap_entry, count_entry;
-static skua_collection updaters; /* PE 0's, as are these: */
-static double          started, seconds;
+static struct randomaccess_options options; /* read-only: set on PE 0 and sent to all PEs */
+static skua_stream                 updates;
+static skua_class                  updater_class;
+static skua_entry                  update_entry, step_entry, lap_entry, count_entry;
+static skua_collection             updaters; /* on PE 0, as the next line */
+static double                      started, seconds;
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* Words are dealt out in order, as evenly as can be, to any number of PEs: word i goes to
- * PE floor(i * PEs / 2^m), so that a multiplication finds it. */
+/* Words are distributed in order and evenly over any number of PEs: word i is on PE
+ * floor(i * PEs / 2^m), which takes one multiplication. */
 static inline int owner(uint64_t i, uint64_t pes, int log2)
 {
     return (int)(i * pes >> log2);
 }
 
-/* The first word of a PE. */
+/* The index of the first word of a PE. */
 static uint64_t first_of(int pe)
 {
     uint64_t pes = (uint64_t)skua_pes();
@@ -66,7 +66,7 @@ static uint64_t first_of(int pe)
     return (((uint64_t)pe << options.log2) + pes - 1) / pes;
 }
 
-/* The updater of a PE is made. */
+/* The constructor of an updater. */
 static void construct(void *self, const void *data, size_t none)
 {
     struct updater *u = self;
@@ -80,10 +80,10 @@ static void construct(void *self, const void *data, size_t none)
     u->end   = first_of(skua_pe() + 1);
     u->total = PER_WORD * (u->end - u->first);
     u->most  = (PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1) * LAP;
-    bytes    = (u->end - u->first + 1) * sizeof *u->table; /* 1: some PE may have none */
+    bytes    = (u->end - u->first + 1) * sizeof *u->table; /* + 1: a PE may have no word */
     memory   = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        skua_abort("no memory for %zu bytes of the table; see --log2", bytes);
+        skua_abort("cannot allocate %zu bytes of the table; use a smaller --log2", bytes);
     madvise(memory, bytes, MADV_HUGEPAGE);
     u->table = memory;
     for (uint64_t i = u->first; i < u->end; i++)
@@ -101,9 +101,9 @@ static uint64_t count_errors(const struct updater *u)
 
 /* ---- updates ------------------------------------------------------------------------- */
 
-/* Numbers for our words.  Memory is far: ask for words some updates before their turn.
- * (The place is computed from where the table begins: a pointer to where word 0 would be
- * spares a subtraction, but Neoverse cores ignore prefetches relative to such a one.) */
+/* Updates our words, prefetching each some updates ahead.  (The index is relative to the beginning
+ * of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse cores ignore
+ * prefetches relative to such a pointer.) */
 static void apply(void *arg, const void *items, size_t count)
 {
     struct updater *u = arg;
@@ -119,10 +119,10 @@ static void apply(void *arg, const void *items, size_t count)
         t[(a[i] & mask) - first] ^= a[i];
 }
 
-/* Makes the next numbers of our piece. */
-static void make_some(struct updater *u, uint64_t count)
+/* Makes the next numbers of our part of the sequence. */
+static void make_numbers(struct updater *u, uint64_t count)
 {
-    skua_stream stream = updates; /* all known not to change in the loop */
+    skua_stream stream = updates; /* local copies: the compiler knows that they do not change */
     uint64_t    mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
     int         log2 = options.log2;
 
@@ -134,7 +134,7 @@ static void make_some(struct updater *u, uint64_t count)
     u->made += count;
 }
 
-/* On a terminal, every second. */
+/* Shows progress on a terminal, every second. */
 static void show_progress(struct updater *u)
 {
     double now = skua_time();
@@ -151,12 +151,12 @@ static void show_progress(struct updater *u)
 
 /* ---- entries -------------------------------------------------------------------------- */
 
-static void go_on(struct updater *u)
+static void send_step(struct updater *u)
 {
     skua_invoke_copy(skua_ref_of(u), step_entry, NULL, 0);
 }
 
-/* All updates, once. */
+/* Makes all updates once. */
 static void on_update(void *self, const void *data, size_t bytes)
 {
     struct updater *u = self;
@@ -167,28 +167,28 @@ static void on_update(void *self, const void *data, size_t bytes)
     u->steps = 0;
     u->laps  = 0;
     u->shown = skua_time();
-    go_on(u);
+    send_step(u);
 }
 
-/* Some numbers more.  Nobody gets more than a lap ahead of the others: numbers that wait for
- * a slower PE would leave its cache, and make it slower still. */
+/* Makes some more numbers.  No PE gets more than a lap ahead of the others: numbers that wait for a
+ * slower PE would leave its cache and make it slower still. */
 static void on_step(void *self, const void *data, size_t bytes)
 {
     struct updater *u    = self;
     uint64_t        left = u->total - u->made;
 
     (void)data, (void)bytes;
-    make_some(u, left < STEP ? left : STEP);
+    make_numbers(u, left < STEP ? left : STEP);
     if (++u->steps % LAP == 0) {
         show_progress(u);
         skua_contribute_nothing(u, skua_done_invoke_all(skua_collection_of(u), lap_entry));
         u->waiting = u->steps / LAP > u->laps + 1;
     }
     if (!u->waiting && u->steps < u->most)
-        go_on(u);
+        send_step(u);
 }
 
-/* All have ended a lap. */
+/* All PEs have completed a lap. */
 static void on_lap(void *self, const void *data, size_t bytes)
 {
     struct updater *u = self;
@@ -196,7 +196,7 @@ static void on_lap(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     u->laps++;
     if (u->waiting && u->steps < u->most)
-        go_on(u);
+        send_step(u);
     u->waiting = false;
 }
 
@@ -213,7 +213,7 @@ static void on_count(void *self, const void *data, size_t bytes)
 
 /* ---- the program, on PE 0 --------------------------------------------------------------- */
 
-/* All updates; @p then is called when the last has been made. */
+/* Makes all updates and calls @p then after the last one. */
 static void update(skua_done_fn then)
 {
     started = skua_time();
@@ -227,14 +227,14 @@ static void report(void)
 
     printf("table of 2^%d words (%.1f MiB), %.0f updates, %d PEs\n", options.log2,
            words * sizeof(uint64_t) / (1 << 20), PER_WORD * words, skua_pes());
-    printf("%.6f GUP/s, %.6f a PE; %.3f s\n", 1e-9 * rate, 1e-9 * rate / skua_pes(), seconds);
+    printf("%.6f GUP/s, %.6f per PE; %.3f s\n", 1e-9 * rate, 1e-9 * rate / skua_pes(), seconds);
     if (options.series[0])
         printf("{\"bench\":\"randomaccess\",\"series\":\"%s\",\"bytes\":8,"
                "\"metric\":\"rate-%dpe\",\"value\":%.6g}\n",
                options.series, skua_pes(), rate);
 }
 
-/* At most one word in a hundred may be wrong, says the benchmark, and none, say we. */
+/* The benchmark permits one wrong word in a hundred; this program permits none. */
 static void counted(void *arg, const void *data, size_t bytes)
 {
     uint64_t errors = 1;
@@ -246,7 +246,7 @@ static void counted(void *arg, const void *data, size_t bytes)
     skua_exit(errors ? 1 : 0);
 }
 
-static void undone(void *arg, const void *data, size_t bytes)
+static void on_undone(void *arg, const void *data, size_t bytes)
 {
     skua_completion to = skua_done_call(counted, NULL);
 
@@ -255,13 +255,13 @@ static void undone(void *arg, const void *data, size_t bytes)
     skua_invoke_all(updaters, count_entry, &to, sizeof to);
 }
 
-static void done(void *arg, const void *data, size_t bytes)
+static void on_done(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
     seconds = skua_time() - started;
     report();
     if (options.verify)
-        update(undone);
+        update(on_undone);
     else
         skua_exit(0);
 }
@@ -269,7 +269,7 @@ static void done(void *arg, const void *data, size_t bytes)
 static void ready(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
-    update(done);
+    update(on_done);
 }
 
 static void begin(int argc, char **argv)

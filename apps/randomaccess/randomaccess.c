@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* randomaccess.c - what the updaters of randomaccess.ci do with their words. */
+/* randomaccess.c - the updaters of randomaccess.ci. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -8,18 +8,18 @@
 #include "randomaccess.ci.h"
 #include "sequence.h"
 
-#define PREFETCH 64 /* updates that wait for memory at a time */
+#define PREFETCH 64 /* distance of prefetches, in updates */
 
 /* ---- the table ---------------------------------------------------------------------- */
 
-/* Words are dealt out in order, as evenly as can be, to any number of PEs: word i goes to
- * PE floor(i * PEs / 2^m), so that a multiplication finds it. */
+/* Words are distributed in order and evenly over any number of PEs: word i is on PE
+ * floor(i * PEs / 2^m), which takes one multiplication. */
 static inline int owner(uint64_t i, uint64_t pes, int log2)
 {
     return (int)(i * pes >> log2);
 }
 
-/* The first word of a PE. */
+/* The index of the first word of a PE. */
 static uint64_t first_of(int pe)
 {
     uint64_t pes = (uint64_t)skua_pes();
@@ -36,10 +36,10 @@ void make_table(Updater *u)
     u->end   = first_of(skua_pe() + 1);
     u->total = PER_WORD * (u->end - u->first);
     u->laps  = PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1;
-    bytes    = (u->end - u->first + 1) * sizeof *u->table; /* 1: some PE may have none */
+    bytes    = (u->end - u->first + 1) * sizeof *u->table; /* + 1: a PE may have no word */
     u->table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (u->table == MAP_FAILED)
-        skua_abort("no memory for %zu bytes of the table; see --log2", bytes);
+        skua_abort("cannot allocate %zu bytes of the table; use a smaller --log2", bytes);
     madvise(u->table, bytes, MADV_HUGEPAGE);
     for (uint64_t i = u->first; i < u->end; i++)
         u->table[i - u->first] = i;
@@ -56,9 +56,9 @@ uint64_t count_errors(const Updater *u)
 
 /* ---- updates ------------------------------------------------------------------------- */
 
-/* Numbers for our words.  Memory is far: ask for words some updates before their turn.
- * (The place is computed from where the table begins: a pointer to where word 0 would be
- * spares a subtraction, but Neoverse cores ignore prefetches relative to such a one.) */
+/* Updates our words, prefetching each some updates ahead.  (The index is relative to the beginning
+ * of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse cores ignore
+ * prefetches relative to such a pointer.) */
 void Updater_on_update(Updater *u, int n, const uint64_t *a)
 {
     uint64_t *t = u->table, first = u->first, mask = u->mask;
@@ -79,13 +79,14 @@ void begin_sequence(Updater *u)
     u->shown = skua_time();
 }
 
-/* Makes the next numbers of our piece. */
-void make_some(Updater *u)
+/* Makes the next numbers of our part of the sequence. */
+void make_numbers(Updater *u)
 {
-    Updater_proxy all  = Updater_of(u); /* all known not to change in the loop */
-    uint64_t      mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
-    uint64_t      left = u->total - u->made, count = left < STEP ? left : STEP;
-    int           log2 = options.log2;
+    Updater_proxy all =
+        Updater_of(u); /* local copies: the compiler knows that they do not change */
+    uint64_t mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
+    uint64_t left = u->total - u->made, count = left < STEP ? left : STEP;
+    int      log2 = options.log2;
 
     for (uint64_t i = 0; i < count; i++) {
         a = sequence_next(a);
@@ -95,7 +96,7 @@ void make_some(Updater *u)
     u->made += count;
 }
 
-/* On a terminal, every second. */
+/* Shows progress on a terminal, every second. */
 void show_progress(Updater *u)
 {
     double now = skua_time();
@@ -110,7 +111,7 @@ void show_progress(Updater *u)
         fprintf(stderr, "\r%24s\r", "");
 }
 
-/* ---- the end ------------------------------------------------------------------------- */
+/* ---- report ------------------------------------------------------------------------- */
 
 void report(double seconds)
 {
@@ -118,15 +119,15 @@ void report(double seconds)
 
     printf("table of 2^%d words (%.1f MiB), %.0f updates, %d PEs\n", options.log2,
            words * sizeof(uint64_t) / (1 << 20), PER_WORD * words, skua_pes());
-    printf("%.6f GUP/s, %.6f a PE; %.3f s\n", 1e-9 * rate, 1e-9 * rate / skua_pes(), seconds);
+    printf("%.6f GUP/s, %.6f per PE; %.3f s\n", 1e-9 * rate, 1e-9 * rate / skua_pes(), seconds);
     if (options.series[0])
         printf("{\"bench\":\"randomaccess\",\"series\":\"%s\",\"bytes\":8,"
                "\"metric\":\"rate-%dpe\",\"value\":%.6g}\n",
                options.series, skua_pes(), rate);
 }
 
-/* At most one word in a hundred may be wrong, says the benchmark, and none, say we. */
-void verdict(uint64_t errors, double seconds)
+/* The benchmark permits one wrong word in a hundred; this program permits none. */
+void report_errors(uint64_t errors, double seconds)
 {
     printf("%" PRIu64 " errors; verified in %.3f s\n", errors, seconds);
     skua_exit(errors ? 1 : 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sequence.h - the pseudo-random numbers of RandomAccess, and a way into their middle.
+ * sequence.h - the pseudo-random numbers of RandomAccess, with random access to the sequence.
  *
- * The benchmark defines a(0) = 1, a(k+1) = a(k) << 1, and ^ 7 if that shifts a one out.
- * Read as a polynomial over GF(2), bit i the coefficient of x^i, the step multiplies by x
- * modulo x^64 + x^2 + x + 1; so a(n) = x^n, which squaring gives in 64 steps.
+ * The benchmark defines a(0) = 1 and a(k+1) = a(k) << 1, ^ 7 if that shifts a one out.  If bit i is
+ * the coefficient of x^i in a polynomial over GF(2), a step multiplies by x modulo
+ * x^64 + x^2 + x + 1.  So a(n) = x^n, which repeated squaring computes in 64 steps.
  */
 #ifndef SEQUENCE_H
 #define SEQUENCE_H
@@ -13,12 +13,13 @@
 
 #define SEQUENCE_POLY UINT64_C(7)
 
+/** a(k+1) from a(k). */
 static inline uint64_t sequence_next(uint64_t a)
 {
     return a << 1 ^ ((uint64_t)((int64_t)a >> 63) & SEQUENCE_POLY);
 }
 
-/** a(n). */
+/** a(n), for any n. */
 uint64_t sequence_at(uint64_t n);
 
 #endif

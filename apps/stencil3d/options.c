@@ -5,10 +5,10 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-#define SCATTERED 16 /* what a cell costs that lies alone in its cache line */
+#define SCATTERED 16 /* relative cost of a cell that is alone in its cache line */
 
-/* Cells of all faces of a block, as they cost: those in x lie apart, and are needed where rows
- * are cut. */
+/* The cost of the faces of a block, in cells.  Cells of a face in x are scattered; these faces
+ * exist only if rows are divided. */
 static int64_t surface(const int64_t *size, const int64_t *blocks)
 {
     int64_t x = size[0] / blocks[0], y = size[1] / blocks[1], z = size[2] / blocks[2];
@@ -16,19 +16,19 @@ static int64_t surface(const int64_t *size, const int64_t *blocks)
     return x * y + (blocks[0] > 1 ? SCATTERED * y * z : 0) + z * x;
 }
 
-static bool only_lent(const struct options *o)
+static bool only_lent(const struct stencil3d_options *o)
 {
     return o->only[LENT] && !o->only[MESSAGES] && !o->only[CHANNELS];
 }
 
-/* Where nothing is copied, cuts that leave planes whole cost nothing. */
-static int64_t cost(const struct options *o, const int64_t *blocks)
+/* Without copies, divisions that leave planes whole cost nothing. */
+static int64_t cost(const struct stencil3d_options *o, const int64_t *blocks)
 {
     return only_lent(o) && blocks[0] == 1 ? blocks[1] : blocks[1] + surface(o->size, blocks);
 }
 
-/* So many blocks, as cheap as can be; false: they do not come out even. */
-static bool choose_blocks(struct options *o, int64_t count)
+/* Chooses the cheapest division into @p count blocks.  Returns false if there is no even one. */
+static bool choose_blocks(struct stencil3d_options *o, int64_t count)
 {
     int64_t best = INT64_MAX;
 
@@ -46,14 +46,14 @@ static bool choose_blocks(struct options *o, int64_t count)
     return best < INT64_MAX;
 }
 
-static bool refuse(const char *why)
+static bool options_error(const char *why)
 {
     fprintf(stderr, "stencil3d: %s\n", why);
     skua_exit(2);
     return false;
 }
 
-static bool complete(struct options *o)
+static bool options_complete(struct stencil3d_options *o)
 {
     int64_t paper[3] = {1024, 1024, 512};
     bool    one      = o->only[MESSAGES] || o->only[CHANNELS] || o->only[LENT];
@@ -61,32 +61,34 @@ static bool complete(struct options *o)
     for (int d = 0; d < 3; d++) {
         o->size[d] = o->paper ? paper[d] : o->size[d];
         if (o->blocks[d] && o->size[d] % o->blocks[d])
-            return refuse("--blocks must divide --size");
+            return options_error("--blocks must divide --size");
     }
     if (!o->blocks[0] && !choose_blocks(o, o->per_pe * skua_pes()))
-        return refuse("as many blocks do not divide --size; try --blocks or another --per-pe");
-    for (int way = 0; way < WAYS; way++)
-        o->ways[way] = !one || o->only[way];
+        return options_error(
+            "this number of blocks does not divide --size; use --blocks or another --per-pe");
+    for (int variant = 0; variant < VARIANTS; variant++)
+        o->variants[variant] = !one || o->only[variant];
     return true;
 }
 
-bool options_read(struct options *o, int argc, char **argv)
+bool options_read(struct stencil3d_options *o, int argc, char **argv)
 {
     const struct argument list[] = {
         {"size", ARGUMENT_SIZES, o->size, 1, 1 << 16, "X,Y,Z", "cells (default: 128,128,128)"},
         {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL, "1024 x 1024 x 512 cells, as in the paper"},
-        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks on each PE (default: 8)"},
+        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks per PE (default: 8)"},
         {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
-        WAYS_ARGUMENTS(o, "steps (default: 100)"),
-        {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "only with channels that lend"},
+        VARIANT_ARGUMENTS(o, "steps (default: 100)"),
+        {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "measure zero-copy channels only"},
         {0},
     };
     const struct arguments arguments = {
         "stencil3d",
-        "Jacobi's method with seven points on a periodic grid of float, cut into blocks whose\n"
-        "faces travel in messages, through channels, and not at all: neighbours look at them.",
+        "A seven-point Jacobi stencil on a periodic grid of float, divided into blocks that\n"
+        "exchange their faces by messages, by channels, and by zero-copy channels (lent).",
         list};
 
-    *o = (struct options){.size = {128, 128, 128}, .per_pe = 8, .steps = 100, .repeat = 3};
-    return arguments_read(&arguments, argc, argv) && complete(o);
+    *o =
+        (struct stencil3d_options){.size = {128, 128, 128}, .per_pe = 8, .steps = 100, .repeat = 3};
+    return arguments_read(&arguments, argc, argv) && options_complete(o);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stencil3d.c - what the blocks of stencil3d.ci do; see stencil3d.h. */
+/* stencil3d.c - the blocks of stencil3d.ci; see stencil3d.h. */
 #include <math.h>
 #include <skua/skua.h>
 #include <stdio.h>
@@ -34,9 +34,9 @@ static size_t face_of(const Block *b, int side)
     return cells_of(b) / (size_t)b->n[side / 2];
 }
 
-/* Where a block is in a direction.  Blocks of one plane are neighbours in their array, so that PEs
- * are given planes of them: faces between PEs are then contiguous. */
-static int place(const Block *b, int d)
+/* The index of a block in a direction.  The array index has z first, so that a PE gets planes of
+ * blocks and faces between PEs are contiguous. */
+static int grid_index(const Block *b, int d)
 {
     Block_position at = Block_index(b);
 
@@ -53,12 +53,12 @@ static Block_element neighbour(const Block *b, int side)
     int at[3], d = side / 2;
 
     for (int i = 0; i < 3; i++)
-        at[i] = place(b, i);
+        at[i] = grid_index(b, i);
     at[d] = wrap(at[d] + (side & 1 ? 1 : -1), options.blocks[d]);
     return Block_at(Block_of(b), at[2], at[1], at[0]);
 }
 
-/* One piece for both sets: pages and cache lines of blocks are then spread evenly. */
+/* Both sets are one allocation, which spreads pages and cache lines of blocks evenly. */
 void Block_on_create(Block *b)
 {
     size_t each;
@@ -72,22 +72,22 @@ void Block_on_create(Block *b)
     for (int side = 0; side < SIDES; side++)
         b->neighbour[side] = neighbour(b, side);
     b->self  = Block_self(b);
-    b->first = place(b, 0) == 0 && place(b, 1) == 0 && place(b, 2) == 0;
+    b->first = grid_index(b, 0) == 0 && grid_index(b, 1) == 0 && grid_index(b, 2) == 0;
     b->cells = at = skua_channel_alloc(2 * each * sizeof *at);
     memset(at, 0, 2 * each * sizeof *at);
-    for (struct set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
+    for (struct stencil_set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
         set->of    = b;
         set->sweep = set - b->set;
         set->u     = at;
     }
-    for (struct set *set = b->set; set < b->set + 2; set++)
+    for (struct stencil_set *set = b->set; set < b->set + 2; set++)
         for (int side = 0; side < SIDES; at += face_of(b, side++))
             set->side[side].ghost = at;
 }
 
 void Block_on_destroy(Block *b)
 {
-    for (struct set *set = b->set; set < b->set + 2; set++) {
+    for (struct stencil_set *set = b->set; set < b->set + 2; set++) {
         for (int side = first_side(); side < SIDES; side++) {
             skua_channel_close(set->side[side].out);
             skua_channel_close(set->side[side].loan);
@@ -97,15 +97,15 @@ void Block_on_destroy(Block *b)
     skua_channel_free(b->cells);
 }
 
-/* ---- the beginning, and the end -------------------------------------------------------------- */
+/* ---- initial values and check -------------------------------------------------------------- */
 
-/* The cosine of a direction at a cell. */
-static double wave(const Block *b, int d, int i)
+/* The cosine of one direction at a cell. */
+static double cosine(const Block *b, int d, int i)
 {
-    return cos(2 * M_PI * (double)(place(b, d) * b->n[d] + i) / (double)options.size[d]);
+    return cos(2 * M_PI * (double)(grid_index(b, d) * b->n[d] + i) / (double)options.size[d]);
 }
 
-/* A mean of seven points makes the cosine of one direction smaller by this factor. */
+/* The factor by which all steps so far have reduced the cosine of one direction. */
 static double factor(const Block *b, int d)
 {
     double each = (5 + 2 * cos(2 * M_PI / (double)options.size[d])) / 7;
@@ -113,17 +113,17 @@ static double factor(const Block *b, int d)
     return pow(each, (double)b->steps);
 }
 
-/* The exact result, of a direction, for each i: the sum of three is that of a cell. */
+/* The exact result along one direction; a cell is the sum of the three. */
 static double *exact(const Block *b, int d)
 {
     double *at = malloc((size_t)b->n[d] * sizeof *at), f = factor(b, d);
 
     for (int i = 0; i < b->n[d]; i++)
-        at[i] = (1 + f * wave(b, d, i)) / 3;
+        at[i] = (1 + f * cosine(b, d, i)) / 3;
     return at;
 }
 
-/* Calls @p fn for each row with what its cells should be, but for the part of x. */
+/* Calls @p fn for each row with the exact result along x and the sum of those along y and z. */
 static void for_each_row(Block *b,
                          void (*fn)(Block *b, float *u, const double *x, double yz, void *arg),
                          void *arg)
@@ -150,13 +150,13 @@ void Block_on_fill(Block *b)
 {
     b->steps = 0;
     for_each_row(b, fill_row, NULL);
-    skua_contribute_nothing(b, Main_ready_done(boss));
+    skua_contribute_nothing(b, Main_ready_done(main_proxy));
 }
 
 static void compare_row(Block *b, float *u, const double *x, double yz, void *arg)
 {
-    struct outcome *o      = arg;
-    const float    *before = b->set[(b->sweep + 1) % 2].u + (u - b->set[b->sweep % 2].u);
+    struct stencil_outcome *o      = arg;
+    const float            *before = b->set[(b->sweep + 1) % 2].u + (u - b->set[b->sweep % 2].u);
 
     for (int i = 0; i < b->n[0]; i++) {
         o->error    = fmax(o->error, fabs(u[i] - x[i] - yz));
@@ -165,11 +165,11 @@ static void compare_row(Block *b, float *u, const double *x, double yz, void *ar
     }
 }
 
-/* Largest errors and residuals, and the sum of all cells. */
+/* Combines two outcomes: the largest errors and residuals, the sum of cells. */
 static void combine(void *to, const void *from, size_t count, skua_type type)
 {
-    struct outcome       *a = to;
-    const struct outcome *b = from;
+    struct stencil_outcome       *a = to;
+    const struct stencil_outcome *b = from;
 
     (void)count, (void)type;
     a->error    = fmax(a->error, b->error);
@@ -186,16 +186,16 @@ void register_operator(void)
 
 void Block_on_compare(Block *b)
 {
-    struct outcome o = {0};
+    struct stencil_outcome o = {0};
 
     for_each_row(b, compare_row, &o);
-    skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_compared_done(boss));
+    skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_compared_done(main_proxy));
 }
 
 /* ---- faces -------------------------------------------------------------------------------------
  */
 
-/* Cells of a side at @p at, where the next plane is @p plane bytes further. */
+/* The layout of a face at @p at; planes are @p plane bytes apart. */
 static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
 {
     size_t      x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
@@ -210,8 +210,8 @@ static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
     return l;
 }
 
-/* The cells next to a side, which the neighbour needs. */
-static skua_layout inner(const Block *b, const struct set *set, int side)
+/* The layer of cells inside a side, which the neighbour needs. */
+static skua_layout inner_layer(const Block *b, const struct stencil_set *set, int side)
 {
     int last = side & 1 ? b->n[side / 2] - 1 : 0, x = 0, y = 0, z = 0;
 
@@ -225,7 +225,7 @@ static skua_layout inner(const Block *b, const struct set *set, int side)
 }
 
 /* The ghost layer beyond a side. */
-static skua_layout ghost(const Block *b, const struct set *set, int side)
+static skua_layout ghost(const Block *b, const struct stencil_set *set, int side)
 {
     if (side <= EAST)
         return skua_layout_of(set->side[side].ghost, face_of(b, side) * sizeof(float));
@@ -247,20 +247,21 @@ static int cells_in(const skua_layout *l)
 void send_faces(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++) {
-        skua_layout from = inner(b, &b->set[b->sweep % 2], side);
+        skua_layout from = inner_layer(b, &b->set[b->sweep % 2], side);
 
         Block_face(b->neighbour[side], b->sweep, side ^ 1, cells_in(&from), &from);
     }
 }
 
-void take_face(Block *b, int side, const skua_layout *x)
+void receive_face(Block *b, int side, const skua_layout *x)
 {
     skua_layout to = ghost(b, &b->set[b->sweep % 2], side);
 
     skua_layout_copy(&to, x);
 }
 
-/* The next sweep's ghost layers are free while this one's are read; those of later ones are not. */
+/* Provides the destination of a face.  While a sweep reads its ghost layers those of the next one
+ * are free, those of later ones are not. */
 bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
 {
     (void)n;
@@ -273,10 +274,10 @@ bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
 /* ---- channels ----------------------------------------------------------------------------------
  */
 
-/* A ghost layer has come; with the last of a set the block goes on. */
-static void arrived(void *arg)
+/* A ghost layer has arrived; the last one of a set resumes the block. */
+static void on_face(void *arg)
 {
-    struct set *set = arg;
+    struct stencil_set *set = arg;
 
     if (++set->filled < SIDES - first_side())
         return;
@@ -290,74 +291,76 @@ void create_channels(Block *b)
         for (int side = first_side(); side < SIDES; side++) {
             skua_layout to = ghost(b, &b->set[s], side);
 
-            if (skua_channel_create_view(&to, arrived, &b->set[s], "face",
+            if (skua_channel_create_view(&to, on_face, &b->set[s], "face",
                                          &b->set[s].side[side].in))
-                skua_abort("no channel for a face");
+                skua_abort("cannot create a channel for a face");
             Block_open(b->neighbour[side], s, side ^ 1, b->set[s].side[side].in);
         }
 }
 
 void open_channel(Block *b, int s, int side, skua_channel channel)
 {
-    skua_layout  from = inner(b, &b->set[s], side);
-    struct side *to   = &b->set[s].side[side];
+    skua_layout          from = inner_layer(b, &b->set[s], side);
+    struct stencil_side *to   = &b->set[s].side[side];
 
     to->out  = skua_channel_open(channel, &from);
     to->loan = skua_channel_lend(channel, &from);
     if (!to->out || !to->loan)
-        skua_abort("no way to a neighbour");
+        skua_abort("cannot open the channel to a neighbour");
 }
 
 void put_faces(Block *b, bool lent)
 {
-    struct set *set = &b->set[b->sweep % 2];
+    struct stencil_set *set = &b->set[b->sweep % 2];
 
     for (int side = first_side(); side < SIDES; side++)
         skua_channel_put(lent ? set->side[side].loan : set->side[side].out);
 }
 
-/* What the last sweep has read may change again. */
+/* The ghost layers that the last sweep has read may be written again. */
 void release_ghosts(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++)
         skua_channel_ready(b->set[(b->sweep + 1) % 2].side[side].in);
 }
 
-/* ---- the mean of seven points -------------------------------------------------------------------
+/* ---- the stencil -------------------------------------------------------------------
  */
 
-/* Rows of a neighbour: those of a plane, or one in each plane. */
-struct rows {
+/* Rows of a neighbour: all rows of a plane, or one in each plane. */
+struct stencil_rows {
     const char *at;
     ptrdiff_t   stride;
 };
 
-static const float *row_of(const struct rows *rows, int i)
+static const float *row_of(const struct stencil_rows *rows, int i)
 {
     return (const float *)(const void *)(rows->at + i * rows->stride);
 }
 
-/* Where nothing is cut in y they are our own, at the other end. */
-static struct rows rows_beyond(const Block *b, const struct set *set, int side, bool lent)
+/* The rows beyond a side.  If y is not divided, they are our own at the opposite end. */
+static struct stencil_rows rows_beyond(const Block *b, const struct stencil_set *set, int side,
+                                       bool lent)
 {
     skua_layout l;
 
     if (side < first_side())
-        l = inner(b, set, side ^ 1);
+        l = inner_layer(b, set, side ^ 1);
     else
         l = lent ? *skua_channel_view(set->side[side].in) : ghost(b, set, side);
 
-    return (struct rows){l.at, side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
+    return (struct stencil_rows){l.at,
+                                 side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
 }
 
-/* A row that lies alone among others is not foreseen by the CPU. */
+/* Prefetches a row that the hardware prefetchers do not predict. */
 static void fetch_row(const float *row, int count)
 {
     for (int i = 0; i < count; i += LINE)
         __builtin_prefetch(row + i);
 }
 
-/* One row; @p w and @p e are the cells beyond its ends. */
+/* Computes one row; @p w and @p e are the cells beyond its ends. */
 static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
                       const float *restrict s, const float *restrict a, const float *restrict d,
                       float w, float e, int count)
@@ -375,16 +378,16 @@ static void sweep_row(float *restrict to, const float *restrict u, const float *
 static void show_progress(Block *b)
 {
     if (b->first && b->steps % 16 == 0)
-        ways_progress(&b->shown, b->steps, options.steps);
+        variant_progress(&b->shown, b->steps, options.steps);
 }
 
 void compute(Block *b, bool lent)
 {
-    struct set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
-    size_t      up = row(b, 0, 1), north = (size_t)b->n[0];
-    int         y = b->n[1], z = b->n[2];
-    bool        whole = first_side() > EAST; /* rows, whose ends are next to each other */
-    struct rows beyond[SIDES];
+    struct stencil_set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
+    size_t              up = row(b, 0, 1), north = (size_t)b->n[0];
+    int                 y = b->n[1], z = b->n[2];
+    bool whole = first_side() > EAST; /* rows are not divided: their ends are neighbours */
+    struct stencil_rows beyond[SIDES];
 
     for (int side = SOUTH; side < SIDES; side++)
         beyond[side] = rows_beyond(b, from, side, lent);
@@ -403,7 +406,7 @@ void compute(Block *b, bool lent)
                       whole ? u[0] : from->side[EAST].ghost[end], b->n[0]);
         }
     }
-    from->sweep = b->sweep + 2; /* when its ghost layers are read again */
+    from->sweep = b->sweep + 2; /* the sweep that reads this set again */
     b->sweep++;
     b->steps++;
     show_progress(b);
@@ -411,16 +414,16 @@ void compute(Block *b, bool lent)
 
 /* ---- Main ----------------------------------------------------------------------------- */
 
-void start(Main *m, int way)
+void start(Main *m, int variant)
 {
     m->started = skua_time();
-    if (way == MESSAGES)
+    if (variant == MESSAGES)
         Block_by_messages_all(m->blocks);
     else
-        Block_by_channels_all(m->blocks, way == LENT);
+        Block_by_channels_all(m->blocks, variant == LENT);
 }
 
-void keep(Main *m, struct outcome o)
+void add_outcome(Main *m, struct stencil_outcome o)
 {
     m->outcome.error    = fmax(m->outcome.error, o.error);
     m->outcome.residual = o.residual;
@@ -431,13 +434,13 @@ void report(const Main *m)
 {
     double  cells  = (double)options.size[0] * (double)options.size[1] * (double)options.size[2];
     int64_t blocks = options.blocks[0] * options.blocks[1] * options.blocks[2];
-    struct ways_series series = {"stencil3d", options.series, blocks / skua_pes()};
+    struct variant_series series = {"stencil3d", options.series, blocks / skua_pes()};
 
     printf("%lld x %lld x %lld cells in %lld x %lld x %lld blocks on %d PEs, %lld steps\n",
            (long long)options.size[0], (long long)options.size[1], (long long)options.size[2],
            (long long)options.blocks[0], (long long)options.blocks[1], (long long)options.blocks[2],
            skua_pes(), (long long)options.steps);
-    ways_report(m->best, options.steps, &series);
+    variant_report(m->best, options.steps, &series);
     printf("largest error %.2g, residual %.2g, mean %.7f\n", m->outcome.error, m->outcome.residual,
            m->outcome.sum / cells);
     skua_exit(m->outcome.error < 1e-4 ? 0 : 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * armci_onesided.c - one-sided communication in ARMCI (here ARMCI-MPI), two
- * processes.
+ * armci_onesided.c - bench_onesided.h with ARMCI (here ARMCI-MPI), two processes.
  *
  * usage: armci_onesided SERIES
  */
@@ -10,13 +9,13 @@
 
 #include "bench_onesided.h"
 
-static char        *memory[2]; /* everybody's */
+static char        *memory[2]; /* by process */
 static int          me;
 static double       scale = 1;
 static void        *from[ONESIDED_SIDE], *to[ONESIDED_SIDE];
 static armci_giov_t scatter = {from, to, sizeof(double), (int)ONESIDED_SIDE};
 
-/* A shape as ARMCI wants it: bytes of a segment and segments, strides. */
+/* The arguments of a strided operation: bytes of a segment, number of segments, strides. */
 static int counts[2], here, there;
 
 static void *area(void)
@@ -73,7 +72,7 @@ static void acc(const struct onesided_access *a)
     ARMCI_Fence(a->pe);
 }
 
-/* Implicit handles: ARMCI_WaitAll completes them, ARMCI_Fence at the target. */
+/* Operations with implicit handles: ARMCI_WaitAll completes them locally, ARMCI_Fence remotely. */
 static void put_nb(const struct onesided_access *a)
 {
     ARMCI_NbPut(onesided_source + a->offset, memory[a->pe] + a->offset, (int)a->bytes, a->pe, NULL);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fftw_mpi.c - one-dimensional transforms by FFTW: over MPI, and on one rank in one piece.
+ * fftw_mpi.c - one-dimensional transforms by FFTW: with MPI, and serially on one rank.
  *
- * The same problem as apps/fft1d: n = 2^LOG2 complex numbers in natural order, dealt out in
- * blocks, and the result so, too (not FFTW_MPI_SCRAMBLED_OUT).  Planned with FFTW_MEASURE
- * and with FFTW_PATIENT, in place and out of place: the fastest of all counts.
+ * The problem of apps/fft1d: n = 2^LOG2 complex numbers in natural order and distributed in blocks,
+ * and so is the result (not FFTW_MPI_SCRAMBLED_OUT).  Planned with FFTW_MEASURE and with
+ * FFTW_PATIENT, in place and out of place: the fastest counts.
  *
  * usage: mpirun -n N fftw_mpi SERIES LOG2[,LOG2...]
  */
@@ -16,12 +16,12 @@
 #include "bench.h"
 
 #define HUGE  ((size_t)2 << 20) /* a huge page */
-#define LEAST 3                 /* transforms, and so many seconds: the best counts */
+#define LEAST 3                 /* transforms and seconds that are measured; the best counts */
 #define WHILE 0.2
 
 static int rank, ranks;
 
-/* As ours has it: huge pages. */
+/* Memory in huge pages, as apps/fft1d has it. */
 static fftw_complex *allocate(ptrdiff_t count)
 {
     size_t bytes  = ((size_t)count * sizeof(fftw_complex) + HUGE - 1) / HUGE * HUGE;
@@ -41,7 +41,7 @@ static void fill(fftw_complex *x, ptrdiff_t count)
     }
 }
 
-/* Whether to go on must be known to all. */
+/* Whether to go on: rank 0 decides for all. */
 static int again(double since, int times)
 {
     int more = times < LEAST || bench_now() - since < WHILE;
@@ -50,14 +50,14 @@ static int again(double since, int times)
     return more;
 }
 
-/* Seconds of the fastest transform. */
+/* Returns the time of the fastest transform, in seconds. */
 static double measure(fftw_plan plan, fftw_complex *x, ptrdiff_t count)
 {
     double best = 1e9, begin = bench_now();
 
     for (int times = 0; again(begin, times); times++) {
         double start, seconds;
-        fill(x, count); /* or it grows without end */
+        fill(x, count); /* repeated transforms would overflow */
         MPI_Barrier(MPI_COMM_WORLD);
         start = bench_now();
         fftw_execute(plan);
@@ -87,7 +87,7 @@ static fftw_plan plan(ptrdiff_t n, fftw_complex *x, fftw_complex *y, unsigned ef
     return fftw_mpi_plan_dft_1d(n, x, y, MPI_COMM_WORLD, FFTW_FORWARD, effort);
 }
 
-/* Numbers on this rank; and how many there must be room for. */
+/* Returns the local number of elements, and the number to allocate in *@p room. */
 static ptrdiff_t share(ptrdiff_t n, unsigned effort, ptrdiff_t *room)
 {
     ptrdiff_t in, in_first, out, out_first;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_channels.c - what channels.c measures, in MPI: data from a buffer to a buffer of another
- * process, which notices, and answers in the same way.
+ * mpi_channels.c - the measurements of channels.c with MPI: data from a buffer into a buffer of
+ * another process, which notices it and answers in the same way.
  *
  * usage: mpi_channels SERIES send|pscw|flag[,TRIPS]
  *   send   MPI_Send and MPI_Recv
- *   pscw   MPI_Put in an epoch of post, start, complete and wait; posted ahead
- *   flag   MPI_Put, and behind a flush an MPI_Put of a number that the target polls
- * With TRIPS, what apps/pingpong measures: its sizes, as many round trips of each, in as many
- * batches.
+ *   pscw   MPI_Put in an epoch of post, start, complete and wait; post is called early
+ *   flag   MPI_Put, a flush, and an MPI_Put of a number that the target polls
+ * With TRIPS, the measurements of apps/pingpong: its sizes, TRIPS round trips of each, in batches
+ * of equal length.
  */
 #include <mpi.h>
 #include <stdint.h>
 
 #include "bench.h"
 
-#define FLAG_AT BENCH_BYTES /* in the window, behind the data */
+#define FLAG_AT BENCH_BYTES /* offset in the window, after the data */
 
 static char      source[BENCH_BYTES], target[BENCH_BYTES];
 static char     *memory;
@@ -57,7 +57,7 @@ static void put_and_flag(int me, int bytes)
     MPI_Win_flush(1 - me, window);
 }
 
-/* Now and then MPICH needs a call that makes progress. */
+/* MPICH needs a call that makes progress from time to time. */
 static void wait_for_flag(void)
 {
     volatile uint64_t *flag = (volatile uint64_t *)(void *)(memory + FLAG_AT);
@@ -81,7 +81,7 @@ static void trip_flag(int me, int bytes)
         put_and_flag(me, bytes);
 }
 
-/* Batches of a size; @p all: round trips in all, 0: as usual. */
+/* Measures a size in batches.  @p all is the number of round trips; 0: as in channels.c. */
 static int batches_of(size_t bytes, int all)
 {
     if (all == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_collectives.c - what collectives.c measures, in MPI.
+ * mpi_collectives.c - the measurements of collectives.c with MPI.
  *
  * usage: mpi_collectives SERIES
  */
@@ -8,7 +8,7 @@
 
 #include "bench_collectives.h"
 
-static double result[COLLECTIVES_MOST / sizeof(double)];
+static double result[COLLECTIVES_MAX_BYTES / sizeof(double)];
 
 static void barrier(void)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_messages.c - the measurements of messages.c, rate.c and network.c, in MPI.
+ * mpi_messages.c - the measurements of messages.c, rate.c and network.c with MPI.
  *
  * usage: mpi_messages SERIES roundtrip|read|rate|network
- *   read: as roundtrip, and the receiver reads every byte
+ *   read: a round trip in which the receiver reads every byte
  */
 #include <mpi.h>
 
 #include "bench_network.h"
 
-static char       buffer[2][NETWORK_MOST];
+static char       buffer[2][NETWORK_MAX_BYTES];
 static MPI_Status statuses[BENCH_WINDOW];
 
 static void roundtrip(const char *series, int me, int read_all)
@@ -118,7 +118,7 @@ static void network_latency(const char *series, int me, size_t bytes)
     onesided_report(me, series, bytes, "message_us", best * 1e6);
 }
 
-/* Many messages, then an empty one back. */
+/* A window of messages, answered by an empty one. */
 static void network_window(int me, int bytes, int window)
 {
     MPI_Request request[BENCH_WINDOW];

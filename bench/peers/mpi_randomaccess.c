@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_randomaccess.c - RandomAccess over MPI, by the rules of HPC Challenge and the way
- * its description goes: a rank keeps a bucket for every other, at most 1024 updates in
- * all; when there are so many it sends the fullest, and takes what has come in between.
+ * mpi_randomaccess.c - RandomAccess with MPI, by the rules and the algorithm of HPC Challenge: a
+ * rank keeps a bucket for every other rank, with at most 1024 updates in all.  When there are that
+ * many, it sends the fullest bucket, and applies the updates that have arrived.
  *
  * usage: mpirun -n N mpi_randomaccess SERIES LOG2
  */
@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-#define PENDING  1024 /* updates that may wait on a rank */
+#define PENDING  1024 /* updates that a rank may hold back */
 #define PER_WORD 4
 
 enum { TAG_UPDATES, TAG_END };
@@ -39,7 +39,7 @@ static uint64_t multiply(uint64_t a, uint64_t b)
     return product;
 }
 
-/* The number that the sequence has at place n: x^n. */
+/* The n-th number of the sequence: x^n. */
 static uint64_t number_at(uint64_t n)
 {
     uint64_t a = 1, power = 2;
@@ -64,7 +64,7 @@ static void make_table(void)
     table = mmap(NULL, (words + 1) * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    madvise(table, (words + 1) * 8, MADV_HUGEPAGE); /* as ours has it */
+    madvise(table, (words + 1) * 8, MADV_HUGEPAGE); /* as apps/randomaccess does */
     for (size_t i = 0; i < words; i++)
         table[i] = first + i;
     bucket = malloc((size_t)ranks * PENDING * sizeof *bucket);
@@ -83,7 +83,7 @@ static void receive(void)
               &receiving);
 }
 
-/* Takes all that has come. */
+/* Applies all updates that have arrived. */
 static void take(void)
 {
     int        there, count;

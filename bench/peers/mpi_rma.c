@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_rma.c - one-sided communication in MPI, two ranks.
+ * mpi_rma.c - bench_onesided.h and bench_network.h with MPI, two ranks.
  *
  * usage: mpi_rma SERIES lock|network|pscw|fence
- *   lock:  all the time in an epoch of MPI_Win_lock_all; each access is flushed
- *   network: the same, between hosts: what network.c measures
+ *   lock:  one epoch of MPI_Win_lock_all; each access is flushed
+ *   network: one epoch of MPI_Win_lock_all; the measurements of network.c
  *   pscw:  an epoch for each access: start and complete, post and wait
  *   fence: a fence after each access
  *
- * A target that polls its window calls MPI_Win_sync, and now and then MPI_Iprobe,
- * without which MPICH makes no progress.
+ * A target that polls its window calls MPI_Win_sync and, from time to time, MPI_Iprobe, without
+ * which MPICH makes no progress.
  */
 #include <mpi.h>
 
@@ -21,7 +21,7 @@ static int between_hosts;
 static MPI_Win      window;
 static MPI_Group    partner;
 static char        *memory;
-static MPI_Datatype shape = MPI_DATATYPE_NULL; /* of the target, unless contiguous */
+static MPI_Datatype shape = MPI_DATATYPE_NULL; /* of the data at the target, unless contiguous */
 
 static void *area(void)
 {
@@ -66,7 +66,7 @@ static void serve(const struct onesided_access *a)
 
 /* ---- accesses ------------------------------------------------------------ */
 
-/* A datatype of the target's shape; contiguous accesses need none. */
+/* Creates the datatype of the data at the target; contiguous accesses need none. */
 static void prepare(const struct onesided_access *a)
 {
     static MPI_Aint place[ONESIDED_SIDE];
@@ -86,7 +86,7 @@ static void prepare(const struct onesided_access *a)
     MPI_Type_commit(&shape);
 }
 
-/* The arguments of an access, origin first, as all three functions want them. */
+/* The arguments of MPI_Put, MPI_Get and MPI_Accumulate that describe origin and target. */
 #define ARGUMENTS(a, buffer)                                                                       \
     (buffer) + (a)->offset, count(a), MPI_DOUBLE, (a)->pe, (MPI_Aint)(a)->offset,                  \
         (a)->shape == ONESIDED_WHOLE ? count(a) : 1,                                               \
@@ -138,13 +138,13 @@ static void fetch_add(const struct onesided_access *a)
     complete(a);
 }
 
-/* ---- telling ------------------------------------------------------------- */
+/* ---- notification ------------------------------------------------------------- */
 
 static void notify(const struct onesided_access *a, uint64_t turn)
 {
     put(a);
     if (mode != LOCK)
-        return; /* the end of the epoch tells */
+        return; /* the end of the epoch notifies the target */
     MPI_Put(&turn, 1, MPI_UINT64_T, a->pe, (MPI_Aint)ONESIDED_FLAG, 1, MPI_UINT64_T, window);
     MPI_Win_flush(a->pe, window);
 }

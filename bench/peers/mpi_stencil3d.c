@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_stencil3d.c - what apps/stencil3d computes, as one writes it with MPI: one block for each
- * rank, cut along z and y; faces are exchanged without packing where they are contiguous, rows
- * of others as a vector type; receives are posted before.  Or several blocks for each rank, all of
- * whose faces are messages.
+ * mpi_stencil3d.c - the computation of apps/stencil3d with MPI: one block for each rank, divided
+ * along z and y.  Contiguous faces are sent without packing, others as a vector type, and receives
+ * are posted early.  Or several blocks for each rank, all of whose faces are messages.
  *
- * As there, ghost layers are arrays beside the cells: that is a tenth faster than rows and planes
- * around them.
- *
- * The same kernel, the same periodic grid of float; x needs no exchange, as no rank cuts it.
+ * As in apps/stencil3d, ghost layers are separate arrays, which is a tenth faster than rows and
+ * planes around the cells; the kernel and the periodic grid of float are equal.  x needs no
+ * exchange, since it is not divided.
  *
  * usage: mpirun -n N mpi_stencil3d SERIES X,Y,Z,STEPS,REPEAT[,BLOCKS-IN-Y,BLOCKS-IN-Z]
  */
@@ -20,32 +18,32 @@
 
 #include "bench.h"
 
-#define MOST 4096 /* messages of a rank in a step */
+#define MESSAGES_MAX 4096 /* of a rank in a step */
 
 enum { SOUTH, NORTH, BELOW, ABOVE, SIDES };
 
 struct block {
-    int    at[2]; /* in the grid */
+    int    at[2]; /* its coordinates in the grid of blocks */
     float *u[2];
     float *ghost[SIDES]; /* n[2] rows, or n[1] */
 };
 
 static int           rank, ranks, size[3], n[3], grid[2], blocks; /* grid: blocks along y and z */
 static struct block *block;                                       /* of this rank */
-static MPI_Request   request[MOST];
+static MPI_Request   request[MESSAGES_MAX];
 
 static size_t row(int y, int z)
 {
     return ((size_t)z * (size_t)n[1] + (size_t)y) * (size_t)n[0];
 }
 
-/* The number of a block, or of its neighbour; a rank has those that follow each other. */
+/* The number of a block, or of its neighbour; the blocks of a rank are consecutive. */
 static int number(const struct block *b, int y, int z)
 {
     return (b->at[1] + z + grid[1]) % grid[1] * grid[0] + (b->at[0] + y + grid[0]) % grid[0];
 }
 
-/* Beyond @p side, which our neighbour receives on the opposite one. */
+/* The tag of a face beyond @p side; the neighbour receives it on the opposite side. */
 static void exchange_side(const struct block *b, const float *from, int side, MPI_Datatype rows,
                           MPI_Request two[2])
 {
@@ -58,10 +56,10 @@ static void exchange_side(const struct block *b, const float *from, int side, MP
               there % blocks * SIDES + (side ^ 1), MPI_COMM_WORLD, &two[1]);
 }
 
-/* The faces of a step: all four, or two where planes are whole. */
+/* Exchanges the faces of a step: four, or two where y is not divided. */
 static void exchange(int set, MPI_Datatype rows)
 {
-    static MPI_Status status[MOST];
+    static MPI_Status status[MESSAGES_MAX];
     int               count = 0;
 
     for (struct block *b = block; b < block + blocks; b++) {
@@ -86,7 +84,7 @@ static void sweep_row(float *restrict to, const float *restrict c, const float *
     to[last] = (c[last] + c[last - 1] + c[0] + y[last] + s[last] + a[last] + d[last]) * seventh;
 }
 
-/* The rows beyond a plane: those that came, or its own at the other end. */
+/* The row beyond a plane: a received one, or the own one at the opposite end. */
 static const float *beyond(const struct block *b, const float *from, int side, int k)
 {
     if (grid[0] > 1)
@@ -175,7 +173,7 @@ static double measure(int steps)
     return start;
 }
 
-/* One block for each rank, along y and z, as square as can be. */
+/* Divides y and z into one block for each rank, as square as possible. */
 static void deal(void)
 {
     for (int y = 1; y * y <= ranks; y++)
@@ -203,7 +201,7 @@ static void make_blocks(void)
     n[2]   = size[2] / grid[1];
     blocks = grid[0] * grid[1] / ranks;
     if (n[1] * grid[0] != size[1] || n[2] * grid[1] != size[2] || grid[0] * grid[1] % ranks ||
-        2 * SIDES * blocks > MOST)
+        2 * SIDES * blocks > MESSAGES_MAX)
         MPI_Abort(MPI_COMM_WORLD, 2);
     block = calloc((size_t)blocks, sizeof *block);
     for (int i = 0; i < blocks; i++)

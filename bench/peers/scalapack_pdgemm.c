@@ -3,8 +3,8 @@
  * scalapack_pdgemm.c - the product of two square matrices by ScaLAPACK: the problem of
  * apps/matmul3d.
  *
- * All processes are one row, or one column, of its grid, and blocks have 64 to 256 rows: the
- * fastest of all counts.
+ * The processes form one row or one column of the process grid, and blocks have 64 to 256 rows: the
+ * fastest combination counts.
  *
  * usage: mpirun -n N scalapack_pdgemm SERIES SIZE,STEPS,REPEAT
  */
@@ -13,7 +13,7 @@
 
 #include "bench.h"
 
-/* ScaLAPACK and OpenBLAS have no header for these that is always there. */
+/* No header of ScaLAPACK or OpenBLAS that declares these is always installed. */
 void Cblacs_get(int context, int what, int *value);
 void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
 void Cblacs_gridinfo(int context, int *rows, int *columns, int *row, int *column);
@@ -29,21 +29,21 @@ void openblas_set_num_threads(int threads);
 
 static const int zero = 0, one = 1;
 
-/* A matrix is dealt out in blocks to a grid of processes, and lies column by column. */
+/* A matrix is distributed in blocks over a grid of processes and stored by columns. */
 struct layout {
     int size, block, rows, columns; /* of the matrix; of the grid */
-    int row, column;                /* our place in that          */
+    int row, column;                /* of this process in the grid */
     int own_rows, own_columns;
     int desc[9];
 };
 
-/* Which row or column of the matrix one of ours is. */
+/* The global index of a local row or column. */
 static int whole(int i, int block, int at, int all)
 {
     return (i / block * all + at) * block + i % block;
 }
 
-/* Sums of products of these are exact. */
+/* Small integers: sums of their products are exact. */
 static double number(int which, int i, int j)
 {
     return ((i * 7 + j * 13 + which * 5) % 31 - 15) / 16.0;
@@ -61,7 +61,7 @@ static double *make(const struct layout *l, int which)
     return m;
 }
 
-/* Whether C times ones is A times B times ones. */
+/* Checks that C times a vector of ones is A times B times that vector. */
 static void check(const struct layout *l, const double *c)
 {
     int     n  = l->size;
@@ -87,7 +87,7 @@ static void check(const struct layout *l, const double *c)
     free(got);
 }
 
-/* Seconds of a product: the fastest of @p repeat runs, the first of which is not measured. */
+/* Returns the time of a product in seconds: the fastest of @p repeat runs after a warm-up. */
 static double measure(const struct layout *l, int steps, int repeat)
 {
     double *a = make(l, 0), *b = make(l, 1), *c = make(l, 2), best = 1e9;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shmem_onesided.c - one-sided communication in OpenSHMEM, two PEs.
+ * shmem_onesided.c - bench_onesided.h with OpenSHMEM, two PEs.
  *
  * usage: shmem_onesided SERIES
  *
- * There is no accumulate, and no vector of segments: those are one put each.
- * Telling the target is a put of its own behind a fence: put-with-signal came
- * with OpenSHMEM 1.5, and Open MPI 4 has 1.4.
+ * OpenSHMEM has no accumulate, and no vector of segments: each segment is a put.  A notification is
+ * a put of its own after a fence: put-with-signal came with OpenSHMEM 1.5, and Open MPI 4 has 1.4.
  */
 #include <shmem.h>
 

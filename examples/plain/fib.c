@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fib.c - a Fibonacci number by a tree of objects, each of which makes two others on PEs
- * of the runtime's choice, adds up what they answer, and is gone.
+ * fib.c - a Fibonacci number by a tree of chares.  Each creates two others on PEs that the runtime
+ * chooses, adds their answers, and deletes itself.
  *
- * Where an answer goes is a completion, which travels with the order: of the root it calls
- * a function, of all others it invokes an entry of their parent.
+ * An answer is delivered by a completion that is passed to the constructor: for the root it calls a
+ * function, for all others it invokes an entry method of their parent.
  *
  * usage: fib [n] [threshold]
  */
@@ -12,23 +12,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct order { /* what an object is created with */
+struct node_args { /* of the constructor */
     int             n;
     skua_completion done;
 };
 
 struct answer {
-    int64_t value, objects; /* fib(n), and how many worked on it */
+    int64_t value, objects; /* fib(n), and the number of chares that computed it */
 };
 
 struct node {
     skua_completion done;
-    int             missing; /* answers */
+    int             missing; /* answers that have not arrived */
     struct answer   sum;
 };
 
 static int        number = 27, threshold = 12; /* read-only */
-static double     began;
+static double     started;
 static skua_class node_class;
 static skua_entry answer_entry;
 
@@ -45,20 +45,20 @@ static void finish(struct node *node)
 
 static void construct(void *self, const void *data, size_t bytes)
 {
-    const struct order *order = data;
-    struct node        *node  = self;
+    const struct node_args *args = data;
+    struct node            *node = self;
 
     (void)bytes;
-    node->done        = order->done;
+    node->done        = args->done;
     node->sum.objects = 1;
-    if (order->n < threshold) {
-        node->sum.value = fib(order->n);
+    if (args->n < threshold) {
+        node->sum.value = fib(args->n);
         finish(node);
         return;
     }
     for (node->missing = 0; node->missing < 2; node->missing++) {
-        struct order child = {order->n - 1 - node->missing,
-                              skua_done_invoke(skua_ref_of(self), answer_entry)};
+        struct node_args child = {args->n - 1 - node->missing,
+                                  skua_done_invoke(skua_ref_of(self), answer_entry)};
 
         skua_chare_create(node_class, SKUA_ANY_PE, &child, sizeof child);
     }
@@ -79,7 +79,7 @@ static void on_answer(void *self, const void *data, size_t bytes)
 static void on_root_answer(void *arg, const void *data, size_t bytes)
 {
     const struct answer *answer  = data;
-    double               seconds = skua_time() - began;
+    double               seconds = skua_time() - started;
     int64_t              a = 0, b = 1;
 
     (void)arg, (void)bytes;
@@ -96,7 +96,7 @@ static void on_root_answer(void *arg, const void *data, size_t bytes)
 
 static void begin(int argc, char **argv) /* on PE 0 */
 {
-    struct order root;
+    struct node_args root;
 
     if (argc > 1)
         number = atoi(argv[1]);
@@ -107,8 +107,8 @@ static void begin(int argc, char **argv) /* on PE 0 */
         skua_exit(2);
         return;
     }
-    began = skua_time();
-    root  = (struct order){number, skua_done_call(on_root_answer, NULL)};
+    started = skua_time();
+    root    = (struct node_args){number, skua_done_call(on_root_answer, NULL)};
     skua_chare_create(node_class, 0, &root, sizeof root);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ring.c - a token goes round the elements of an array, of which there are more than PEs.
+ * ring.c - a token passes through the elements of an array, of which there are more than PEs.
  *
- * The message itself is the token: each element passes on what it got.  In the end all
- * elements add up how often they had it.
+ * The message itself is the token: each element passes on the message it has received.  In the end
+ * a reduction adds the number of visits of all elements.
  *
  * usage: ring [laps] [elements]
  */
@@ -13,23 +13,23 @@
 
 struct station {
     int64_t visits;
-    double  began; /* of element 0: when the token set off */
+    double  started; /* on element 0: when the token started */
 };
 
-static skua_collection ring; /* read-only: set on PE 0 before anything runs */
+static skua_collection ring; /* read-only: set on PE 0 before any entry method runs */
 static int             laps = 1000, elements;
 
 static skua_class station_class;
 static skua_entry token_entry, count_entry, done_entry;
 
-/* An entry owns its message, and here sends it on. */
+/* An entry method owns its message; this one passes it on. */
 static void on_token(void *self, skua_msg *msg)
 {
     struct station *station = self;
     int             index   = skua_index_of(self).at.x[0];
 
     if (index == 0 && station->visits == 0)
-        station->began = skua_time();
+        station->started = skua_time();
     if (index == 0 && station->visits == laps) {
         skua_msg_free(msg);
         skua_invoke_all(ring, count_entry, NULL, 0);
@@ -39,14 +39,14 @@ static void on_token(void *self, skua_msg *msg)
     skua_invoke(skua_element1(ring, (index + 1) % elements), token_entry, msg);
 }
 
-/* The sum of what all elements contribute is given to entry `done` of element 0. */
+/* The sum of all contributions is delivered to the entry method `done` of element 0. */
 static void on_count(void *self, const void *data, size_t bytes)
 {
     struct station *station = self;
 
     (void)data, (void)bytes;
     if (skua_index_of(self).at.x[0] == 0)
-        station->began = skua_time() - station->began;
+        station->started = skua_time() - station->started;
     skua_contribute(self, SKUA_SUM, SKUA_INT64, &station->visits, 1,
                     skua_done_invoke(skua_element1(ring, 0), done_entry));
 }
@@ -58,7 +58,7 @@ static void on_done(void *self, const void *data, size_t bytes)
 
     (void)bytes;
     printf("%d laps round %d elements on %d PEs: %lld hops, %.3f us each\n", laps, elements,
-           skua_pes(), (long long)hops, 1e6 * station->began / (double)hops);
+           skua_pes(), (long long)hops, 1e6 * station->started / (double)hops);
     skua_exit(hops == (int64_t)laps * elements ? 0 : 1);
 }
 

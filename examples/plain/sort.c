@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sort.c - keys that are spread over all PEs are sorted: histogram sort, by a group.
+ * sort.c - histogram sort of keys that are distributed over all PEs, by a group.
  *
- * Every member makes keys and sorts them.  Member 0 looks for *splitters*, keys that cut
- * all of them into equal shares: it broadcasts guesses, a reduction adds up how many keys
- * lie below each, and so on by halving until every share is within a percent.  Then each
- * member sends every other the keys of its share, all sort what they got, and what they
- * have is compared with what there was.
+ * Every member makes keys and sorts them.  Member 0 searches for *splitters*, keys that divide all
+ * keys into equal shares: it broadcasts guesses, a reduction counts the keys below each guess, and
+ * bisection continues until every share is within one percent.  Then each member sends every other
+ * the keys of its share, all sort the received keys, and checksums compare them with the original
+ * keys.
  *
- * usage: sort [keys on each PE] [seed]
+ * usage: sort [keys per PE] [seed]
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -16,33 +16,33 @@
 #include <string.h>
 
 struct splitter {
-    uint64_t low, high; /* it lies in between */
+    uint64_t low, high; /* bounds of the splitter */
     uint64_t key;       /* the guess          */
 };
 
-/* What keys are, in any order. */
-struct census {
+/* A checksum of keys that does not depend on their order. */
+struct checksum {
     uint64_t count, sum, product;
 };
 
-/* What a member has in the end. */
+/* The result of a member. */
 struct share {
-    int32_t       pe, sorted;
-    uint64_t      first, last;
-    struct census before, now;
+    int32_t         pe, sorted;
+    uint64_t        first, last;
+    struct checksum before, now;
 };
 
 struct sorter {
-    uint64_t     *keys;
-    size_t        count;
-    struct census before;
-    skua_msg    **parts; /* keys of our share, by sender */
-    int           have;  /* so many have come            */
+    uint64_t       *keys;
+    size_t          count;
+    struct checksum before;
+    skua_msg      **parts;    /* the keys of our share, by sender */
+    int             received; /* number of parts received         */
 
-    /* Member 0's. */
+    /* On member 0. */
     struct splitter *splitter;
     int              rounds;
-    double           began;
+    double           started;
 };
 
 static skua_collection sorters; /* read-only */
@@ -54,7 +54,7 @@ static skua_entry histogram_entry, probe_entry, exchange_entry, part_entry, fini
 
 /* ---- keys ------------------------------------------------------------------------ */
 
-/* Sebastiano Vigna's splitmix. */
+/* The finalizer of splitmix64 (Sebastiano Vigna). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -62,7 +62,7 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Of two random numbers the bits that both have: small keys are frequent. */
+/* A key is the bitwise and of two random numbers, so small keys are frequent. */
 static void make_keys(uint64_t *keys, size_t count)
 {
     uint64_t x = mix(seed + (uint64_t)skua_pe());
@@ -78,19 +78,19 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct census census_of(const uint64_t *keys, size_t count)
+static struct checksum checksum_of(const uint64_t *keys, size_t count)
 {
-    struct census census = {count, 0, 1};
+    struct checksum checksum = {count, 0, 1};
 
     for (size_t i = 0; i < count; i++) {
-        census.sum += keys[i];
-        census.product *= 2 * mix(keys[i]) + 1;
+        checksum.sum += keys[i];
+        checksum.product *= 2 * mix(keys[i]) + 1;
     }
-    return census;
+    return checksum;
 }
 
-/* How many of sorted keys are less than @p key. */
-static size_t below(const struct sorter *s, uint64_t key)
+/* The number of keys, which are sorted, that are less than @p key. */
+static size_t count_below(const struct sorter *s, uint64_t key)
 {
     size_t low = 0, high = s->count;
 
@@ -107,7 +107,7 @@ static size_t below(const struct sorter *s, uint64_t key)
 
 /* ---- splitters --------------------------------------------------------------------- */
 
-/* Broadcasts the guesses, or, when all are good enough, the splitters. */
+/* Broadcasts the guesses or, if all are good enough, the splitters. */
 static void send_guesses(struct sorter *s, bool found)
 {
     size_t    count = (size_t)skua_pes() - 1;
@@ -119,7 +119,7 @@ static void send_guesses(struct sorter *s, bool found)
     free(keys);
 }
 
-/* On all members: how many of our keys lie below each guess? */
+/* On all members: contributes the number of keys below each guess. */
 static void on_probe(void *self, const void *data, size_t bytes)
 {
     const uint64_t *guess  = data;
@@ -127,14 +127,14 @@ static void on_probe(void *self, const void *data, size_t bytes)
     int64_t        *counts = calloc(count + 1, sizeof *counts);
 
     for (size_t i = 0; i < count; i++)
-        counts[i] = (int64_t)below(self, guess[i]);
+        counts[i] = (int64_t)count_below(self, guess[i]);
     skua_contribute(self, SKUA_SUM, SKUA_INT64, counts, count,
                     skua_done_invoke(skua_member(sorters, 0), histogram_entry));
     free(counts);
 }
 
-/* Whether a guess is good, below which there are @p error keys too many; a better one if
- * not. */
+/* Returns whether a guess with @p error keys too many below it is good enough; if not, improves it.
+ */
 static bool refine(struct splitter *splitter, int64_t error)
 {
     int64_t allowed = (int64_t)(keys_each / 100);
@@ -149,7 +149,7 @@ static bool refine(struct splitter *splitter, int64_t error)
     return false;
 }
 
-/* On member 0: how many keys of all lie below each guess. */
+/* On member 0: the total number of keys below each guess. */
 static void on_histogram(void *self, const void *data, size_t bytes)
 {
     struct sorter *s      = self;
@@ -164,7 +164,7 @@ static void on_histogram(void *self, const void *data, size_t bytes)
 
 /* ---- exchange ------------------------------------------------------------------------ */
 
-/* To every member the keys between two splitters: one message, even if there are none. */
+/* Sends each member the keys between two splitters: one message, even if there are none. */
 static void on_exchange(void *self, const void *data, size_t bytes)
 {
     struct sorter  *s        = self;
@@ -176,15 +176,15 @@ static void on_exchange(void *self, const void *data, size_t bytes)
     for (int pe = 0; pe < pes; pe++, from = to) {
         skua_msg *msg;
 
-        to  = pe + 1 < pes ? below(s, splitter[pe]) : s->count;
+        to  = pe + 1 < pes ? count_below(s, splitter[pe]) : s->count;
         msg = skua_msg_alloc((to - from) * sizeof *s->keys);
         memcpy(skua_msg_data(msg), s->keys + from, (to - from) * sizeof *s->keys);
         skua_invoke(skua_member(sorters, pe), part_entry, msg);
     }
 }
 
-/* What came from all, in place of what we had. */
-static void take_parts(struct sorter *s)
+/* Replaces our keys by the received ones. */
+static void merge_parts(struct sorter *s)
 {
     size_t bytes = 0, at = 0;
 
@@ -208,18 +208,18 @@ static bool is_sorted(const struct sorter *s)
     return true;
 }
 
-/* Our own keys may still have to be sent: a part from ourselves says that they were. */
+/* The part from this member arrives after all of its keys have been sent. */
 static void on_part(void *self, skua_msg *msg)
 {
     struct sorter *s     = self;
     struct share   share = {.pe = skua_pe(), .before = s->before};
 
-    s->parts[s->have++] = msg;
-    if (s->have < skua_pes())
+    s->parts[s->received++] = msg;
+    if (s->received < skua_pes())
         return;
-    take_parts(s);
+    merge_parts(s);
     share.sorted = is_sorted(s);
-    share.now    = census_of(s->keys, s->count);
+    share.now    = checksum_of(s->keys, s->count);
     if (s->count > 0) {
         share.first = s->keys[0];
         share.last  = s->keys[s->count - 1];
@@ -228,50 +228,51 @@ static void on_part(void *self, skua_msg *msg)
                     skua_done_invoke(skua_member(sorters, 0), finish_entry));
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- check and report ---------------------------------------------------------------------------
+ */
 
 static int compare_shares(const void *a, const void *b)
 {
     return ((const struct share *)a)->pe - ((const struct share *)b)->pe;
 }
 
-static void add_census(struct census *to, const struct census *from)
+static void add_checksum(struct checksum *to, const struct checksum *from)
 {
     to->count += from->count;
     to->sum += from->sum;
     to->product *= from->product;
 }
 
-/* Whether the shares, by PE, are one sorted sequence of the keys there were. */
-static bool is_right(const struct share *share, size_t count, uint64_t *largest)
+/* Whether the shares, ordered by PE, are one sorted sequence of the original keys. */
+static bool is_correct(const struct share *share, size_t count, uint64_t *largest)
 {
-    struct census before = {0, 0, 1}, now = {0, 0, 1};
-    uint64_t      last  = 0;
-    bool          right = count == (size_t)skua_pes();
+    struct checksum before = {0, 0, 1}, now = {0, 0, 1};
+    uint64_t        last  = 0;
+    bool            right = count == (size_t)skua_pes();
 
     for (size_t i = 0; i < count; i++) {
         right &= share[i].sorted && (share[i].now.count == 0 || share[i].first >= last);
         last     = share[i].now.count ? share[i].last : last;
         *largest = share[i].now.count > *largest ? share[i].now.count : *largest;
-        add_census(&before, &share[i].before);
-        add_census(&now, &share[i].now);
+        add_checksum(&before, &share[i].before);
+        add_checksum(&now, &share[i].now);
     }
     return right && before.count == now.count && before.sum == now.sum &&
            before.product == now.product;
 }
 
-/* On member 0, with the shares of all in any order. */
+/* On member 0: the shares of all members, in any order. */
 static void on_finish(void *self, const void *data, size_t bytes)
 {
     struct sorter *s       = self;
-    double         seconds = skua_time() - s->began;
+    double         seconds = skua_time() - s->started;
     struct share  *share   = malloc(bytes);
     uint64_t       largest = 0;
     bool           right;
 
     memcpy(share, data, bytes);
     qsort(share, bytes / sizeof *share, sizeof *share, compare_shares);
-    right = is_right(share, bytes / sizeof *share, &largest);
+    right = is_correct(share, bytes / sizeof *share, &largest);
     printf("%zu keys on %d PEs in %.3f s: %d histograms, largest share %.3f of the mean, %s\n",
            keys_each * (size_t)skua_pes(), skua_pes(), seconds, s->rounds,
            (double)largest / (double)keys_each, right ? "sorted" : "WRONG");
@@ -279,7 +280,8 @@ static void on_finish(void *self, const void *data, size_t bytes)
     skua_exit(right ? 0 : 1);
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- creation and deletion
+ * ------------------------------------------------------------------------------ */
 
 static void construct(void *self, const void *data, size_t bytes)
 {
@@ -287,12 +289,12 @@ static void construct(void *self, const void *data, size_t bytes)
     int            pes = skua_pes();
 
     (void)data, (void)bytes;
-    s->began = skua_time();
-    s->count = keys_each;
-    s->keys  = malloc(keys_each * sizeof *s->keys);
-    s->parts = malloc((size_t)pes * sizeof *s->parts);
+    s->started = skua_time();
+    s->count   = keys_each;
+    s->keys    = malloc(keys_each * sizeof *s->keys);
+    s->parts   = malloc((size_t)pes * sizeof *s->parts);
     make_keys(s->keys, keys_each);
-    s->before = census_of(s->keys, keys_each);
+    s->before = checksum_of(s->keys, keys_each);
     qsort(s->keys, s->count, sizeof *s->keys, compare);
     if (skua_pe() != 0)
         return;
@@ -318,7 +320,7 @@ static void begin(int argc, char **argv) /* on PE 0 */
     if (argc > 2)
         seed = strtoul(argv[2], NULL, 10);
     if (argc > 3 || keys_each < 1 || keys_each > 1000000000) {
-        fprintf(stderr, "usage: sort [keys on each PE] [seed]\n");
+        fprintf(stderr, "usage: sort [keys per PE] [seed]\n");
         skua_exit(2);
         return;
     }

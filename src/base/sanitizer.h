@@ -3,7 +3,7 @@
  * sanitizer.h - what the sanitizers must be told, and nothing in other builds.
  *
  * SKI_ASAN and SKI_TSAN say which one is in.  The fiber calls tell them about
- * stack switches of user threads (core/thread/thread.c); poisoning makes a touch of
+ * stack switches of user threads (core/sched/thread.c); poisoning makes a touch of
  * freed arena memory an error.  Each process has a shadow memory of its own,
  * so poisoning is right only where one process frees and allocates:
  * ski_poison_on is set for jobs of one process.

@@ -30,7 +30,7 @@
 
 #define SKI_CRASH_SAID 2
 
-/* Why a process died, as far as it could still tell (core/pe/crash.c). */
+/* Why a process died, as far as it could still tell (core/lifecycle/crash.c). */
 struct ski_crash {
     _Atomic uint32_t taken; /* the first thread to crash writes the record */
     _Atomic uint32_t ready; /* 1: can be read; SKI_CRASH_SAID: the thread is done with it */

@@ -1,165 +1,175 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c - see skua/flow.h: strands and the messages that they go on with.
+ * flow.c - see skua/flow.h: frames, and the messages that resume them.
  *
- * A flow is at rest, or one call of go_on() is under way: it runs a strand, then those that
- * are ready, and when there is none delivers what came late, one message at a time.  Thus a
- * message is delivered only when nothing is ready, and the strand that it wakes is the next
- * to run: a message may stay its sender's meanwhile, and need not be copied.
+ * A flow is idle, or one call of flow_run() is active.  That call runs a frame, then all ready
+ * frames, and when none is ready delivers the messages that have arrived meanwhile (deferred
+ * messages), one at a time.  So a message is delivered only when no frame is ready, and the frame
+ * that it wakes is the next to run.  Therefore the frame can use the data in place: they need not
+ * be copied while the sender still owns them.
  *
- * Invariant, whenever nothing is ready: no alternative of a waiting strand is complete with
- * the messages kept.  So one that becomes complete needs the message that has just come, and
- * to search among those that wait for its trigger is enough.
+ * Invariant whenever no frame is ready: no alternative of a waiting frame is complete with the
+ * buffered messages alone.  An alternative that becomes complete thus contains the incoming
+ * message, and it suffices to search the waits for its when-entry.
  *
- * Which messages an alternative gets: first each wait with a reference, then each without
- * one, takes the oldest that is left.  This finds messages for all whenever it is possible.
+ * Assignment of messages to the waits of an alternative: first each wait with a reference number,
+ * then each wait for any message, takes the oldest message that is left.  This finds an assignment
+ * whenever there is one.
  */
 #include "flow/flow.h"
 
-#include <assert.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/pe.h"
 
-/* A message that has just come, and is younger than all that are kept. */
-struct news {
-    unsigned     trigger;
+/* A message being delivered; it is younger than all buffered ones. */
+struct flow_incoming {
+    unsigned     trigger; /* number of the when-entry */
     int64_t      reference;
     skua_arrival arrival;
 };
 
-/* ---- strands ---------------------------------------------------------------------------- */
+/* ---- frames -------------------------------------------------------------------------------- */
 
-skua_strand *ski_strand_new(skua_flow *flow, void *self, const skua_strand_type *type)
+skua_strand *ski_frame_new(skua_flow *flow, void *self, const skua_strand_type *type)
 {
-    skua_strand *strand = ski_malloc(type->bytes);
+    skua_strand *frame = ski_malloc(type->bytes);
 
-    memset(strand, 0, type->bytes);
-    strand->type     = type;
-    strand->self     = self;
-    strand->wait     = (skua_wait *)(void *)(ski_strand_arrivals(strand) + type->arrivals);
-    strand->flow     = flow;
-    strand->previous = flow->last;
+    ski_assert(type->bytes >= sizeof *frame + type->arrivals * sizeof(skua_arrival) +
+                                  type->waits * sizeof(skua_wait));
+    memset(frame, 0, type->bytes);
+    frame->type     = type;
+    frame->self     = self;
+    frame->wait     = (skua_wait *)(void *)(ski_frame_arrivals(frame) + type->arrivals);
+    frame->flow     = flow;
+    frame->previous = flow->last;
     if (flow->first)
-        flow->last->next = strand;
+        flow->last->next = frame;
     else
-        flow->first = strand;
-    flow->last = strand;
-    return strand;
+        flow->first = frame;
+    flow->last = frame;
+    return frame;
 }
 
-/* What it was invoked with: kept, as there is no telling when it waits. */
-static void give(skua_strand *strand, skua_arrival arrival)
+/* Stores the arguments of a frame.  Data are copied, because the frame may wait before it uses
+ * them. */
+static void flow_set_arguments(skua_strand *frame, skua_arrival arrival)
 {
-    if (strand->type->arrivals == 0) {
+    if (frame->type->arrivals == 0) {
         skua_flow_drop(&arrival);
         return;
     }
     skua_flow_keep(&arrival);
-    *ski_strand_arrivals(strand) = arrival;
+    *ski_frame_arrivals(frame) = arrival;
 }
 
-static void free_strand(skua_strand *strand)
+static void flow_free_frame(skua_strand *frame)
 {
-    skua_arrival *arrival = ski_strand_arrivals(strand);
+    skua_arrival *arrival = ski_frame_arrivals(frame);
 
-    for (unsigned i = 0; i < strand->type->arrivals; i++)
+    for (unsigned i = 0; i < frame->type->arrivals; i++)
         if (arrival[i].msg)
             skua_msg_free_when(arrival[i].msg);
-    free(strand);
+    free(frame);
 }
 
-static void make_ready(skua_flow *flow, skua_strand *strand)
+static void flow_make_ready(skua_flow *flow, skua_strand *frame)
 {
-    strand->ready = NULL;
+    ski_assert(frame->waiting == 0 && !frame->joining);
+    frame->ready = NULL;
     if (flow->ready)
-        flow->ready_last->ready = strand;
+        flow->ready_last->ready = frame;
     else
-        flow->ready = strand;
-    flow->ready_last = strand;
+        flow->ready = frame;
+    flow->ready_last = frame;
 }
 
-static skua_strand *next_ready(skua_flow *flow)
+static skua_strand *flow_next_ready(skua_flow *flow)
 {
-    skua_strand *strand = flow->ready;
+    skua_strand *frame = flow->ready;
 
-    if (strand)
-        flow->ready = strand->ready;
-    return strand;
+    if (frame)
+        flow->ready = frame->ready;
+    return frame;
 }
 
 skua_strand *skua_flow_start(skua_strand *parent, const skua_strand_type *type,
                              skua_arrival arrival)
 {
-    skua_strand *child = ski_strand_new(parent->flow, parent->self, type);
+    skua_strand *child = ski_frame_new(parent->flow, parent->self, type);
 
-    give(child, arrival);
+    ski_assert(parent->flow->running);
+    flow_set_arguments(child, arrival);
     child->parent = parent;
     parent->children++;
-    make_ready(parent->flow, child);
+    flow_make_ready(parent->flow, child);
     return child;
 }
 
-static void child_ended(skua_strand *parent)
+static void flow_child_ended(skua_strand *parent)
 {
+    ski_assert(parent->children > 0);
     if (--parent->children > 0 || !parent->joining)
         return;
     parent->joining = false;
-    make_ready(parent->flow, parent);
+    flow_make_ready(parent->flow, parent);
 }
 
-void skua_flow_end(skua_strand *strand)
+void skua_flow_end(skua_strand *frame)
 {
-    skua_flow *flow = strand->flow;
+    skua_flow *flow = frame->flow;
 
-    assert(strand->children == 0 && strand->waiting == 0);
-    if (strand->previous)
-        strand->previous->next = strand->next;
+    ski_assert(flow->running);
+    ski_assert(frame->children == 0 && frame->waiting == 0);
+    if (frame->previous)
+        frame->previous->next = frame->next;
     else
-        flow->first = strand->next;
-    if (strand->next)
-        strand->next->previous = strand->previous;
+        flow->first = frame->next;
+    if (frame->next)
+        frame->next->previous = frame->previous;
     else
-        flow->last = strand->previous;
-    if (strand->parent)
-        child_ended(strand->parent);
-    free_strand(strand);
+        flow->last = frame->previous;
+    if (frame->parent)
+        flow_child_ended(frame->parent);
+    flow_free_frame(frame);
 }
 
 void skua_flow_own(skua_arrival *arrival)
 {
     if (arrival->bytes > 0)
-        *arrival = ski_arrival_of(ski_msg_copy(SKI_SELF(), 0, arrival->data, arrival->bytes));
+        *arrival = ski_flow_arrival(ski_msg_copy(SKI_SELF(), 0, arrival->data, arrival->bytes));
     else
         arrival->data = NULL;
 }
 
 /* ---- matching --------------------------------------------------------------------------- */
 
-static skua_trigger *trigger_of(const skua_wait *wait)
+static skua_trigger *flow_when_entry_of(const skua_wait *wait)
 {
     return skua_flow_triggers(wait->strand->flow) + wait->trigger;
 }
 
-/* Whether @p n messages that @p wait may have are kept, or just come. */
-static bool there_are(const skua_wait *wait, unsigned n, const struct news *news)
+/* Returns whether @p n messages that match @p wait are buffered or incoming. */
+static bool flow_has_messages(const skua_wait *wait, unsigned n,
+                              const struct flow_incoming *incoming)
 {
-    skua_trigger *trigger = trigger_of(wait);
+    skua_trigger *entry = flow_when_entry_of(wait);
     skua_msg     *msg;
 
-    if (news && news->trigger == wait->trigger &&
-        (wait->any || wait->reference == news->reference) && --n == 0)
+    if (incoming && incoming->trigger == wait->trigger &&
+        (wait->any || wait->reference == incoming->reference) && --n == 0)
         return true;
-    msg = ski_kept_first(trigger, wait);
+    msg = ski_when_first(entry, wait);
     while (msg && --n > 0)
-        msg = ski_kept_next(trigger, wait, msg);
+        msg = ski_when_next(entry, wait, msg);
     return msg != NULL;
 }
 
-/* How many messages its alternative needs of those that @p wait may have: of its reference,
- * or, as waits for any choose last, of all. */
-static unsigned needed(const skua_wait *wait, const skua_wait *all, unsigned waits)
+/* Returns how many of the messages that match @p wait its alternative needs: those for waits with
+ * the same reference number, or, because waits for any message choose last, those for all waits. */
+static unsigned flow_messages_needed(const skua_wait *wait, const skua_wait *all, unsigned waits)
 {
     unsigned n = 1;
 
@@ -175,103 +185,109 @@ static unsigned needed(const skua_wait *wait, const skua_wait *all, unsigned wai
     return n;
 }
 
-static bool is_complete(const skua_wait *all, unsigned waits, unsigned alternative,
-                        const struct news *news)
+static bool flow_is_complete(const skua_wait *all, unsigned waits, unsigned alternative,
+                             const struct flow_incoming *incoming)
 {
     for (const skua_wait *wait = all; wait < all + waits; wait++)
-        if (wait->alternative == alternative && !there_are(wait, needed(wait, all, waits), news))
+        if (wait->alternative == alternative &&
+            !flow_has_messages(wait, flow_messages_needed(wait, all, waits), incoming))
             return false;
     return true;
 }
 
-static void take(skua_wait *wait, const struct news *news)
+static void flow_take(skua_wait *wait, const struct flow_incoming *incoming)
 {
-    skua_trigger *trigger = trigger_of(wait);
-    skua_msg     *msg     = ski_kept_first(trigger, wait);
+    skua_trigger *entry = flow_when_entry_of(wait);
+    skua_msg     *msg   = ski_when_first(entry, wait);
 
     if (msg) {
-        ski_kept_take(trigger, msg);
-        wait->got = ski_arrival_of(msg);
+        ski_when_unbuffer(entry, msg);
+        wait->got = ski_flow_arrival(msg);
     } else {
-        assert(news && news->trigger == wait->trigger);
-        wait->got = news->arrival;
+        ski_assert(incoming && incoming->trigger == wait->trigger);
+        wait->got = incoming->arrival;
     }
 }
 
-/* The messages of an alternative that is complete. */
-static void take_all(skua_strand *strand, unsigned waits, unsigned alternative,
-                     const struct news *news)
+/* Assigns the messages of a complete alternative to its waits. */
+static void flow_take_all(skua_strand *frame, unsigned waits, unsigned alternative,
+                          const struct flow_incoming *incoming)
 {
-    skua_wait *all = strand->wait;
+    skua_wait *all = frame->wait;
 
     for (skua_wait *wait = all; wait < all + waits; wait++)
         if (wait->alternative == alternative && !wait->any)
-            take(wait, news);
+            flow_take(wait, incoming);
     for (skua_wait *wait = all; wait < all + waits; wait++)
         if (wait->alternative == alternative && wait->any)
-            take(wait, news);
-    strand->chosen = (uint8_t)alternative;
+            flow_take(wait, incoming);
+    frame->chosen = (uint8_t)alternative;
 }
 
-bool skua_flow_match_slow(skua_strand *strand, unsigned waits, uint32_t at)
+bool skua_flow_match_slow(skua_strand *frame, unsigned waits, uint32_t at)
 {
-    skua_wait *all  = strand->wait;
-    int        seen = -1; /* alternatives come one after the other */
+    skua_wait *all  = frame->wait;
+    int        seen = -1; /* the waits of an alternative are adjacent */
 
+    ski_assert(waits > 0 && waits <= frame->type->waits && frame->waiting == 0);
     for (unsigned i = 0; i < waits; i++) {
         if (all[i].alternative == seen)
             continue;
         seen = all[i].alternative;
-        if (is_complete(all, waits, all[i].alternative, NULL)) {
-            take_all(strand, waits, all[i].alternative, NULL);
+        if (flow_is_complete(all, waits, all[i].alternative, NULL)) {
+            flow_take_all(frame, waits, all[i].alternative, NULL);
             return true;
         }
     }
     for (unsigned i = 0; i < waits; i++)
-        ski_wait_add(trigger_of(&all[i]), &all[i]);
-    strand->waiting = (uint16_t)waits;
-    strand->at      = at;
+        ski_when_add_wait(flow_when_entry_of(&all[i]), &all[i]);
+    frame->waiting = (uint16_t)waits;
+    frame->at      = at;
     return false;
 }
 
-/* ---- arriving --------------------------------------------------------------------------- */
+/* ---- delivery ------------------------------------------------------------------------------ */
 
-/* Give the news to a strand that waits for them; NULL: there is none. */
-static skua_strand *deliver(skua_flow *flow, const struct news *news)
+/* Assigns the incoming message to the oldest frame that it completes an alternative of.  Returns
+ * that frame, or NULL. */
+static skua_strand *flow_match_incoming(skua_flow *flow, const struct flow_incoming *incoming)
 {
-    struct ski_search search;
-    skua_wait        *wait;
+    struct ski_when_search search;
+    skua_wait             *wait;
 
-    ski_search_begin(&search, skua_flow_triggers(flow) + news->trigger, news->reference);
-    while ((wait = ski_search_next(&search))) {
-        skua_strand *strand = wait->strand;
-        skua_wait   *all    = strand->wait;
-        unsigned     waits  = strand->waiting;
+    ski_when_search_begin(&search, skua_flow_triggers(flow) + incoming->trigger,
+                          incoming->reference);
+    while ((wait = ski_when_search_next(&search))) {
+        skua_strand *frame = wait->strand;
+        skua_wait   *all   = frame->wait;
+        unsigned     waits = frame->waiting;
 
-        if (!is_complete(all, waits, wait->alternative, news))
+        ski_assert(wait >= all && wait < all + waits);
+        if (!flow_is_complete(all, waits, wait->alternative, incoming))
             continue;
         for (unsigned i = 0; i < waits; i++)
-            ski_wait_remove(trigger_of(&all[i]), &all[i]);
-        strand->waiting = 0;
-        take_all(strand, waits, wait->alternative, news);
-        return strand;
+            ski_when_remove_wait(flow_when_entry_of(&all[i]), &all[i]);
+        frame->waiting = 0;
+        flow_take_all(frame, waits, wait->alternative, incoming);
+        return frame;
     }
     return NULL;
 }
 
-/* As a message of our own, with what we need to know of it. */
-static skua_msg *message_of(struct news *news)
+/* Returns the incoming message, or a copy of its data, as a message that the flow owns. */
+static skua_msg *flow_make_message(struct flow_incoming *incoming)
 {
-    skua_msg *msg = news->arrival.msg;
+    skua_msg *msg = incoming->arrival.msg;
 
     if (!msg)
-        msg = ski_msg_copy(SKI_SELF(), 0, news->arrival.data, news->arrival.bytes);
-    msg->target       = (uint64_t)news->reference;
-    msg->kept.trigger = news->trigger;
+        msg = ski_msg_copy(SKI_SELF(), 0, incoming->arrival.data, incoming->arrival.bytes);
+    msg->target       = (uint64_t)incoming->reference;
+    msg->kept.trigger = incoming->trigger;
     return msg;
 }
 
-static void add_late(skua_flow *flow, skua_msg *msg)
+/* Queues a message that arrives while a frame of the object runs. */
+static void flow_defer(skua_flow *flow, skua_msg *msg)
 {
     msg->link = NULL;
     if (flow->late)
@@ -281,111 +297,117 @@ static void add_late(skua_flow *flow, skua_msg *msg)
     flow->late_last = msg;
 }
 
-static skua_strand *deliver_or_keep(skua_flow *flow, struct news *news)
+/* Delivers a message: returns the frame that it wakes, or buffers the message and returns NULL. */
+static skua_strand *flow_deliver(skua_flow *flow, struct flow_incoming *incoming)
 {
-    skua_strand *strand = deliver(flow, news);
+    skua_strand *frame = flow_match_incoming(flow, incoming);
 
-    if (!strand)
-        ski_kept_add(skua_flow_triggers(flow) + news->trigger, message_of(news));
-    return strand;
+    ski_assert(!flow->ready);
+    if (!frame)
+        ski_when_buffer(skua_flow_triggers(flow) + incoming->trigger, flow_make_message(incoming));
+    return frame;
 }
 
-/* The strand that the first of the late messages wakes, or NULL. */
-static skua_strand *deliver_late(skua_flow *flow)
+/* Delivers the oldest deferred message.  Returns the frame that it wakes, or NULL. */
+static skua_strand *flow_deliver_deferred(skua_flow *flow)
 {
-    skua_msg   *msg  = flow->late;
-    struct news news = {msg->kept.trigger, ski_kept_reference(msg), ski_arrival_of(msg)};
+    skua_msg            *msg      = flow->late;
+    struct flow_incoming incoming = {msg->kept.trigger, ski_when_refnum(msg),
+                                     ski_flow_arrival(msg)};
 
     flow->late = msg->link;
-    return deliver_or_keep(flow, &news);
+    return flow_deliver(flow, &incoming);
 }
 
-/* Until all wait. */
-static SKI_COLD void go_on(skua_flow *flow)
+/* Runs until no frame is ready and no message is deferred. */
+static SKI_COLD void flow_run_ready(skua_flow *flow)
 {
     while (flow->ready || flow->late) {
-        skua_strand *strand = flow->ready ? next_ready(flow) : deliver_late(flow);
+        skua_strand *frame = flow->ready ? flow_next_ready(flow) : flow_deliver_deferred(flow);
 
-        if (strand)
-            strand->type->go(strand);
+        if (frame)
+            frame->type->go(frame);
     }
 }
 
-static inline void run(skua_flow *flow, skua_strand *strand)
+static inline void flow_run(skua_flow *flow, skua_strand *frame)
 {
+    ski_assert(!flow->running);
     flow->running = true;
-    strand->type->go(strand);
+    frame->type->go(frame);
     if (SKI_UNLIKELY(flow->ready || flow->late))
-        go_on(flow);
+        flow_run_ready(flow);
+    ski_assert(!flow->ready && !flow->late);
     flow->running = false;
 }
 
-static __attribute__((noinline)) void arrive_slow(skua_flow *flow, struct news *news)
+static __attribute__((noinline)) void flow_arrive_slow(skua_flow            *flow,
+                                                       struct flow_incoming *incoming)
 {
-    skua_strand *strand;
+    skua_strand *frame;
 
     if (flow->running) {
-        add_late(flow, message_of(news));
+        flow_defer(flow, flow_make_message(incoming));
         return;
     }
-    strand = deliver_or_keep(flow, news);
-    if (strand)
-        run(flow, strand);
+    frame = flow_deliver(flow, incoming);
+    if (frame)
+        flow_run(flow, frame);
 }
 
-/* The most frequent case in few instructions: the oldest wait is for this message alone. */
-static inline void arrive(skua_flow *flow, unsigned trigger, int64_t reference,
-                          skua_arrival arrival)
+/* Fast path: the oldest wait matches, and its frame waits for nothing else. */
+static inline void flow_arrive(skua_flow *flow, unsigned entry, int64_t reference,
+                               skua_arrival arrival)
 {
-    skua_trigger *at   = skua_flow_triggers(flow) + trigger;
-    skua_wait    *wait = at->waits;
-    skua_strand  *strand;
+    skua_trigger *when = skua_flow_triggers(flow) + entry;
+    skua_wait    *wait = when->waits;
+    skua_strand  *frame;
 
-    if (SKI_UNLIKELY(!wait || flow->running || at->index || wait->strand->waiting != 1 ||
+    if (SKI_UNLIKELY(!wait || flow->running || when->index || wait->strand->waiting != 1 ||
                      (!wait->any && wait->reference != reference))) {
-        arrive_slow(flow, &(struct news){trigger, reference, arrival});
+        flow_arrive_slow(flow, &(struct flow_incoming){entry, reference, arrival});
         return;
     }
-    at->waits = wait->next;
+    when->waits = wait->next;
     if (wait->next)
         wait->next->previous = NULL;
     else
-        at->waits_last = NULL;
-    strand          = wait->strand;
-    strand->waiting = 0;
-    strand->chosen  = wait->alternative;
-    wait->got       = arrival;
-    run(flow, strand);
+        when->waits_last = NULL;
+    frame          = wait->strand;
+    frame->waiting = 0;
+    frame->chosen  = wait->alternative;
+    wait->got      = arrival;
+    flow_run(flow, frame);
 }
 
-void skua_flow_arrive(const skua_flow_class *of, void *self, unsigned trigger, int64_t reference,
+void skua_flow_arrive(const skua_flow_class *of, void *self, unsigned entry, int64_t reference,
                       const void *data, size_t bytes)
 {
-    arrive(ski_flow_of(of, self), trigger, reference, (skua_arrival){data, bytes, NULL});
+    flow_arrive(ski_flow_of(of, self), entry, reference, (skua_arrival){data, bytes, NULL});
 }
 
-void skua_flow_arrive_msg(const skua_flow_class *of, void *self, unsigned trigger,
-                          int64_t reference, skua_msg *msg)
+void skua_flow_arrive_msg(const skua_flow_class *of, void *self, unsigned entry, int64_t reference,
+                          skua_msg *msg)
 {
-    arrive(ski_flow_of(of, self), trigger, reference, ski_arrival_of(msg));
+    flow_arrive(ski_flow_of(of, self), entry, reference, ski_flow_arrival(msg));
 }
 
-/* ---- begin and end ------------------------------------------------------------------------ */
+/* ---- start and destruction ----------------------------------------------------------------- */
 
 void skua_flow_begin(const skua_flow_class *of, void *self, const skua_strand_type *type,
                      skua_arrival arrival)
 {
-    skua_flow   *flow   = ski_flow_of(of, self);
-    skua_strand *strand = ski_strand_new(flow, self, type);
+    skua_flow   *flow  = ski_flow_of(of, self);
+    skua_strand *frame = ski_frame_new(flow, self, type);
 
-    give(strand, arrival);
+    flow_set_arguments(frame, arrival);
     if (flow->running)
-        make_ready(flow, strand);
+        flow_make_ready(flow, frame);
     else
-        run(flow, strand);
+        flow_run(flow, frame);
 }
 
-static void free_messages(skua_msg *msg)
+static void flow_free_messages(skua_msg *msg)
 {
     while (msg) {
         skua_msg *next = msg->link;
@@ -397,19 +419,19 @@ static void free_messages(skua_msg *msg)
 
 void skua_flow_destroy(const skua_flow_class *of, void *self)
 {
-    skua_flow    *flow    = ski_flow_of(of, self);
-    skua_trigger *trigger = skua_flow_triggers(flow);
+    skua_flow    *flow  = ski_flow_of(of, self);
+    skua_trigger *entry = skua_flow_triggers(flow);
 
     while (flow->first) {
-        skua_strand *strand = flow->first;
+        skua_strand *frame = flow->first;
 
-        flow->first = strand->next;
-        free_strand(strand);
+        flow->first = frame->next;
+        flow_free_frame(frame);
     }
-    free_messages(flow->late);
+    flow_free_messages(flow->late);
     for (unsigned i = 0; i < of->triggers; i++) {
-        free_messages(trigger[i].first);
-        ski_trigger_destroy(&trigger[i]);
+        flow_free_messages(entry[i].first);
+        ski_when_destroy(&entry[i]);
     }
-    memset(flow, 0, sizeof *flow + of->triggers * sizeof *trigger);
+    memset(flow, 0, sizeof *flow + of->triggers * sizeof *entry);
 }

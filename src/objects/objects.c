@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "objects/chare/class.h"
 #include "objects/chare/collection.h"
 #include "objects/services/detector.h"
 #include "objects/chare/callback_table.h"
+#include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
 #include "objects/chare/invoke.h"
 #include "objects/zerocopy/learned_channel.h"
@@ -35,7 +37,7 @@ void ski_objects_begin(struct ski_pe *self)
     ski_collections_begin(objects);
     ski_streams_begin(self);
     self->objects        = objects;
-    objects->idle_report = ski_idle_report_begin(self);
+    objects->idle_report = ski_idle_report_begin();
 }
 
 void ski_objects_end(struct ski_pe *self)
@@ -58,3 +60,14 @@ void ski_objects_end(struct ski_pe *self)
     free(objects);
     self->objects = NULL;
 }
+
+const struct ski_layer ski_objects_layer = {
+    .name         = "objects",
+    .init         = ski_entries_init,
+    .publish      = ski_hosts_open,
+    .close        = ski_hosts_close,
+    .begin        = ski_objects_begin,
+    .end          = ski_objects_end,
+    .before_sleep = ski_idle_before_sleep,
+    .before_wait  = ski_program_before_wait,
+};

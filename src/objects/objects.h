@@ -3,6 +3,9 @@
 #ifndef SKI_OBJECTS_H
 #define SKI_OBJECTS_H
 
+#include "core/data/slot_table.h"
+#include "core/message/message.h"
+#include "core/pe/layer.h"
 #include "core/pe/pe.h"
 #include "objects/chare/hash_table.h"
 
@@ -61,6 +64,9 @@ static inline bool ski_name_possible(const struct ski_pe *self, uint64_t name)
 
 /** One of the PEs, at random (chare.c). */
 int ski_random_pe(struct ski_objects *objects);
+
+/** What core calls of this layer. */
+extern const struct ski_layer ski_objects_layer;
 
 /** On each PE, also the hidden helpers. */
 void ski_objects_begin(struct ski_pe *self);

@@ -10,7 +10,8 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/net/shutdown.h"
+#include "core/lifecycle/pe_run.h"
+#include "core/message/send_backlog.h"
 #include "core/sched/scheduler.h"
 #include "core/message/msg_counts.h"
 #include "onesided/region/symmetric_alloc.h"
@@ -57,10 +58,15 @@ static void progress_guest(void)
 {
     if (pthread_mutex_trylock(&guest_lock) != 0)
         return;
-    if (guest && guest->far)
+    if (guest && guest->net)
         ski_far_progress(guest);
     pthread_mutex_unlock(&guest_lock);
 }
+
+/* Packets whose data goes straight to where it belongs. */
+static const struct ski_placement request_placement = {ski_request_place, ski_request_placed,
+                                                       ski_request_take};
+static const struct ski_placement channel_placement = {.take = ski_channel_take};
 
 void ski_onesided_open(const struct ski_boot *our_boot)
 {
@@ -71,7 +77,9 @@ void ski_onesided_open(const struct ski_boot *our_boot)
     prctl(PR_SET_PTRACER, (unsigned long)boot.job->starter, 0, 0, 0);
     ski_regions_open(boot.job, boot.process);
     atomic_store(&outside, 0);
-    ski_leave_with(progress_guest);
+    ski_net_set_placement(SKI_HANDLER_REQUEST, &request_placement);
+    ski_net_set_placement(SKI_HANDLER_SERVED, &request_placement);
+    ski_net_set_placement(SKI_HANDLER_CHANNEL, &channel_placement);
 }
 
 void ski_onesided_close(void)
@@ -89,29 +97,15 @@ void ski_onesided_close(void)
     /* The table stays: a thread of the program's own may be at it (boot.c). */
 }
 
-/* Data in the network's memory: to its place. */
-static skua_msg *take(struct ski_pe *self, const skua_msg *head, const char *data)
-{
-    if (head->handler == SKI_HANDLER_CHANNEL)
-        return ski_channel_take(self, head, data);
-    return ski_request_take(self, head, data);
-}
-
 void ski_onesided_begin(struct ski_pe *self)
 {
     self->onesided = ski_calloc(1, sizeof(struct ski_origin));
-    self->take     = take;
-    self->place    = ski_request_place;
-    self->placed   = ski_request_placed;
     ski_channels_begin(self);
     ski_zero_copy_begin(self);
 }
 
 void ski_onesided_end(struct ski_pe *self)
 {
-    self->take   = NULL;
-    self->place  = NULL;
-    self->placed = NULL;
     ski_channels_end(self);
     ski_requests_end(self->onesided);
     ski_outstanding_end(&ski_origin_of(self)->outstanding);
@@ -183,7 +177,7 @@ void ski_act_end(struct ski_actor *actor)
     while ((guest->queue.attention & SKI_ATTEND_PENDING || !ski_far_quiet(guest)) &&
            !ski_job_exiting(boot.job)) {
         ski_pending_flush(guest);
-        if (guest->far)
+        if (guest->net)
             ski_far_progress(guest);
         sched_yield();
     }
@@ -191,3 +185,13 @@ void ski_act_end(struct ski_actor *actor)
     pthread_mutex_unlock(&guest_lock);
     ski_outside_end();
 }
+
+const struct ski_layer ski_onesided_layer = {
+    .name            = "onesided",
+    .create          = ski_onesided_create,
+    .open            = ski_onesided_open,
+    .close           = ski_onesided_close,
+    .begin           = ski_onesided_begin,
+    .end             = ski_onesided_end,
+    .during_shutdown = progress_guest,
+};

@@ -21,6 +21,7 @@
 #include <skua/onesided.h>
 
 #include "boot/boot.h"
+#include "core/pe/layer.h"
 
 struct ski_pe;
 struct ski_traffic;
@@ -46,6 +47,9 @@ static inline struct ski_onesided_root *ski_onesided_root(const struct ski_job *
 {
     return job->onesided;
 }
+
+/** What core calls of this layer. */
+extern const struct ski_layer ski_onesided_layer;
 
 /** Make the root in a fresh job; job->onesided is set.  A failure has been logged. */
 skua_status_t ski_onesided_create(struct ski_job *job);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * faulty.c - a driver that does what the one at REAL does, but for the faults that
- * SKUA_TEST_FAULT names.  It is found by its folder, SKUA_DRIVER_PATH.
+ * faulty.c - a driver that forwards to the driver at REAL and injects the fault that
+ * SKUA_TEST_FAULT names. SKUA_DRIVER_PATH selects it.
  *
  *   register   no memory can be registered
  *   some       every second registration fails
- *   keys       keys are not taken
+ *   keys       remote keys are rejected
  */
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -56,7 +56,7 @@ __attribute__((constructor)) static void load(void)
 
     real = library ? dlsym(library, SKI_DRIVER_SYMBOL) : NULL;
     if (!real)
-        return; /* of version 0, which is refused */
+        return; /* of version 0, which is rejected */
     ski_driver          = *real;
     ski_driver.start    = start;
     ski_driver.expose   = expose;

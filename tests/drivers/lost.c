@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lost.c - peers that go away: a port that is closed, a process that is killed; and
- * the bench, which wants another process too.
+ * lost.c - lost peers: a port that is closed, a process that is killed; and the benchmark, which
+ * also needs another process.
  *
- * The child is forked before the driver is started, as network libraries do not
- * survive a fork.  It waits on a pipe for the address of the parent, starts the
- * driver, answers with its own and from then on sends back whatever it gets.
+ * The child is forked before the driver is started, since network libraries do not survive a fork.
+ * It waits on a pipe for the address of the parent, starts the driver, answers with its own
+ * address, and then sends back every packet that it receives.
  */
 #include "world.h"
 
@@ -32,7 +32,7 @@
 static pid_t child;
 static int   to_child, from_child;
 
-/* Packets that the child has got and not yet sent back. */
+/* Packets that the child has received and not sent back yet. */
 #define ECHOES 4096
 static struct {
     void  *packet;
@@ -74,7 +74,7 @@ static void echo_lost(void *owner, int pe, const char *why)
     _exit(0);
 }
 
-/* Sends back what it can. */
+/* Sends back as many packets as possible. */
 static void send_echoes(struct ski_peer *parent)
 {
     while (echo_count > 0) {
@@ -161,7 +161,7 @@ void fork_child(const char *name)
     from_child = up[0];
 }
 
-/* Exchanges addresses; false if the child cannot, or cannot be reached. */
+/* Exchanges addresses.  Returns false if the child failed or cannot be reached. */
 static bool meet_child(struct end *end)
 {
     struct card card;
@@ -184,9 +184,10 @@ static void end_child(void)
     close(from_child);
 }
 
-/* ---- lost ------------------------------------------------------------------------------- */
+/* ---- lost peers -------------------------------------------------------------------------------
+ */
 
-/* Sends to a peer that is gone until lost() says so; everything comes back. */
+/* Sends to a peer that is gone until lost() is called; all packets are returned. */
 static void expect_lost(struct end *end, int pe)
 {
     double since = now();
@@ -210,7 +211,7 @@ void test_lost_port(void)
     struct end ends[3];
 
     open_ends(ends, 3);
-    close_end(&ends[2]); /* whom nobody has ever reached */
+    close_end(&ends[2]); /* a peer that was never connected */
     send_packet(ends, 2, 0, 1, 100);
     send_packet(ends, 2, 1, 0, 100);
     settle(ends, 2);
@@ -220,8 +221,8 @@ void test_lost_port(void)
     close_end(&ends[0]);
 }
 
-/* A process that does nothing for longer than the timeout is not lost: its host
- * answers.  What was sent meanwhile comes back when it goes on. */
+/* A process that is stopped for longer than the time-out is not lost, since its host answers.
+ * Packets that were sent meanwhile return when it continues. */
 static void expect_patience(struct end *end, uint64_t most)
 {
     double since = now();
@@ -247,7 +248,7 @@ void test_lost_process(void)
         printf("# %s does not reach a process that was not started with it\n", driver->name);
     } else {
         end.echoed = true;
-        expect_patience(&end, 10); /* before it has heard of us */
+        expect_patience(&end, 10); /* before it is connected */
         send_packet(&end, 1, 0, CHILD, 100);
         WAIT_FOR(end.filled == end.sends[CHILD], &end, 1, "the echo of another process");
         expect_patience(&end, ECHOES);
@@ -255,7 +256,7 @@ void test_lost_process(void)
         send_packet(&end, 1, 0, CHILD, 20 << 20);
         WAIT_FOR(end.rooms > rooms, &end, 1, "a large echo to begin");
         kill(child, SIGSTOP);
-        send_packet(&end, 1, 0, CHILD, 1 << 20); /* will never get there */
+        send_packet(&end, 1, 0, CHILD, 1 << 20); /* never arrives */
         end_child();
         expect_lost(&end, CHILD);
         WAIT_FOR(end.filled + end.spoilt == end.rooms, &end, 1, "the end of a large packet");
@@ -265,8 +266,8 @@ void test_lost_process(void)
 
 /* ---- silence ------------------------------------------------------------------------------ */
 
-/* Makes all connections of this process deaf, so that nothing is acknowledged any more,
- * as if cables were cut; how many there are. */
+/* Blocks all connections of this process, so that nothing is acknowledged any more, as if the link
+ * were lost.  Returns their number. */
 static int cut_cables(void)
 {
     struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -301,7 +302,8 @@ void test_silence(void)
     close_ends(ends, 2);
 }
 
-/* ---- the bench ---------------------------------------------------------------------------- */
+/* ---- the benchmark ----------------------------------------------------------------------------
+ */
 
 static bool bench_back;
 
@@ -324,7 +326,7 @@ static void bench_nothing(void *owner, void *packet)
     (void)owner, (void)packet;
 }
 
-/* There and back, several times. */
+/* Several round trips. */
 static void ping(struct ski_port *port, struct ski_peer *peer, void *packet, size_t bytes,
                  int times)
 {
@@ -341,7 +343,7 @@ static void ping(struct ski_port *port, struct ski_peer *peer, void *packet, siz
     }
 }
 
-/* Seconds one way, of the best of several rounds: the machine has other things to do. */
+/* The latency in seconds, the best of several rounds. */
 static double best_ping(struct ski_port *port, struct ski_peer *peer, void *packet, size_t bytes)
 {
     int    times = bytes > 500000 ? 30 : 300;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - whether a driver does what transport/driver.h asks for.
+ * main.c - conformance test of a driver against transport/driver.h.
  *
  * usage: drivers NAME [PART...]
  *
  * Parts: sizes split flood refusal waiting onesided threads crossing closing port strangers
- * tampering silence process; all of them unless some are named.  `bench' measures, and is the only
- * part then. A driver that is not built, or cannot start here, is skipped (77).
+ * tampering silence process; without an argument, all of them.  `bench' measures and must be the
+ * only part.  A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -57,7 +57,7 @@ static uint64_t scaled(uint64_t packets)
     return by ? packets / 10 : packets;
 }
 
-/* The parts that go on with the same three ports of one thread. */
+/* The parts that use the same three ports of one thread. */
 static void test_together(void)
 {
     struct end ends[3];

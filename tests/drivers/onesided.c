@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onesided.c - the optional part of a driver: puts, gets, atomics. */
+/* onesided.c - the optional operations of a driver: puts, gets, atomics. */
 #include "world.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static unsigned char  *target; /* of PE 1 */
 static struct ski_key *target_key;
 
-/* Waits for an operation that was begun with this status and cookie. */
+/* Waits for the operation that returned this status and has this cookie. */
 static void finish(struct end *ends, skua_status_t status, const int *cookie, const char *what)
 {
     if (status == SKUA_PENDING) {
@@ -60,7 +60,7 @@ static void fill(unsigned char *memory, size_t bytes, unsigned salt)
         memory[i] = (unsigned char)(i * 7 + salt + (i >> 8));
 }
 
-/* There and back, of odd sizes to odd places; what lies around stays. */
+/* Put and get back, with odd sizes and offsets; the surrounding bytes do not change. */
 static void test_transfers(struct end *ends, unsigned char *mine, unsigned char *back)
 {
     unsigned salt = 0;
@@ -85,7 +85,7 @@ static void test_transfers(struct end *ends, unsigned char *mine, unsigned char 
     }
 }
 
-/* Many at once, and one flush for all. */
+/* Many operations in flight, and one flush for all. */
 static void test_many_puts(struct end *ends, unsigned char *mine)
 {
     enum { PUTS = 5000, EACH = 64 };
@@ -130,7 +130,7 @@ static uint64_t load(const void *from, unsigned bytes)
     return bytes == 4 ? half : whole;
 }
 
-/* One atomic; false if the driver leaves it to the runtime. */
+/* Runs one atomic.  Returns false if the driver does not support it. */
 static bool try_atomic(struct end *ends, enum ski_net_op op, unsigned bytes, uint64_t value,
                        uint64_t compare)
 {

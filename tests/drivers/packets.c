@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packets.c - packets of all sizes, in two parts, many, unwanted ones; by one thread or several;
- * ports that connect to each other at the same time; and one that is closed behind its
- * packets.
+ * packets.c - packets of all sizes, in two parts, floods, rejected packets; from one thread or
+ * several; ports that connect to each other at the same time; and a port that is closed after its
+ * last packet.
  */
 #include "world.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- sizes -------------------------------------------------------------------------- */
 
-/* Around every power of two, where drivers change their ways. */
+/* Around every power of two, where drivers switch protocols. */
 static void send_sizes(struct end *ends, int count, int from, int to)
 {
     static const int beside[] = {-1, 0, 1};
@@ -59,7 +59,7 @@ void test_sizes(struct end *ends, int count)
 
 #define SPLITS 60
 
-/* What is sent from here and from there; the other bytes of both are wrong. */
+/* The two parts; the surrounding bytes of both are wrong. */
 struct split {
     struct outgoing *here, *there;
     int              over;
@@ -85,7 +85,7 @@ static bool send_split(struct end *ends, int count, struct split *split, size_t 
     return status >= 0;
 }
 
-/* Many at once, as they would wait for each other, with whole ones between them. */
+/* Many in flight, mixed with packets in one part. */
 void test_split(struct end *ends, int count)
 {
     struct split split[SPLITS];
@@ -108,9 +108,9 @@ void test_split(struct end *ends, int count)
     settle(ends, count);
 }
 
-/* ---- many ---------------------------------------------------------------------------- */
+/* ---- floods ---------------------------------------------------------------------------- */
 
-/* All to all at once; each goes on as long as it can, so that all run full. */
+/* All to all; each sends as long as it can, so that all queues fill up. */
 void test_flood(struct end *ends, int count, uint64_t packets)
 {
     uint64_t goal[ENDS_MOST][ENDS_MOST] = {{0}};
@@ -136,7 +136,7 @@ void test_flood(struct end *ends, int count, uint64_t packets)
     settle(ends, count);
 }
 
-/* ---- nobody has room ------------------------------------------------------------------ */
+/* ---- rejected packets ------------------------------------------------------------------ */
 
 void test_refusal(struct end *ends, int count)
 {
@@ -157,7 +157,7 @@ void test_refusal(struct end *ends, int count)
              (unsigned long long)refused);
     WAIT_FOR(ends[0].returned >= ends[0].pending, ends, count, "sent() of a dropped packet");
     ends[1].refusing = false;
-    ends[1].arrived[0] += refused; /* which are not waited for */
+    ends[1].arrived[0] += refused; /* which the driver does not wait for */
     send_packet(ends, count, 0, 1, 1000);
     settle(ends, count);
 }
@@ -168,7 +168,7 @@ static struct end  thread_ends[ENDS_MOST];
 static _Atomic int opened, connected, finished;
 static uint64_t    thread_packets;
 
-/* Waits for the others, and goes on receiving meanwhile. */
+/* Waits for the others and receives meanwhile. */
 static void meet(_Atomic int *counter, int all, struct end *own)
 {
     atomic_fetch_add(counter, 1);
@@ -232,7 +232,7 @@ void test_threads(uint64_t packets)
 
 #define CROSSINGS 12 /* packets, at most */
 
-/* One of two ends, or the other, or none, a few times. */
+/* Progresses one of two ends, the other, or none, a few times. */
 static void stir(struct end *ends, uint64_t *random)
 {
     for (uint64_t n = tap_random(random) % 4; n > 0; n--)
@@ -250,13 +250,13 @@ static void send_crossing(struct end *ends, uint64_t *random)
     }
 }
 
-/* Whether a peer that closes its port is lost only to who still sends to it. */
+/* Whether a peer that closes its port is reported as lost only to ports that still send to it. */
 static bool closes_gently(void)
 {
     return strcmp(driver->name, "ucx") != 0;
 }
 
-/* What one has sent gets there, though it closes its port; and it is not lost by that. */
+/* Packets arrive although their sender closes its port, and it is not reported as lost. */
 static void close_one(struct end *ends, int who, uint64_t *random)
 {
     struct end *other = &ends[1 - who];
@@ -274,7 +274,7 @@ static void close_one(struct end *ends, int who, uint64_t *random)
     close_end(other);
 }
 
-/* Both connect before either moves on. */
+/* Both connect before either makes progress. */
 void test_crossing(int rounds)
 {
     uint64_t random = tap_seed();
@@ -301,7 +301,7 @@ void test_crossing(int rounds)
 
 #define LAST_WORDS 1000
 
-/* PE 1 sends and closes at once; PE 0 has it all. */
+/* PE 1 sends and closes at once; PE 0 receives everything. */
 static void *close_behind(void *argument)
 {
     struct end *own = argument;

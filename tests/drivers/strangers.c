@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strangers.c - who knocks at the ports of the driver over TCP without being of the job, or
- * does so in a strange way: what transport/tcp/tcp.h says about hellos.
+ * strangers.c - foreign and misbehaving connections to the ports of the driver tcp: the handshake
+ * that transport/tcp/tcp.h specifies.
  *
- * Strangers are sockets of this program.  The log is read by us meanwhile.
+ * The foreign connections are sockets of this program, which also checks the log.
  */
 #include "world.h"
 
@@ -22,14 +22,14 @@
 #include "transport/tcp/tcp.h"
 
 #define CROWD   300
-#define NOBODY  7 /* a PE that no port is of */
+#define NOBODY  7 /* a PE without a port */
 #define JUNK    1000
 #define SECONDS 10.0
 
 /* ---- the log -------------------------------------------------------------------------- */
 
-static unsigned refusals; /* that were told of    */
-static unsigned others;   /* lines that were not  */
+static unsigned refusals; /* reported rejections */
+static unsigned others;   /* other lines         */
 static char     line[256];
 
 __attribute__((format(printf, 2, 3))) static void listen_to_log(enum ski_log_level level,
@@ -56,7 +56,8 @@ static void expect_told(unsigned refused, const char *why, const char *what)
     refusals = others = 0;
 }
 
-/* ---- strangers ------------------------------------------------------------------------ */
+/* ---- foreign connections ------------------------------------------------------------------------
+ */
 
 static int knock(const struct sockaddr_in *door)
 {
@@ -68,8 +69,7 @@ static int knock(const struct sockaddr_in *door)
     return fd;
 }
 
-/* The system tells the port of a connection once something has come by it: here the first byte of a
- * hello. */
+/* The kernel reports a connection once data has arrived: here the first byte of a hello. */
 static int knock_and_begin(const struct sockaddr_in *door)
 {
     int fd = knock(door);
@@ -88,7 +88,7 @@ static struct ski_hello make_hello(int from, int to)
                               .nonce    = {42, 43}};
 }
 
-/* What one who knows the secret says about a hello and its answer. */
+/* The proof that a peer with the secret sends for a hello and its answer. */
 static struct ski_said said_about(enum ski_role role, const struct ski_hello *hello,
                                   const struct ski_answer *answer)
 {
@@ -112,8 +112,8 @@ static void speak(int fd, const void *what, size_t bytes)
         die("a stranger cannot speak");
 }
 
-/* Waits for what the port says to a stranger; @p n bytes of it, or less if it hangs up, or
- * -1 if it does so with something of ours unread. */
+/* Reads what the port sends to a foreign connection.  Returns @p n, or less if the port closes it,
+ * or -1 if it closes it with unread data. */
 static ssize_t hear(int fd, void *to, size_t n, struct end *ends, int count)
 {
     size_t got   = 0;
@@ -136,7 +136,7 @@ static ssize_t hear(int fd, void *to, size_t n, struct end *ends, int count)
 
 /* ---- one at a time --------------------------------------------------------------------- */
 
-/* Says something and goes on at once, but nothing is read of that: so the system resets. */
+/* Sends something that the port does not read, and closes: the kernel resets the connection. */
 static void expect_refused(struct end *ends, int fd, const void *last, size_t bytes,
                            const char *why, const char *what)
 {
@@ -169,7 +169,7 @@ static void test_wrong_hellos(struct end *ends, const struct sockaddr_in *door)
     refuse_hello(ends, door, hello, "SKUA_SECURITY", "another SKUA_SECURITY");
 }
 
-/* Says hello; the port proves who it is. */
+/* Sends a hello; the port sends its proof. */
 static int greet_port(struct end *ends, const struct sockaddr_in *door,
                       const struct ski_hello *hello, struct ski_answer *answer)
 {
@@ -187,7 +187,7 @@ static int greet_port(struct end *ends, const struct sockaddr_in *door,
     return fd;
 }
 
-/* A proof of something that was not asked for: @p change makes it so. */
+/* Sends a wrong proof, as @p change makes it. */
 static void refuse_proof(struct end *ends, const struct sockaddr_in        *door,
                          void (*change)(struct ski_said *said), const char *what)
 {
@@ -247,7 +247,7 @@ static void test_wrong_proofs(struct end *ends, const struct sockaddr_in *door)
     refuse_proof(ends, door, of_other_question, "a proof for another question");
 }
 
-/* What one who knows the secret says, byte by byte, is recorded; said again it proves nothing. */
+/* Records a valid handshake, sent byte by byte, and replays it: the replay is rejected. */
 static void test_replay(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_hello  hello = make_hello(NOBODY, 0);
@@ -290,7 +290,7 @@ static void test_slow_hello(struct end *ends, const struct sockaddr_in *door)
     close(fd);
 }
 
-/* Some go before they have said all. */
+/* Some connections are closed in the middle of the handshake. */
 static void test_half_hello(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_hello hello = make_hello(1, 0);
@@ -319,9 +319,10 @@ static void test_silent(struct end *ends, const struct sockaddr_in *door)
     close(fd);
 }
 
-/* ---- many ------------------------------------------------------------------------------- */
+/* ---- many connections
+ * ------------------------------------------------------------------------------- */
 
-/* A peer gets in among more than there is room for, none of which says who it is. */
+/* A peer is accepted among more silent connections than the port has room for. */
 static void test_crowd(struct end *ends, const struct sockaddr_in *door)
 {
     int fd[CROWD];
@@ -344,7 +345,7 @@ static void test_crowd(struct end *ends, const struct sockaddr_in *door)
         close(fd[i]);
 }
 
-/* Moves ports on with a limit of open files that leaves none. */
+/* Progresses ports while no file descriptor is left. */
 static void pump_without_files(struct end *ends, int count, struct rlimit none)
 {
     if (setrlimit(RLIMIT_NOFILE, &none) != 0)
@@ -353,7 +354,7 @@ static void pump_without_files(struct end *ends, int count, struct rlimit none)
         pump(ends, count);
 }
 
-/* The same of a port of another process, which cannot have more; whether it is told, once. */
+/* Progresses a port that cannot get more descriptors.  Returns whether that is logged once. */
 static bool says_too_many(void)
 {
     int   status = 0;
@@ -374,7 +375,7 @@ static bool says_too_many(void)
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
-/* No descriptor is left for who comes: the port takes as many as it may have. */
+/* No descriptor is left for new connections: the port keeps as many as it may have. */
 static void test_full(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_hello  hello = make_hello(NOBODY, 0);
@@ -395,9 +396,9 @@ static void test_full(struct end *ends, const struct sockaddr_in *door)
     close(fd);
 }
 
-/* ---- peers that are slow ------------------------------------------------------------------ */
+/* ---- slow peers ------------------------------------------------------------------ */
 
-/* One end computes for longer than others wait for a hello; then both meet all the same. */
+/* One end computes for longer than the handshake time-out; both connect nevertheless. */
 static void meet_late(struct end *ends, int from, int to)
 {
     for (double since = now(); now() - since < 1.5 * net.peer_timeout;)
@@ -409,7 +410,7 @@ static void meet_late(struct end *ends, int from, int to)
     close_ends(ends, 2);
 }
 
-/* Who has connected computes. */
+/* The connecting end computes. */
 static void test_late_peer(void)
 {
     struct end ends[2];
@@ -420,7 +421,7 @@ static void test_late_peer(void)
     meet_late(ends, 1, 0);
 }
 
-/* Who has let somebody in computes before it hears the hello. */
+/* The accepting end computes before it reads the hello. */
 static void test_busy_door(void)
 {
     struct end ends[2];
@@ -445,8 +446,8 @@ static int await_guest(int door, struct end *end)
     return fd;
 }
 
-/* The system gets through to a door only after a second, as it was taken, and meanwhile the
- * peer computes: its hello is late, and nobody is there for it.  It tries again. */
+/* The kernel connects only after a second, since the backlog was full, and meanwhile the peer
+ * computes: its hello is late, and the connection is closed.  It tries again. */
 static void test_door_shut(void)
 {
     struct sockaddr_in name;
@@ -461,7 +462,7 @@ static void test_door_shut(void)
         die("connect");
     close(await_guest(door, NULL));
     close(first);
-    guest = await_guest(door, NULL); /* nobody moves the port on */
+    guest = await_guest(door, NULL); /* the port makes no progress */
     close(guest);
     guest = await_guest(door, &end);
     fcntl(guest, F_SETFL, O_NONBLOCK);
@@ -474,9 +475,10 @@ static void test_door_shut(void)
     close_end(&end);
 }
 
-/* ---- who answers for a peer ----------------------------------------------------------------- */
+/* ---- impersonation of a peer ----------------------------------------------------------------- */
 
-/* An end that has a packet for PE 1, whose place is a door of ours; the guest that comes there. */
+/* An end that has a packet for PE 1, whose address is a listening socket of this test; returns the
+ * connection that it makes. */
 static int lure(struct end *end, struct ski_hello *hello)
 {
     struct sockaddr_in name;
@@ -496,7 +498,7 @@ static int lure(struct end *end, struct ski_hello *hello)
     return guest;
 }
 
-/* The answer convinces nobody: the guest has lost its peer, and says nothing more. */
+/* The answer is rejected: the end reports its peer as lost and sends nothing more. */
 static void expect_found_out(struct end *end, int guest, const struct ski_answer *answer,
                              const char *what)
 {
@@ -512,7 +514,7 @@ static void expect_found_out(struct end *end, int guest, const struct ski_answer
     close_end(end);
 }
 
-/* One who does not know the secret answers for a peer. */
+/* An impersonator without the secret answers for a peer. */
 static void test_impostor(void)
 {
     struct end        end;
@@ -523,7 +525,7 @@ static void test_impostor(void)
     expect_found_out(&end, guest, &answer, "an impostor");
 }
 
-/* One who answers with what the port itself says when it is asked the same. */
+/* An impersonator reflects the answers of the port itself. */
 static void test_reflection(void)
 {
     struct end         end;
@@ -550,7 +552,7 @@ static void test_reflection(void)
     close(fd);
 }
 
-/* Two ends that have talked to each other; where the first listens. */
+/* Two connected ends; returns the address on which the first one listens. */
 static void meet(struct end *ends, struct sockaddr_in *door)
 {
     open_ends(ends, 2);
@@ -566,12 +568,12 @@ void test_strangers(void)
     double             timeout = net.peer_timeout;
 
     if (strcmp(driver->name, "tcp") != 0)
-        return; /* their libraries' own affair */
+        return; /* left to the libraries */
     meet(ends, &door);
     net.log          = listen_to_log;
-    net.peer_timeout = 1; /* which is how long strangers are waited for */
+    net.peer_timeout = 1; /* the handshake time-out */
     test_wrong_hellos(ends, &door);
-    close_ends(ends, 2); /* each complains ten times */
+    close_ends(ends, 2); /* each logs at most ten lines */
     meet(ends, &door);
     test_wrong_proofs(ends, &door);
     close_ends(ends, 2);
@@ -584,7 +586,7 @@ void test_strangers(void)
     send_packet(ends, 2, 1, 0, 100);
     settle(ends, 2);
     close_ends(ends, 2);
-    open_end(&ends[0], 0); /* which has complained of nobody yet */
+    open_end(&ends[0], 0); /* which has logged nothing yet */
     door = door_of(&ends[0]);
     open_end(&ends[1], 1);
     connect_ends(&ends[0], &ends[1]);

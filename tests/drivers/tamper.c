@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tamper.c - one who sits between two ports, over TCP, and changes what goes by.
+ * tamper.c - a man in the middle between two ports of the driver tcp.
  *
- * All that PE 0 sends to PE 1 goes through sockets of ours.  In one place of the stream bytes are
- * changed, left out, repeated, exchanged or put in.  With SKUA_SECURITY=auth and encrypt the link
- * ends, and says why; and whatever arrives is whole (world.h).  While a link is being opened, that
- * holds for `job', too.
+ * All data from PE 0 to PE 1 passes through sockets of this test.  At one position of the stream
+ * bytes are changed, dropped, repeated, exchanged or inserted.  With SKUA_SECURITY=auth and encrypt
+ * the connection is closed with a log message, and every packet that arrives is intact (world.h).
+ * During the handshake that also holds for `job'.
  */
 #include "world.h"
 
@@ -20,11 +20,12 @@
 #include "tests/tap.h"
 #include "transport/tcp/tcp.h"
 
-#define GREETING (sizeof(struct ski_hello) + 2 * sizeof(uint64_t)) /* of the side that begins */
-#define FIRST    200 /* bytes that the first packet takes, at most */
-#define ROUNDS   40
-#define BYTES    ((size_t)200000) /* of the stream, of which some place is chosen */
-#define BLOCK    64 /* bytes that are left out, repeated, exchanged or put in, at most */
+#define GREETING (sizeof(struct ski_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side  \
+                                                                    */
+#define FIRST  200 /* bytes that the first packet takes, at most */
+#define ROUNDS 40
+#define BYTES  ((size_t)200000) /* range of the stream in which a position is chosen */
+#define BLOCK  64 /* largest number of bytes that are dropped, repeated, exchanged or inserted */
 
 enum harm { FLIP, DROP, REPEAT, EXCHANGE, INJECT, HARMS };
 
@@ -36,17 +37,17 @@ struct middle {
     int                door, near, far; /* of PE 0, of PE 1; -1: none */
     size_t             passed;          /* bytes from PE 0 on this connection                   */
     enum harm          harm;
-    size_t             at, length; /* where it happens, and how much; SIZE_MAX: never */
+    size_t             at, length; /* position and length; SIZE_MAX: never */
     bool               always;     /* on each connection, or on the first              */
     bool               harmed;
-    char               kept[BLOCK]; /* what is exchanged */
+    char               kept[BLOCK]; /* the bytes that are exchanged */
     struct sockaddr_in target;
     struct end        *ends;
 };
 
 static uint64_t seed;
 
-/* Gives bytes to one side, which takes them sooner or later, or hangs up, as it should. */
+/* Forwards bytes to one side, which reads them sooner or later or closes the connection. */
 static void give_all(const struct middle *m, int fd, const char *data, size_t bytes)
 {
     for (double since = now(); bytes > 0;) {
@@ -76,17 +77,17 @@ static void harm(struct middle *m, char *data)
     case INJECT: give_all(m, m->far, junk, m->length); break;
     case EXCHANGE:
         if (memcmp(data, data + m->length, m->length) == 0)
-            *data ^= 1; /* they are alike: a bit then */
+            *data ^= 1; /* they are equal: flip a bit instead */
         memcpy(m->kept, data, m->length);
         memmove(data, data + m->length, m->length);
         memcpy(data + m->length, m->kept, m->length);
         break;
-    default: break; /* what is dropped is not given on */
+    default: break; /* dropped bytes are not forwarded */
     }
     m->harmed = true;
 }
 
-/* One piece of what PE 0 sends. */
+/* Forwards a chunk from PE 0. */
 static void pass_on(struct middle *m, char *data, size_t bytes)
 {
     size_t here = m->at - m->passed;
@@ -100,7 +101,7 @@ static void pass_on(struct middle *m, char *data, size_t bytes)
             m->passed += here + m->length;
         }
     } else if (!m->harmed && m->at >= m->passed && here < bytes) {
-        m->at = m->passed + bytes; /* it falls between two pieces: a little later, then */
+        m->at = m->passed + bytes; /* the position falls between two chunks: move it */
     }
     give_all(m, m->far, data, bytes);
     m->passed += bytes;
@@ -151,7 +152,7 @@ static void move_middle(struct middle *m)
         hang_up(m);
 }
 
-/* PE 0 and PE 1, with somebody between them. */
+/* Sets up PE 0 and PE 1 with the man in the middle. */
 static void begin_between(struct middle *m, struct end *ends)
 {
     struct sockaddr_in name;
@@ -195,7 +196,7 @@ static void send_between(struct middle *m, struct end *ends, uint64_t packets)
     }
 }
 
-/* Nothing is changed: so all arrives. */
+/* Without tampering everything arrives. */
 static void test_honest(void)
 {
     struct middle m = {.at = SIZE_MAX - 2 * BLOCK};
@@ -208,8 +209,8 @@ static void test_honest(void)
     end_between(&m, ends);
 }
 
-/* Harm to a link that is open, which PE 1 has a peer at the other side of.  It comes behind the
- * first packet: where nothing follows, bytes that are left out look like bytes that are late. */
+/* Tampers with an open connection, after the first packet.  More packets must follow, since dropped
+ * bytes at the end of a stream look like late ones. */
 static void test_harm(enum harm kind)
 {
     struct middle m = {.harm   = kind,
@@ -230,7 +231,7 @@ static void test_harm(enum harm kind)
     end_between(&m, ends);
 }
 
-/* Harm to each link before it is open: no packet arrives. */
+/* Tampers with each connection during its handshake: no packet arrives. */
 static void test_harmed_greeting(size_t at)
 {
     struct middle m = {.harm = FLIP, .at = at, .length = 1, .always = true};
@@ -251,7 +252,7 @@ static void quietly(enum ski_log_level level, const char *format, ...)
 void test_tampering(void)
 {
     if (strcmp(driver->name, "tcp") != 0)
-        return; /* it does not seal */
+        return; /* it does not authenticate packets */
     seed    = tap_seed();
     net.log = quietly;
     test_honest();

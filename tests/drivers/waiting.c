@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiting.c - arm() and wait_fd(): asleep when there is nothing, awake when there is. */
+/* waiting.c - arm() and wait_fd(): a port sleeps when there is no work and wakes up when there is.
+ */
 #include "world.h"
 
 #include <poll.h>
@@ -18,7 +19,7 @@ static int poll_one(struct end *end, int ms)
     return poll(&fd, 1, ms);
 }
 
-/* A driver may wake up for a matter of its own now and then, but not for ever. */
+/* A driver may wake up for internal reasons from time to time, but not forever. */
 static void stays_asleep(struct end *end)
 {
     for (int i = 0; i < 100; i++) {
@@ -30,7 +31,7 @@ static void stays_asleep(struct end *end)
     fail("the descriptor is readable though nothing happens");
 }
 
-/* The sender runs, the receiver only when it is woken up. */
+/* The sender polls; the receiver progresses only when it is woken up. */
 static void wakes_up(struct end *ends, size_t bytes)
 {
     uint64_t before = ends[1].arrived[0];

@@ -59,7 +59,7 @@ static uint64_t word(const struct label *label, size_t index)
     return (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Writes the bytes behind the label, or compares with them. */
+/* Writes the payload after the label, or compares it. */
 static bool body(unsigned char *packet, const struct label *label, bool write)
 {
     for (size_t at = sizeof *label; at < label->bytes; at += 8) {
@@ -251,7 +251,7 @@ void close_ends(struct end *ends, int count)
         close_end(&ends[i]);
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
+/* ---- addresses ------------------------------------------------------------------------------ */
 
 struct sockaddr_in door_of(const struct end *end)
 {
@@ -272,8 +272,8 @@ void pack_name(char address[ONE_NAME], const struct sockaddr_in *name)
     memcpy(address + sizeof count, name, sizeof *name);
 }
 
-/* At an address of our own, or a stranger of another test, which looks for a port that has just
- * been closed, might come. */
+/* Listens on an address that only this test uses: a connection of another test, meant for a port
+ * that was just closed, could arrive otherwise. */
 int make_door(struct sockaddr_in *name, int backlog)
 {
     int       fd    = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -288,7 +288,7 @@ int make_door(struct sockaddr_in *name, int backlog)
     return fd;
 }
 
-/* ---- moving on -------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------- */
 
 unsigned pump(struct end *ends, int count)
 {
@@ -344,7 +344,7 @@ void settle(struct end *ends, int count)
         }
     for (int i = 0; i < count; i++)
         WAIT_FOR(ends[i].returned >= ends[i].pending, ends, count, "sent()");
-    for (int n = 0; n < 100; n++) /* what comes twice comes now */
+    for (int n = 0; n < 100; n++) /* duplicates would arrive now */
         pump(ends, count);
     for (int i = 0; i < count; i++)
         if (ends[i].returned != ends[i].pending)

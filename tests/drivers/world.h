@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * world.h - what the parts of the driver test share: ports, packets that can be
- * checked, and waiting with a deadline.
+ * world.h - functions that the parts of the driver test share: ports, packets that can be checked,
+ * and waits with a deadline.
  *
- * An *end* is a port with what it has sent and seen.  Every packet names its
- * sender, its receiver and its number between the two, and its other bytes follow
- * from these: so what arrives is known to be unharmed, and to come once.
+ * An *end* is a port with its statistics.  Every packet names its sender, its receiver and its
+ * number between the two, and these determine its other bytes: so a test checks that each packet
+ * arrives intact and once.
  *
- * Whatever is wrong is counted by fail(), also by threads; main() asks after each
- * part.  A wait that takes too long ends the program with a line that says for
- * what.
+ * fail() counts errors, also from threads; main() checks the count after each part.  A wait that
+ * exceeds the deadline ends the program with a line that names the condition.
  */
 #ifndef WORLD_H
 #define WORLD_H
@@ -24,7 +23,7 @@
 #include "transport/driver.h"
 
 #define ENDS_MOST 4
-#define PATIENCE  60.0 /* seconds; only for what should have happened long before */
+#define PATIENCE  60.0 /* seconds; far more than any wait takes */
 
 extern const struct ski_driver *driver;
 extern struct ski_net           net;
@@ -35,26 +34,26 @@ struct end {
     struct ski_port *port;
     struct ski_peer *peer[ENDS_MOST];
     bool             refusing;         /* room() is NULL where is_refused() */
-    bool             echoed;           /* what arrives is our own */
+    bool             echoed;           /* received memory belongs to the test */
     uint64_t         sends[ENDS_MOST]; /* packets that were accepted for a peer        */
     uint64_t         arrived[ENDS_MOST];
     unsigned char   *seen[ENDS_MOST]; /* by number                                      */
     uint64_t         pending, returned;
-    uint64_t         rooms, filled, spoilt, refused; /* what became of room()           */
+    uint64_t         rooms, filled, spoilt, refused; /* outcomes of room()              */
     uint64_t         begun, done;                    /* one-sided                       */
     unsigned         lost[ENDS_MOST];
     char             why[SKI_WHY_MOST]; /* the last was lost */
     struct outgoing *held[ENDS_MOST];   /* made, not yet accepted */
 };
 
-/* A packet of ours, and whose turn it is. */
+/* A packet and its owner. */
 struct outgoing {
     _Alignas(64) enum { POSTING, PENDING, BACK } state;
     size_t bytes;
     _Alignas(64) unsigned char packet[];
 };
 
-/* What the first bytes of a packet say. */
+/* The label at the beginning of a packet. */
 struct label {
     uint32_t from, to;
     uint64_t number, bytes, unused;
@@ -65,30 +64,30 @@ _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *format, ...
 
 double now(void);
 
-/** Open the port of @p pe; connect() makes it known to others, one way. */
+/** Open the port of @p pe; connect() makes it known to other ends, in one direction. */
 void open_end(struct end *end, int pe);
 void connect_ends(struct end *from, const struct end *to);
 void close_end(struct end *end);
 
-/** Several ends, all connected, of the calling thread. */
+/** Open several ends of the calling thread, all connected. */
 void open_ends(struct end *ends, int count);
 void close_ends(struct end *ends, int count);
 
-/** Pack the address of a port that listens at one name, as a peer of it is told
+/** Pack the address of a port that listens on one socket address, as a peer receives it
  *  (transport/names.h). */
 #define ONE_NAME (sizeof(uint64_t) + sizeof(struct sockaddr_in6))
 void pack_name(char address[ONE_NAME], const struct sockaddr_in *name);
 
-/** Unpack the first name that a port listens at. */
+/** Unpack the first socket address that a port listens on. */
 struct sockaddr_in door_of(const struct end *end);
 
-/** Listen at a name of our own, which is completed: a descriptor. */
+/** Listen on a socket address, whose port number is filled in.  Returns a descriptor. */
 int make_door(struct sockaddr_in *name, int backlog);
 
-/** Move some ends on. */
+/** Progress some ends. */
 unsigned pump(struct end *ends, int count);
 
-/** pump() until @p condition; or the program ends, with @p what. */
+/** Call pump() until @p condition holds; at the deadline the program ends and prints @p what. */
 #define WAIT_FOR(condition, ends, count, what)                                                     \
     for (double since_ = now(); !(condition);) {                                                   \
         pump(ends, count);                                                                         \
@@ -96,21 +95,21 @@ unsigned pump(struct end *ends, int count);
             die("waited in vain for %s", what);                                                    \
     }
 
-/** A packet from an end to another, which has the next number; and its end: a driver that still
- *  reads it is found out. */
+/** Make the next packet from one end to another, and overwrite it after use, which exposes a driver
+ * that still reads it. */
 struct outgoing *make_packet(struct end *from, int to, size_t bytes);
 void             scrub(struct outgoing *out);
 
 /** Make a packet if none is held, and send it; SKUA_ERR_AGAIN leaves it held. */
 skua_status_t try_send(struct end *from, int to, size_t bytes);
 
-/** The same, until it is accepted. */
+/** Make and send a packet, with progress until it is accepted. */
 void send_packet(struct end *ends, int count, int from, int to, size_t bytes);
 
-/** Wait until all that was sent among the ends has arrived and come back. */
+/** Wait until all packets between the ends have arrived and have been returned to their senders. */
 void settle(struct end *ends, int count);
 
-/** Sizes that a refusing end has no room for. */
+/** Whether a refusing end has no room for this size. */
 bool is_refused(size_t bytes);
 
 /* ---- the parts ---- */
@@ -129,7 +128,7 @@ void test_silence(void);
 void test_strangers(void);
 void test_tampering(void);
 
-/** Begin another process, before the driver is started. */
+/** Fork another process, before the driver is started. */
 void fork_child(const char *name);
 void test_lost_process(void);
 void bench(void);

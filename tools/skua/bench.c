@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.c - skua bench: runs benchmark programs and their peers in turn, a few
- * rounds of all of them, and keeps the best of each.
+ * bench.c - skua bench: runs benchmark programs and their peers in turn, for several rounds, and
+ * keeps the best value of each result.
  */
-#include "bench.h"
+#include "bench/bench.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -18,44 +18,42 @@ static const char help[] =
     "usage: skua bench [messages|onesided|network|channels|collectives|randomaccess|fft1d|objects|"
     "pingpong|stencil3d|matmul3d|pairs|zerocopy] [options]\n"
     "\n"
-    "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
-    "  -f, --format=F      table (default), json or csv, on stdout\n"
-    "  -o, --output=DIR    where bench-NAME.csv and bench-NAME.svg go (default: .)\n"
-    "  -n, --pes=N         collectives: on N PEs (default: 2)\n"
-    "      --namespaces    network: between two network namespaces, as root\n"
-    "  -h, --help          this text\n"
+    "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
+    "  -f, --format=F      print a table (default), json or csv\n"
+    "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
+    "  -n, --pes=N         collectives: the number of PEs (default: 2)\n"
+    "      --namespaces    network: measure between two network namespaces (needs root)\n"
+    "  -h, --help          print this text\n"
     "\n"
     "Benchmarks:\n"
-    "  messages   round trips, rates, a ring with more PEs than cores, and the\n"
-    "             instructions of the fast paths; beside the floor (two processes\n"
-    "             that bounce a cache line), Open MPI and MPICH, where installed\n"
-    "  onesided   put, get, accumulate, atomics, notification, patches of a matrix,\n"
-    "             also while the target computes; beside memcpy, the RMA of both\n"
-    "             MPIs, OpenSHMEM and ARMCI-MPI, where installed\n"
-    "  network    the same between two processes that share no memory, over TCP, with\n"
-    "             each driver; beside ucx_perftest and both MPIs, where installed;\n"
-    "             what SKUA_SECURITY costs; and how long 64 processes take to start\n"
-    "  channels   data from a buffer to another's and back, beside a memcpy and a flag,\n"
-    "             messages that are copied in and out, and both MPIs, two-sided and with\n"
-    "             MPI_Put, where installed\n"
-    "  collectives  barriers, broadcasts and reductions of 8 B to 16 MB, inside a host and\n"
-    "             over TCP, beside both MPIs, where installed\n"
-    "  randomaccess  random updates of a large table, beside the same over both MPIs,\n"
-    "             where installed; and items of a stream beside small messages\n"
-    "  fft1d      the Fourier transform of one long row of numbers, beside FFTW-MPI, where\n"
-    "             installed, and FFTW in one piece\n"
-    "  objects    messages between elements beside bare handlers, creation beside malloc,\n"
-    "             broadcasts and reductions beside a loop over pointers\n"
-    "  pingpong   the table of the CkDirect paper: round trips between two objects, with\n"
-    "             messages, channels and gets, beside both MPIs, two-sided and with MPI_Put,\n"
-    "             where installed\n"
-    "  stencil3d  a stencil on a grid of blocks, with messages, learned or not, with channels\n"
-    "             and without copies, beside both MPIs, where installed\n"
-    "  matmul3d   products of matrices by a grid of tiles, with messages and with channels,\n"
-    "             beside ScaLAPACK, where installed\n"
-    "  pairs      states that are made orthonormal, with messages and with channels\n"
-    "  zerocopy   gets, puts and arguments that are not copied beside messages that data are\n"
-    "             copied into and out of\n";
+    "  messages      round trips, message rates, a ring with more PEs than cores, and\n"
+    "                instruction counts of the fast paths; floor: two processes that\n"
+    "                bounce a cache line; peers: Open MPI, MPICH\n"
+    "  onesided      put, get, accumulate, atomics, notification and patches of a\n"
+    "                matrix, with an idle and with a computing target; floor: memcpy;\n"
+    "                peers: RMA of both MPIs, OpenSHMEM, ARMCI-MPI\n"
+    "  network       messages and one-sided operations between processes that share no\n"
+    "                memory, over TCP, with each driver; the cost of SKUA_SECURITY; the\n"
+    "                start of 64 processes; peers: ucx_perftest, fi_pingpong, both MPIs\n"
+    "  channels      a round trip from buffer to buffer; floor: memcpy and a flag;\n"
+    "                peers: copied messages, both MPIs, two-sided and with MPI_Put\n"
+    "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, within a host\n"
+    "                and over TCP; peers: both MPIs\n"
+    "  randomaccess  random updates of a large table; peers: both MPIs; and items of a\n"
+    "                stream against small messages\n"
+    "  fft1d         a one-dimensional Fourier transform; peers: FFTW, FFTW-MPI\n"
+    "  objects       messages between array elements against plain handlers, creation\n"
+    "                against malloc, broadcasts and reductions against a loop\n"
+    "  pingpong      the table of the CkDirect paper: round trips between two objects\n"
+    "                with messages, channels and gets; peers: both MPIs\n"
+    "  stencil3d     a stencil on a grid of blocks with messages, learned messages,\n"
+    "                channels and zero-copy channels; peers: both MPIs\n"
+    "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
+    "                peer: ScaLAPACK\n"
+    "  pairs         orthonormalization of states with messages and channels\n"
+    "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
+    "\n"
+    "A peer is measured if it is installed.\n";
 
 static const struct bench *const benches[] = {
     &bench_messages,     &bench_onesided, &bench_network, &bench_channels, &bench_collectives,
@@ -64,7 +62,7 @@ static const struct bench *const benches[] = {
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
-struct options {
+struct bench_options {
     const struct bench *bench;
     int                 rounds, pes;
     const char         *format, *output;
@@ -73,7 +71,7 @@ struct options {
 
 /* ---- the host ------------------------------------------------------------ */
 
-static void find_cpus(struct bench_host *host)
+static void bench_find_cpus(struct bench_host *host)
 {
     struct ski_topology topology;
 
@@ -84,15 +82,15 @@ static void find_cpus(struct bench_host *host)
     host->cpu[0] = topology.cpu[0];
     host->cpu[1] = topology.cpu[topology.cpus > 1 ? 1 : 0];
     if (topology.cpus < 2)
-        fprintf(stderr, "skua: this host has one CPU; what needs two will look bad\n");
+        fprintf(stderr, "skua: this host has one CPU; measurements that need two are too slow\n");
     ski_topology_free(&topology);
 }
 
 /* ---- printing ------------------------------------------------------------ */
 
-static FILE *create(const struct options *options, const char *ending)
+static FILE *bench_create_file(const struct bench_options *options, const char *ending)
 {
-    char  path[PROGRAM_PATH];
+    char  path[PROGRAM_PATH_BYTES];
     FILE *file;
 
     snprintf(path, sizeof path, "%s/bench-%s.%s", options->output, options->bench->name, ending);
@@ -104,9 +102,9 @@ static FILE *create(const struct options *options, const char *ending)
     return file;
 }
 
-static void write_files(const struct options *options, const struct results *results)
+static void bench_write_files(const struct bench_options *options, const struct results *results)
 {
-    FILE *csv = create(options, "csv"), *svg = create(options, "svg");
+    FILE *csv = bench_create_file(options, "csv"), *svg = bench_create_file(options, "svg");
 
     if (csv) {
         results_print_csv(results, csv);
@@ -118,7 +116,7 @@ static void write_files(const struct options *options, const struct results *res
     }
 }
 
-static void print(const struct options *options, const struct results *results)
+static void bench_print_results(const struct bench_options *options, const struct results *results)
 {
     if (strcmp(options->format, "json") == 0)
         results_print_json(results, stdout);
@@ -130,13 +128,40 @@ static void print(const struct options *options, const struct results *results)
 
 /* ---- the command --------------------------------------------------------- */
 
-static int wrong(const char *what, const char *text)
+static int bench_option_error(const char *what, const char *text)
 {
     fprintf(stderr, "skua bench: %s: %s (skua bench --help)\n", text, what);
     return 2;
 }
 
-static int parse(int argc, char **argv, struct options *options)
+static int bench_check(const struct bench_options *options)
+{
+    if (options->rounds < 1 || options->rounds > 100)
+        return bench_option_error("expected 1 to 100 rounds", "--rounds");
+    if (options->pes < 2 || options->pes > 1024)
+        return bench_option_error("expected 2 to 1024 PEs", "--pes");
+    if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
+        strcmp(options->format, "csv"))
+        return bench_option_error("expected table, json or csv", options->format);
+    if (access(options->output, W_OK) != 0)
+        return bench_option_error("no directory that can be written to", options->output);
+    if (options->namespaces && geteuid() != 0)
+        return bench_option_error("needs root", "--namespaces");
+    return 0;
+}
+
+static int bench_select(const char *name, struct bench_options *options)
+{
+    for (size_t i = 0; i < BENCHES; i++)
+        if (strcmp(name, benches[i]->name) == 0) {
+            options->bench = benches[i];
+            return 0;
+        }
+    return bench_option_error("no such benchmark", name);
+}
+
+/* Returns 0, -1 if --help has been printed, or the exit code of an error. */
+static int bench_parse(int argc, char **argv, struct bench_options *options)
 {
     static const struct option long_options[] = {
         {"rounds", required_argument, NULL, 'r'},
@@ -147,7 +172,7 @@ static int parse(int argc, char **argv, struct options *options)
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
-    int c;
+    int c, code;
 
     while ((c = getopt_long(argc, argv, "r:f:o:n:h", long_options, NULL)) != -1) {
         switch (c) {
@@ -160,52 +185,35 @@ static int parse(int argc, char **argv, struct options *options)
         default: fputs("(skua bench --help)\n", stderr); return 2;
         }
     }
-    if (options->rounds < 1 || options->rounds > 100)
-        return wrong("expected 1 to 100 rounds", "--rounds");
-    if (options->pes < 2 || options->pes > 1024)
-        return wrong("expected 2 to 1024 PEs", "--pes");
-    if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
-        strcmp(options->format, "csv"))
-        return wrong("expected table, json or csv", options->format);
-    if (access(options->output, W_OK) != 0)
-        return wrong("no folder that can be written to", options->output);
-    if (options->namespaces && geteuid() != 0)
-        return wrong("needs root", "--namespaces");
-    for (size_t i = 0; optind < argc; i++) {
-        if (i == BENCHES)
-            return wrong("no such benchmark", argv[optind]);
-        options->bench = benches[i];
-        if (strcmp(argv[optind], benches[i]->name) == 0)
-            break;
-    }
-    return 0;
+    code = bench_check(options);
+    return code || optind == argc ? code : bench_select(argv[optind], options);
 }
 
 int command_bench(int argc, char **argv)
 {
-    struct options    options = {&bench_messages, 3, 2, "table", ".", false};
-    struct results    results = {0};
-    struct bench_host host;
-    int               code = parse(argc, argv, &options);
+    struct bench_options options = {&bench_messages, 3, 2, "table", ".", false};
+    struct results       results = {0};
+    struct bench_host    host;
+    int                  code = bench_parse(argc, argv, &options);
 
     if (code != 0)
         return code < 0 ? 0 : code;
-    find_cpus(&host);
+    bench_find_cpus(&host);
     host.namespaces = options.namespaces;
     host.pes        = options.pes;
     if (!program_find("skuarun", host.skuarun)) {
-        fprintf(stderr, "skua: skuarun is missing from this installation\n");
+        fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;
     }
     for (int round = 1; round <= options.rounds; round++)
         options.bench->run(&results, &host, round, options.rounds);
     bench_progress(NULL);
     if (results.count == 0) {
-        fprintf(stderr, "skua: nothing could be measured\n");
+        fprintf(stderr, "skua: no benchmark program could be run\n");
         return 1;
     }
-    print(&options, &results);
-    write_files(&options, &results);
+    bench_print_results(&options, &results);
+    bench_write_files(&options, &results);
     results_free(&results);
     return 0;
 }

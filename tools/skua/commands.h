@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* commands.h - what `skua` can do; each takes its own part of the command line. */
+/* commands.h - the commands of `skua`.  Each gets the command line from its own name on and returns
+ * the exit code. */
 #ifndef SKUA_COMMANDS_H
 #define SKUA_COMMANDS_H
 
+/** skua info: prints what this installation and this host provide. */
 int command_info(int argc, char **argv);
-int print_peers(int argc, char **argv); /* of skua info */
+
+/** skua info --peers: prints how the processes of the job that it is run in reach each other. */
+int peers_main(int argc, char **argv);
+
+/** skua bench: runs a benchmark. */
 int command_bench(int argc, char **argv);
+
+/** skua tour: starts the tour under skuarun; returns only if that fails. */
 int command_tour(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* info.c - skua info. */
+/* info.c - skua info: prints what this installation and this host provide. */
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,27 +19,28 @@
 #include "base/arena.h"
 #include "commands.h"
 
-static const char help[] = "usage: skua info [options]\n"
-                           "\n"
-                           "  -c, --config     every setting, its value and what it does\n"
-                           "  -t, --topology   packages, caches and cores of this host\n"
-                           "  -p, --peers      how the processes of a job reach each other; to be\n"
-                           "                   started as one: skuarun -n 4 skua info --peers\n"
-                           "      --man        the settings as the body of a manual page\n"
-                           "  -h, --help       this text\n"
-                           "\n"
-                           "Without options: the version, this host, and how it can be used.\n";
+static const char help[] =
+    "usage: skua info [options]\n"
+    "\n"
+    "  -c, --config     print every setting, its value and its meaning\n"
+    "  -t, --topology   print the packages, caches and cores of this host\n"
+    "  -p, --peers      print how the processes of a job reach each other; run\n"
+    "                   it as a job: skuarun -n 4 skua info --peers\n"
+    "      --man        print the settings as the body of a manual page\n"
+    "  -h, --help       print this text\n"
+    "\n"
+    "Without options: print the version, this host, and what Skua can use on it.\n";
 
-static void quietly(enum ski_log_level level, const char *format, ...)
+static void info_log_nothing(enum ski_log_level level, const char *format, ...)
 {
     (void)level, (void)format;
 }
 
-/* A driver between hosts: what it stands on, or why it cannot be used.  MPI is not begun
- * here: that is for the processes of a job. */
-static void print_driver(const char *name)
+/* Prints what a network driver uses, or why it cannot be used.  MPI is not initialized here: only
+ * the processes of a job may do that. */
+static void info_print_driver(const char *name)
 {
-    static struct ski_net    net; /* the driver may look at it until it is stopped */
+    static struct ski_net    net; /* the driver may read it until it is stopped */
     const struct ski_driver *driver;
 
     net    = (struct ski_net){.processes    = 1,
@@ -48,7 +49,7 @@ static void print_driver(const char *name)
                               .interfaces   = ski_config.interfaces,
                               .port_range   = ski_config.ports,
                               .peer_timeout = ski_config.peer_timeout,
-                              .log          = quietly,
+                              .log          = info_log_nothing,
                               .why          = ski_driver_why};
     driver = ski_driver_load(name, net.why(), SKI_WHY_MOST);
     if (driver && strncmp(name, "mpi", 3) == 0) {
@@ -61,8 +62,8 @@ static void print_driver(const char *name)
     }
 }
 
-/* From which size on arguments that need not be copied are not. */
-static void print_zero_copy(void)
+/* Prints the size from which nocopy arguments are transferred without a copy. */
+static void info_print_zero_copy(void)
 {
     struct ski_zero_copy from = ski_zero_copy_measure();
     char                 text[SKI_ZERO_COPY_TEXT];
@@ -70,9 +71,8 @@ static void print_zero_copy(void)
     printf("zero copy   %s\n", ski_zero_copy_text(text, &from));
 }
 
-/* What SKUA_SECURITY is, what proofs are made with, and what packets are sealed with, if they are
- * to be. */
-static void print_security(void)
+/* Prints the value of SKUA_SECURITY and the cryptography that its values use. */
+static void info_print_security(void)
 {
     char                     why[256];
     const struct ski_crypto *crypto = ski_crypto_load(why, sizeof why);
@@ -83,7 +83,7 @@ static void print_security(void)
            crypto ? crypto->describe() : why);
 }
 
-static void print_summary(void)
+static void info_print_summary(void)
 {
     struct utsname      system;
     struct ski_topology topology = {0};
@@ -93,24 +93,25 @@ static void print_summary(void)
     printf("Skua %s\n", SKUA_VERSION);
     printf("host        %s, %s %s\n", system.machine, system.sysname, system.release);
     if (ski_topology_load(&topology) == SKUA_OK)
-        printf("processors  %d cores, %d CPUs that we may use\n", topology.cores, topology.cpus);
+        printf("processors  %d cores, %d CPUs usable by this process\n", topology.cores,
+               topology.cpus);
     ski_topology_free(&topology);
     printf("memory      %zu MiB\n", pages * page >> 20);
     printf("messages    inline up to %d bytes, then by address; header %d bytes\n", SKUA_INLINE_MAX,
            SKUA_MSG_HEADER);
-    print_zero_copy();
-    printf("transports  host: PEs of this host, through the arena\n");
+    info_print_zero_copy();
+    printf("transports  host: between PEs of this host, through the arena\n");
     for (int i = 0; i < SKI_CANDIDATES; i++)
-        print_driver(ski_driver_names[i]);
-    print_security();
-    printf("launchers   skuarun; none (a program by itself is one PE, or SKUA_THREADS)\n");
+        info_print_driver(ski_driver_names[i]);
+    info_print_security();
+    printf("launchers   skuarun; none (a program run directly has one PE, or SKUA_THREADS)\n");
     printf("            mpirun, prterun, srun (PMIx)%s%s\n", ski_pmix_missing() ? ": no, " : "",
            ski_pmix_missing() ? ski_pmix_missing() : "");
     printf("            mpiexec (MPI)%s%s\n", ski_mpi_missing() ? ": no, " : "",
            ski_mpi_missing() ? ski_mpi_missing() : "");
 }
 
-static int check_arena(void)
+static int info_check_arena(void)
 {
     struct ski_arena *arena;
     int               fd;
@@ -140,12 +141,12 @@ int command_info(int argc, char **argv)
         switch (c) {
         case 'c': ski_config_print(stdout); return 0;
         case 't': ski_topology_print(stdout); return 0;
-        case 'p': return print_peers(argc, argv);
+        case 'p': return peers_main(argc, argv);
         case 'm': ski_config_print_man(stdout); return 0;
         case 'h': fputs(help, stdout); return 0;
         default: fputs("(skua info --help)\n", stderr); return 2;
         }
     }
-    print_summary();
-    return check_arena();
+    info_print_summary();
+    return info_check_arena();
 }

@@ -2,8 +2,8 @@
 /*
  * peers.c - skua info --peers: how the processes of a job reach each other.
  *
- * It is a Skua program: started like any other it looks at the job it is in.  The
- * first PE of each process tells PE 0 its host and which processes are near.
+ * It is a Skua program that examines the job it runs in.  The first PE of each process reports its
+ * host, and which processes it shares an arena with, to PE 0.
  */
 #include <skua/skua.h>
 
@@ -17,26 +17,26 @@
 #include "core/net/net.h"
 #include "transport/driver.h"
 
-#define COLUMNS_MOST 32 /* processes in a table; beyond, only how many are near */
+#define COLUMNS_MOST 32 /* of the table; with more processes only their number is printed */
 
-struct report {
+struct peers_report {
     int32_t process;
     char    host[64];
-    uint8_t near[]; /* one a process */
+    uint8_t near[]; /* for each process: whether it shares the arena */
 };
 
-static skua_handler    report_handler;
-static struct report **reports; /* on PE 0 */
-static int             missing;
+static skua_handler          report_handler;
+static struct peers_report **reports; /* on PE 0 */
+static int                   missing;
 
-static const char *path(const struct report *from, int to)
+static const char *peers_path(const struct peers_report *from, int to)
 {
     if (from->process == to)
         return "self";
     return from->near[to] ? "arena" : ski_far_driver()->name;
 }
 
-static void print_row(const struct report *r)
+static void peers_print_row(const struct peers_report *r)
 {
     int first = skua_process_first(r->process), pes = skua_process_pes(r->process), near = 0;
 
@@ -46,28 +46,28 @@ static void print_row(const struct report *r)
     if (skua_processes() > COLUMNS_MOST)
         printf("  %d by arena, %d by driver", near - 1, skua_processes() - near);
     for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MOST; i++)
-        printf(" %-5s", path(r, i));
+        printf(" %-5s", peers_path(r, i));
     printf("\n");
 }
 
-static void print_all(void)
+static void peers_print(void)
 {
     printf("process  PEs        host             ");
     for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MOST; i++)
         printf(" to %-2d", i);
     printf("\n");
     for (int i = 0; i < skua_processes(); i++)
-        print_row(reports[i]);
-    printf("\nself: in one process; arena: memory that a host shares, no copies");
+        peers_print_row(reports[i]);
+    printf("\nself: one process; arena: memory shared by the processes of a host, no copies");
     if (ski_far_driver())
         printf("; %s: %s", ski_far_driver()->name, ski_far_driver()->describe());
     printf("\n");
 }
 
-static void on_report(skua_msg *msg)
+static void peers_on_report(skua_msg *msg)
 {
-    struct report *r    = skua_msg_data(msg);
-    size_t         size = skua_msg_size(msg);
+    struct peers_report *r    = skua_msg_data(msg);
+    size_t               size = skua_msg_size(msg);
 
     if (!reports) {
         reports = ski_calloc((size_t)skua_processes(), sizeof *reports);
@@ -77,19 +77,19 @@ static void on_report(skua_msg *msg)
     skua_msg_free(msg);
     if (--missing > 0)
         return;
-    print_all();
+    peers_print();
     for (int i = 0; i < skua_processes(); i++)
         free(reports[i]);
     free(reports);
     skua_exit(0);
 }
 
-static void start(int argc, char **argv)
+static void peers_start(int argc, char **argv)
 {
-    int            processes = skua_processes();
-    size_t         bytes     = sizeof(struct report) + (size_t)processes;
-    skua_msg      *msg;
-    struct report *r;
+    int                  processes = skua_processes();
+    size_t               bytes     = sizeof(struct peers_report) + (size_t)processes;
+    skua_msg            *msg;
+    struct peers_report *r;
 
     (void)argc, (void)argv;
     if (skua_pe() != skua_process_first(skua_process()))
@@ -103,8 +103,8 @@ static void start(int argc, char **argv)
     skua_send(0, report_handler, msg);
 }
 
-int print_peers(int argc, char **argv)
+int peers_main(int argc, char **argv)
 {
-    report_handler = skua_register("report", on_report);
-    return skua_main(argc, argv, start);
+    report_handler = skua_register("report", peers_on_report);
+    return skua_main(argc, argv, peers_start);
 }

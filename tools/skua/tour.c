@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tour.c - skua tour: starts the program of that name with skuarun. */
+/* tour.c - skua tour: starts the program examples/tour under skuarun. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/topology.h"
 #include "commands.h"
-#include "program.h"
+#include "bench/program.h"
 
 int command_tour(int argc, char **argv)
 {
-    char                skuarun[PROGRAM_PATH], tour[PROGRAM_PATH], pes[16];
+    char                skuarun[PROGRAM_PATH_BYTES], tour[PROGRAM_PATH_BYTES], pes[16];
     struct ski_topology topology = {.cores = 2};
 
     if (argc > 1) {
         int help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
         fprintf(help ? stdout : stderr,
-                "usage: skua tour\n\nRuns a few small programs on this machine, says what each "
-                "shows, and times\nthem beside what the machine itself allows.\n");
+                "usage: skua tour\n\nRuns a few small programs on this machine, explains what each "
+                "shows, and compares\ntheir times with what the hardware allows.\n");
         return help ? 0 : 2;
     }
     if (!program_find("skuarun", skuarun) || !program_find("tour", tour)) {
-        fprintf(stderr, "skua: skuarun or the tour are missing from this installation\n");
+        fprintf(stderr, "skua: this installation lacks the programs skuarun or tour\n");
         return 1;
     }
     if (ski_topology_load(&topology) == SKUA_OK)

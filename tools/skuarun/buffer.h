@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* buffer.h - bytes that come in at one end and leave at the other. */
+/*
+ * buffer.h - a growing FIFO of bytes.
+ *
+ * The contents are text[begin, end).  Bytes are appended at the end and consumed at the
+ * beginning; begin <= end <= room always holds.
+ */
 #ifndef SKUARUN_BUFFER_H
 #define SKUARUN_BUFFER_H
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 struct buffer {
@@ -12,17 +18,19 @@ struct buffer {
     size_t begin, end, room;
 };
 
+/** The number of bytes in the buffer. */
 static inline size_t buffer_bytes(const struct buffer *b)
 {
     return b->end - b->begin;
 }
 
+/** The first byte of the contents. */
 static inline const char *buffer_text(const struct buffer *b)
 {
     return b->text + b->begin;
 }
 
-/** Room for @p bytes more; where they go. */
+/** Make room for @p bytes more and return where they go; the caller then adds to end. */
 static inline char *buffer_room(struct buffer *b, size_t bytes)
 {
     if (b->room - b->end < bytes && b->begin > 0) {
@@ -37,6 +45,7 @@ static inline char *buffer_room(struct buffer *b, size_t bytes)
     return b->text + b->end;
 }
 
+/** Append @p bytes of @p text. */
 static inline void buffer_add(struct buffer *b, const void *text, size_t bytes)
 {
     if (bytes == 0)
@@ -45,14 +54,16 @@ static inline void buffer_add(struct buffer *b, const void *text, size_t bytes)
     b->end += bytes;
 }
 
-/** The first @p bytes are done with. */
+/** Consume the first @p bytes.  They stay readable until the next call that changes the buffer. */
 static inline void buffer_drop(struct buffer *b, size_t bytes)
 {
+    ski_assert(bytes <= buffer_bytes(b));
     b->begin += bytes;
     if (b->begin == b->end)
         b->begin = b->end = 0;
 }
 
+/** Free the memory; the buffer is empty and may be used again. */
 static inline void buffer_free(struct buffer *b)
 {
     free(b->text);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fd.h - descriptors that are -1 once they are closed. */
+/* fd.h - file descriptors that become -1 when they are closed. */
 #ifndef SKUARUN_FD_H
 #define SKUARUN_FD_H
 
 #include <unistd.h>
 
+/** Close *@p fd unless it is -1, and set it to -1. */
 static inline void fd_close(int *fd)
 {
     if (*fd >= 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - skuarun: starts a job, forwards its input, output and signals, and
- * sees to it that all of it ends together.
+ * main.c - skuarun: starts a job, forwards its input, output and signals, and ends all of its
+ * processes together.
  *
- * Where all processes share memory, skuarun watches them itself (onehost.h).
- * Else there are several arenas, and an agent for each holds its processes.
+ * Where all processes share memory, skuarun starts and monitors them itself (onehost.h).  Otherwise
+ * the job has several arenas, and an agent for each of them starts its processes (launcher.h).
  */
 #include <fcntl.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "agent.h"
+#include "agent/agent.h"
 #include "base/config.h"
 #include "base/topology.h"
-#include "launcher.h"
+#include "launcher/launcher.h"
 #include "onehost.h"
 #include "options.h"
 
-static void raise_file_limit(void)
+static void main_raise_file_limit(void)
 {
     struct rlimit limit;
 
@@ -29,8 +29,9 @@ static void raise_file_limit(void)
     }
 }
 
-/* A standard descriptor that we were started without must not become another's. */
-static void open_standard(void)
+/* Opens /dev/null for each standard descriptor that is closed, so that no file opened later gets
+ * its number. */
+static void main_open_standard_fds(void)
 {
     int fd = open("/dev/null", O_RDWR);
 
@@ -39,14 +40,15 @@ static void open_standard(void)
     close(fd);
 }
 
-/* The secret of the job passes through a launcher and its agents: they leave no core dump, and
- * other processes of the user cannot read their memory.  What they start is as usual. */
-static void keep_memory_private(void)
+/* A launcher and its agents hold the secret of the job: they write no core dump, and other
+ * processes of the user cannot read their memory.  exec() undoes this for the processes they start.
+ */
+static void main_keep_memory_private(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
 }
 
-static int cores(void)
+static int main_cores(void)
 {
     struct ski_topology topology;
 
@@ -56,37 +58,37 @@ static int cores(void)
     return topology.cores;
 }
 
-static int run_spread(struct options *options)
+static int main_run_distributed(struct run_options *options)
 {
     struct hosts hosts;
     int          code;
 
-    keep_memory_private();
-    code = hosts_settle(&hosts, options) ? launcher_run(options, &hosts) : 2;
+    main_keep_memory_private();
+    code = hosts_resolve(&hosts, options) ? launcher_run(options, &hosts) : 2;
     hosts_free(&hosts);
     return code;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options;
+    struct run_options options;
 
-    open_standard();
-    raise_file_limit();
+    main_open_standard_fds();
+    main_raise_file_limit();
     if (argc == 2 && strcmp(argv[1], "--agent") == 0) {
-        keep_memory_private();
+        main_keep_memory_private();
         return agent_run();
     }
-    options = options_parse(argc, argv);
+    options = run_options_parse(argc, argv);
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
     if (!options.pes && !options.hosts)
-        options.pes = cores();
+        options.pes = main_cores();
     if (options.pes && options.threads > options.pes)
         options.threads = options.pes;
-    /* One process alone has nobody to share memory with. */
+    /* A job of one process has one arena whatever SKUA_SHARE says. */
     if (options.hosts || (!ski_config.share && options.threads < options.pes))
-        return run_spread(&options);
+        return main_run_distributed(&options);
     return onehost_run(&options);
 }

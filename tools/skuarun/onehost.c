@@ -2,8 +2,7 @@
 /*
  * onehost.c - see onehost.h.
  *
- * One loop around poll(), over the output of the processes, our input for process
- * 0, and signals.
+ * One loop around poll(): the output of the processes, the input of process 0, and signals.
  */
 #include "onehost.h"
 
@@ -15,83 +14,85 @@
 
 #include "base/config.h"
 #include "base/memory.h"
-#include "spawn.h"
+#include "processes/monitor.h"
+#include "processes/procs.h"
 
-#define PIECE ((size_t)4096) /* a pipe that takes anything takes so much (PIPE_BUF) */
+#define WRITE_BYTES ((size_t)4096) /* PIPE_BUF: a pipe that polls writable accepts this much */
 
 struct onehost {
-    struct launch launch;
-    struct watch  watch;
-    double        drain; /* all processes have ended: when to stop reading; 0 */
-    int           error; /* why our output could not be written, or 0         */
+    struct procs   procs;
+    struct monitor monitor;
+    double         drain; /* when to stop reading output, once all processes have ended; else 0 */
+    int            error; /* errno of the write of output that failed, or 0                     */
 };
 
-/* ---- for the watch ------------------------------------------------------- */
+/* ---- operations of the monitor ------------------------------------------------------- */
 
-static void signal_all(void *arg, int sig)
+static void onehost_signal_all(void *arg, int sig)
 {
     struct onehost *h = arg;
-    launch_signal(&h->launch, sig);
+    procs_signal(&h->procs, sig);
 }
 
-static void name(void *arg, int process)
+static void onehost_report(void *arg, int process)
 {
     struct onehost *h = arg;
-    char            why[WHY_BYTES];
+    char            reason[REASON_BYTES];
 
-    launch_why(&h->launch, process, why); /* all are here: its number is its index */
-    fprintf(stderr, "skuarun: %s\n", why);
+    procs_exit_reason(&h->procs, process,
+                      reason); /* all processes run here: number and index are equal */
+    fprintf(stderr, "skuarun: %s\n", reason);
 }
 
-static void reap(void *arg)
+static void onehost_reap(void *arg)
 {
     struct onehost *h = arg;
     int             i;
 
-    while ((i = launch_reap(&h->launch)) >= 0)
-        watch_ended(&h->watch, &h->launch.child[i].ended);
+    while ((i = procs_reap(&h->procs)) >= 0)
+        monitor_process_exited(&h->monitor, &h->procs.child[i].report);
 }
 
-static const struct watch_ops ops = {signal_all, reap, name};
+static const struct monitor_ops onehost_ops = {onehost_signal_all, onehost_reap, onehost_report};
 
-static void look(struct onehost *h)
+static void onehost_check(struct onehost *h)
 {
-    watch_output(&h->watch, h->error);
-    launch_give_up(&h->launch);
-    if (ski_job_exiting(h->launch.job))
-        watch_exiting(&h->watch, ski_job_exit_code(h->launch.job));
-    if (h->watch.absent >= 0 && launch_joined(&h->launch))
-        watch_joined(&h->watch);
-    watch_time(&h->watch);
+    monitor_output_error(&h->monitor, h->error);
+    procs_kill_stopped(&h->procs);
+    if (ski_job_exiting(h->procs.job))
+        monitor_exiting(&h->monitor, ski_job_exit_code(h->procs.job));
+    if (h->monitor.unjoined >= 0 && procs_any_joined(&h->procs))
+        monitor_joined(&h->monitor);
+    monitor_check_deadlines(&h->monitor);
 }
 
 /* ---- output -------------------------------------------------------------- */
 
-/* Waits until @p fd takes something, and attends to signals and the dead meanwhile.
- * False: we were asked to end, all processes have, and nobody takes it. */
-static bool wait_for_output(struct onehost *h, int fd)
+/* Waits until @p fd is writable, and handles signals and exits meanwhile.  Returns false if the
+ * user asked the job to end, all processes have ended, and the reader still accepts nothing. */
+static bool onehost_wait_writable(struct onehost *h, int fd)
 {
     for (;;) {
         struct pollfd polls[] = {{.fd = fd, .events = POLLOUT},
-                                 {.fd = h->watch.signals, .events = POLLIN}};
+                                 {.fd = h->monitor.signals, .events = POLLIN}};
 
-        poll(polls, 2, watch_milliseconds(&h->watch, 0));
+        poll(polls, 2, monitor_poll_timeout(&h->monitor, 0));
         if (polls[0].revents)
             return true;
         if (polls[1].revents)
-            watch_signals(&h->watch);
-        watch_time(&h->watch);
-        if (h->watch.asked && h->watch.alive == 0)
+            monitor_read_signals(&h->monitor);
+        monitor_check_deadlines(&h->monitor);
+        if (h->monitor.end_signal && h->monitor.alive == 0)
             return false;
     }
 }
 
-static void write_all(void *arg, int fd, const char *text, size_t bytes)
+static void onehost_write(void *arg, int fd, const char *text, size_t bytes)
 {
     struct onehost *h = arg;
 
-    while (bytes > 0 && !h->error && wait_for_output(h, fd)) {
-        ssize_t n = write(fd, text, bytes < PIECE ? bytes : PIECE);
+    while (bytes > 0 && !h->error && onehost_wait_writable(h, fd)) {
+        ssize_t n = write(fd, text, bytes < WRITE_BYTES ? bytes : WRITE_BYTES);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0) {
@@ -105,53 +106,53 @@ static void write_all(void *arg, int fd, const char *text, size_t bytes)
 
 /* ---- the loop ------------------------------------------------------------ */
 
-static void run(struct onehost *h)
+static void onehost_loop(struct onehost *h)
 {
-    size_t         count = launch_polls(&h->launch);
+    size_t         count = procs_poll_count(&h->procs);
     struct pollfd *polls = ski_calloc(1 + count, sizeof *polls);
     bool           open  = true;
 
-    while (h->watch.alive > 0 || (open && skua_time() < h->drain)) {
-        struct stream *prompt = launch_prompt(&h->launch);
-        int            ready;
+    while (h->monitor.alive > 0 || (open && skua_time() < h->drain)) {
+        struct iof_output *prompt = procs_prompt(&h->procs);
+        int                ready;
 
-        polls[0] = (struct pollfd){.fd = h->watch.signals, .events = POLLIN};
-        launch_fill(&h->launch, polls + 1);
+        polls[0] = (struct pollfd){.fd = h->monitor.signals, .events = POLLIN};
+        procs_poll_fill(&h->procs, polls + 1);
         ready = poll(polls, 1 + count,
-                     prompt ? LAUNCH_PROMPT_MS : watch_milliseconds(&h->watch, h->drain));
+                     prompt ? PROCS_PROMPT_MS : monitor_poll_timeout(&h->monitor, h->drain));
         if (ready == 0 && prompt)
-            stream_flush(prompt);
+            iof_output_flush(prompt);
         if (ready > 0)
-            open = launch_serve(&h->launch, polls + 1);
+            open = procs_poll_serve(&h->procs, polls + 1);
         if (ready > 0 && polls[0].revents)
-            watch_signals(&h->watch);
-        look(h);
-        if (h->watch.alive == 0 && h->drain <= 0)
-            h->drain = skua_time() + LAUNCH_DRAIN_SECONDS;
+            monitor_read_signals(&h->monitor);
+        onehost_check(h);
+        if (h->monitor.alive == 0 && h->drain <= 0)
+            h->drain = skua_time() + PROCS_DRAIN_SECONDS;
     }
     free(polls);
 }
 
-int onehost_run(const struct options *options)
+int onehost_run(const struct run_options *options)
 {
-    static struct onehost h; /* large */
+    static struct onehost h; /* too large for the stack */
     struct ski_plan       plan = {
               .pes = options->pes, .pes_per_process = options->threads, .pin = ski_config.pin};
-    char why[WHY_BYTES];
+    char reason[REASON_BYTES];
     int  code = 0;
 
-    if (!launch_create(&h.launch, &plan))
+    if (!procs_create(&h.procs, &plan))
         return 1;
-    watch_begin(&h.watch, &ops, &h);
-    stream_on_write(write_all, &h);
-    h.launch.terminal = isatty(STDOUT_FILENO);
-    if (!launch_start(&h.launch, options, &code, why)) {
-        watch_fail(&h.watch, code);
-        fprintf(stderr, "skuarun: %s\n", why);
+    monitor_begin(&h.monitor, &onehost_ops, &h);
+    iof_set_sink(onehost_write, &h);
+    h.procs.terminal = isatty(STDOUT_FILENO);
+    if (!procs_start(&h.procs, options, &code, reason)) {
+        monitor_fail(&h.monitor, code);
+        fprintf(stderr, "skuarun: %s\n", reason);
     }
-    h.launch.stdin_feed.from = h.launch.stdin_feed.to >= 0 ? STDIN_FILENO : -1;
-    h.watch.alive            = h.launch.alive;
-    run(&h);
-    launch_destroy(&h.launch);
-    return h.watch.code;
+    h.procs.input.from = h.procs.input.to >= 0 ? STDIN_FILENO : -1;
+    h.monitor.alive    = h.procs.alive;
+    onehost_loop(&h);
+    procs_destroy(&h.procs);
+    return h.monitor.code;
 }

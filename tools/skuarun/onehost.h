@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onehost.h - a job whose processes are all here and share memory. */
+/* onehost.h - runs a job whose processes all run on this host and share its arena. */
 #ifndef SKUARUN_ONEHOST_H
 #define SKUARUN_ONEHOST_H
 
 #include "options.h"
 
-/** Run it; returns the exit code. */
-int onehost_run(const struct options *options);
+/** Start the job and wait for its end.  Returns the exit code of skuarun. */
+int onehost_run(const struct run_options *options);
 
 #endif

@@ -16,19 +16,20 @@ static const char help[] =
     "\n"
     "Start a Skua program on this host, or on several.\n"
     "\n"
-    "  -n, --pes=N          number of PEs (default: one a core)\n"
-    "  -t, --threads=N      PEs in each process, as threads (default: 1)\n"
-    "  -l, --label          begin every line of output with its PEs: [3] or [4-7]\n"
+    "  -n, --pes=N          number of PEs (default: one per core)\n"
+    "  -t, --threads=N      PEs of each process, as threads (default: 1)\n"
+    "  -l, --label          prefix every line of output with its PEs: [3] or [4-7]\n"
     "      --pin=WHERE      auto, none, or CPUs such as 0,2,4-7 (default: auto)\n"
     "  -H, --hosts=A:N,B:N  the hosts, with the number of PEs on each\n"
-    "      --launcher=HOW   reach them by ssh, srun, or a command in which %h is the\n"
+    "      --launcher=HOW   start agents by ssh, srun, or a command in which %h is the\n"
     "                       host (default: srun in a Slurm job, else ssh)\n"
-    "      --agent-path=P   where skuarun is on them (default: where it is here)\n"
-    "  -x, --export=A,B     variables of the environment they get beside the usual ones\n"
+    "      --agent-path=P   path of skuarun on the hosts (default: its path here)\n"
+    "  -x, --export=A,B     environment variables to pass to the hosts, besides the usual\n"
+    "                       ones\n"
     "  -s, --set=NAME=VALUE change a setting; `skua info --config' lists them\n"
-    "  -v, --verbose        say what is started where\n"
-    "  -h, --help           this text\n"
-    "  -V, --version        the version\n"
+    "  -v, --verbose        print where each process is started\n"
+    "  -h, --help           print this text\n"
+    "  -V, --version        print the version\n"
     "\n"
     "examples:\n"
     "  skuarun -n 8 ./app         eight processes of one PE\n"
@@ -36,8 +37,8 @@ static const char help[] =
     "  skuarun -H a:8,b:8 ./app   eight PEs on each of two hosts\n"
     "  skuarun -l -s log_level=info ./app\n"
     "\n"
-    "The exit code is the one given to skua_exit(); of a PE that fails, its own,\n"
-    "or 128 plus the signal that ended it.\n";
+    "The exit code is the argument of skua_exit(); if a process fails, its exit code,\n"
+    "or 128 plus the signal that killed it.\n";
 
 static const struct option long_options[] = {
     {"pes", required_argument, NULL, 'n'},
@@ -55,7 +56,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static void wrong(const char *format, const char *what)
+static void run_options_error(const char *format, const char *what)
 {
     fprintf(stderr, "skuarun: ");
     fprintf(stderr, format, what);
@@ -63,47 +64,50 @@ static void wrong(const char *format, const char *what)
     exit(2);
 }
 
-static int number(const char *text, const char *option)
+static int run_options_number(const char *text, const char *option)
 {
     char *end;
     long  n;
 
     errno = 0;
     n     = strtol(text, &end, 10);
-    if (errno || *end || end == text || n < 1 || n > PES_MOST)
-        wrong(option, text);
+    if (errno || *end || end == text || n < 1 || n > PES_MAX)
+        run_options_error(option, text);
     return (int)n;
 }
 
-/* "log_level=info" sets SKUA_LOG_LEVEL; the prefix may be there already. */
-static void set(const char *assignment)
+/* Sets the environment variable of a setting: "log_level=info" sets SKUA_LOG_LEVEL.  The name may
+ * carry the prefix SKUA_ already. */
+static void run_options_set(const char *assignment)
 {
     const char *value = strchr(assignment, '=');
     char        name[128];
     int         n;
 
     if (!value || value == assignment)
-        wrong("--set=%s: expected NAME=VALUE", assignment);
+        run_options_error("--set=%s: expected NAME=VALUE", assignment);
     n = snprintf(name, sizeof name, "%s%.*s", strncasecmp(assignment, "SKUA_", 5) ? "SKUA_" : "",
                  (int)(value - assignment), assignment);
     if (n < 0 || (size_t)n >= sizeof name)
-        wrong("--set=%s: no setting has so long a name", assignment);
+        run_options_error("--set=%s: the name is too long", assignment);
     for (char *c = name; *c; c++)
         *c = (char)toupper((unsigned char)*c);
     setenv(name, value + 1, 1);
 }
 
-struct options options_parse(int argc, char **argv)
+struct run_options run_options_parse(int argc, char **argv)
 {
-    struct options options = {.threads = 1, .exports = ""};
-    int            c;
+    struct run_options options = {.threads = 1, .exports = ""};
+    int                c;
 
-    /* "+": the program's own options are its affair. */
+    /* "+": parsing stops at the program; the options after it are its own. */
     while ((c = getopt_long(argc, argv, "+n:t:lH:x:s:vhV", long_options, NULL)) != -1) {
         switch (c) {
-        case 'n': options.pes = number(optarg, "-n %s: expected a number from 1 to 65535"); break;
+        case 'n':
+            options.pes = run_options_number(optarg, "-n %s: expected a number from 1 to 65535");
+            break;
         case 't':
-            options.threads = number(optarg, "-t %s: expected a number from 1 to 65535");
+            options.threads = run_options_number(optarg, "-t %s: expected a number from 1 to 65535");
             break;
         case 'l': options.label = true; break;
         case 'p': setenv("SKUA_PIN", optarg, 1); break;
@@ -111,7 +115,7 @@ struct options options_parse(int argc, char **argv)
         case 'L': setenv("SKUA_LAUNCHER", optarg, 1); break;
         case 'a': setenv("SKUA_AGENT_PATH", optarg, 1); break;
         case 'x': options.exports = optarg; break;
-        case 's': set(optarg); break;
+        case 's': run_options_set(optarg); break;
         case 'v': options.verbose = true; break;
         case 'h': fputs(help, stdout); exit(0);
         case 'V': puts("skuarun " SKUA_VERSION); exit(0);
@@ -119,7 +123,7 @@ struct options options_parse(int argc, char **argv)
         }
     }
     if (optind == argc)
-        wrong("%s", "no program was named");
+        run_options_error("%s", "no program given");
     options.command = argv + optind;
     return options;
 }

@@ -5,20 +5,20 @@
 
 #include <stdbool.h>
 
-#define PES_MOST 65535
+/** The largest number of PEs of a job. */
+#define PES_MAX 65535
 
-struct options {
-    int         pes;     /* 0: not said */
-    int         threads; /* PEs to a process */
+struct run_options {
+    int         pes;     /* of the job; 0: not given                          */
+    int         threads; /* PEs of each process                               */
     bool        label, verbose;
-    const char *hosts;   /* as given, or NULL: this one */
-    const char *exports; /* more variables for other hosts, or "" */
-    char      **command; /* the program and its arguments, with a NULL */
+    const char *hosts;   /* the argument of --hosts, or NULL: this host alone */
+    const char *exports; /* the argument of --export, or ""                   */
+    char      **command; /* the program and its arguments, ended by NULL      */
 };
 
-/** Read the command line.  --help and --version print and exit; an error says
- *  what is wrong and exits with 2.  --pin, --set and the like change the
- *  environment. */
-struct options options_parse(int argc, char **argv);
+/** Parse the command line.  --help and --version print and exit with 0; an error prints what is
+ *  wrong and exits with 2.  --pin, --set, --launcher and --agent-path set environment variables. */
+struct run_options run_options_parse(int argc, char **argv);
 
 #endif

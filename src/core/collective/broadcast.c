@@ -21,7 +21,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 #include "core/message/msg_counts.h"
 
 struct ski_broadcast_node {
@@ -74,7 +74,7 @@ static struct ski_broadcast_node *broadcast_node_new(struct ski_pe         *self
 
     *node =
         (struct ski_broadcast_node){.open = tree->children + 1, .parent = parent, .above = above};
-    node->name = ski_slots_add(&self->broadcasts, node);
+    node->name = ski_slots_add(&self->collectives->broadcasts, node);
     return node;
 }
 
@@ -96,7 +96,7 @@ static void finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
 {
     if (--node->open > 0)
         return;
-    ski_slots_remove(&self->broadcasts, node->name);
+    ski_slots_remove(&self->collectives->broadcasts, node->name);
     if (node->parent < 0)
         broadcast_over(self, node);
     else
@@ -108,7 +108,7 @@ static void finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
 void ski_on_broadcast_done(skua_msg *msg)
 {
     struct ski_broadcast_node *node =
-        ski_slots_find(&ski_self->broadcasts, *(const uint64_t *)skua_msg_data(msg));
+        ski_slots_find(&ski_self->collectives->broadcasts, *(const uint64_t *)skua_msg_data(msg));
 
     if (!node) {
         ski_far_drop(ski_self, msg);
@@ -124,7 +124,8 @@ void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct s
     for (int i = 0; i < tree->children; i++) {
         int pe = ski_tree_child(tree, i);
 
-        if (!near || ski_job_index(self->job, pe) >= 0)
+        if ((!near || ski_job_index(self->job, pe) >= 0) &&
+            !ski_msg_try_tailed(self, pe, SKI_HANDLER_BROADCAST, msg, tail))
             ski_msg_post(self, pe, SKI_HANDLER_BROADCAST, ski_broadcast_copy(msg, tail));
     }
 }
@@ -154,7 +155,7 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
     /* Found anew: a packet that lied may have ended it while the handler waited. */
-    node = name ? ski_slots_find(&self->broadcasts, name) : NULL;
+    node = name ? ski_slots_find(&self->collectives->broadcasts, name) : NULL;
     if (node)
         finish_one(self, node);
 }
@@ -205,7 +206,8 @@ void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_
 void ski_on_broadcast_here(skua_msg *msg)
 {
     uint64_t                         name = *(const uint64_t *)skua_msg_data(msg);
-    const struct ski_broadcast_node *node = ski_slots_find(&ski_self->broadcasts, name);
+    const struct ski_broadcast_node *node =
+        ski_slots_find(&ski_self->collectives->broadcasts, name);
 
     skua_msg_free(msg);
     if (node)
@@ -230,7 +232,7 @@ static skua_msg *carrier(struct ski_broadcast_node *node)
  * free then. */
 static uint64_t broadcast_count(struct ski_pe *self, const skua_msg *msg, bool asked)
 {
-    struct ski_collectives *c    = &self->collectives;
+    struct ski_collectives *c    = self->collectives;
     uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->pes_here;
 
     c->in_flight += cost;
@@ -321,7 +323,7 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     if (ski_ownership_checked(self))
         ski_ownership_send(self, SKI_GIVER_BROADCAST, msg, handler.id, __builtin_return_address(0),
                            false);
-    if (SKI_UNLIKELY(ski_window_full(&self->collectives)))
+    if (SKI_UNLIKELY(ski_window_full(self->collectives)))
         broadcast_later(self, handler.id, msg, done);
     else
         broadcast_begin_counted(self, handler.id, msg, done);

@@ -19,7 +19,8 @@
 #ifndef SKI_BROADCAST_H
 #define SKI_BROADCAST_H
 
-#include "core/message/message.h"
+#include "core/collective/collective.h"
+#include "core/data/msg.h"
 #include "core/collective/tree.h"
 
 struct ski_pe;

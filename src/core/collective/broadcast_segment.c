@@ -8,7 +8,7 @@
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 #include "transport/driver.h"
 
 #define SEGMENT_LEAST ((size_t)128 << 10)
@@ -65,14 +65,14 @@ static struct ski_transfer *transfer_new(struct ski_pe *self, skua_msg *msg, siz
 {
     struct ski_transfer *t = ski_calloc(1, sizeof *t + (segments + 7) / 8);
 
-    t->next    = self->transfers;
-    t->at      = &self->transfers;
+    t->next    = self->collectives->transfers;
+    t->at      = &self->collectives->transfers;
     t->parent  = -1;
-    t->sent_as = self->transfers_sent++;
+    t->sent_as = self->collectives->transfers_sent++;
     t->msg     = msg;
     if (t->next)
         t->next->at = &t->next;
-    return self->transfers = t;
+    return self->collectives->transfers = t;
 }
 
 static void transfer_free(struct ski_transfer *t)
@@ -85,8 +85,8 @@ static void transfer_free(struct ski_transfer *t)
 
 void ski_segments_destroy(struct ski_pe *self)
 {
-    while (self->transfers)
-        transfer_free(self->transfers);
+    while (self->collectives->transfers)
+        transfer_free(self->collectives->transfers);
 }
 
 /* Ends @p t.  Returns its message, or a copy while the network reads from that. */
@@ -235,7 +235,7 @@ static bool segment_possible(const struct ski_pe *self, const skua_msg *msg,
 static struct ski_transfer *transfer_find(const struct ski_pe      *self,
                                           const struct ski_segment *segment)
 {
-    struct ski_transfer *t = self->transfers;
+    struct ski_transfer *t = self->collectives->transfers;
 
     while (t && (t->parent != segment->tail.parent || t->number != segment->number || t->released))
         t = t->next;

@@ -36,12 +36,16 @@
 
 #include <skua/collective.h>
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
+#include "core/data/slot_table.h"
 
 struct ski_pe;
 struct ski_reduction;
 struct ski_split;
 struct ski_deferred;
+struct ski_reduction_board;
+struct ski_board_peer;
+struct ski_transfer;
 
 #define SKI_CREDITORS    64  /* PEs whose credits a PE gathers; a power of two */
 #define SKI_CREDIT_LEAST 8   /* of a credit on the wire */
@@ -63,6 +67,18 @@ struct ski_collectives {
     struct ski_reduction  *spare;  /* records to be used again                      */
     struct ski_split      *splits; /* large calls in flight                         */
 
+    /* small reductions (reduction_slot.h) */
+    uint64_t                    small_calls;        /* that this PE has made                   */
+    uint64_t                    small_begun;        /* those among them that have begun        */
+    uint64_t                    published_low;      /* in our board                            */
+    struct ski_reduction       *small, **small_end; /* those in flight, in their order    */
+    struct ski_reduction_board *board;              /* ours, or NULL                           */
+    struct ski_board_peer      *peers;              /* by index on the host                    */
+    /* broadcasts */
+    struct ski_slots     broadcasts;     /* nodes of those that are waited for        */
+    struct ski_transfer *transfers;      /* broadcasts in segments that are in flight */
+    uint64_t             transfers_sent; /* ever */
+
     /* flow control */
     uint64_t             window;                   /* bytes */
     uint64_t             in_flight;                /* bytes */
@@ -72,6 +88,7 @@ struct ski_collectives {
     struct ski_creditor  creditor[SKI_CREDITORS];
 };
 
+/** Allocates the state of collectives of a PE, and frees it. */
 void ski_collectives_init(struct ski_pe *self);
 void ski_collectives_destroy(struct ski_collectives *collectives);
 
@@ -126,6 +143,9 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */
 
+/** The handler that a message of SKI_HANDLER_BROADCAST runs on each PE. */
+uint32_t ski_broadcast_handler(skua_msg *msg);
+
 /** skua_broadcast() of the runtime's own, which is not counted and never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 
@@ -144,11 +164,18 @@ bool ski_op_splits(skua_op op);
 const char *ski_op_name(skua_op op);
 const char *ski_type_name(skua_type type);
 
-/** Bytes of an element; 0: there is no such type. */
+/** Return the binary logarithm of the bytes of an element of @p type, which exists: dividing by
+ *  its size is a shift. */
+static inline unsigned ski_type_shift(skua_type type)
+{
+    static const uint8_t shifts[] = {2, 3, 3, 2, 3, 3, 4, 0};
+    return shifts[type];
+}
+
+/** Return the bytes of an element; 0: there is no such type. */
 static inline size_t ski_type_size(skua_type type)
 {
-    static const uint8_t sizes[] = {4, 8, 8, 4, 8, 8, 16, 1};
-    return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
+    return (unsigned)type <= SKUA_BYTE ? (size_t)1 << ski_type_shift(type) : 0;
 }
 
 #endif

@@ -4,26 +4,33 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/collective/collective.h"
+#include "core/collective/reduction.h"
 #include "core/collective/reduction_order.h"
+#include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 #include "core/sched/wait.h"
 
 #define PART_OF_ARENA 8 /* all windows of a host together take at most this part of it */
 
 void ski_collectives_init(struct ski_pe *self)
 {
-    struct ski_collectives *c     = &self->collectives;
+    struct ski_collectives *c     = ski_calloc(1, sizeof *c);
     uint64_t                share = self->job->arena->bytes / PART_OF_ARENA;
 
+    self->collectives = c;
+    self->polled      = &ski_reductions_polled;
     share /= (uint64_t)self->job->pes_here;
     c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
     c->deferred_end = &c->deferred;
+    c->small_end    = &c->small;
     c->levels       = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;
+    ski_board_open(self);
 }
 
 void ski_collectives_destroy(struct ski_collectives *c)
@@ -36,18 +43,21 @@ void ski_collectives_destroy(struct ski_collectives *c)
             free(gone);
     }
     ski_reductions_destroy(c);
+    ski_board_close(c);
+    ski_slots_end(&c->broadcasts, free);
+    free(c);
 }
 
 /* ---- waiting and deferring -------------------------------------------------- */
 
 bool ski_window_waits(const struct ski_pe *self)
 {
-    return self->thread || self->loops == 0;
+    return self->thread || self->loop.depth == 0;
 }
 
 void ski_window_defer(struct ski_pe *self, struct ski_deferred *call)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     call->next       = NULL;
     *c->deferred_end = call;
@@ -75,14 +85,14 @@ void ski_window_wait(struct ski_pe *self, struct ski_deferred *call)
     while (!call->begun)
         if (!ski_wait_on(self, &call->waiters, window_call)) {
             if (!call->begun)
-                window_take_out(&self->collectives, call);
+                window_take_out(self->collectives, call);
             return;
         }
 }
 
 static void window_begin_first(struct ski_pe *self)
 {
-    struct ski_collectives *c    = &self->collectives;
+    struct ski_collectives *c    = self->collectives;
     struct ski_deferred    *call = c->deferred;
 
     c->deferred = call->next;
@@ -99,7 +109,7 @@ static void window_begin_first(struct ski_pe *self)
 
 void ski_window_open(struct ski_pe *self)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     if (SKI_LIKELY(!c->deferred) || c->draining)
         return;
@@ -111,9 +121,9 @@ void ski_window_open(struct ski_pe *self)
 
 void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source)
 {
-    if (cost > self->collectives.in_flight)
+    if (cost > self->collectives->in_flight)
         ski_fatal("PE %d sent a %s that makes no sense", source, what);
-    self->collectives.in_flight -= cost;
+    self->collectives->in_flight -= cost;
 }
 
 /* ---- credits ----------------------------------------------------------------- */
@@ -129,14 +139,14 @@ static void window_send_credit(struct ski_creditor *creditor)
 
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
 {
-    struct ski_creditor *creditor = &self->collectives.creditor[(unsigned)pe % SKI_CREDITORS];
+    struct ski_creditor *creditor = &self->collectives->creditor[(unsigned)pe % SKI_CREDITORS];
 
     if (creditor->pe != pe) {
         window_send_credit(creditor);
         creditor->pe = pe;
     }
     creditor->bytes += cost;
-    if (now || creditor->bytes >= self->collectives.window / 8)
+    if (now || creditor->bytes >= self->collectives->window / 8)
         window_send_credit(creditor);
 }
 
@@ -145,7 +155,7 @@ void ski_on_credit(skua_msg *msg)
     uint64_t bytes;
 
     memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
-    if (bytes > ski_self->collectives.in_flight) {
+    if (bytes > ski_self->collectives->in_flight) {
         ski_far_drop(ski_self, msg);
         return;
     }

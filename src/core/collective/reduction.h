@@ -29,41 +29,35 @@
 #include <skua/message.h>
 
 #include "core/collective/collective.h"
-#include "core/message/message.h"
+#include "core/collective/reduction_slot.h"
+#include "core/data/msg.h"
 
 struct ski_pe;
 
 enum { SKI_WAY_WHOLE, SKI_WAY_SEGMENT, SKI_WAY_EXPOSE, SKI_WAY_COMBINED, SKI_WAYS };
 
-struct ski_reduction_head {
-    uint64_t number;
-    uint64_t count; /* elements of the call */
-    int32_t  root;
-    uint32_t call; /* its place in the order of calls, modulo 2^32 */
-    uint16_t op;
-    uint8_t  type, way;
-    uint8_t  all;   /* PEs get the result   */
-    uint8_t  round; /* of this message      */
-    uint8_t  ask;   /* for a credit at once */
-    uint8_t  barrier;
-};
-
 /* A reduction that is in flight on this PE. */
 struct ski_reduction {
     struct ski_reduction_head head;
-    int32_t                   from;   /* the PE whose head that is, for errors           */
-    bool                      sent;   /* the partial result, in this round               */
-    bool                      placed; /* the result is received into its place          */
-    uint32_t                  round;  /* that it is in                                   */
-    size_t                    bytes;  /* of its elements                                 */
-    char                     *mine;   /* the partial result; NULL until this PE has called */
-    skua_msg                 *msg;    /* that it lies in, behind its head, or NULL       */
+    int32_t                   from;    /* the PE whose head that is, for errors           */
+    bool                      sent;    /* the partial result, in this round               */
+    bool                      placed;  /* the result is received into its place          */
+    bool                      small;   /* a small call of this PE: see reduction_slot.h  */
+    bool                      slotted; /* the partial result was sent by a slot          */
+    uint32_t                  round;   /* that it is in                                   */
+    size_t                    bytes;   /* of its elements                                 */
+    char                     *mine;    /* the partial result; NULL until this PE has called */
+    skua_msg                 *msg;     /* that it lies in, behind its head, or NULL       */
     union {
         skua_completion       done;  /* SKI_WAY_WHOLE */
         struct ski_split     *split; /* the others    */
         struct ski_reduction *next;  /* spare         */
     };
-    skua_msg *in[]; /* what has come, by round */
+    uint64_t               small_call;             /* of a small one: its number ...    */
+    struct ski_reduction  *small_next;             /* ... the next one that is in flight, */
+    struct ski_reduction **small_at;               /* ... and the pointer to this one     */
+    _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* its partial result is in one of them */
+    skua_msg *in[];                                /* what has come, by round */
 };
 
 /* A call, as it is made. */
@@ -71,6 +65,7 @@ struct ski_reduction_call {
     struct ski_reduction_head head;
     const void               *data;
     size_t                    bytes;
+    uint64_t                  small_call; /* of a small one */
     skua_completion           done;
 };
 
@@ -95,6 +90,9 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
  *  it lies in, or NULL.  The reduction may be over when it returns. */
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
                         struct ski_split *split, char *mine, skua_msg *msg, size_t bytes);
+
+/** What the scheduler polls while small calls are in flight: the slots of reduction_slot.h. */
+extern const struct ski_polled ski_reductions_polled;
 
 /** Returns how many bytes of a result, whose packet has the header @p msg and begins with @p data,
  *  are to be received at *@p to; 0: it is to be received as any other packet. */

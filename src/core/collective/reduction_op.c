@@ -88,7 +88,21 @@ static void statistics(void *into, const void *from, size_t count, skua_type typ
     }
 }
 
+/* Kinds of operators by what they work on; `op_types` says on which types. */
 enum { NUMBERS, REALS, TRUTHS, INTEGERS, DOUBLES, ANYTHING };
+
+#define TYPE(type) (1u << (type))
+#define ALL        (TYPE(SKUA_BYTE) - 1)
+#define COMPLEX    (TYPE(SKUA_COMPLEX_FLOAT) | TYPE(SKUA_COMPLEX_DOUBLE))
+
+static const uint8_t op_types[] = {
+    [NUMBERS]  = ALL,
+    [REALS]    = ALL & ~COMPLEX,
+    [TRUTHS]   = ALL & ~COMPLEX,
+    [INTEGERS] = TYPE(SKUA_INT32) | TYPE(SKUA_INT64) | TYPE(SKUA_UINT64),
+    [DOUBLES]  = TYPE(SKUA_DOUBLE),
+    [ANYTHING] = ALL | TYPE(SKUA_BYTE),
+};
 
 struct op {
     const char *name;
@@ -123,7 +137,7 @@ skua_op skua_op_register(const char *name, skua_op_fn fn)
     return (skua_op){(uint32_t)BUILTIN + registered_count++};
 }
 
-static const struct op *find(skua_op op)
+static const struct op *op_find(skua_op op)
 {
     if (op.id < BUILTIN)
         return &builtin[op.id];
@@ -132,32 +146,27 @@ static const struct op *find(skua_op op)
 
 skua_op_fn ski_op_function(skua_op op, skua_type type)
 {
-    const struct op *found      = find(op);
-    bool             is_complex = type == SKUA_COMPLEX_FLOAT || type == SKUA_COMPLEX_DOUBLE;
-    bool             integer    = type <= SKUA_UINT64;
+    const struct op *found = op_find(op);
 
-    if (!found || ski_type_size(type) == 0 || (found->types != ANYTHING && type == SKUA_BYTE) ||
-        (found->types == INTEGERS && !integer) ||
-        (found->types == DOUBLES && type != SKUA_DOUBLE) ||
-        ((found->types == REALS || found->types == TRUTHS) && is_complex))
+    if (!found || (unsigned)type > SKUA_BYTE || !(op_types[found->types] >> type & 1))
         return NULL;
     return found->fn;
 }
 
 void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type)
 {
-    if (find(op)->types == TRUTHS)
+    if (op_find(op)->types == TRUTHS)
         logical_or(data, data, count, type);
 }
 
 bool ski_op_splits(skua_op op)
 {
-    return find(op)->types < DOUBLES;
+    return op_find(op)->types < DOUBLES;
 }
 
 const char *ski_op_name(skua_op op)
 {
-    const struct op *found = find(op);
+    const struct op *found = op_find(op);
     return found ? found->name : "unknown operator";
 }
 

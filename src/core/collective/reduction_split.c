@@ -21,7 +21,7 @@
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 #include "core/collective/reduction.h"
 
 #define SLICES_FROM   16384  /* bytes: smaller calls go whole, inside a host ... */
@@ -79,7 +79,7 @@ uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes)
 static struct ski_split *split_new(struct ski_pe *self, const struct ski_reduction_call *call,
                                    bool buffer)
 {
-    struct ski_collectives *c     = &self->collectives;
+    struct ski_collectives *c     = self->collectives;
     struct ski_split       *split = ski_malloc(sizeof *split);
 
     *split = (struct ski_split){.next  = c->splits,
@@ -155,7 +155,7 @@ static void split_join_segment(struct ski_pe *self, struct ski_split *split,
     skua_msg                 *msg    = stays ? NULL : ski_reduction_msg(bytes);
     char *mine = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
-    self->collectives.in_flight += ski_call_cost(bytes);
+    self->collectives->in_flight += ski_call_cost(bytes);
     ski_reduction_fill(call, offset, mine, bytes);
     ski_reduction_join(self, &head, split, mine, msg, bytes);
 }
@@ -200,7 +200,7 @@ static void split_begin_slices(struct ski_pe *self, const struct ski_reduction_c
     skua_msg         *msg      = ski_reduction_msg(bytes);
     uint64_t         *address  = (uint64_t *)(void *)ski_reduction_elements(msg);
 
-    self->collectives.in_flight += ski_call_cost(call->bytes);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
     ski_reduction_fill(call, 0, elements, call->bytes);
     memset(address, 0, bytes);
     address[self->pe] = (uintptr_t)elements;

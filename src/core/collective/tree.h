@@ -19,7 +19,7 @@ struct ski_tree {
 
 static inline struct ski_tree ski_tree_at(int pe, int pes, int root, int arity)
 {
-    struct ski_tree tree  = {pes, root, arity, (pe - root + pes) % pes, 0};
+    struct ski_tree tree  = {pes, root, arity, pe < root ? pe - root + pes : pe - root, 0};
     int64_t         first = (int64_t)arity * tree.rank + 1;
 
     if (first < pes)
@@ -29,8 +29,8 @@ static inline struct ski_tree ski_tree_at(int pe, int pes, int root, int arity)
 
 static inline int ski_tree_child(const struct ski_tree *tree, int i)
 {
-    int64_t rank = (int64_t)tree->arity * tree->rank + 1 + i;
-    return (int)((rank + tree->root) % tree->pes);
+    int64_t pe = (int64_t)tree->arity * tree->rank + 1 + i + tree->root;
+    return (int)(pe < tree->pes ? pe : pe - tree->pes);
 }
 
 static inline int ski_tree_parent(const struct ski_tree *tree)

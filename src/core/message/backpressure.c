@@ -7,6 +7,7 @@
 #include <skua/thread.h>
 #include <skua/time.h>
 
+#include "core/message/inbox_recv.h"
 #include "core/net/net.h"
 
 #define BACKPRESSURE_TURN    8 /* cells taken from the inbox in a turn           */
@@ -68,7 +69,7 @@ static void backpressure_turn(struct ski_pe *self)
     }
     ski_msg_arrivals(self, BACKPRESSURE_TURN);
     ski_pe_look_for_exit(self);
-    if (self->far && !ski_far_progressing(self))
+    if (self->net && !ski_far_progressing(self))
         ski_far_progress(self);
     ski_heap_collect(self->pool.heap);
     ski_heap_trim(self->pool.heap);
@@ -77,11 +78,11 @@ static void backpressure_turn(struct ski_pe *self)
 
 bool ski_backpressure_burst(struct ski_pe *self)
 {
-    if (self->burst.popped != self->queue.popped) {
-        self->burst.popped = self->queue.popped;
-        self->burst.count  = 0;
+    if (self->backpressure.burst_popped != self->queue.popped) {
+        self->backpressure.burst_popped = self->queue.popped;
+        self->backpressure.burst        = 0;
     }
-    return ++self->burst.count > SKI_BACKPRESSURE_BURST;
+    return ++self->backpressure.burst > SKI_BACKPRESSURE_BURST;
 }
 
 void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *waiting)
@@ -91,15 +92,15 @@ void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *wai
     bool                more = waiting(self, pe, &moved);
     struct backpressure wait = {pe, moved, now, now, false};
 
-    if (self->impatient.pe == pe && self->impatient.moved == moved)
+    if (self->backpressure.gave_up_on == pe && self->backpressure.gave_up_moved == moved)
         return; /* nothing has moved since patience ended */
-    self->impatient.pe = -1;
+    self->backpressure.gave_up_on = -1;
     self->stats.held_back++;
     while (more && ski_arena_pressed(self->pool.arena) && !ski_pe_exiting(self) &&
            (self->thread || !ski_msg_bell_next(self))) {
         if (!backpressure_patient(self, &wait, moved)) {
-            self->impatient.pe    = pe;
-            self->impatient.moved = moved;
+            self->backpressure.gave_up_on    = pe;
+            self->backpressure.gave_up_moved = moved;
             return;
         }
         backpressure_turn(self);

@@ -37,11 +37,11 @@ struct ski_traffic {
 static inline struct ski_traffic ski_traffic_of(const struct ski_pe *pe)
 {
     const skua_stats *stats = &pe->stats;
-    bool              busy  = pe->polling > 0 || pe->late || ski_far_operating(pe);
+    bool              busy  = pe->loop.polling > 0 || ski_net_will_send(pe);
     uint64_t          away  = stats->sent_inline + stats->sent_pointer + stats->sent_far;
 
     return (struct ski_traffic){.sent = pe->queue.pushed - stats->received + away +
-                                        pe->pending.waiting + busy,
+                                        pe->backlog.waiting + busy,
                                 .received = pe->queue.popped - pe->held};
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "core/pe/crash.h"
+#include "core/pe/code_address.h"
 #include "core/pe/handler.h"
 
 #define SUM_WHOLE ((size_t)65536) /* longer messages are summed up at both ends */

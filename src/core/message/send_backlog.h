@@ -16,12 +16,8 @@
 #include "base/arch.h"
 
 struct ski_pe;
+struct ski_send_backlog;
 struct skua_msg;
-
-struct ski_pending {
-    struct ski_backlog *first;   /* send_backlog.c                              */
-    uint64_t            waiting; /* messages, which no other counter counts */
-};
 
 /** Send @p msg, or keep it behind what already waits for @p pe. */
 SKI_COLD void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg);
@@ -30,6 +26,6 @@ SKI_COLD void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg
 SKI_COLD void ski_pending_flush(struct ski_pe *self);
 
 /** The job ends: forget what waits. */
-void ski_pending_destroy(struct ski_pending *pending);
+void ski_pending_destroy(struct ski_send_backlog *backlog);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ack_policy.h - whether somebody who goes out uses to be back soon.
+ * ack_policy.h - whether a PE that leaves the runtime is expected back soon.
  *
- * Trusted is who was back within `soon` each of the last `need` times.  need begins with 8
- * and doubles, to 4096, each time that somebody who was trusted or not was not back: who is
- * back a few times and then computes, again and again, abuses it once or a few times, and
- * then once in thousands.
+ * A PE is expected back if each of its last `needed` absences was shorter than `limit`.  `needed`
+ * starts at SKI_ACK_NEEDED_FIRST and doubles, up to SKI_ACK_NEEDED_MOST, with each long absence: a
+ * PE that alternates between short absences and computing is wrongly expected a few times, then
+ * once in thousands.
  */
 #ifndef SKI_ACK_POLICY_H
 #define SKI_ACK_POLICY_H
@@ -13,41 +13,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SKI_TRUST_FIRST 8
-#define SKI_TRUST_MOST  4096
+#include "base/assert.h"
 
-struct ski_trust {
-    uint32_t quick, need; /* times that it was back soon, and must have been */
-    uint64_t since;       /* ticks: out since then; 0: it is not             */
-    uint64_t soon;        /* ticks; 0: nobody is trusted                     */
+#define SKI_ACK_NEEDED_FIRST 8
+#define SKI_ACK_NEEDED_MOST  4096
+
+struct ski_ack_policy {
+    uint32_t prompt; /* short absences in a row                            */
+    uint32_t needed; /* of them before the PE is expected back             */
+    uint64_t since;  /* ticks: absent since then; 0: the PE is not absent  */
+    uint64_t limit;  /* ticks of a short absence; 0: none is expected back */
 };
 
-static inline struct ski_trust ski_trust(uint64_t soon)
+/** Makes a policy whose short absences last at most @p limit ticks. */
+static inline struct ski_ack_policy ski_ack_policy_make(uint64_t limit)
 {
-    return (struct ski_trust){.need = SKI_TRUST_FIRST, .soon = soon};
+    return (struct ski_ack_policy){.needed = SKI_ACK_NEEDED_FIRST, .limit = limit};
 }
 
-/** It goes out at @p now, in ticks. */
-static inline void ski_trust_out(struct ski_trust *trust, uint64_t now)
+/** Begins an absence at @p now, in ticks. */
+static inline void ski_ack_policy_leave(struct ski_ack_policy *policy, uint64_t now)
 {
-    trust->since = now | 1;
+    policy->since = now | 1;
 }
 
-/** It was out, and is back. */
-static inline void ski_trust_back(struct ski_trust *trust, uint64_t now)
+/** Ends the absence that has begun, and judges it. */
+static inline void ski_ack_policy_return(struct ski_ack_policy *policy, uint64_t now)
 {
-    if ((int64_t)(now - trust->since) <= (int64_t)trust->soon) {
-        trust->quick++;
+    ski_assert(policy->since != 0);
+    if ((int64_t)(now - policy->since) <= (int64_t)policy->limit) {
+        policy->prompt++;
     } else {
-        trust->quick = 0;
-        trust->need  = trust->need < SKI_TRUST_MOST ? 2 * trust->need : SKI_TRUST_MOST;
+        policy->prompt = 0;
+        policy->needed =
+            policy->needed < SKI_ACK_NEEDED_MOST ? 2 * policy->needed : SKI_ACK_NEEDED_MOST;
     }
-    trust->since = 0;
+    policy->since = 0;
 }
 
-static inline bool ski_trusted(const struct ski_trust *trust)
+/** Returns whether the PE is expected back soon. */
+static inline bool ski_ack_policy_expects(const struct ski_ack_policy *policy)
 {
-    return trust->quick >= trust->need && trust->soon > 0;
+    return policy->prompt >= policy->needed && policy->limit > 0;
 }
 
 #endif

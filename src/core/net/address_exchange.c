@@ -11,7 +11,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "core/message/message.h"
+#include "core/data/msg.h"
 
 #define KEY           "skua.ports"
 #define NAMES         "skua.names"

@@ -2,41 +2,38 @@
 /* deferred_ack.c - see deferred_ack.h. */
 #include "core/net/deferred_ack.h"
 
-#include "base/config.h"
+#include <stddef.h>
 
-void ski_late_init(struct ski_pe *self)
+#include "base/clock.h"
+
+void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
-    self->late_trust = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
+    void (*send)(struct ski_pe *) = ack->send;
+
+    ack->send   = NULL;
+    ack->passes = 0;
+    if (send)
+        send(self);
 }
 
-void ski_late_settle(struct ski_pe *self)
+/* Sending comes here again: the absence is ended before. */
+void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
-    void (*late)(struct ski_pe *) = self->late;
-
-    self->late        = NULL;
-    self->late_passes = 0;
-    if (late)
-        late(self);
+    ski_ack_policy_return(&ack->policy, ski_ticks());
+    ski_deferred_ack_send(ack, self);
 }
 
-/* What is sent here comes here again: since when we were out is forgotten before. */
-void ski_late_back(struct ski_pe *self)
+void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self, bool idle)
 {
-    ski_trust_back(&self->late_trust, ski_ticks());
-    ski_late_settle(self);
+    if (ack->policy.since)
+        ski_deferred_ack_return(ack, self);
+    else if (ack->send && (idle || ack->passes++ > 0))
+        ski_deferred_ack_send(ack, self);
 }
 
-void ski_late_look(struct ski_pe *self)
+void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
-    if (self->late_trust.since)
-        ski_late_back(self);
-    else if (self->late && (self->queue.pushed == self->queue.popped || self->late_passes++ > 0))
-        ski_late_settle(self);
-}
-
-void ski_late_out(struct ski_pe *self)
-{
-    if (!ski_trusted(&self->late_trust))
-        ski_late_settle(self);
-    ski_trust_out(&self->late_trust, ski_ticks());
+    if (!ski_ack_policy_expects(&ack->policy))
+        ski_deferred_ack_send(ack, self);
+    ski_ack_policy_leave(&ack->policy, ski_ticks());
 }

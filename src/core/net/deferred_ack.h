@@ -1,52 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * deferred_ack.h - when that is sent which the layer above has to send to other hosts, but which
- * is less urgent than what comes next: that a put is done (self->late).
+ * deferred_ack.h - when the acknowledgements of puts from other hosts are sent.
  *
- * It is sent when nothing else is in the queue, or when one message has run, which may be
- * what the put set off.  And it is sent before a call that ran the scheduler returns, for
- * the caller may compute for long, and somebody may wait for it.  That costs who waited for
- * the put a system call before it can answer.  So a PE that has proved to be back soon is
- * trusted (ack_policy.h; soon is SKUA_LINGER): it is sent behind the next packet of its own, or
- * when it next runs the scheduler.
+ * An acknowledgement is less urgent than what the put sets off.  It is sent when the queue is
+ * empty, when one message has run since, or before a call that ran the scheduler returns, because
+ * its caller may compute for long while the origin waits.  The last rule costs a PE that waited for
+ * the put a system call before it can answer.  So a PE that is expected back soon (ack_policy.h;
+ * the setting is SKUA_LINGER) sends its acknowledgements behind its next packet, or when it next
+ * runs the scheduler.
+ *
+ * The layer above keeps the acknowledgements; here is only the function that sends all of them.
  */
 #ifndef SKI_DEFERRED_ACK_H
 #define SKI_DEFERRED_ACK_H
 
-#include "core/pe/pe.h"
+#include <stddef.h>
 
-void ski_late_init(struct ski_pe *self);
+#include "base/arch.h"
+#include "core/net/ack_policy.h"
 
-/** Send it now. */
-void ski_late_settle(struct ski_pe *self);
+struct ski_pe;
 
-/** The PE was back soon, or not. */
-void ski_late_back(struct ski_pe *self);
+struct ski_deferred_ack {
+    void (*send)(struct ski_pe *self); /* sends all of them; NULL: there are none  */
+    uint32_t              passes;      /* of the scheduler since there are some    */
+    struct ski_ack_policy policy;
+};
 
-void ski_late_out(struct ski_pe *self);
+/** Sends the acknowledgements that wait. */
+void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self);
 
-/** It may be time. */
-void ski_late_look(struct ski_pe *self);
+/* Slow paths. */
+void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self);
+void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self, bool idle);
+void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self);
 
-/** In a pass, before something is run. */
-static inline void ski_late_pass(struct ski_pe *self)
+/** Called in a pass of the scheduler before a message runs; @p idle: the queue is empty. */
+static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct ski_pe *self,
+                                         bool idle)
 {
-    if (SKI_UNLIKELY(self->late || self->late_trust.since))
-        ski_late_look(self);
+    if (SKI_UNLIKELY(ack->send || ack->policy.since))
+        ski_deferred_ack_consider(ack, self, idle);
 }
 
-/** The scheduler returns to its caller. */
-static inline void ski_late_leave(struct ski_pe *self)
+/** Called when the scheduler returns to its caller. */
+static inline void ski_deferred_ack_leave(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
-    if (SKI_UNLIKELY(self->late != NULL))
-        ski_late_out(self);
+    if (SKI_UNLIKELY(ack->send != NULL))
+        ski_deferred_ack_depart(ack, self);
 }
 
-/** A packet has been sent to another host. */
-static inline void ski_late_sent(struct ski_pe *self)
+/** Called when a packet has been sent to another host. */
+static inline void ski_deferred_ack_sent(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
-    if (SKI_UNLIKELY(self->late_trust.since != 0))
-        ski_late_back(self);
+    if (SKI_UNLIKELY(ack->policy.since != 0))
+        ski_deferred_ack_return(ack, self);
 }
 
 #endif

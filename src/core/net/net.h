@@ -30,7 +30,7 @@
 
 struct ski_boot;
 struct ski_pe;
-struct ski_far;
+struct ski_net_port;
 struct ski_peer;
 struct ski_driver;
 struct skua_msg;
@@ -40,9 +40,33 @@ struct ski_far_done {
     void (*fn)(struct ski_far_done *done, skua_status_t status);
 };
 
-#define SKI_PLACE_DATA                                                                             \
-    192 /* bytes of the data of a packet that say where the rest of it belongs                     \
-         */
+/* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
+#define SKI_PLACE_DATA 192
+
+/* In-place delivery: how the data of one handler's packets gets straight to where it belongs.
+ * @p head is the header of a packet whose turn it is, and that has been checked; @p data, not
+ * aligned, is its data, or the first SKI_PLACE_DATA bytes of it. */
+struct ski_placement {
+    /** Returns how many bytes at the end of the data are to be received at *@p to; 0: the packet is
+     *  received as any other.  NULL: always 0. */
+    size_t (*place)(struct ski_pe *self, const struct skua_msg *head, const char *data, void **to);
+    /** Returns the message that is left to be run when those bytes have arrived; NULL: none.  They
+     *  have not all arrived unless @p whole: the packet may come again. */
+    struct skua_msg *(*placed)(struct ski_pe *self, const struct skua_msg *head, const char *data,
+                               bool whole);
+    /** Copies the data of a packet that is all there.  Returns the message that is left to be run,
+     *  or NULL: the packet is received as any other.  NULL: place(), a copy and placed(). */
+    struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
+};
+
+/** Delivers packets for @p handler, one of the runtime's own, in place.  Before PEs begin. */
+void ski_net_set_placement(uint32_t handler, const struct ski_placement *placement);
+
+/* A peer cannot be reached any more. */
+typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
+
+/** Lets @p lost decide what the loss of a peer means.  Before PEs begin. */
+void ski_net_set_lost(ski_net_lost_fn *lost);
 
 /** Choose a driver and open a port for each PE of this process, hidden ones too; tell
  *  the others their addresses.  Nothing happens in a job that is not spread.  A failure
@@ -65,8 +89,17 @@ size_t ski_far_packet(void);
 void ski_far_begin(struct ski_pe *self);
 void ski_far_end(struct ski_pe *self);
 
-/** Send @p msg, which becomes the network's, to a PE that is not here. */
-void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+/** Sends @p msg, which becomes the network's, to a PE of another host.  Returns whether packets to
+ *  that PE wait for room, in a call that may wait for it (message/backpressure.h). */
+bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+
+/** Tries to send packets that wait for @p pe; returns whether some still lack room.  *@p moved
+ *  grows with each that leaves. */
+bool ski_far_waits(struct ski_pe *self, int pe, uint64_t *moved);
+
+/** Lets @p all, which sends acknowledgements that the layer above keeps, be called when it is time
+ *  (deferred_ack.h).  Only where the PE has a port. */
+void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self));
 
 /** The same for a message of which the last @p bytes of data are at @p rest and not in it.
  *  done->fn says when both are free again, perhaps before this returns.  False: that cannot be
@@ -89,8 +122,9 @@ void ski_far_leave(struct ski_pe *self);
 void ski_far_hold(struct ski_pe *self);
 void ski_far_release(struct ski_pe *self); /* or it did not take it */
 
-/** Whether the driver will tell the end of something. */
-bool ski_far_operating(const struct ski_pe *self);
+/** Returns whether something may be sent without a message that leads to it: the driver will
+ *  complete an operation, or acknowledgements wait. */
+bool ski_net_will_send(const struct ski_pe *self);
 
 /** Whether everything that was sent has left, and nothing is in the driver's hands. */
 bool ski_far_quiet(const struct ski_pe *self);

@@ -8,12 +8,9 @@
 
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/message/backpressure.h"
 #include "core/net/coalesce.h"
 #include "core/net/peer.h"
 #include "core/pe/handler.h"
-#include "core/net/deferred_ack.h"
-#include "core/net/shutdown.h"
 #include "core/net/packet.h"
 #include "core/pe/pe.h"
 #include "core/net/address_exchange.h"
@@ -30,11 +27,12 @@ static struct {
     const struct ski_driver *driver;
     const struct ski_boot   *boot;
     struct ski_net           net;
-    struct ski_far          *far; /* of this process: its PEs, its helper, its guest */
-    int                      count;
-    uint64_t                 burst, hold; /* ticks */
-    size_t                   small;       /* bytes of a packet that is copied on arrival */
-    size_t                   bundle;      /* bytes of data, at most */
+    struct ski_net_port
+            *port; /* of this process: its PEs, its progress thread, its external threads */
+    int      count;
+    uint64_t burst, hold; /* ticks */
+    size_t   small;       /* bytes of a packet that is copied on arrival */
+    size_t   bundle;      /* bytes of data, at most */
 } here;
 
 const struct ski_driver *ski_far_driver(void)
@@ -54,49 +52,49 @@ size_t ski_far_packet(void)
 
 /* ---- connections ------------------------------------------------------------------ */
 
-static struct ski_far *far_of(int pe)
+static struct ski_net_port *net_port_of(int pe)
 {
-    return &here.far[ski_port_number(here.boot->job, pe)];
+    return &here.port[ski_port_number(here.boot->job, pe)];
 }
 
-static void connect_to(struct ski_far *far, struct ski_contact *contact)
+static void connect_to(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     char         *address = ski_malloc(SKI_ADDRESS_MOST);
-    size_t        bytes   = ski_ports_find(here.boot, here.driver, contact->pe, address);
+    size_t        bytes   = ski_ports_find(here.boot, here.driver, peer->pe, address);
     skua_status_t status;
 
     ski_driver_why()[0] = '\0';
-    status = here.driver->connect(far->port, contact->pe, address, bytes, &contact->peer);
+    status = here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
     free(address);
     if (status != SKUA_OK)
-        ski_contact_lose(far, contact, ski_far_reason(status));
+        ski_net_peer_lose(net, peer, ski_far_reason(status));
     else
-        ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
+        ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, here.driver->describe());
 }
 
-/* The contact with a PE; it need not be connected. */
-static struct ski_contact *contact_with(struct ski_far *far, int pe)
+/* The peer with a PE; it need not be connected. */
+static struct ski_net_peer *contact_with(struct ski_net_port *net, int pe)
 {
-    struct ski_contact *contact = ski_contact_find(far, pe);
+    struct ski_net_peer *peer = ski_net_peer_find(net, pe);
 
-    return SKI_LIKELY(contact != NULL) ? contact : ski_contact_add(far, pe);
+    return SKI_LIKELY(peer != NULL) ? peer : ski_net_peer_add(net, pe);
 }
 
 struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
 {
-    struct ski_contact *contact = contact_with(self->far, pe);
+    struct ski_net_peer *peer = contact_with(self->net, pe);
 
-    if (!contact->peer && !contact->lost)
-        connect_to(self->far, contact);
-    return contact->lost ? NULL : contact->peer;
+    if (!peer->endpoint && !peer->lost)
+        connect_to(self->net, peer);
+    return peer->lost ? NULL : peer->endpoint;
 }
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-static void stamp(const struct ski_contact *contact, struct skua_msg *msg)
+static void stamp(const struct ski_net_peer *peer, struct skua_msg *msg)
 {
-    msg->stamp.token    = contact->token_out;
-    msg->stamp.sequence = contact->sent;
+    msg->stamp.token    = peer->token_out;
+    msg->stamp.sequence = peer->sent;
 }
 
 /* What lies in the half of the header that means nothing is nobody else's business. */
@@ -106,64 +104,64 @@ static void clear_half(struct skua_msg *msg)
 }
 
 /* Hands a packet to the driver, in the form that suits it. */
-static skua_status_t send(struct ski_contact *contact, struct skua_msg *msg)
+static skua_status_t send(struct ski_net_peer *peer, struct skua_msg *msg)
 {
     size_t least = ski_packet_least(msg);
 
     if (least <= here.small)
-        return here.driver->send(contact->peer, ski_packet_shorten(msg), least);
+        return here.driver->send(peer->endpoint, ski_packet_shorten(msg), least);
     clear_half(msg);
-    return here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+    return here.driver->send(peer->endpoint, msg, ski_msg_extent(msg));
 }
 
 /* Sends a packet; false: there is no room. */
-static bool try_send(struct ski_far *far, struct ski_contact *contact, struct skua_msg *msg)
+static bool try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
     bool          bundle = msg->handler == SKI_HANDLER_BUNDLE; /* what is in it has been counted */
     skua_status_t status;
 
-    if (SKI_UNLIKELY(!contact->peer))
-        connect_to(far, contact);
-    if (SKI_UNLIKELY(contact->lost)) {
-        ski_pool_free(&far->self->pool, msg);
+    if (SKI_UNLIKELY(!peer->endpoint))
+        connect_to(net, peer);
+    if (SKI_UNLIKELY(peer->lost)) {
+        ski_pool_free(&net->self->pool, msg);
         return true;
     }
-    stamp(contact, msg);
-    status        = send(contact, msg);
-    contact->full = status == SKUA_ERR_AGAIN;
-    if (contact->full)
+    stamp(peer, msg);
+    status     = send(peer, msg);
+    peer->full = status == SKUA_ERR_AGAIN;
+    if (peer->full)
         return false;
-    contact->sent += !bundle;
+    peer->sent += !bundle;
     if (status == SKUA_PENDING)
-        far->flying++;
+        net->in_flight++;
     else
-        ski_pool_free(&far->self->pool, msg);
+        ski_pool_free(&net->self->pool, msg);
     if (status < 0)
-        ski_contact_lose(far, contact, ski_far_reason(status));
+        ski_net_peer_lose(net, peer, ski_far_reason(status));
     return true;
 }
 
-static void keep(struct ski_far *far, struct ski_contact *contact, struct skua_msg *msg)
+static void keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
-    if (!contact->backlog.first)
-        far->waiting_since = ski_ticks();
-    if (!contact->listed) {
-        contact->next_waiting = far->waiting;
-        far->waiting          = contact;
-        contact->listed       = true;
+    if (!peer->backlog.first)
+        net->waiting_since = ski_ticks();
+    if (!peer->listed) {
+        peer->next_waiting = net->waiting;
+        net->waiting       = peer;
+        peer->listed       = true;
     }
-    contact->backlog_bytes += ski_bundled_bytes(msg);
-    ski_list_push(&contact->backlog, msg);
-    far->self->stats.deferred++;
+    peer->backlog_bytes += ski_bundled_bytes(msg);
+    ski_list_push(&peer->backlog, msg);
+    net->self->stats.deferred++;
 }
 
 /* How many bytes of the backlog, from its beginning, go into one bundle; 0: it is not worth
  * it. */
-static size_t bundle_bytes(const struct ski_contact *contact)
+static size_t bundle_bytes(const struct ski_net_peer *peer)
 {
     size_t bytes = 0, count = 0;
 
-    for (const struct skua_msg *msg = contact->backlog.first; msg; msg = msg->link, count++) {
+    for (const struct skua_msg *msg = peer->backlog.first; msg; msg = msg->link, count++) {
         if (msg->handler == SKI_HANDLER_BUNDLE || !ski_may_be_bundled(msg) ||
             bytes + ski_bundled_bytes(msg) > here.bundle)
             break;
@@ -173,299 +171,296 @@ static size_t bundle_bytes(const struct ski_contact *contact)
 }
 
 /* Puts a bundle in the place of what it holds.  That is stamped: its turn has come. */
-static void bundle(struct ski_far *far, struct ski_contact *contact)
+static void bundle(struct ski_net_port *net, struct ski_net_peer *peer)
 {
-    size_t           bytes = bundle_bytes(contact), left = bytes;
-    struct skua_msg *made = bytes ? ski_pool_alloc(&far->self->pool, sizeof *made + bytes) : NULL;
+    size_t           bytes = bundle_bytes(peer), left = bytes;
+    struct skua_msg *made = bytes ? ski_pool_alloc(&net->self->pool, sizeof *made + bytes) : NULL;
     char            *to   = (char *)(made + 1);
 
     if (!made)
         return;
     *made =
-        (struct skua_msg){.bytes = bytes, .handler = SKI_HANDLER_BUNDLE, .source = far->self->pe};
+        (struct skua_msg){.bytes = bytes, .handler = SKI_HANDLER_BUNDLE, .source = net->self->pe};
     while (left > 0) {
-        struct skua_msg *msg = ski_list_pop(&contact->backlog);
+        struct skua_msg *msg = ski_list_pop(&peer->backlog);
         char            *next;
 
-        stamp(contact, msg);
-        contact->sent++;
+        stamp(peer, msg);
+        peer->sent++;
         next = ski_bundle_add(to, msg);
         left -= (size_t)(next - to);
         to = next;
-        ski_pool_free(&far->self->pool, msg);
+        ski_pool_free(&net->self->pool, msg);
     }
-    made->link             = contact->backlog.first;
-    contact->backlog.first = made;
+    made->link          = peer->backlog.first;
+    peer->backlog.first = made;
     if (!made->link)
-        contact->backlog.last = &made->link;
+        peer->backlog.last = &made->link;
 }
 
 /* Sends what waits for room, or for others; true when nothing is left of it. */
-static bool flush(struct ski_far *far, struct ski_contact *contact)
+static bool flush(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     struct skua_msg *msg;
 
-    while ((msg = contact->backlog.first)) {
+    while ((msg = peer->backlog.first)) {
         struct skua_msg *next;
 
-        if (!contact->lost)
-            bundle(far, contact);
-        msg  = contact->backlog.first;
+        if (!peer->lost)
+            bundle(net, peer);
+        msg  = peer->backlog.first;
         next = msg->link;
-        if (contact->lost)
-            ski_pool_free(&far->self->pool, msg);
-        else if (!try_send(far, contact, msg)) {
+        if (peer->lost)
+            ski_pool_free(&net->self->pool, msg);
+        else if (!try_send(net, peer, msg)) {
             msg->link = next; /* where the stamp was */
             return false;
         }
-        contact->backlog.first = next;
+        peer->backlog.first = next;
     }
-    ski_list_init(&contact->backlog);
-    contact->backlog_bytes = 0;
+    ski_list_init(&peer->backlog);
+    peer->backlog_bytes = 0;
     return true;
 }
 
-static void flush_all(struct ski_far *far)
+static void flush_all(struct ski_net_port *net)
 {
-    struct ski_contact **at = &far->waiting;
+    struct ski_net_peer **at = &net->waiting;
 
     while (*at) {
-        struct ski_contact *contact = *at;
-        if (flush(far, contact)) {
-            contact->listed = false;
-            *at             = contact->next_waiting;
+        struct ski_net_peer *peer = *at;
+        if (flush(net, peer)) {
+            peer->listed = false;
+            *at          = peer->next_waiting;
         } else {
-            at = &contact->next_waiting;
+            at = &peer->next_waiting;
         }
     }
 }
 
 /* Whether nothing but sending and running messages was done since the last packet. */
-static bool is_in_row(const struct ski_far *far, const struct ski_contact *contact)
+static bool is_in_row(const struct ski_net_port *net, const struct ski_net_peer *peer)
 {
-    return contact->lulls == far->lulls;
+    return peer->idle_epoch == net->idle_epoch;
 }
 
 /* Whether a packet waits a little for others: one that follows closely on another, of somebody
  * who will send it soon. */
-static bool may_wait(const struct ski_far *far, const struct ski_contact *contact,
+static bool may_wait(const struct ski_net_port *net, const struct ski_net_peer *peer,
                      const struct skua_msg *msg, uint64_t now)
 {
-    return is_in_row(far, contact) && ski_trusted(&far->trust) &&
-           now - contact->sent_at < here.burst && ski_may_be_bundled(msg);
+    return is_in_row(net, peer) && ski_ack_policy_expects(&net->sends) &&
+           now - peer->sent_at < here.burst && ski_may_be_bundled(msg);
 }
 
 /* Whether what waits has waited enough for others when @p next comes. */
-static bool is_time(const struct ski_far *far, const struct ski_contact *contact,
+static bool is_time(const struct ski_net_port *net, const struct ski_net_peer *peer,
                     const struct skua_msg *next, uint64_t now)
 {
-    return contact->backlog_bytes + ski_bundled_bytes(next) > here.bundle ||
-           now - far->waiting_since > here.hold;
+    return peer->backlog_bytes + ski_bundled_bytes(next) > here.bundle ||
+           now - net->waiting_since > here.hold;
 }
 
 /* Not on the small stack of a user thread, which libraries below might overrun. */
-static void send_or_keep(struct ski_far *far, struct ski_contact *contact, struct skua_msg *msg,
+static void send_or_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
                          uint64_t now)
 {
-    bool wait = may_wait(far, contact, msg, now);
+    bool wait = may_wait(net, peer, msg, now);
 
-    if (contact->backlog.first && !contact->full && (!wait || is_time(far, contact, msg, now)))
-        flush(far, contact);
-    if (wait || contact->backlog.first || !try_send(far, contact, msg))
-        keep(far, contact, msg);
+    if (peer->backlog.first && !peer->full && (!wait || is_time(net, peer, msg, now)))
+        flush(net, peer);
+    if (wait || peer->backlog.first || !try_send(net, peer, msg))
+        keep(net, peer, msg);
 }
 
 /* Returns whether packets wait for room.  Those of a user thread wait for the scheduler first,
  * which then finds out. */
-static bool far_lacks_room(const struct ski_pe *self, const struct ski_contact *contact)
+static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer *peer)
 {
-    return contact->backlog.first && (contact->full || self->thread) && !contact->lost;
+    return peer->backlog.first && (peer->full || self->thread) && !peer->lost;
 }
 
-/* Tries to send what waits for a PE; in a user thread the scheduler does, meanwhile. */
-static bool far_waits(struct ski_pe *self, int pe, uint64_t *moved)
+bool ski_far_waits(struct ski_pe *self, int pe, uint64_t *moved)
 {
-    struct ski_contact *contact = ski_contact_find(self->far, pe);
+    struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
 
     if (!self->thread)
-        ski_far_progress(self);
-    *moved = contact->sent;
-    return far_lacks_room(self, contact);
+        ski_far_progress(self); /* else the scheduler does, meanwhile */
+    *moved = peer->sent;
+    return net_lacks_room(self, peer);
 }
 
-/* Returns whether the sender of a message for @p handler is to wait for @p contact. */
-static bool far_holds_back(struct ski_pe *self, const struct ski_contact *contact, uint32_t handler)
+bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
-    return far_lacks_room(self, contact) && !self->far->progressing &&
-           ski_backpressure_sender(self, handler);
-}
+    struct ski_net_port *net  = self->net;
+    struct ski_net_peer *peer = contact_with(net, pe);
+    uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
 
-void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
-{
-    struct ski_far     *far     = self->far;
-    struct ski_contact *contact = contact_with(far, pe);
-    uint32_t            handler = msg->handler;
-    uint64_t            now     = 0; /* reading the clock takes as long as all the rest here */
-
-    if (far->trust.since || is_in_row(far, contact) || contact->backlog.first)
+    if (net->sends.since || is_in_row(net, peer) || peer->backlog.first)
         now = ski_ticks();
-    if (contact->lost) {
+    if (peer->lost) {
         ski_pool_free(&self->pool, msg);
-        return;
+        return false;
     }
     msg->source = self->pe;
     self->stats.sent_far++;
-    if (far->trust.since)
-        ski_trust_back(&far->trust, now);
+    if (net->sends.since)
+        ski_ack_policy_return(&net->sends, now);
     if (self->thread)
-        keep(far, contact, msg);
+        keep(net, peer, msg);
     else
-        send_or_keep(far, contact, msg, now);
-    contact->lulls   = far->lulls;
-    contact->sent_at = ski_ticks();
-    ski_trust_out(&far->trust, contact->sent_at);
-    ski_late_sent(self);
-    if (SKI_UNLIKELY(far_holds_back(self, contact, handler)))
-        ski_backpressure_wait(self, pe, far_waits);
+        send_or_keep(net, peer, msg, now);
+    peer->idle_epoch = net->idle_epoch;
+    peer->sent_at    = ski_ticks();
+    ski_ack_policy_leave(&net->sends, peer->sent_at);
+    ski_deferred_ack_sent(&net->acks, self);
+    return net_lacks_room(self, peer) && !net->progressing;
 }
 
-/* Whether a packet for @p contact would be sent at once. */
-static bool is_open(const struct ski_far *far, const struct ski_contact *contact)
+/* Whether a packet for @p peer would be sent at once. */
+static bool is_open(const struct ski_net_port *net, const struct ski_net_peer *peer)
 {
-    return contact && contact->peer && !contact->lost && !contact->backlog.first &&
-           !far->self->thread;
+    return peer && peer->endpoint && !peer->lost && !peer->backlog.first && !net->self->thread;
 }
 
 bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_far_done *done)
 {
-    struct ski_far     *far     = self->far;
-    struct ski_contact *contact = ski_contact_find(far, pe);
-    skua_status_t       status;
+    struct ski_net_port *net  = self->net;
+    struct ski_net_peer *peer = ski_net_peer_find(net, pe);
+    skua_status_t        status;
 
-    if (contact && contact->backlog.first && !contact->full && !self->thread)
-        flush(far, contact);
-    if (!is_open(far, contact))
+    if (peer && peer->backlog.first && !peer->full && !self->thread)
+        flush(net, peer);
+    if (!is_open(net, peer))
         return false;
-    stamp(contact, msg);
+    stamp(peer, msg);
     clear_half(msg);
     ski_far_hold(self); /* until on_done() */
-    status =
-        here.driver->send_split(contact->peer, msg, ski_msg_extent(msg) - bytes, rest, bytes, done);
+    status = here.driver->send_split(peer->endpoint, msg, ski_msg_extent(msg) - bytes, rest, bytes,
+                                     done);
     if (status != SKUA_PENDING)
         ski_far_release(self);
     if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
         return false;
-    contact->sent++;
+    peer->sent++;
     self->stats.sent_far++;
     if (status != SKUA_PENDING)
         done->fn(done, status);
     if (status < 0)
-        ski_contact_lose(far, contact, skua_status_str(status));
-    ski_late_sent(self);
+        ski_net_peer_lose(net, peer, skua_status_str(status));
+    ski_deferred_ack_sent(&net->acks, self);
     return true;
 }
 
 bool ski_far_progress(struct ski_pe *self)
 {
-    struct ski_far *far = self->far;
-    bool            some;
+    struct ski_net_port *net = self->net;
+    bool                 some;
 
-    if (SKI_UNLIKELY(far->waiting != NULL))
-        flush_all(far);
-    far->progressing++;
-    some = here.driver->progress(far->port) > 0;
-    far->progressing--;
+    if (SKI_UNLIKELY(net->waiting != NULL))
+        flush_all(net);
+    net->progressing++;
+    some = here.driver->progress(net->port) > 0;
+    net->progressing--;
     return some;
 }
 
 bool ski_far_progressing(const struct ski_pe *self)
 {
-    return self->far->progressing > 0;
+    return self->net->progressing > 0;
 }
 
 void ski_far_pass(struct ski_pe *self, bool progress)
 {
-    struct ski_far *far = self->far;
+    struct ski_net_port *net  = self->net;
+    bool                 idle = self->queue.pushed == self->queue.popped;
 
-    if (far->trust.since)
-        ski_trust_back(&far->trust, ski_ticks());
-    if (SKI_UNLIKELY(far->waiting && ski_ticks() - far->waiting_since > here.hold)) {
-        flush_all(far);
-        far->waiting_since = ski_ticks(); /* what is left waits for room */
+    ski_deferred_ack_pass(&net->acks, self, idle);
+    if (net->sends.since)
+        ski_ack_policy_return(&net->sends, ski_ticks());
+    if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > here.hold)) {
+        flush_all(net);
+        net->waiting_since = ski_ticks(); /* what is left waits for room */
     }
-    far->lulls += self->queue.pushed == self->queue.popped;
+    net->idle_epoch += self->queue.pushed == self->queue.popped;
     if (progress)
         ski_far_progress(self);
 }
 
 void ski_far_leave(struct ski_pe *self)
 {
-    if (SKI_UNLIKELY(self->far->waiting != NULL))
-        flush_all(self->far);
+    ski_deferred_ack_leave(&self->net->acks, self);
+    if (SKI_UNLIKELY(self->net->waiting != NULL))
+        flush_all(self->net);
+}
+
+void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self))
+{
+    self->net->acks.send = all;
 }
 
 void ski_far_hold(struct ski_pe *self)
 {
-    self->far->flying++;
-    self->far->operations++;
+    self->net->in_flight++;
+    self->net->operations++;
 }
 
 void ski_far_release(struct ski_pe *self)
 {
-    self->far->flying--;
-    self->far->operations--;
+    self->net->in_flight--;
+    self->net->operations--;
 }
 
-bool ski_far_operating(const struct ski_pe *self)
+bool ski_net_will_send(const struct ski_pe *self)
 {
-    return self->far && self->far->operations > 0;
+    return self->net && (self->net->operations > 0 || self->net->acks.send);
 }
 
 bool ski_far_quiet(const struct ski_pe *self)
 {
-    return !self->far || (!self->far->waiting && self->far->flying == 0);
+    return !self->net || (!self->net->waiting && self->net->in_flight == 0);
 }
 
 /* ---- sleeping ----------------------------------------------------------------------- */
 
 void ski_far_sleep(struct ski_pe *self, uint64_t ns)
 {
-    struct ski_far *far        = self->far;
-    struct ski_job *until_exit = ski_pe_exiting(self) ? NULL : self->job; /* not again */
+    struct ski_net_port *net        = self->net;
+    struct ski_job      *until_exit = ski_pe_exiting(self) ? NULL : self->job; /* not again */
 
-    if (far->waiting && ns > NAP_NS)
+    if (net->waiting && ns > NAP_NS)
         ns = NAP_NS;
-    else if (far->flying && ns > FLYING_NS) /* the driver may want to go on with them */
+    else if (net->in_flight && ns > FLYING_NS) /* the driver may want to go on with them */
         ns = FLYING_NS;
-    else if (far->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
+    else if (net->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
         ns = LOOK_NS;
-    if (far->wait_fd < 0)
+    if (net->wait_fd < 0)
         ski_host_sleep(self->host, until_exit, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);
-    else if (here.driver->arm(far->port))
-        ski_host_sleep_at(self->host, until_exit, self->index, &self->reader, far->bell,
-                          far->wait_fd, ns);
+    else if (here.driver->arm(net->port))
+        ski_host_sleep_at(self->host, until_exit, self->index, &self->reader, net->bell,
+                          net->wait_fd, ns);
 }
 
 /* ---- life --------------------------------------------------------------------------- */
 
-static skua_status_t open_port(struct ski_far *far, int pe)
+static skua_status_t open_port(struct ski_net_port *net, int pe)
 {
     skua_status_t status;
 
     ski_driver_why()[0] = '\0';
-    status              = here.driver->open(pe, &ski_far_upcalls, far, &far->port);
+    status              = here.driver->open(pe, &ski_far_upcalls, net, &net->port);
     if (status != SKUA_OK)
         return ski_fail(status, "PE %d cannot use the network through %s: %s", pe,
                         here.driver->name, ski_far_reason(status));
-    far->wait_fd = here.driver->wait_fd(far->port);
-    far->bell    = far->wait_fd < 0
+    net->wait_fd = here.driver->wait_fd(net->port);
+    net->bell    = net->wait_fd < 0
                        ? -1
                        : ski_bell_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
-    far->room    = 16;
-    far->table   = ski_calloc(far->room, sizeof *far->table);
-    return far->wait_fd >= 0 && far->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
+    net->room    = 16;
+    net->table   = ski_calloc(net->room, sizeof *net->table);
+    return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
 skua_status_t ski_far_open(const struct ski_boot *boot)
@@ -479,7 +474,7 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
         return SKUA_OK;
     here.boot  = boot;
     here.count = pes + 2;
-    here.far   = ski_calloc((size_t)here.count, sizeof *here.far);
+    here.port  = ski_calloc((size_t)here.count, sizeof *here.port);
     here.net   = (struct ski_net){.process      = boot->process,
                                   .processes    = job->processes,
                                   .ports        = here.count,
@@ -504,10 +499,10 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     here.hold   = ski_ns_to_ticks(HOLD_NS);
     ports       = ski_calloc((size_t)here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < here.count; i++)
-        status = open_port(&here.far[i], i < pes ? ski_job_first_pe(job, boot->process) + i
-                                                 : ski_job_helper(job, boot->process) + i - pes);
+        status = open_port(&here.port[i], i < pes ? ski_job_first_pe(job, boot->process) + i
+                                                  : ski_job_helper(job, boot->process) + i - pes);
     for (int i = 0; i < here.count; i++)
-        ports[i] = here.far[i].port;
+        ports[i] = here.port[i].port;
     if (status == SKUA_OK)
         status = ski_ports_tell(boot, here.driver, ports, here.count);
     free(ports);
@@ -519,34 +514,35 @@ void ski_far_close(void)
     if (!here.driver)
         return;
     for (int i = 0; i < here.count; i++) {
-        struct ski_far *far = &here.far[i];
+        struct ski_net_port *net = &here.port[i];
 
-        here.driver->close(far->port);
-        if (far->bell >= 0)
-            close(far->bell);
-        for (uint32_t j = 0; j < far->room; j++)
-            if (far->table[j])
-                ski_contact_drop(far->table[j]);
-        free(far->table);
+        here.driver->close(net->port);
+        if (net->bell >= 0)
+            close(net->bell);
+        for (uint32_t j = 0; j < net->room; j++)
+            if (net->table[j])
+                ski_net_peer_free(net->table[j]);
+        free(net->table);
     }
     here.driver->stop();
     here.driver = NULL;
-    free(here.far);
+    free(here.port);
 }
 
 void ski_far_begin(struct ski_pe *self)
 {
     if (!here.driver)
         return;
-    self->far           = far_of(self->pe);
-    self->far->self     = self;
-    self->far->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
-    self->far->trust    = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
+    self->net           = net_port_of(self->pe);
+    self->net->self     = self;
+    self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
+    self->net->sends    = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
+    self->net->acks     = (struct ski_deferred_ack){.policy = self->net->sends};
     self->queue.attention |= SKI_ATTEND_FAR;
 }
 
 void ski_far_end(struct ski_pe *self)
 {
-    if (self->far)
-        self->far->self = NULL;
+    if (self->net)
+        self->net->self = NULL;
 }

@@ -35,9 +35,10 @@ size_t ski_packet_head_bytes(const void *packet, size_t bytes)
 /* Whether a message of the runtime's names an object as its kind must, may or must not. */
 static bool packet_addressed_right(uint32_t handler, unsigned flags)
 {
-    enum ski_address_use use = ski_builtin[handler].address;
+    unsigned handles = ski_builtin[handler].flags;
 
-    return use == SKI_ADDRESS_EITHER || !(flags & SKI_MSG_OBJECT) == (use == SKI_ADDRESS_NONE);
+    return handles & SKI_HANDLES_EITHER ||
+           !(flags & SKI_MSG_OBJECT) == !(handles & SKI_HANDLES_OBJECT);
 }
 
 /* Whether messages of this kind have one: broadcasts, and those to objects with long

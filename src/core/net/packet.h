@@ -26,7 +26,7 @@
 
 #include "boot/job.h"
 #include "core/pe/handler.h"
-#include "core/message/message.h"
+#include "core/data/msg.h"
 
 #define SKI_PACKET_HALF offsetof(struct skua_msg, target)
 

@@ -5,60 +5,70 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "core/net/shutdown.h"
+#include "core/net/net.h"
 #include "core/net/packet.h"
 
-static void insert(struct ski_far *far, struct ski_contact *contact)
-{
-    uint32_t slot = ski_contact_slot(far, contact->pe);
+static ski_net_lost_fn *peer_lost;
 
-    while (far->table[slot])
-        slot = (slot + 1) & (far->room - 1);
-    far->table[slot] = contact;
+void ski_net_set_lost(ski_net_lost_fn *lost)
+{
+    peer_lost = lost;
 }
 
-static void grow(struct ski_far *far)
+static void peer_insert(struct ski_net_port *net, struct ski_net_peer *peer)
 {
-    struct ski_contact **old = far->table;
-    uint32_t             n   = far->room;
+    uint32_t slot = ski_net_peer_slot(net, peer->pe);
 
-    far->room  = 2 * n;
-    far->table = ski_calloc(far->room, sizeof *far->table);
+    while (net->table[slot])
+        slot = (slot + 1) & (net->room - 1);
+    net->table[slot] = peer;
+}
+
+static void peer_grow(struct ski_net_port *net)
+{
+    struct ski_net_peer **old = net->table;
+    uint32_t              n   = net->room;
+
+    ski_assert((n & (n - 1)) == 0);
+    net->room  = 2 * n;
+    net->table = ski_calloc(net->room, sizeof *net->table);
     for (uint32_t i = 0; i < n; i++)
         if (old[i])
-            insert(far, old[i]);
+            peer_insert(net, old[i]);
     free(old);
 }
 
-struct ski_contact *ski_contact_add(struct ski_far *far, int pe)
+struct ski_net_peer *ski_net_peer_add(struct ski_net_port *net, int pe)
 {
-    const uint64_t     *secret  = far->self->job->secret;
-    struct ski_contact *contact = ski_calloc(1, sizeof *contact);
+    const uint64_t      *secret = net->self->job->secret;
+    struct ski_net_peer *peer   = ski_calloc(1, sizeof *peer);
 
-    contact->pe        = pe;
-    contact->token_out = ski_packet_token(secret, far->self->pe, pe);
-    contact->token_in  = ski_packet_token(secret, pe, far->self->pe);
-    ski_list_init(&contact->backlog);
-    if (2 * ++far->count > far->room)
-        grow(far);
-    insert(far, contact);
-    return contact;
+    ski_assert(!ski_net_peer_find(net, pe));
+    ski_assert(ski_job_index(net->self->job, pe) < 0); /* PEs of this host are no peers */
+    peer->pe        = pe;
+    peer->token_out = ski_packet_token(secret, net->self->pe, pe);
+    peer->token_in  = ski_packet_token(secret, pe, net->self->pe);
+    ski_list_init(&peer->backlog);
+    if (2 * ++net->count > net->room)
+        peer_grow(net);
+    peer_insert(net, peer);
+    return peer;
 }
 
-void ski_contact_drop(struct ski_contact *contact)
+void ski_net_peer_free(struct ski_net_peer *peer)
 {
-    while (contact->early) {
-        struct ski_ahead *gone = contact->early;
-        contact->early         = gone->next;
-        free(gone);
+    while (peer->early) {
+        struct ski_early_packet *early = peer->early;
+        peer->early                    = early->next;
+        free(early);
     }
-    free(contact); /* what is in its backlog goes with the arena */
+    free(peer); /* messages of its backlog go with the arena */
 }
 
-void ski_contact_lose(struct ski_far *far, struct ski_contact *contact, const char *why)
+void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why)
 {
-    if (contact->lost)
+    if (peer->lost)
         return;
-    contact->lost = true;
-    ski_peer_lost(far->self, contact->pe, why);
+    peer->lost = true;
+    peer_lost(net->self, peer->pe, why);
 }

@@ -1,82 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.h - the PEs on other hosts that a PE has talked to, and its port: what net_send.c, which
- * sends, and net_recv.c, which receives, share.
+ * peer.h - the network port of a PE, and the PEs of other hosts that it talks to: the state that
+ * net_send.c and net_recv.c share.
  *
- * A contact is made with the first packet, either way, and stays until the job ends.
+ * A peer is added with the first packet to or from that PE, and stays until the job ends.
  */
 #ifndef SKI_PEER_H
 #define SKI_PEER_H
 
+#include "core/data/msg_list.h"
+#include "core/net/ack_policy.h"
 #include "core/net/deferred_ack.h"
 #include "core/pe/pe.h"
 #include "transport/driver.h"
 
-/* A packet that came before one that was sent before it. */
-struct ski_ahead {
-    struct ski_ahead *next;
-    uint32_t          sequence;
-    struct skua_msg  *msg;
+/* A packet that has overtaken one that was sent before it. */
+struct ski_early_packet {
+    struct ski_early_packet *next;
+    uint32_t                 sequence;
+    struct skua_msg         *msg; /* NULL: the packet was wrong, but its number is used up */
 };
 
-/* A PE we talk to. */
-struct ski_contact {
-    int32_t             pe;
-    bool                lost;
-    uint32_t            token_out, token_in;
-    uint32_t            sent, received; /* sequence of the next packet each way */
-    struct ski_peer    *peer;           /* NULL: we have not sent to it         */
-    struct ski_list     backlog;        /* waits for room, or for others        */
-    size_t              backlog_bytes;  /* of it, about                         */
-    bool                full;           /* it waits for room                    */
-    bool                listed;         /* among those with a backlog           */
-    uint64_t            sent_at;        /* ticks                                */
-    uint64_t            lulls;          /* of the port by then                  */
-    struct ski_ahead   *early;          /* ascending                            */
-    struct ski_contact *next_waiting;   /* of those with a backlog              */
+/* A PE of another host. */
+struct ski_net_peer {
+    int32_t                  pe;
+    bool                     lost;
+    uint32_t                 token_out, token_in;
+    uint32_t                 sent, received; /* sequence numbers of the next packet each way   */
+    struct ski_peer         *endpoint;       /* the driver's; NULL: nothing was sent yet       */
+    struct ski_list          backlog;        /* packets that wait for room, or for others      */
+    size_t                   backlog_bytes;  /* about: what they take of a coalesced packet    */
+    bool                     full;           /* the backlog waits for room                     */
+    bool                     listed;         /* in ski_net_port.waiting                        */
+    uint64_t                 sent_at;        /* ticks: the last send                           */
+    uint64_t                 idle_epoch;     /* of the port at the last send                   */
+    struct ski_early_packet *early;          /* by sequence number                             */
+    struct ski_net_peer     *next_waiting;
 };
 
-/* The port of a PE. */
-struct ski_far {
-    struct ski_pe       *self;     /* NULL before the PE begins and after it ends */
-    uint32_t             handlers; /* packets may be for those below it */
-    struct ski_port     *port;
-    int                  wait_fd, bell; /* -1: the driver cannot wake us */
-    struct ski_contact **table;         /* by PE, open addressing */
-    uint32_t             room, count;
-    struct ski_contact  *waiting;
-    uint64_t             waiting_since; /* ticks */
-    uint64_t             lulls;         /* passes that found nothing else to do, counted */
-    struct ski_trust     trust;         /* to send, or run the scheduler, again */
-    uint32_t             progressing;   /* calls of the driver's progress() around what runs now */
-    uint64_t             flying;        /* packets and operations that the driver still holds */
-    uint64_t             operations;    /* the latter alone                                   */
+/* The network port of a PE. */
+struct ski_net_port {
+    struct ski_pe          *self;          /* NULL before the PE begins and after it ends        */
+    uint32_t                handlers;      /* packets may be for handlers below this number      */
+    struct ski_port        *port;          /* the driver's                                       */
+    int                     wait_fd, bell; /* -1: the driver cannot wake the PE             */
+    struct ski_net_peer   **table;         /* by PE, open addressing                        */
+    uint32_t                room, count;
+    struct ski_net_peer    *waiting;       /* peers with a backlog                          */
+    uint64_t                waiting_since; /* ticks                                         */
+    uint64_t                idle_epoch;    /* counts passes that found the queue empty      */
+    struct ski_ack_policy   sends;         /* whether the next send or pass comes soon      */
+    struct ski_deferred_ack acks;
+    uint32_t                progressing; /* calls of the driver's progress() around what runs */
+    uint64_t                in_flight;   /* packets and operations that the driver holds      */
+    uint64_t                operations;  /* the operations among them                         */
 };
 
-/* What drivers tell a port of (net_recv.c). */
+/** What drivers call (net_recv.c). */
 extern const struct ski_upcalls ski_far_upcalls;
 
-static inline uint32_t ski_contact_slot(const struct ski_far *far, int pe)
+static inline uint32_t ski_net_peer_slot(const struct ski_net_port *net, int pe)
 {
-    return (uint32_t)pe * UINT32_C(0x9e3779b1) & (far->room - 1);
+    return (uint32_t)pe * UINT32_C(0x9e3779b1) & (net->room - 1);
 }
 
-/** NULL: there is none. */
-static inline struct ski_contact *ski_contact_find(const struct ski_far *far, int pe)
+/** Returns the peer for @p pe, or NULL. */
+static inline struct ski_net_peer *ski_net_peer_find(const struct ski_net_port *net, int pe)
 {
-    uint32_t slot = ski_contact_slot(far, pe);
+    uint32_t slot = ski_net_peer_slot(net, pe);
 
-    while (far->table[slot] && far->table[slot]->pe != pe)
-        slot = (slot + 1) & (far->room - 1);
-    return far->table[slot];
+    while (net->table[slot] && net->table[slot]->pe != pe)
+        slot = (slot + 1) & (net->room - 1);
+    return net->table[slot];
 }
 
-/** Make one, for a PE that there is none for. */
-struct ski_contact *ski_contact_add(struct ski_far *far, int pe);
+/** Adds a peer for @p pe, which has none. */
+struct ski_net_peer *ski_net_peer_add(struct ski_net_port *net, int pe);
 
-void ski_contact_drop(struct ski_contact *contact);
+/** Frees a peer, at the end of the job. */
+void ski_net_peer_free(struct ski_net_peer *peer);
 
-/** It is lost, for good: the layer above is told, once. */
-void ski_contact_lose(struct ski_far *far, struct ski_contact *contact, const char *why);
+/** Marks a peer as lost, for good, and tells ski_net_set_lost()'s function, once. */
+void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why);
 
 #endif

@@ -15,8 +15,7 @@
 #include "base/futex.h"
 #include "base/memory.h"
 #include "core/pe/builtin.h"
-#include "core/message/message.h"
-#include "core/message/ownership.h"
+#include "core/data/msg.h"
 
 struct ski_handlers ski_handlers;
 
@@ -162,8 +161,6 @@ static void close_table(void)
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
     close_table();
-    if (((const struct ski_host *)job->host)->checked)
-        ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
     if (job->place[process] == 0)
         return publish(job);
     /* Pairs with the release in publish().  If that one dies before, the

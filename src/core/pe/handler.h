@@ -14,78 +14,18 @@
 
 #include "boot/job.h"
 
+/* SKI_HANDLER_*: the numbers of the runtime's own handlers. */
 enum {
-    SKI_HANDLER_NONE,      /* of a skua_handler that was never registered     */
-    SKI_HANDLER_THREAD,    /* run a user thread that is ready (thread.c)      */
-    SKI_HANDLER_RESUME,    /* make a thread of ours ready (thread.c)          */
-    SKI_HANDLER_COMPLETE,  /* a completion of ours has happened (completion.c) */
-    SKI_HANDLER_BUNDLE,    /* several packets in one: never in a queue (net_send.c) */
-    SKI_HANDLER_BROADCAST, /* broadcast.c, reduction.c */
-    SKI_HANDLER_BROADCAST_HERE,
-    SKI_HANDLER_BROADCAST_DONE,
-    SKI_HANDLER_BROADCAST_SEGMENT, /* broadcast_segment.c */
-    SKI_HANDLER_REDUCE,
-    SKI_HANDLER_RESULT,
-    SKI_HANDLER_CREDIT,   /* collective_window.c */
-    SKI_HANDLER_BLOCKS,   /* reduction_split.c */
-    SKI_HANDLER_NOTIFIED, /* onesided/sync/notify.c */
-    SKI_HANDLER_REQUEST,  /* onesided/rma/am_origin.c */
-    SKI_HANDLER_PLACED,
-    SKI_HANDLER_SERVED,
-    SKI_HANDLER_AGREE,      /* onesided/region/symmetric_alloc.c  */
-    SKI_HANDLER_ROUND,      /* onesided/sync/notify.c */
-    SKI_HANDLER_LOCK,       /* onesided/sync/lock_remote.c */
-    SKI_HANDLER_RMA,        /* onesided/rma/rma_driver.c */
-    SKI_HANDLER_BUFFER,     /* onesided/buffer/buffer.c */
-    SKI_HANDLER_CHANNEL,    /* onesided/channel/channel.c */
-    SKI_HANDLER_QUIET_ASK,  /* objects/services/quiescence.c */
-    SKI_HANDLER_QUIET_WAVE, /* objects/services/termination.c */
-    SKI_HANDLER_QUIET_REPORT,
-    SKI_HANDLER_DETECT_START, /* objects/services/detector.c */
-    SKI_HANDLER_DETECT_END,
-    SKI_HANDLER_IDLE_ASK, /* objects/services/idle_report.c */
-    SKI_HANDLER_IDLE_TEXT,
-    SKI_HANDLER_READONLY, /* objects/services/program.c */
-    SKI_HANDLER_PARTS,    /* objects/zerocopy/nocopy.c */
-    SKI_HANDLER_EXIT,     /* shutdown.c */
-    SKI_HANDLER_GONE,
-    SKI_HANDLER_BYE,
-    SKI_HANDLER_CREATE, /* objects/chare/collection.c */
-    SKI_HANDLER_ADOPT,
-    SKI_HANDLER_SEED, /* objects/chare/seed.c */
-    SKI_HANDLER_SEED_GROW,
-    SKI_HANDLER_SEED_ASK,
-    SKI_HANDLER_SEED_NONE,
-    SKI_HANDLER_SEED_KNOWN,
-    SKI_HANDLER_SEED_GREW,
-    SKI_HANDLER_INQUIRY, /* objects/location/dead_letter.c */
-    SKI_HANDLER_INSERT,  /* objects/location/location.c */
-    SKI_HANDLER_CLAIM,
-    SKI_HANDLER_CLAIMED,
-    SKI_HANDLER_DELETE,
-    SKI_HANDLER_LOCATED,
-    SKI_HANDLER_MIGRATE,
-    SKI_HANDLER_PROBE, /* objects/location/forward.c */
-    SKI_HANDLER_PROBED,
-    SKI_HANDLER_BACKLOG,
-    SKI_HANDLER_EVERYONE_ROOT, /* objects/collective/array_broadcast.c */
-    SKI_HANDLER_EVERYONE,
-    SKI_HANDLER_EVERYONE_CAME,
-    SKI_HANDLER_EVERYONE_LATE,
-    SKI_HANDLER_CLOSING, /* objects/location/insertion.c */
-    SKI_HANDLER_CHECK,
-    SKI_HANDLER_CHECKED,
-    SKI_HANDLER_PART, /* objects/collective/array_reduction.c */
-    SKI_HANDLER_START,
-    SKI_HANDLER_FEWER,
-    SKI_HANDLER_SECTION_CREATE, /* objects/collective/section_tree.c */
-    SKI_HANDLER_SECTION_ROOT,   /* objects/collective/section_multicast.c */
-    SKI_HANDLER_SECTION,
-    SKI_HANDLER_SECTION_LATE,
-    SKI_HANDLER_SECTION_PART, /* objects/collective/section_reduction.c */
-    SKI_HANDLER_SECTION_FEWER,
+#define HANDLER(id, name, function, least, flags) SKI_HANDLER_##id,
+#include "core/pe/handler_defs.h"
+#undef HANDLER
     SKI_HANDLERS
 };
+
+/* The functions of the runtime's own handlers. */
+#define HANDLER(id, name, function, least, flags) void function(skua_msg *msg);
+#include "core/pe/handler_defs.h"
+#undef HANDLER
 
 #define SKI_HANDLERS_MOST (UINT16_MAX + 1)
 

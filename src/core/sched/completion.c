@@ -22,8 +22,9 @@
 #include "core/sched/completion.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "core/message/message.h"
 #include "core/pe/pe.h"
-#include "core/message/addr_tag.h"
+#include "core/sched/completion_tags.h"
 #include "core/sched/wait.h"
 
 enum kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
@@ -45,30 +46,13 @@ _Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
 
 /* ---- making ------------------------------------------------------------------ */
 
-/* The tag of a completion of ours, which is remembered or made. */
-static uint64_t completion_tag(struct ski_pe *self, const skua_completion *done)
-{
-    uint64_t             address = (uint64_t)(uintptr_t)done->what.counter;
-    uint64_t             arg     = (uint64_t)(uintptr_t)done->with.arg;
-    struct ski_done_tag *known =
-        &self->done_tags[(address ^ arg ^ (address ^ arg) >> 9) / 16 % SKI_DONE_TAGS];
-
-    if (known->kind != done->kind || known->address != address || known->arg != arg) {
-        known->kind    = done->kind;
-        known->address = address;
-        known->arg     = arg;
-        known->tag     = ski_addr_tag(self->job, SKI_TAG_DONE + done->kind, self->pe, address, arg);
-    }
-    return known->tag;
-}
-
 static inline skua_completion completion_own(skua_completion done)
 {
     struct ski_pe *self = SKI_SELF();
 
     done.pe = self->pe;
-    if (SKI_UNLIKELY(self->far != NULL))
-        done.with.own.tag = completion_tag(self, &done);
+    if (SKI_UNLIKELY(self->net != NULL))
+        done.with.own.tag = ski_completion_tag(self, &done);
     return done;
 }
 
@@ -167,7 +151,7 @@ static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg
 /* Whether a completion of this PE is one that it made. */
 static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
 {
-    return done->kind == EXIT || done->with.own.tag == completion_tag(self, done);
+    return done->kind == EXIT || done->with.own.tag == ski_completion_tag(self, done);
 }
 
 /* On its own PE, which made it; the kinds that do not keep the result. */
@@ -202,7 +186,7 @@ static void invoke(struct ski_pe *self, const skua_completion *done, const void 
 static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
                                    const void *data, size_t bytes, skua_msg *carrier)
 {
-    if (SKI_UNLIKELY(self->far && !completion_is_ours(self, done)))
+    if (SKI_UNLIKELY(self->net && !completion_is_ours(self, done)))
         ski_far_wrong(self, "a completion that came from PE %d was dropped: this PE never made it",
                       carrier ? carrier->source : self->pe);
     else if (done->kind != FUTURE)
@@ -233,7 +217,7 @@ static bool completion_is_possible(const struct ski_pe *self, const skua_complet
 /* One that came from elsewhere in data of the program's is not the program's fault. */
 static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completion *done)
 {
-    if (!self->far)
+    if (!self->net)
         ski_misuse("skua_complete: there is no completion of kind %u of PE %d", done->kind,
                    done->pe);
     ski_far_wrong(self, "a completion was dropped: it is of no kind, PE or handler that there is");

@@ -8,11 +8,14 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/message/backpressure.h"
+#include "core/message/inbox_recv.h"
+#include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/net/deferred_ack.h"
+#include "core/pe/layer.h"
 #include "core/pe/pe.h"
-#include "core/sched/wait.h"
+#include "core/sched/blocked.h"
+#include "core/sched/timer.h"
 
 #define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent */
 #define IDLE_PASSES        64    /* empty ones between two looks at the clock            */
@@ -24,10 +27,26 @@
 #define SPINS              4000  /* empty passes while somebody waits for a notification */
 #define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
 
+/* A callback of skua_idle_add(). */
+struct ski_idle_callback {
+    skua_idle_fn              fn; /* NULL: removed */
+    void                     *arg;
+    struct ski_idle_callback *next;
+};
+
+/* What a PE does while there is nothing to run. */
 struct ski_idle {
-    skua_idle_fn     fn;
-    void            *arg;
-    struct ski_idle *next;
+    uint64_t since;       /* ticks; 0: not known                                    */
+    uint64_t delivered;   /* queue.popped at that moment                            */
+    uint64_t spin_ticks;  /* idle so long: spin                                     */
+    uint64_t yield_ticks; /* idle so long: spin and yield; then sleep               */
+    uint64_t look_ticks;  /* of polling between two yields                          */
+    uint64_t rests;       /* times that all callbacks had nothing to do             */
+    uint32_t yields;      /* since then                                             */
+    uint32_t depth;       /* walks of the list of callbacks                         */
+    bool     worked;      /* callbacks have nothing to do                           */
+
+    struct ski_idle_callback *callbacks;
 };
 
 /* ---- a pass -------------------------------------------------------------- */
@@ -36,11 +55,10 @@ struct ski_idle {
  * else to do. */
 static void look_far(struct ski_pe *self)
 {
-    bool progress = self->far_passes-- <= 0 || self->queue.pushed == self->queue.popped;
+    bool progress = self->net_passes-- <= 0 || self->queue.pushed == self->queue.popped;
 
-    ski_late_pass(self);
     if (progress)
-        self->far_passes = ski_backpressure_receiver(self) ? FAR_PASSES_PRESSED : FAR_PASSES;
+        self->net_passes = ski_backpressure_receiver(self) ? FAR_PASSES_PRESSED : FAR_PASSES;
     ski_far_pass(self, progress);
 }
 
@@ -55,6 +73,8 @@ static struct skua_msg *attend(struct ski_pe *self)
         ski_timers_fire(self);
     if (self->queue.attention & SKI_ATTEND_FAR)
         look_far(self);
+    if (self->queue.attention & SKI_ATTEND_POLLED)
+        self->polled->poll(self);
     return ski_queue_pop(&self->queue);
 }
 
@@ -91,13 +111,13 @@ static inline struct skua_msg *pop_plain(struct ski_pe *self)
  * it is the queue's turn if nothing was since. */
 static inline bool is_queues_turn(const struct ski_pe *self)
 {
-    return self->rung == self->queue.popped;
+    return self->loop.doorbell == self->queue.popped;
 }
 
 static inline void answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
 {
-    self->idle_passes = 0;
-    self->rung        = self->queue.popped + 1;
+    self->idle_passes   = 0;
+    self->loop.doorbell = self->queue.popped + 1;
     ring(self);
 }
 
@@ -131,6 +151,8 @@ static __attribute__((noinline)) bool run_either(struct ski_pe *self)
  * for one is in time. */
 static __attribute__((noinline)) bool run_attended(struct ski_pe *self)
 {
+    if (self->queue.attention == SKI_ATTEND_POLLED && !self->queue.plain.first)
+        return self->polled->poll(self);
     if (self->queue.attention != SKI_ATTEND_BELLS || self->queue.plain.first)
         return run_either(self);
     answer(self, self->ring_own);
@@ -155,7 +177,7 @@ static inline bool run_queued(struct ski_pe *self)
 static bool run_poke(struct ski_pe *self)
 {
     if (!self->reader.next->handler) {
-        self->idle_since = 0; /* who pokes us has something to come */
+        self->idle->since = 0; /* who pokes us has something to come */
         ski_msg_poked(self);
         return run_queued(self);
     }
@@ -191,60 +213,58 @@ static inline bool pass(struct ski_pe *self)
 /* ---- idle ---------------------------------------------------------------- */
 
 /* Removed callbacks stay in the list, without function, while it is walked. */
-static void drop_removed(struct ski_pe *self)
+static void drop_removed(struct ski_idle *idle)
 {
-    struct ski_idle **at = &self->idle;
+    struct ski_idle_callback **at = &idle->callbacks;
 
     while (*at) {
-        struct ski_idle *idle = *at;
-        if (idle->fn) {
-            at = &idle->next;
+        struct ski_idle_callback *callback = *at;
+        if (callback->fn) {
+            at = &callback->next;
         } else {
-            *at = idle->next;
-            free(idle);
+            *at = callback->next;
+            free(callback);
         }
     }
 }
 
 /* Runs the idle callbacks; true if one of them has more to do. */
-static bool idle_work(struct ski_pe *self)
+static bool idle_work(struct ski_idle *idle)
 {
     bool more = false;
 
-    self->idle_depth++;
-    for (struct ski_idle *idle = self->idle; idle; idle = idle->next)
-        more |= idle->fn && idle->fn(idle->arg);
-    if (--self->idle_depth == 0)
-        drop_removed(self);
+    idle->depth++;
+    for (struct ski_idle_callback *callback = idle->callbacks; callback; callback = callback->next)
+        more |= callback->fn && callback->fn(callback->arg);
+    if (--idle->depth == 0)
+        drop_removed(idle);
     return more;
 }
 
 static void sleep_now(struct ski_pe *self)
 {
-    uint64_t ns = ski_timers_wait(&self->timers);
+    uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self);
 
+    if (self->queue.attention & SKI_ATTEND_POLLED && !self->polled->doze(self))
+        return;
     if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
         ns = RETRY_NS;
-    if (SKI_UNLIKELY(self->before_sleep != NULL)) {
-        uint64_t most = self->before_sleep(self);
-
-        if (most == 0)
-            return;
-        ns = ns < most ? ns : most;
-    }
+    if (most == 0)
+        return;
+    ns = ns < most ? ns : most;
     ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
-    if (self->far)
+    if (self->net)
         ski_far_sleep(self, ns);
     else
         ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
-    self->idle_since = 0;
+    self->idle->since = 0;
 }
 
 /* Polls for a moment; true: something has arrived. */
 static bool look_out(struct ski_pe *self)
 {
-    uint64_t until = ski_ticks() + self->look_ticks;
+    uint64_t until = ski_ticks() + self->idle->look_ticks;
 
     do
         if (ski_reader_peek_sc(&self->reader))
@@ -259,9 +279,9 @@ static bool look_out(struct ski_pe *self)
  * as little to do as we (docs/decisions/0004-waiting.md). */
 static void step_aside(struct ski_pe *self)
 {
-    if (self->idle_yields > 0 && look_out(self))
+    if (self->idle->yields > 0 && look_out(self))
         return;
-    if (self->idle_yields++ < YIELDS)
+    if (self->idle->yields++ < YIELDS)
         sched_yield();
     else
         sleep_now(self);
@@ -276,22 +296,22 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
     if (ski_pe_exiting(self))
         return; /* a sleep that begins after the exit was noted is not woken by it */
     self->idle_passes = 0;
-    if (!self->idle_since || self->idle_delivered != self->queue.popped) {
-        self->idle_since     = now; /* we have been busy in between */
-        self->idle_delivered = self->queue.popped;
-        self->idle_yields    = 0;
+    if (!self->idle->since || self->idle->delivered != self->queue.popped) {
+        self->idle->since     = now; /* we have been busy in between */
+        self->idle->delivered = self->queue.popped;
+        self->idle->yields    = 0;
     }
-    if (self->idle && !self->idle_worked) {
-        self->idle_worked = !idle_work(self);
+    if (self->idle->callbacks && !self->idle->worked) {
+        self->idle->worked = !idle_work(self->idle);
         return; /* it may have changed what the loop waits for: look before sleeping */
     }
-    self->idle_worked = false;
-    self->rests++;
+    self->idle->worked = false;
+    self->idle->rests++;
     if (ski_host_crowded(self->host, self->index))
         step_aside(self);
-    else if (now - self->idle_since >= self->yield_ticks)
+    else if (now - self->idle->since >= self->idle->yield_ticks)
         sleep_now(self);
-    else if (now - self->idle_since >= self->spin_ticks)
+    else if (now - self->idle->since >= self->idle->spin_ticks)
         sched_yield();
 }
 
@@ -307,33 +327,37 @@ static inline bool idle(struct ski_pe *self)
 
 void skua_idle_add(skua_idle_fn fn, void *arg)
 {
-    struct ski_pe   *self = SKI_SELF();
-    struct ski_idle *idle = ski_malloc(sizeof *idle);
+    struct ski_idle          *idle     = SKI_SELF()->idle;
+    struct ski_idle_callback *callback = ski_malloc(sizeof *callback);
 
-    *idle             = (struct ski_idle){fn, arg, self->idle};
-    self->idle        = idle;
-    self->idle_worked = false; /* this one may have something to do */
+    *callback       = (struct ski_idle_callback){fn, arg, idle->callbacks};
+    idle->callbacks = callback;
+    idle->worked    = false; /* this one may have something to do */
 }
 
 void skua_idle_remove(skua_idle_fn fn, void *arg)
 {
-    struct ski_pe   *self = SKI_SELF();
-    struct ski_idle *idle = self->idle;
+    struct ski_idle          *idle     = SKI_SELF()->idle;
+    struct ski_idle_callback *callback = idle->callbacks;
 
-    while (idle && (idle->fn != fn || idle->arg != arg))
-        idle = idle->next;
-    if (idle)
-        idle->fn = NULL;
-    if (self->idle_depth == 0)
-        drop_removed(self);
+    while (callback && (callback->fn != fn || callback->arg != arg))
+        callback = callback->next;
+    if (callback)
+        callback->fn = NULL;
+    if (idle->depth == 0)
+        drop_removed(idle);
+}
+
+uint64_t ski_scheduler_rests(const struct ski_pe *self)
+{
+    return self->idle->rests;
 }
 
 /* A loop returns to its caller, who may compute for long. */
 static inline void leave(struct ski_pe *self)
 {
-    self->loops--;
-    ski_late_leave(self);
-    if (SKI_UNLIKELY(self->far != NULL))
+    self->loop.depth--;
+    if (SKI_UNLIKELY(self->net != NULL))
         ski_far_leave(self);
 }
 
@@ -350,7 +374,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 {
     bool held;
 
-    self->loops++;
+    self->loop.depth++;
     while (!(held = condition(arg)) && (pass(self) || idle(self)))
         ;
     leave(self);
@@ -363,7 +387,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
     bool held;
 
-    self->loops++;
+    self->loop.depth++;
     for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
         if (pass(self))
             empty = 0;
@@ -373,7 +397,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
 void ski_scheduler_run(struct ski_pe *self)
 {
-    self->loops++;
+    self->loop.depth++;
     while (pass(self) || idle(self))
         ;
 }
@@ -381,22 +405,23 @@ void ski_scheduler_run(struct ski_pe *self)
 void skua_run(void)
 {
     struct ski_pe     *self  = on_own_stack(SKI_SELF(), __func__);
-    bool               outer = self->stop; /* asked of a run around this one */
+    bool               outer = self->loop.stop; /* asked of a run around this one */
     struct ski_blocked blocked;
 
-    ski_blocked_begin(self, &blocked, SKI_CALL);
-    self->stop = false;
-    self->loops++;
-    while (!self->stop && (pass(self) || idle(self)))
+    ski_blocked_prepare(self);
+    ski_blocked_push(self, &blocked, SKI_CALL);
+    self->loop.stop = false;
+    self->loop.depth++;
+    while (!self->loop.stop && (pass(self) || idle(self)))
         ;
     leave(self);
-    self->stop = outer;
-    ski_blocked_end(self, &blocked);
+    self->loop.stop = outer;
+    ski_blocked_pop(self, &blocked);
 }
 
 void skua_stop(void)
 {
-    SKI_SELF()->stop = true;
+    SKI_SELF()->loop.stop = true;
 }
 
 bool skua_run_until(bool (*condition)(void *arg), void *arg)
@@ -405,9 +430,10 @@ bool skua_run_until(bool (*condition)(void *arg), void *arg)
     struct ski_blocked blocked;
     bool               held;
 
-    ski_blocked_begin(self, &blocked, SKI_CALL);
+    ski_blocked_prepare(self);
+    ski_blocked_push(self, &blocked, SKI_CALL);
     held = ski_scheduler_until(self, condition, arg);
-    ski_blocked_end(self, &blocked);
+    ski_blocked_pop(self, &blocked);
     return held;
 }
 
@@ -417,8 +443,9 @@ size_t skua_run_count(size_t n)
     size_t             run  = 0;
     struct ski_blocked blocked;
 
-    ski_blocked_begin(self, &blocked, SKI_CALL);
-    self->loops++;
+    ski_blocked_prepare(self);
+    ski_blocked_push(self, &blocked, SKI_CALL);
+    self->loop.depth++;
     while (run < n) {
         if (pass(self))
             run++;
@@ -426,7 +453,7 @@ size_t skua_run_count(size_t n)
             break;
     }
     leave(self);
-    ski_blocked_end(self, &blocked);
+    ski_blocked_pop(self, &blocked);
     return run;
 }
 
@@ -435,11 +462,11 @@ size_t skua_poll(size_t n)
     struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
     size_t         run  = 0;
 
-    self->loops++;
-    self->polling++; /* its caller goes on, whatever is found (msg_counts.h) */
+    self->loop.depth++;
+    self->loop.polling++; /* its caller goes on, whatever is found (msg_counts.h) */
     while (run < n && pass(self))
         run++;
-    self->polling--;
+    self->loop.polling--;
     leave(self);
     return run;
 }
@@ -448,21 +475,24 @@ size_t skua_poll(size_t n)
 
 void ski_scheduler_init(struct ski_pe *self)
 {
-    self->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
-    self->yield_ticks = self->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
-    self->look_ticks  = ski_ns_to_ticks(LOOK_NS);
+    struct ski_idle *idle = ski_calloc(1, sizeof *idle);
+
+    idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
+    idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
+    idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
+    self->idle        = idle;
     self->idle_limit  = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
-    ski_late_init(self);
 }
 
 void ski_scheduler_destroy(struct ski_pe *self)
 {
-    while (self->idle) {
-        struct ski_idle *gone = self->idle;
-        self->idle            = gone->next;
-        free(gone);
+    while (self->idle->callbacks) {
+        struct ski_idle_callback *callback = self->idle->callbacks;
+        self->idle->callbacks              = callback->next;
+        free(callback);
     }
+    free(self->idle);
     ski_queue_destroy(&self->queue);
 }
 

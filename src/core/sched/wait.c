@@ -11,7 +11,7 @@
 
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
-#include "core/thread/thread.h"
+#include "core/sched/thread.h"
 
 struct waiter {
     struct waiter      *next;
@@ -67,11 +67,11 @@ static void wait_block_thread(struct ski_pe *self, struct skua_thread *thread, s
 
 static void wait_run_until_woken(struct ski_pe *self, struct waiter *waiter, struct ski_call call)
 {
-    struct ski_blocked blocked = {call, self->blocked};
+    struct ski_blocked blocked;
 
-    self->blocked = &blocked;
+    ski_blocked_push(self, &blocked, call);
     ski_scheduler_until(self, is_woken, waiter);
-    self->blocked = blocked.outer;
+    ski_blocked_pop(self, &blocked);
 }
 
 bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
@@ -88,29 +88,10 @@ bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
     return waiter.woken;
 }
 
-/* Before the wait: messages that came through the gate may end it, and are in the queue. */
-static inline void wait_open_gates(struct ski_pe *self)
-{
-    if (SKI_UNLIKELY(self->open_gates && !self->thread))
-        self->open_gates(self);
-}
-
 bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call)
 {
-    wait_open_gates(self);
+    ski_blocked_prepare(self); /* messages that it lets through may end the wait */
     return ski_wait_on_runtime(self, list, call);
-}
-
-void ski_blocked_begin(struct ski_pe *self, struct ski_blocked *blocked, struct ski_call call)
-{
-    wait_open_gates(self);
-    *blocked      = (struct ski_blocked){call, self->blocked};
-    self->blocked = blocked;
-}
-
-void ski_blocked_end(struct ski_pe *self, const struct ski_blocked *blocked)
-{
-    self->blocked = blocked->outer;
 }
 
 bool ski_wake_one(struct ski_pe *self, void **list)

@@ -12,22 +12,9 @@
 
 #include <stdbool.h>
 
+#include "core/sched/blocked.h"
+
 struct ski_pe;
-
-/* A call of the program that blocks: its name, and where the program called it. */
-struct ski_call {
-    const char *name;
-    const void *from;
-};
-
-/* The function that it stands in, which the program calls. */
-#define SKI_CALL ((struct ski_call){__func__, __builtin_return_address(0)})
-
-/* Calls that block on a PE's own stack, the innermost first; they lie on that stack. */
-struct ski_blocked {
-    struct ski_call     call;
-    struct ski_blocked *outer;
-};
 
 /** Block in @p call until a wake-up from @p list.  False: the job ends.  What is waited for is
  *  up to other PEs or to messages: in `begin` of skua_program() the gates open
@@ -36,10 +23,6 @@ bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call);
 
 /** Block as ski_wait_on() does, for what the runtime alone brings about: gates stay closed. */
 bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call);
-
-/** A call on the PE's own stack that is about to run messages until something happens. */
-void ski_blocked_begin(struct ski_pe *self, struct ski_blocked *blocked, struct ski_call call);
-void ski_blocked_end(struct ski_pe *self, const struct ski_blocked *blocked);
 
 /** Wake the one who waited longest; false if nobody does. */
 bool ski_wake_one(struct ski_pe *self, void **list);

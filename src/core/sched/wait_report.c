@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "core/pe/crash.h"
+#include "core/pe/code_address.h"
 #include "core/pe/pe.h"
-#include "core/thread/thread.h"
+#include "core/sched/thread.h"
 #include "core/sched/wait.h"
 
 #define DEPTH 3 /* calls of the PE's own stack that are named       */
@@ -95,7 +95,7 @@ static void explain_threads(const struct ski_pe *self, struct ski_text *text)
     struct thread_kind kind[KINDS] = {{{NULL, NULL}, NULL, 0}};
     size_t             others      = 0;
 
-    for (const struct skua_thread *thread = self->threads; thread; thread = thread->next)
+    for (const struct skua_thread *thread = self->threads.first; thread; thread = thread->next)
         if (thread->blocked.name)
             others += !explain_count_thread(kind, thread);
     for (int i = 0; i < KINDS && kind[i].count; i++) {

@@ -3,6 +3,7 @@
 #include "objects/chare/collection.h"
 
 #include "base/memory.h"
+#include "core/collective/collective.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/sched/wait.h"

@@ -14,7 +14,7 @@
 
 #include <skua/collection.h>
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
 #include "core/pe/pe.h"
 #include "objects/chare/class.h"
 #include "objects/collective/array_reduction.h"

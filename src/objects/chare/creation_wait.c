@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/memory.h"
+#include "core/collective/collective.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"

@@ -3,7 +3,7 @@
 #include "objects/chare/entry.h"
 
 #include "base/memory.h"
-#include "core/thread/thread.h"
+#include "core/sched/thread.h"
 #include "objects/chare/msg_target.h"
 #include "objects/zerocopy/inplace.h"
 #include "objects/objects.h"

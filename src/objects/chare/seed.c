@@ -8,6 +8,7 @@
 #include <skua/scheduler.h>
 
 #include "base/memory.h"
+#include "core/collective/collective.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"

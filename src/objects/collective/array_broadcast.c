@@ -3,6 +3,7 @@
 #include "objects/collective/array_broadcast.h"
 
 #include "base/memory.h"
+#include "core/collective/collective.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"

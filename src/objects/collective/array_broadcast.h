@@ -22,7 +22,7 @@
 
 #include <skua/object.h>
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
 
 struct ski_collection;
 struct ski_object;

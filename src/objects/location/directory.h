@@ -11,7 +11,7 @@
 #ifndef SKI_DIRECTORY_H
 #define SKI_DIRECTORY_H
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
 #include "objects/chare/index.h"
 
 struct ski_forward;

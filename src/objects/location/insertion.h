@@ -47,7 +47,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
 
 struct ski_absent;
 struct ski_collection;

@@ -11,6 +11,8 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "core/collective/collective.h"
+#include "core/sched/scheduler.h"
 #include "core/sched/wait_report.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -82,11 +84,11 @@ static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
 {
     struct ski_idle_report *report  = idle_report_of(self);
     bool                    leads   = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                    rested  = report->rests != self->rests;
+    bool                    rested  = report->rests != ski_scheduler_rests(self);
     struct ski_traffic      traffic = idle_program_traffic(self);
 
     (void)topic;
-    report->rests = self->rests;
+    report->rests = ski_scheduler_rests(self);
     if (leads)
         traffic = idle_add_traffic(traffic, ski_guest_traffic());
     return (struct ski_tally){traffic.sent, traffic.received, idle_may_go_on(self, rested, leads)};
@@ -153,7 +155,7 @@ static void idle_answer(const struct ski_pe *self)
     ski_explain_calls(self, &text);
     idle_explain_objects(self->objects, &text);
     msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
-    memcpy(skua_msg_data(msg), &self->collectives.calls, SKI_IDLE_TEXT_LEAST);
+    memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_LEAST);
     memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
     skua_send(ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
 }
@@ -217,12 +219,11 @@ static void idle_result(struct ski_pe *self, struct ski_topic topic, const struc
 
 const struct ski_wave_kind ski_idle_waves = {true, idle_visit, idle_result};
 
-/* Before PE 0 sleeps: nanoseconds until it wants to look again; 0: there is something to do. */
-static uint64_t idle_before_sleep(struct ski_pe *self)
+/* On PE 0, as ski_idle_before_sleep(). */
+static uint64_t idle_look(struct ski_pe *self, struct ski_idle_report *report)
 {
-    struct ski_idle_report *report  = idle_report_of(self);
-    struct ski_traffic      traffic = idle_program_traffic(self);
-    uint64_t                now = ski_ticks(), wait = report->period;
+    struct ski_traffic traffic = idle_program_traffic(self);
+    uint64_t           now = ski_ticks(), wait = report->period;
 
     if (report->stage != LOOKING && report->stage != BETWEEN)
         return SKI_FOREVER;
@@ -237,6 +238,14 @@ static uint64_t idle_before_sleep(struct ski_pe *self)
         return ski_ticks_to_ns(report->since + wait - now) + 1;
     idle_send_wave(self, report, report->stage == LOOKING ? FIRST : SECOND);
     return 0;
+}
+
+/* The PE of external threads has no objects, and is not PE 0. */
+uint64_t ski_idle_before_sleep(struct ski_pe *self)
+{
+    if (self->pe != ROOT || ski_config.idle_report <= 0)
+        return SKI_FOREVER;
+    return idle_look(self, idle_report_of(self));
 }
 
 /* ---- on PE 0: the report ----------------------------------------------------------------------
@@ -351,7 +360,6 @@ static void idle_conclude(struct ski_pe *self, struct ski_idle_report *report)
     idle_print(self);
     idle_free_answers(self, report);
     report->stage      = DONE;
-    self->before_sleep = NULL;
     if (ski_config.idle_exit)
         skua_exit(EXIT_FAILURE);
 }
@@ -379,14 +387,12 @@ void ski_on_idle_text(skua_msg *msg)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-struct ski_idle_report *ski_idle_report_begin(struct ski_pe *self)
+struct ski_idle_report *ski_idle_report_begin(void)
 {
     struct ski_idle_report *report = ski_calloc(1, sizeof *report);
 
     report->detection.topic = (struct ski_topic){ROOT, SKI_TOPIC_IDLE};
     report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
-    if (self->pe == ROOT && ski_config.idle_report > 0)
-        self->before_sleep = idle_before_sleep;
     return report;
 }
 

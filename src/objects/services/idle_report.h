@@ -34,8 +34,12 @@
 
 #include "objects/services/termination.h"
 
-struct ski_idle_report *ski_idle_report_begin(struct ski_pe *self);
+struct ski_idle_report *ski_idle_report_begin(void);
 void                    ski_idle_report_end(struct ski_idle_report *report);
+
+/** Looks, before PE 0 sleeps, whether the job has come to rest.  Returns the nanoseconds until it
+ *  wants to look again; 0: it has sent something. */
+uint64_t ski_idle_before_sleep(struct ski_pe *self);
 
 extern const struct ski_wave_kind ski_idle_waves;
 

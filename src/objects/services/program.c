@@ -321,13 +321,12 @@ static void send_values(struct ski_pe *self)
 /* The values are final: to all processes, then what was sent may be delivered. */
 static void program_publish(struct ski_pe *self)
 {
-    self->open_gates = NULL;
+    self->before_wait = false;
     send_values(self);
     open_gate(self);
 }
 
-/* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
-static void program_publish_early(struct ski_pe *self)
+void ski_program_before_wait(struct ski_pe *self)
 {
     published_bytes = packed_bytes();
     published       = ski_malloc(published_bytes + 1);
@@ -374,9 +373,9 @@ static void start(int argc, char **argv)
     close_gate(self);
     if (self->pe != 0)
         return;
-    self->open_gates = program_publish_early;
+    self->before_wait = true;
     begin_fn(argc, argv);
-    if (self->open_gates)
+    if (self->before_wait)
         program_publish(self);
     else
         program_check_unchanged();

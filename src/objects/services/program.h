@@ -44,6 +44,10 @@ struct ski_pe;
  *  SKI_HANDLER_CREATE, goes along with the values. */
 void ski_program_creates(struct ski_pe *self, skua_msg *msg);
 
+/** Publishes the read-only variables, since `begin` of skua_program() waits: the values are kept, to
+ *  be compared with those that it leaves. */
+void ski_program_before_wait(struct ski_pe *self);
+
 /** Gives back what a gate that never opened holds; NULL: there is none. */
 void ski_gate_free(struct ski_gate *gate);
 

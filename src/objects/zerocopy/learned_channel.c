@@ -435,7 +435,7 @@ static struct ski_lane *named(const struct ski_pe *self, const skua_msg *msg)
 
     if (!lane || ski_job_index(self->job, msg->source) < 0 || ski_landing_of(msg)->head > HEAD ||
         !ski_addr_tag_may_look(self->job, lane, sizeof *lane) ||
-        (SKI_UNLIKELY(self->far != NULL) && ski_addr_tag_peek(&lane->tag) != lane_tag(self, lane)))
+        (SKI_UNLIKELY(self->net != NULL) && ski_addr_tag_peek(&lane->tag) != lane_tag(self, lane)))
         return NULL;
     return lane;
 }

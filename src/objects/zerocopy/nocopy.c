@@ -5,7 +5,7 @@
  * What a message says of its parts may have been written on another host.  end_of(), through which
  * all of it is looked at, checks that the pieces are within the message; buffers and where the
  * program wanted a part have tags (core/message/addr_tag.h); and what shall happen when others are
- * through with a part is named (core/message/slot_table.h), so that it happens as often as it
+ * through with a part is named (core/data/slot_table.h), so that it happens as often as it
  * should, whatever they say.
  */
 #include "objects/zerocopy/nocopy.h"

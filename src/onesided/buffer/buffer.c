@@ -86,7 +86,7 @@ skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
                              .done  = done,
                              .user  = user};
 
-    if (self->far)
+    if (self->net)
         buffer.tag = ski_buffer_tag(self, &buffer);
     if (mode == SKUA_REGISTER_NOW && may_be_needed(self))
         (void)skua_buffer_register(&buffer); /* if not now, then later */

@@ -58,7 +58,7 @@ static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buff
 /** Whether a buffer of a PE of this host, which may have come from another, was made here. */
 static inline bool ski_buffer_proven(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    return !self->far || buffer->tag == ski_buffer_tag(self, buffer);
+    return !self->net || buffer->tag == ski_buffer_tag(self, buffer);
 }
 
 /** Whether @p self could reach the memory of a buffer, if it is one, by load and store. */
@@ -79,7 +79,7 @@ static inline bool ski_buffer_reachable(const struct ski_pe *self, const skua_bu
 static inline bool ski_buffer_sound(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return buffer->pe >= 0 && buffer->pe < self->pes && (buffer->at || buffer->bytes == 0) &&
-           (!self->far || ski_job_index(self->job, buffer->pe) < 0 ||
+           (!self->net || ski_job_index(self->job, buffer->pe) < 0 ||
             ski_buffer_proven(self, buffer));
 }
 

@@ -17,6 +17,7 @@
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/collective/collective.h"
 #include "core/message/addr_tag.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"

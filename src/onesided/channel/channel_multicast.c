@@ -16,6 +16,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"

@@ -7,6 +7,7 @@
  * another size.  A put that finds no channel is answered likewise.  The answer is logged, and
  * changes nothing else.
  */
+#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"
 

@@ -16,6 +16,8 @@
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/message/inbox_send.h"
+#include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "onesided/rma/rma_pe.h"

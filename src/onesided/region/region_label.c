@@ -12,7 +12,7 @@
 
 #include "base/config.h"
 #include "base/log.h"
-#include "core/pe/crash.h"
+#include "core/pe/code_address.h"
 #include "onesided/onesided.h"
 #include "onesided/region/region_table.h"
 

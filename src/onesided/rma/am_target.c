@@ -240,7 +240,7 @@ static void add_late(struct ski_pe *self, int origin, const struct ski_answer *a
     if (!own->late)
         own->late = ski_malloc(LATE_MOST * sizeof *own->late);
     own->late[own->late_count++] = (struct ski_late){origin, *answer};
-    self->late                   = send_all_late;
+    ski_net_defer_ack(self, send_all_late);
     if (own->late_count == LATE_MOST)
         send_all_late(self);
 }
@@ -250,7 +250,7 @@ static void send_answer(struct ski_pe *self, const struct ski_request *request, 
 {
     const struct ski_answer *answer = skua_msg_data(reply);
 
-    if (self->far && answer->data_bytes == 0 && request->verb != SKI_ATOMIC &&
+    if (self->net && answer->data_bytes == 0 && request->verb != SKI_ATOMIC &&
         ski_job_index(self->job, request->origin) < 0) {
         add_late(self, request->origin, answer);
         skua_msg_free(reply);
@@ -305,7 +305,7 @@ static bool answered_split(struct ski_pe *self, skua_msg *msg)
     bool                sent;
 
     if (!request->late || request->verb != SKI_GET || request->pieces != 1 || request->signal ||
-        request->notify.region.id || !self->far || !ski_far_driver()->send_split ||
+        request->notify.region.id || !self->net || !ski_far_driver()->send_split ||
         ski_job_index(self->job, request->origin) >= 0 || !is_whole(msg, request) ||
         !measure(request, &total, &lo, &hi) || !is_sound(request, total) ||
         total < SKI_SPLIT_LEAST || ski_locate(NULL, request->remote, lo, hi, &place) != SKUA_OK)
@@ -382,7 +382,7 @@ static void serve_message(skua_msg *msg)
 void ski_on_request(skua_msg *msg)
 {
     if (ski_job_index(ski_self->job, msg->source) < 0)
-        ski_self->unserved--;
+        ski_self->counted--;
     serve_message(msg);
 }
 
@@ -433,7 +433,7 @@ static bool is_put(const struct ski_pe *self, const skua_msg *msg, const char *d
 {
     size_t total;
 
-    if (self->unserved > 0 || msg->bytes < sizeof *head)
+    if (self->counted > 0 || msg->bytes < sizeof *head)
         return false;
     memcpy(head, data, sizeof *head);
     return head->request.verb == SKI_PUT && head->request.pieces == 1 &&

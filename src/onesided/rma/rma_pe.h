@@ -8,6 +8,7 @@
 
 #include "onesided/onesided.h"
 #include "base/config.h"
+#include "core/message/message.h"
 #include "core/pe/pe.h"
 #include "onesided/channel/channel.h"
 #include "onesided/rma/outstanding.h"

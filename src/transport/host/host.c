@@ -77,11 +77,11 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     char            *memory;
     skua_status_t    status;
 
-    status = ski_span_alloc(
-        job->arena,
-        pes * (stride + sizeof *host->domains + sizeof *host->sleeper + sizeof *host->domain) +
-            sizeof *host + 2 * SKI_CACHE_LINE,
-        SKI_UNIT_LARGE, &span);
+    status = ski_span_alloc(job->arena,
+                            pes * (stride + sizeof *host->domains + sizeof *host->sleeper +
+                                   sizeof *host->board + sizeof *host->domain) +
+                                sizeof *host + 3 * SKI_CACHE_LINE,
+                            SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
     /* A fresh arena is all zeros: empty inboxes, whose pages are left to their
@@ -91,6 +91,7 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     host->domain  = carve(&memory, pes * sizeof *host->domain);
     host->domains = carve(&memory, pes * sizeof *host->domains);
     host->sleeper = carve(&memory, pes * sizeof *host->sleeper);
+    host->board   = carve(&memory, pes * sizeof *host->board);
     host->inboxes = memory;
     host->stride  = stride;
     host->cells   = cells_for(pes, cells);

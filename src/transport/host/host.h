@@ -50,9 +50,11 @@ struct ski_host {
     int32_t             all;     /* PEs of this host, with the hidden ones */
     struct ski_heap    *heaps;   /* one a PE, hidden or not          */
     struct ski_sleeper *sleeper; /* one a PE */
-    struct ski_domain  *domains;
-    uint32_t           *domain;      /* of each PE, an index */
-    uint32_t            bell_key[4]; /* what wakes a PE that sleeps at its bell */
+    _Atomic(void *)    *board;   /* one a PE: memory that others of the host write to, or NULL
+                                    (core/collective/reduction_slot.h) */
+    struct ski_domain *domains;
+    uint32_t          *domain;      /* of each PE, an index */
+    uint32_t           bell_key[4]; /* what wakes a PE that sleeps at its bell */
 };
 
 /** Lay out inboxes, heaps and domains for the PEs of @p job; job->host is set.

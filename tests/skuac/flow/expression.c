@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expression.c - the little C that the programs of this test are written in.
+ * expression.c - interprets the subset of C that the programs of this test use.
  *
- * Text is evaluated as it is read, by recursive descent.  Both sides of && and || are
- * evaluated: nothing in these programs has an effect there.
+ * A recursive-descent parser that evaluates while it parses.  Both operands of && and || are
+ * evaluated: operands in these programs have no side effects.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static _Noreturn void lost(const struct reader *r)
 
 static void skip_space(struct reader *r)
 {
-    while (r->at < r->end && is_space(*r->at))
+    while (r->at < r->end && text_is_space(*r->at))
         r->at++;
 }
 
@@ -52,7 +52,7 @@ static void expect(struct reader *r, const char *sign)
 static bool at_name(struct reader *r)
 {
     skip_space(r);
-    return r->at < r->end && is_letter(*r->at);
+    return r->at < r->end && text_is_letter(*r->at);
 }
 
 static struct text read_name(struct reader *r)
@@ -61,7 +61,7 @@ static struct text read_name(struct reader *r)
 
     if (!at_name(r))
         lost(r);
-    for (from = r->at; r->at < r->end && (is_letter(*r->at) || is_digit(*r->at));)
+    for (from = r->at; r->at < r->end && (text_is_letter(*r->at) || text_is_digit(*r->at));)
         r->at++;
     return text_between(from, r->at);
 }
@@ -77,7 +77,7 @@ static struct value *find(const struct reader *r, const struct binding *scope, s
     return scope->value;
 }
 
-/* The variable that a name means: one in scope, or a field of the object. */
+/* Returns the variable of a name: in scope, or a field of the object. */
 static struct value *read_variable(struct reader *r)
 {
     struct text name = read_name(r);
@@ -126,9 +126,9 @@ static long long read_primary(struct reader *r)
         return number;
     }
     if (!at_name(r)) {
-        if (r->at == r->end || !is_digit(*r->at))
+        if (r->at == r->end || !text_is_digit(*r->at))
             lost(r);
-        while (r->at < r->end && is_digit(*r->at))
+        while (r->at < r->end && text_is_digit(*r->at))
             number = number * 10 + (*r->at++ - '0');
         return number;
     }
@@ -245,13 +245,13 @@ static void read_note(struct reader *r)
     trace_add(&r->model->trace, item, count);
 }
 
-/* Class_entry(Class_self(self), a, b, ...): to oneself, at once. */
+/* Class_entry(Class_self(self), a, b, ...): a message to the object itself, delivered at once. */
 static void read_send(struct reader *r, struct text name)
 {
-    size_t              prefix               = r->model->class->name.text.length + 1;
-    struct value        arguments[ARGUMENTS] = {0};
-    const struct entry *entry;
-    unsigned            count = 0;
+    size_t                  prefix               = r->model->class->name.text.length + 1;
+    struct value            arguments[ARGUMENTS] = {0};
+    const struct ast_entry *entry;
+    unsigned                count = 0;
 
     if (name.length <= prefix)
         lost(r);
@@ -300,24 +300,24 @@ static void read_statement(struct reader *r)
         read_send(r, name);
 }
 
-void execute(struct model *model, const struct binding *scope, struct code code)
+void execute(struct model *model, const struct binding *scope, struct source_code code)
 {
     struct reader r = {model, scope, code.text.at, code.text.at + code.text.length};
 
     for (skip_space(&r); r.at < r.end; skip_space(&r)) {
         read_statement(&r);
         skip_space(&r);
-        if (r.at < r.end) /* the step of a loop has none */
+        if (r.at < r.end) /* the step of a loop has no semicolon */
             expect(&r, ";");
     }
 }
 
-struct value evaluate(struct model *model, const struct binding *scope, struct code code)
+struct value evaluate(struct model *model, const struct binding *scope, struct source_code code)
 {
     struct reader r     = {model, scope, code.text.at, code.text.at + code.text.length};
     struct reader ahead = r;
 
-    if (at_name(&ahead)) { /* a name alone may be more than a number */
+    if (at_name(&ahead)) { /* a single name may denote a struct or a message */
         struct value *value = read_variable(&ahead);
 
         skip_space(&ahead);

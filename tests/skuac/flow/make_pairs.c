@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_pairs.c - a program for every construct within every other.
+ * make_pairs.c - generates a program for every construct nested in every other.
  *
  * usage: make_pairs MODULE >MODULE.ci
  *
- * In the middle of each is a `when` of its own; around and between them are notes.
+ * The innermost construct contains a `when` of its own; notes surround and separate the
+ * constructs.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ enum construct { BLOCK, WHEN, BOTH, IF, FOR, WHILE, FORALL, OVERLAP, CASE, CALL 
 static const char *const title[] = {"Block", "When",   "Both",    "If",   "For",
                                     "While", "Forall", "Overlap", "Case", "Call"};
 
-/* What to put within: the constructs from `at` on, and the innermost. */
+/* The constructs to nest, from `at` on, and the innermost one. */
 struct nest {
     struct program *p;
     enum construct  construct[2];
@@ -33,7 +34,7 @@ static void put_inner(struct nest nest)
     put_note(nest.p);
 }
 
-/* ---- constructs: each writes what is within at least once ----------------------------------- */
+/* ---- constructs: each writes what is within at least once --------------------------------- */
 
 static void put_block(struct nest nest)
 {
@@ -44,16 +45,16 @@ static void put_block(struct nest nest)
 
 static void put_when(struct nest nest)
 {
-    line(nest.p, "when %s {", trigger_text(nest.p, 0, NULL));
+    line(nest.p, "when %s {", when_entry_text(nest.p, 0, NULL));
     put_inner(nest);
     line(nest.p, "}");
 }
 
-/* Two messages, one of them by reference. */
+/* Two messages, one of them by reference number. */
 static void put_both(struct nest nest)
 {
-    line(nest.p, "when %s,", trigger_text(nest.p, 0, "1"));
-    line(nest.p, "     %s {", trigger_text(nest.p, 1, NULL));
+    line(nest.p, "when %s,", when_entry_text(nest.p, 0, "1"));
+    line(nest.p, "     %s {", when_entry_text(nest.p, 1, NULL));
     put_inner(nest);
     line(nest.p, "}");
 }
@@ -107,7 +108,7 @@ static void put_overlap(struct nest nest)
     line(nest.p, "overlap {");
     put_block(nest);
     nest.p->body->names = names;
-    line(nest.p, "when %s {", trigger_text(nest.p, 1, NULL));
+    line(nest.p, "when %s {", when_entry_text(nest.p, 1, NULL));
     put_note(nest.p);
     line(nest.p, "}");
     nest.p->body->names = names;
@@ -120,11 +121,11 @@ static void put_case(struct nest nest)
     unsigned names = nest.p->body->names;
 
     line(nest.p, "case {");
-    line(nest.p, "when %s {", trigger_text(nest.p, 0, "1"));
+    line(nest.p, "when %s {", when_entry_text(nest.p, 0, "1"));
     put_inner(nest);
     line(nest.p, "}");
     nest.p->body->names = names;
-    line(nest.p, "when %s {", trigger_text(nest.p, 1, NULL));
+    line(nest.p, "when %s {", when_entry_text(nest.p, 1, NULL));
     put_inner(nest);
     line(nest.p, "}");
     line(nest.p, "}");
@@ -143,7 +144,7 @@ static void put_call(struct nest nest)
 
 static void put_innermost(struct program *p)
 {
-    line(p, "when %s {", trigger_text(p, 2, NULL));
+    line(p, "when %s {", when_entry_text(p, 2, NULL));
     put_note(p);
     line(p, "}");
 }
@@ -164,7 +165,7 @@ static void put_nest(struct nest nest)
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
-/* Messages enough to keep it going, few enough for all orders. */
+/* Enough messages to finish the program, few enough to try all orders. */
 static const char *feed(const struct program *p)
 {
     if (p->used[0] && p->used[1])
@@ -179,10 +180,10 @@ static const char *feed(const struct program *p)
 static void put_pair(enum construct outer, enum construct inner, const char *message)
 {
     char           name[32];
-    struct program p = {.name     = name,
-                        .message  = message,
-                        .triggers = 3,
-                        .trigger  = {SHAPE_TWO, SHAPE_MESSAGE, SHAPE_ARRAY}};
+    struct program p = {.name         = name,
+                        .message      = message,
+                        .when_entries = 3,
+                        .when_entry   = {SHAPE_TWO, SHAPE_MESSAGE, SHAPE_ARRAY}};
 
     snprintf(name, sizeof name, "%sIn%s", title[inner], title[outer]);
     program_begin(&p);

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_random.c - programs at random, from a seed.
+ * make_random.c - generates random programs from a seed.
  *
  * usage: make_random SEED COUNT MODULE >MODULE.ci
  *
- * They come to an end: loops count, and what is called by itself gets one less each time.  The
- * model says whether a program is worth the while: neither one that does little nor one that
- * does not stop soon is taken, and another is drawn.
+ * All programs terminate: loops count, and recursive calls decrement an argument.  The model
+ * decides whether a program is useful: one that does little, or does not stop soon, is replaced.
  */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "diagnostic.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
 #include "model.h"
-#include "parser.h"
+#include "syntax/parse_file.h"
 #include "program.h"
-#include "source.h"
+#include "support/source.h"
 
 #define DEPTH 4
-#define NOTES 16 /* a program that has so many becomes no deeper */
+#define NOTES 16 /* notes; a program with so many gets no deeper */
 
-/* Which entries besides `run` there are. */
+/* The entries that exist besides `run`. */
 static bool calls, posts, in_sub, in_again;
 
 static void put_list(struct program *p, unsigned depth);
@@ -80,7 +79,7 @@ static struct words reference(struct program *p)
 
 /* ---- statements --------------------------------------------------------------------------- */
 
-/* A variable that may be written to: one that was declared as such, or a field. */
+/* Returns a writable variable: one declared as such, or a field. */
 static const char *some_variable(struct program *p)
 {
     for (unsigned tries = 0; tries < 4; tries++) {
@@ -100,16 +99,16 @@ static void put_change(struct program *p)
     line(p, "serial { %s = (%s + %s) %% 20; }", variable, variable, value.text);
 }
 
-/* A message to oneself, in the middle of things: to an entry, or a trigger of two numbers. */
+/* Writes a message to the object itself: to an entry, or to a when-entry with two integers. */
 static void put_post(struct program *p)
 {
     struct words k = reference(p), v = words("%s %% 10", some_name(p));
-    unsigned     trigger = draw(p, p->triggers);
+    unsigned     when_entry = draw(p, p->when_entries);
 
     if (!p->inlined || in_again)
         return;
-    if (p->trigger[trigger] == SHAPE_TWO && p->used[trigger]) {
-        line(p, "serial { %s_%c(%s_self(self), %s, %s); }", p->name, 'a' + (int)trigger, p->name,
+    if (p->when_entry[when_entry] == SHAPE_TWO && p->used[when_entry]) {
+        line(p, "serial { %s_%c(%s_self(self), %s, %s); }", p->name, 'a' + (int)when_entry, p->name,
              k.text, v.text);
     } else {
         posts = true;
@@ -138,34 +137,34 @@ static void put_local(struct program *p)
     readable(p, "u%u", n);
 }
 
-/* One or several messages: the references see nothing of the parameters. */
+/* Writes a `when` for one or several messages; reference numbers cannot use the parameters. */
 static void put_when(struct program *p, unsigned depth)
 {
     unsigned     names = p->body->names, count = 1 + draw(p, 10) / 6 + draw(p, 10) / 9;
-    unsigned     trigger[3];
+    unsigned     when_entry[3];
     struct words wanted[3];
 
     for (unsigned i = 0; i < count; i++) {
-        trigger[i] = i > 0 && draw(p, 3) == 0 ? trigger[0] : draw(p, p->triggers);
-        wanted[i]  = reference(p);
-        if (!has_reference(p, trigger[i]) || draw(p, 2))
+        when_entry[i] = i > 0 && draw(p, 3) == 0 ? when_entry[0] : draw(p, p->when_entries);
+        wanted[i]     = reference(p);
+        if (!has_reference(p, when_entry[i]) || draw(p, 2))
             wanted[i].text[0] = 0;
     }
     for (unsigned i = 0; i < count; i++)
         line(p, "%s %s%s", i == 0 ? "when" : "    ",
-             trigger_text(p, trigger[i], wanted[i].text[0] ? wanted[i].text : NULL),
+             when_entry_text(p, when_entry[i], wanted[i].text[0] ? wanted[i].text : NULL),
              i + 1 < count ? "," : " {");
     put_list(p, depth + 1);
     line(p, "}");
     p->body->names = names;
 }
 
-/* A message that nobody looks at. */
+/* Writes a `when` without a body. */
 static void put_drop(struct program *p)
 {
     unsigned names = p->body->names;
 
-    line(p, "when %s;", trigger_text(p, draw(p, p->triggers), NULL));
+    line(p, "when %s;", when_entry_text(p, draw(p, p->when_entries), NULL));
     p->body->names = names;
 }
 
@@ -315,7 +314,7 @@ static void put_entry(struct program *p, const char *name)
     entry_end(p);
 }
 
-/* What it is sent: `run` and what else there is, and messages for all triggers. */
+/* Writes the feed: `run`, the other entries, and messages for all when-entries. */
 static void put_feed(struct program *p, FILE *to, bool go)
 {
     unsigned count = 8 + draw(p, 10);
@@ -328,10 +327,10 @@ static void put_feed(struct program *p, FILE *to, bool go)
     if (calls && draw(p, 3) == 0)
         fprintf(to, ", sub %u %u", draw(p, 3), draw(p, 10));
     for (unsigned i = 0; i < count; i++) {
-        unsigned trigger = draw(p, p->triggers);
+        unsigned when_entry = draw(p, p->when_entries);
 
-        if (p->used[trigger])
-            fprintf(to, ", %c %u %u", 'a' + (int)trigger, draw(p, 3), draw(p, 10));
+        if (p->used[when_entry])
+            fprintf(to, ", %c %u %u", 'a' + (int)when_entry, draw(p, 3), draw(p, 10));
     }
 }
 
@@ -351,7 +350,7 @@ static void put_entries(struct program *p, bool go)
     in_again = false;
 }
 
-/* A class, as text that is the caller's to free. */
+/* Returns a class as text, which the caller frees. */
 static char *draw_class(uint64_t *random, const char *name, const char *message)
 {
     struct program p    = {.name = name, .message = message, .random = *random};
@@ -362,10 +361,10 @@ static char *draw_class(uint64_t *random, const char *name, const char *message)
 
     if (!to || !feed_to)
         abort();
-    p.inlined  = draw(&p, 4) == 0;
-    p.triggers = 2 + draw(&p, 3);
-    for (unsigned i = 0; i < p.triggers; i++)
-        p.trigger[i] = draw(&p, 2) ? SHAPE_TWO : (enum shape)draw(&p, SHAPES);
+    p.inlined      = draw(&p, 4) == 0;
+    p.when_entries = 2 + draw(&p, 3);
+    for (unsigned i = 0; i < p.when_entries; i++)
+        p.when_entry[i] = draw(&p, 2) ? SHAPE_TWO : (enum shape)draw(&p, SHAPES);
     program_begin(&p);
     put_entries(&p, go);
     put_feed(&p, feed_to, go);
@@ -392,8 +391,8 @@ static void shuffle(struct feed *feed, struct program *p)
     }
 }
 
-/* Whether it does something with its messages, and not too much, in some orders. */
-static bool is_good(const struct class *class)
+/* Returns whether the program reacts to its messages, but not too much, in some orders. */
+static bool is_good(const struct ast_class *class)
 {
     struct feed    feed = feed_of(class);
     struct program p    = {.random = 1};
@@ -415,11 +414,11 @@ static bool is_good(const struct class *class)
 
 static bool is_good_text(const char *text)
 {
-    const char    *module = arena_print("module m {\n%s}\n", text);
-    struct source *source = source_of("drawn", module, strlen(module));
-    struct tree   *tree   = parse(source);
+    const char      *module = bump_printf("module m {\n%s}\n", text);
+    struct source   *source = source_from_memory("drawn", module, strlen(module));
+    struct ast_tree *tree   = parse_file(source);
 
-    if (error_count()) {
+    if (diagnostic_error_count()) {
         fprintf(stderr, "%s", text);
         exit(2);
     }
@@ -444,10 +443,10 @@ int main(int argc, char **argv)
     unsigned    count  = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 10;
     const char *module = argc > 3 ? argv[3] : "random";
 
-    file_begin(stdout, module, arena_print("%s_tile", module));
+    file_begin(stdout, module, bump_printf("%s_tile", module));
     for (unsigned i = 0; i < count; i++)
-        put_class(&random, arena_print("%s_p%u", module, i), arena_print("%s_tile", module));
+        put_class(&random, bump_printf("%s_p%u", module, i), bump_printf("%s_tile", module));
     file_end(stdout);
-    arena_free();
+    bump_free_all();
     return 0;
 }

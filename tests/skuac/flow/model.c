@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model.c - see model.h: strands, what they wait for, and the order in which they run.
+ * model.c - see model.h: frames, their waits, and the order in which they run.
  *
- * A strand has a stack of what it still has to do: lists of statements, and loops.  One step
- * looks at the top of it.  Where the strand has to wait it leaves the top as it is, or pushes
- * what is to be done then.
+ * A frame has a stack of pending work: lists of statements, and loops.  One step executes the top
+ * of the stack.  A frame that has to wait leaves the top as it is, or pushes the work that follows
+ * the wait.
  */
 #include "model_parts.h"
 
@@ -15,28 +15,28 @@
 #define WANTS 16
 
 struct letter {
-    const struct entry *entry;
-    struct value        argument[ARGUMENTS];
-    bool                claimed;
+    const struct ast_entry *entry;
+    struct value            argument[ARGUMENTS];
+    bool                    claimed;
 };
 
-/* One message that a strand waits for. */
+/* One message that a frame waits for. */
 struct want {
-    const struct statement *when;
-    const struct trigger   *trigger;
-    long long               reference;
-    struct letter          *got;
+    const struct ast_statement  *when;
+    const struct ast_when_entry *when_entry;
+    long long                    reference;
+    struct letter               *got;
 };
 
-/* Something that a strand has still to do; the scope is put back when it is done. */
+/* Pending work of a frame; the scope is restored when it is done. */
 struct task {
-    const struct statement *statement; /* the next of a list; or the loop                */
-    const struct binding   *outside;
-    bool                    loop, stepping;
+    const struct ast_statement *statement; /* the next statement of a list, or the loop */
+    const struct binding       *outside;
+    bool                        loop, stepping;
 };
 
-struct strand {
-    struct strand        *parent;
+struct frame {
+    struct frame         *parent;
     unsigned              children;
     bool                  joining;
     const struct binding *scope;
@@ -82,29 +82,29 @@ void *model_alloc(struct model *model, size_t bytes)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-struct entry *find_entry(const struct class *class, struct text name)
+struct ast_entry *find_entry(const struct ast_class *class, struct text name)
 {
-    struct entry *entry = class->entries;
+    struct ast_entry *entry = class->entries;
 
     while (entry && (entry->kind != ENTRY_METHOD || !text_equal(entry->name.text, name)))
         entry = entry->next;
     return entry;
 }
 
-struct entry *find_constructor(const struct class *class)
+struct ast_entry *find_constructor(const struct ast_class *class)
 {
-    struct entry *entry = class->entries;
+    struct ast_entry *entry = class->entries;
 
     while (entry && entry->kind != ENTRY_CONSTRUCTOR)
         entry = entry->next;
     return entry;
 }
 
-unsigned entry_number(const struct class *class, const struct entry *entry)
+unsigned entry_number(const struct ast_class *class, const struct ast_entry *entry)
 {
     unsigned number = 0;
 
-    for (const struct entry *e = class->entries; e != entry; e = e->next)
+    for (const struct ast_entry *e = class->entries; e != entry; e = e->next)
         number++;
     return number;
 }
@@ -121,17 +121,17 @@ const struct binding *bind(struct model *model, const struct binding *outer, str
     return binding;
 }
 
-/* The arguments of a message, under the names that a `when` gives them, or the entry's. */
+/* Binds the arguments of a message to the names in the `when`, or to those of the entry. */
 static const struct binding *bind_arguments(struct model *model, const struct binding *outer,
-                                            const struct parameter *names,
-                                            const struct value     *arguments)
+                                            const struct ast_parameter *names,
+                                            const struct value         *arguments)
 {
     for (; names; names = names->next)
         outer = bind(model, outer, names->name.text, *arguments++);
     return outer;
 }
 
-struct value value_of(const struct parameter *parameter, unsigned position, int k, int v)
+struct value value_of(const struct ast_parameter *parameter, unsigned position, int k, int v)
 {
     bool         string = parameter->passing == PASS_STRING;
     struct value value  = {.number = position == 0 ? k : v, .k = k, .v = v, .n = 1 + v % 3};
@@ -145,36 +145,36 @@ struct value value_of(const struct parameter *parameter, unsigned position, int 
 
 /* ---- strands ------------------------------------------------------------------------------ */
 
-static void push(struct strand *strand, const struct statement *statement, bool loop,
+static void push(struct frame *frame, const struct ast_statement *statement, bool loop,
                  const struct binding *outside)
 {
-    if (strand->depth == STACK)
+    if (frame->depth == STACK)
         abort();
-    strand->stack[strand->depth++] = (struct task){statement, outside, loop, false};
+    frame->stack[frame->depth++] = (struct task){statement, outside, loop, false};
 }
 
-static void push_list(struct strand *strand, const struct statement *first)
+static void push_list(struct frame *frame, const struct ast_statement *first)
 {
-    push(strand, first, false, strand->scope);
+    push(frame, first, false, frame->scope);
 }
 
-static struct strand *start(struct model *model, struct strand *parent, const struct binding *scope,
-                            const struct statement *body)
+static struct frame *start(struct model *model, struct frame *parent, const struct binding *scope,
+                           const struct ast_statement *body)
 {
-    struct strand *strand = model_alloc(model, sizeof *strand);
+    struct frame *frame = model_alloc(model, sizeof *frame);
 
-    strand->parent = parent;
-    strand->scope  = scope;
-    push_list(strand, body);
+    frame->parent = parent;
+    frame->scope  = scope;
+    push_list(frame, body);
     if (parent)
         parent->children++;
-    append(&model->ready, strand);
-    return strand;
+    append(&model->ready, frame);
+    return frame;
 }
 
-static void end(struct model *model, struct strand *strand)
+static void end(struct model *model, struct frame *frame)
 {
-    struct strand *parent = strand->parent;
+    struct frame *parent = frame->parent;
 
     if (!parent || --parent->children > 0 || !parent->joining)
         return;
@@ -189,9 +189,9 @@ static bool fits(const struct want *want, const struct letter *message)
     const struct value *first = message->argument;
     const bool          tile  = message->entry->parameters && message->entry->parameters->stars;
 
-    if (message->claimed || !text_equal(want->trigger->name.text, message->entry->name.text))
+    if (message->claimed || !text_equal(want->when_entry->name.text, message->entry->name.text))
         return false;
-    return !want->trigger->reference.text.at ||
+    return !want->when_entry->reference.text.at ||
            want->reference == (tile ? first->k : first->number);
 }
 
@@ -209,18 +209,18 @@ static bool claim(struct model *model, struct want *want)
     return false;
 }
 
-/* Claims for those of a `when` that want a reference, or for those that do not. */
-static bool claim_some(struct model *model, struct strand *strand, const struct statement *when,
+/* Claims messages for the waits of a `when` with a reference number, or for those without. */
+static bool claim_some(struct model *model, struct frame *frame, const struct ast_statement *when,
                        bool referring)
 {
-    for (struct want *want = strand->want; want < strand->want + strand->wants; want++)
-        if (want->when == when && (want->trigger->reference.text.at != NULL) == referring &&
+    for (struct want *want = frame->want; want < frame->want + frame->wants; want++)
+        if (want->when == when && (want->when_entry->reference.text.at != NULL) == referring &&
             !claim(model, want))
             return false;
     return true;
 }
 
-/* Forget the claims, or take what was claimed. */
+/* Drops the claims, or takes the claimed messages. */
 static void settle(struct model *model, bool take)
 {
     for (unsigned i = 0; i < model->kept.count;) {
@@ -234,220 +234,221 @@ static void settle(struct model *model, bool take)
     }
 }
 
-/* The body of a `when` is next, with the parameters. */
-static void enter(struct model *model, struct strand *strand, const struct statement *when)
+/* Pushes the body of a `when`, with the parameters in scope. */
+static void enter(struct model *model, struct frame *frame, const struct ast_statement *when)
 {
-    push_list(strand, when->body);
-    for (struct want *want = strand->want; want < strand->want + strand->wants; want++)
+    push_list(frame, when->body);
+    for (struct want *want = frame->want; want < frame->want + frame->wants; want++)
         if (want->when == when)
-            strand->scope = bind_arguments(model, strand->scope,
-                                           want->trigger->bare ? want->got->entry->parameters
-                                                               : want->trigger->parameters,
-                                           want->got->argument);
-    strand->wants = 0;
+            frame->scope = bind_arguments(model, frame->scope,
+                                          want->when_entry->bare ? want->got->entry->parameters
+                                                                 : want->when_entry->parameters,
+                                          want->got->argument);
+    frame->wants = 0;
 }
 
-/* Goes on with the first alternative that has all its messages, if there is one. */
-static bool satisfy(struct model *model, struct strand *strand)
+/* Continues with the first alternative that is complete, if there is one. */
+static bool satisfy(struct model *model, struct frame *frame)
 {
-    const struct statement *tried = NULL;
+    const struct ast_statement *tried = NULL;
 
-    for (unsigned i = 0; i < strand->wants; i++) {
-        const struct statement *when = strand->want[i].when;
-        bool                    all;
+    for (unsigned i = 0; i < frame->wants; i++) {
+        const struct ast_statement *when = frame->want[i].when;
+        bool                        all;
 
         if (when == tried)
             continue;
         tried = when;
-        all   = claim_some(model, strand, when, true) && claim_some(model, strand, when, false);
+        all   = claim_some(model, frame, when, true) && claim_some(model, frame, when, false);
         settle(model, all);
         if (all) {
-            enter(model, strand, when);
+            enter(model, frame, when);
             return true;
         }
     }
     return false;
 }
 
-static void add_wants(struct model *model, struct strand *strand, const struct statement *when)
+static void add_wants(struct model *model, struct frame *frame, const struct ast_statement *when)
 {
-    for (const struct trigger *trigger = when->triggers; trigger; trigger = trigger->next) {
-        struct want want = {.when = when, .trigger = trigger};
+    for (const struct ast_when_entry *when_entry = when->when_entries; when_entry;
+         when_entry                              = when_entry->next) {
+        struct want want = {.when = when, .when_entry = when_entry};
 
-        if (trigger->reference.text.at)
-            want.reference = evaluate(model, strand->scope, trigger->reference).number;
-        if (strand->wants == WANTS)
+        if (when_entry->reference.text.at)
+            want.reference = evaluate(model, frame->scope, when_entry->reference).number;
+        if (frame->wants == WANTS)
             abort();
-        strand->want[strand->wants++] = want;
+        frame->want[frame->wants++] = want;
     }
 }
 
-/* False: the strand waits now. */
-static bool await(struct model *model, struct strand *strand, const struct statement *first)
+/* Returns false if the frame has to wait. */
+static bool await(struct model *model, struct frame *frame, const struct ast_statement *first)
 {
-    for (const struct statement *when = first; when; when = when->next)
-        add_wants(model, strand, when);
-    if (satisfy(model, strand))
+    for (const struct ast_statement *when = first; when; when = when->next)
+        add_wants(model, frame, when);
+    if (satisfy(model, frame))
         return true;
-    append(&model->waiting, strand);
+    append(&model->waiting, frame);
     return false;
 }
 
-static bool join(struct strand *strand)
+static bool join(struct frame *frame)
 {
-    strand->joining = strand->children > 0;
-    return !strand->joining;
+    frame->joining = frame->children > 0;
+    return !frame->joining;
 }
 
-/* ---- statements: false if the strand waits --------------------------------------------------- */
+/* ---- statements: false if the frame waits ------------------------------------------------- */
 
-static void declare(struct model *model, struct strand *strand, const struct field *local)
+static void declare(struct model *model, struct frame *frame, const struct ast_field *local)
 {
     for (; local; local = local->next) {
         struct value value = {0};
 
         if (local->value.text.at)
-            value = evaluate(model, strand->scope, local->value);
-        strand->scope = bind(model, strand->scope, local->name.text, value);
+            value = evaluate(model, frame->scope, local->value);
+        frame->scope = bind(model, frame->scope, local->name.text, value);
     }
 }
 
-static void begin_for(struct model *model, struct strand *strand, const struct statement *loop)
+static void begin_for(struct model *model, struct frame *frame, const struct ast_statement *loop)
 {
-    const struct binding *outside = strand->scope;
+    const struct binding *outside = frame->scope;
 
     if (loop->local)
-        declare(model, strand, loop->local);
+        declare(model, frame, loop->local);
     else if (loop->first.text.at)
-        execute(model, strand->scope, loop->first);
-    push(strand, loop, true, outside);
+        execute(model, frame->scope, loop->first);
+    push(frame, loop, true, outside);
 }
 
-static bool start_all(struct model *model, struct strand *strand, const struct statement *forall)
+static bool start_all(struct model *model, struct frame *frame, const struct ast_statement *forall)
 {
-    long long first = evaluate(model, strand->scope, forall->first).number;
-    long long last  = evaluate(model, strand->scope, forall->last).number;
+    long long first = evaluate(model, frame->scope, forall->first).number;
+    long long last  = evaluate(model, frame->scope, forall->last).number;
     long long step  = 1;
 
     if (forall->step.text.at)
-        step = evaluate(model, strand->scope, forall->step).number;
+        step = evaluate(model, frame->scope, forall->step).number;
     for (long long i = first; step > 0 ? i <= last : i >= last; i += step)
-        start(model, strand,
-              bind(model, strand->scope, forall->name.text, (struct value){.number = i}),
+        start(model, frame,
+              bind(model, frame->scope, forall->name.text, (struct value){.number = i}),
               forall->body);
-    return join(strand);
+    return join(frame);
 }
 
-/* A branch is one statement: the rest of the list is not its. */
-static bool start_branches(struct model *model, struct strand *strand,
-                           const struct statement *overlap)
+/* A branch is a single statement without the rest of the list. */
+static bool start_branches(struct model *model, struct frame *frame,
+                           const struct ast_statement *overlap)
 {
-    for (const struct statement *branch = overlap->body; branch; branch = branch->next) {
-        struct statement *alone = model_alloc(model, sizeof *alone);
+    for (const struct ast_statement *branch = overlap->body; branch; branch = branch->next) {
+        struct ast_statement *alone = model_alloc(model, sizeof *alone);
 
         *alone      = *branch;
         alone->next = NULL;
-        start(model, strand, strand->scope, alone);
+        start(model, frame, frame->scope, alone);
     }
-    return join(strand);
+    return join(frame);
 }
 
-static bool call(struct model *model, struct strand *strand, const struct statement *statement)
+static bool call(struct model *model, struct frame *frame, const struct ast_statement *statement)
 {
-    const struct entry *called = find_entry(model->class, statement->name.text);
-    struct value        argument[ARGUMENTS];
-    unsigned            count = 0;
+    const struct ast_entry *called = find_entry(model->class, statement->name.text);
+    struct value            argument[ARGUMENTS];
+    unsigned                count = 0;
 
-    for (const struct argument *a = statement->arguments; a && count < ARGUMENTS; a = a->next)
-        argument[count++] = evaluate(model, strand->scope, a->value);
-    start(model, strand, bind_arguments(model, NULL, called->parameters, argument), called->body);
-    return join(strand);
+    for (const struct ast_argument *a = statement->arguments; a && count < ARGUMENTS; a = a->next)
+        argument[count++] = evaluate(model, frame->scope, a->value);
+    start(model, frame, bind_arguments(model, NULL, called->parameters, argument), called->body);
+    return join(frame);
 }
 
-static bool run_statement(struct model *model, struct strand *strand, const struct statement *s)
+static bool run_statement(struct model *model, struct frame *frame, const struct ast_statement *s)
 {
-    struct statement *alone;
+    struct ast_statement *alone;
 
     switch (s->kind) {
-    case STATEMENT_BLOCK: push_list(strand, s->body); return true;
-    case STATEMENT_SERIAL: execute(model, strand->scope, s->code); return true;
-    case STATEMENT_LOCAL: declare(model, strand, s->local); return true;
-    case STATEMENT_FOR: begin_for(model, strand, s); return true;
-    case STATEMENT_WHILE: push(strand, s, true, strand->scope); return true;
-    case STATEMENT_FORALL: return start_all(model, strand, s);
-    case STATEMENT_OVERLAP: return start_branches(model, strand, s);
-    case STATEMENT_CALL: return call(model, strand, s);
-    case STATEMENT_CASE: return await(model, strand, s->body);
+    case STATEMENT_BLOCK: push_list(frame, s->body); return true;
+    case STATEMENT_SERIAL: execute(model, frame->scope, s->code); return true;
+    case STATEMENT_LOCAL: declare(model, frame, s->local); return true;
+    case STATEMENT_FOR: begin_for(model, frame, s); return true;
+    case STATEMENT_WHILE: push(frame, s, true, frame->scope); return true;
+    case STATEMENT_FORALL: return start_all(model, frame, s);
+    case STATEMENT_OVERLAP: return start_branches(model, frame, s);
+    case STATEMENT_CALL: return call(model, frame, s);
+    case STATEMENT_CASE: return await(model, frame, s->body);
     case STATEMENT_IF:
-        push_list(strand,
-                  evaluate(model, strand->scope, s->condition).number ? s->body : s->otherwise);
+        push_list(frame,
+                  evaluate(model, frame->scope, s->condition).number ? s->body : s->otherwise);
         return true;
     case STATEMENT_WHEN:
         alone       = model_alloc(model, sizeof *alone);
         *alone      = *s;
         alone->next = NULL;
-        return await(model, strand, alone);
+        return await(model, frame, alone);
     }
     abort();
 }
 
 /* ---- steps -------------------------------------------------------------------------------- */
 
-static void leave(struct strand *strand)
+static void leave(struct frame *frame)
 {
-    strand->scope = strand->stack[--strand->depth].outside;
+    frame->scope = frame->stack[--frame->depth].outside;
 }
 
-static void step_loop(struct model *model, struct strand *strand, struct task *top)
+static void step_loop(struct model *model, struct frame *frame, struct task *top)
 {
-    const struct statement *loop = top->statement;
+    const struct ast_statement *loop = top->statement;
 
     if (top->stepping && loop->kind == STATEMENT_FOR && loop->step.text.at)
-        execute(model, strand->scope, loop->step);
+        execute(model, frame->scope, loop->step);
     top->stepping = true;
-    if (loop->condition.text.at && !evaluate(model, strand->scope, loop->condition).number)
-        leave(strand);
+    if (loop->condition.text.at && !evaluate(model, frame->scope, loop->condition).number)
+        leave(frame);
     else
-        push_list(strand, loop->body);
+        push_list(frame, loop->body);
 }
 
-/* False: it waits. */
-static bool step(struct model *model, struct strand *strand)
+/* Returns false if the frame waits. */
+static bool step(struct model *model, struct frame *frame)
 {
-    struct task            *top       = &strand->stack[strand->depth - 1];
-    const struct statement *statement = top->statement;
+    struct task                *top       = &frame->stack[frame->depth - 1];
+    const struct ast_statement *statement = top->statement;
 
     model->steps++;
     if (top->loop) {
-        step_loop(model, strand, top);
+        step_loop(model, frame, top);
         return true;
     }
     if (!statement) {
-        leave(strand);
+        leave(frame);
         return true;
     }
     top->statement = statement->next;
-    return run_statement(model, strand, statement);
+    return run_statement(model, frame, statement);
 }
 
-static void run(struct model *model, struct strand *strand)
+static void run(struct model *model, struct frame *frame)
 {
-    while (strand->depth > 0 && model->steps < MODEL_STEPS)
-        if (!step(model, strand))
+    while (frame->depth > 0 && model->steps < MODEL_STEPS)
+        if (!step(model, frame))
             return;
-    end(model, strand);
+    end(model, frame);
 }
 
 /* ---- arriving ----------------------------------------------------------------------------- */
 
-/* To the one that has waited longest, if it then has all. */
+/* Delivers to the longest-waiting frame that the message completes. */
 static void deliver(struct model *model, struct letter *message)
 {
     append(&model->kept, message);
     for (unsigned i = 0; i < model->waiting.count; i++) {
-        struct strand *strand = model->waiting.at[i];
+        struct frame *frame = model->waiting.at[i];
 
-        if (satisfy(model, strand)) {
+        if (satisfy(model, frame)) {
             append(&model->ready, remove_at(&model->waiting, i));
             return;
         }
@@ -467,7 +468,7 @@ static void go_on(struct model *model)
     model->running = false;
 }
 
-void model_arrive(struct model *model, const struct entry *entry, const struct value *arguments)
+void model_arrive(struct model *model, const struct ast_entry *entry, const struct value *arguments)
 {
     struct letter *message;
 
@@ -487,20 +488,20 @@ void model_send(struct model *model, const struct feed_message *message)
     struct value argument[ARGUMENTS] = {0};
     unsigned     count               = 0;
 
-    for (const struct parameter *p = message->entry->parameters; p; p = p->next, count++)
+    for (const struct ast_parameter *p = message->entry->parameters; p; p = p->next, count++)
         argument[count] = value_of(p, count, message->k, message->v);
     model_arrive(model, message->entry, argument);
 }
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
-struct model *model_new(const struct class *class)
+struct model *model_new(const struct ast_class *class)
 {
     struct model       *model  = or_die(calloc(1, sizeof *model));
     struct feed_message create = {find_constructor(class), 1, 2};
 
     model->class = class;
-    for (const struct field *field = class->state; field; field = field->next) {
+    for (const struct ast_field *field = class->state; field; field = field->next) {
         struct value value = {0};
 
         if (field->value.text.at)
@@ -541,7 +542,7 @@ unsigned model_kept(const struct model *model)
 
 /* ---- feeds -------------------------------------------------------------------------------- */
 
-struct feed feed_of(const struct class *class)
+struct feed feed_of(const struct ast_class *class)
 {
     struct feed feed = {0};
     const char *at   = class->comment.at ? strstr(class->comment.at, "feed:") : NULL;
@@ -552,7 +553,7 @@ struct feed feed_of(const struct class *class)
         return feed;
     at += strlen("feed:");
     while (feed.count < FEED_MAX && sscanf(at, " %31[a-z] %d %d %n", name, &k, &v, &used) == 3) {
-        struct entry *entry = find_entry(class, (struct text){name, strlen(name)});
+        struct ast_entry *entry = find_entry(class, (struct text){name, strlen(name)});
 
         if (!entry) {
             fprintf(stderr, "%.*s has no entry %s\n", (int)class->name.text.length,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* model_parts.h - between the files of the model: control flow in model.c, C in expression.c. */
+/* model_parts.h - shared by the files of the model: control flow in model.c, C in expression.c. */
 #ifndef MODEL_PARTS_H
 #define MODEL_PARTS_H
 
 #include "model.h"
 
-/* A name in scope.  Strands that are written within each other share values. */
+/* A name in scope.  Nested frames share values. */
 struct binding {
     const struct binding *outer;
     struct text           name;
@@ -18,29 +18,32 @@ struct list {
 };
 
 struct model {
-    const struct class *class;
+    const struct ast_class *class;
     struct trace          trace;
     const struct binding *state;          /* the fields of the object            */
-    struct list           ready, waiting; /* strands                             */
-    struct list           kept, late;     /* messages, the oldest first          */
-    struct list           memory;         /* all of it, until the end            */
+    struct list           ready, waiting; /* frames                              */
+    struct list           kept, late;     /* messages, oldest first              */
+    struct list           memory;         /* all allocations                     */
     unsigned              steps;
     bool                  running;
 };
 
-/** Zeroed memory that lives as long as the model. */
+/** Returns zeroed memory that lives as long as the model. */
 void *model_alloc(struct model *model, size_t bytes);
 
-/** A name with a value of its own. */
+/** Adds a name with a value of its own to the scope @p outer. */
 const struct binding *bind(struct model *model, const struct binding *outer, struct text name,
                            struct value value);
 
-/** A message with these arguments comes: from outside, or from a strand that runs. */
-void model_arrive(struct model *model, const struct entry *entry, const struct value *arguments);
+/** Delivers a message with the given arguments, from outside or from a running frame. */
+void model_arrive(struct model *model, const struct ast_entry *entry,
+                  const struct value *arguments);
 
-/** The value of an expression; what statements do. */
-struct value evaluate(struct model *model, const struct binding *scope, struct code code);
-void         execute(struct model *model, const struct binding *scope, struct code code);
+/** Returns the value of an expression. */
+struct value evaluate(struct model *model, const struct binding *scope, struct source_code code);
+
+/** Executes statements. */
+void execute(struct model *model, const struct binding *scope, struct source_code code);
 
 #define ARGUMENTS 4
 

@@ -62,15 +62,15 @@ void put_note(struct program *p)
 
 /* ---- triggers ----------------------------------------------------------------------------- */
 
-bool has_reference(const struct program *p, unsigned trigger)
+bool has_reference(const struct program *p, unsigned when_entry)
 {
-    enum shape shape = p->trigger[trigger];
+    enum shape shape = p->when_entry[when_entry];
 
     return shape != SHAPE_NONE && shape != SHAPE_PAIR;
 }
 
-/* What a trigger takes, by names that end in @p n; of the declaration, whose names have no
- * number: NULL. */
+/* Returns the parameters of a when-entry, with names that end in @p n; NULL: those of the
+ * declaration. */
 static const char *parameters(const struct program *p, enum shape shape, const char *n)
 {
     static char text[100];
@@ -89,7 +89,7 @@ static const char *parameters(const struct program *p, enum shape shape, const c
     return text;
 }
 
-/* And what can be read then. */
+/* Makes the parameters readable. */
 static void add_readable(struct program *p, enum shape shape, unsigned n)
 {
     if (shape == SHAPE_TWO || shape == SHAPE_ARRAY || shape == SHAPE_SMALL || shape == SHAPE_TEXT)
@@ -106,20 +106,20 @@ static void add_readable(struct program *p, enum shape shape, unsigned n)
         readable(p, "t%u->k", n), readable(p, "t%u->x[t%u->n - 1]", n, n);
 }
 
-const char *trigger_text(struct program *p, unsigned trigger, const char *reference)
+const char *when_entry_text(struct program *p, unsigned when_entry, const char *reference)
 {
     static char text[200];
     unsigned    n    = new_variable(p);
-    enum shape  what = p->trigger[trigger];
+    enum shape  what = p->when_entry[when_entry];
     char        ending[12];
 
     snprintf(ending, sizeof ending, "%u", n);
-    p->used[trigger] = true;
+    p->used[when_entry] = true;
     if (reference)
-        snprintf(text, sizeof text, "%c[%s](%s)", 'a' + (int)trigger, reference,
+        snprintf(text, sizeof text, "%c[%s](%s)", 'a' + (int)when_entry, reference,
                  parameters(p, what, ending));
     else
-        snprintf(text, sizeof text, "%c(%s)", 'a' + (int)trigger, parameters(p, what, ending));
+        snprintf(text, sizeof text, "%c(%s)", 'a' + (int)when_entry, parameters(p, what, ending));
     add_readable(p, what, n);
     return text;
 }
@@ -169,10 +169,10 @@ void program_end(struct program *p, FILE *to, const char *feed)
             "    /* feed: %s */\n    chare %s {\n        state {\n            struct trace trace;\n"
             "            int x, y = 1;\n        }\n\n%s",
             feed, p->name, p->text);
-    for (unsigned i = 0; i < p->triggers; i++)
+    for (unsigned i = 0; i < p->when_entries; i++)
         if (p->used[i])
             fprintf(to, "        entry %svoid %c(%s);\n", p->inlined ? "[inline] " : "",
-                    'a' + (int)i, parameters(p, p->trigger[i], ""));
+                    'a' + (int)i, parameters(p, p->when_entry[i], ""));
     fprintf(to, "        entry void next(struct turn turn);\n    }\n\n");
     free(p->text);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - writing programs for this test: a class with structured entries, and its names.
+ * program.h - generates the programs of this test: a class with structured entries.
  *
- * What is written goes to the body of the entry that is begun; entries may be begun within each
- * other, and are written one after the other.  Only triggers that some `when` has named are
- * declared and fed.
+ * Output goes to the body of the current entry.  Entries can be begun inside each other; they are
+ * written one after the other.  Only when-entries that some `when` mentions are declared and fed.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* How triggers differ in what they take (model.h). */
+/* The parameters of when-entries (model.h). */
 enum shape {
     SHAPE_TWO,
     SHAPE_ARRAY,
@@ -27,62 +26,68 @@ enum shape {
 
 #define NAMES 64
 
-/* An entry that is being written. */
+/* An entry being generated. */
 struct body {
     struct body *outer;
     FILE        *to;
     char        *text;
     size_t       bytes;
-    char         name[NAMES][24]; /* expressions that may be read, the youngest last */
+    char         name[NAMES][24]; /* readable expressions, youngest last */
     unsigned     names;
     int          indent;
 };
 
 struct program {
-    const char  *name, *message; /* of the class; of the message of the file              */
+    const char  *name, *message; /* of the class; of the message type */
     uint64_t     random;
-    bool         inlined; /* all entries are: then the program may send to itself  */
+    bool         inlined; /* all entries are [inline]: the program may send to itself */
     struct body *body;
-    FILE        *to; /* entries that are done */
+    FILE        *to; /* completed entries */
     char        *text;
     size_t       bytes;
-    unsigned     triggers; /* a, b, c, ... */
-    enum shape   trigger[26];
+    unsigned     when_entries; /* a, b, c, ... */
+    enum shape   when_entry[26];
     bool         used[26];
     unsigned     variables, notes; /* so far */
 };
 
-/** A number from 0 to below @p n. */
+/** Returns a random number from 0 to @p n - 1. */
 unsigned draw(struct program *p, unsigned n);
 
+/** Begins a program. */
 void program_begin(struct program *p);
 
-/** Writes the class, to be sent @p feed: "run 1 2, a 0 5"; gives everything back. */
+/** Writes the class with the feed @p feed, "run 1 2, a 0 5", and frees all memory. */
 void program_end(struct program *p, FILE *to, const char *feed);
 
-/** An entry with two numbers: parameters d and w with a number behind each. */
+/** Begins an entry with two integer parameters, d and w followed by a number. */
 void entry_begin(struct program *p, const char *name);
+
+/** Ends the current entry. */
 void entry_end(struct program *p);
 
-/** A line of the body; one with a brace at its end, or at its beginning, moves the indentation. */
+/** Writes a line of the body.  A brace at its end or beginning changes the indentation. */
 void line(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** A name that the program has not had; what may be read from now on.  The scope ends where
- *  `names` of the body is set back. */
+/** Returns the number of a new variable name. */
 unsigned new_variable(struct program *p);
-void     readable(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** A serial that notes what is in scope, at most 7 of it, the youngest. */
+/** Adds a readable expression.  Its scope ends when `names` of the body is reset. */
+void readable(struct program *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Writes a serial that notes the youngest names in scope, at most 7. */
 void put_note(struct program *p);
 
-/** `a[reference](int k3, int v3)`; @p reference NULL: any. */
-const char *trigger_text(struct program *p, unsigned trigger, const char *reference);
+/** Returns `a[reference](int k3, int v3)`; @p reference NULL: any message. */
+const char *when_entry_text(struct program *p, unsigned when_entry, const char *reference);
 
-/** Whether it can be waited for by a reference. */
-bool has_reference(const struct program *p, unsigned trigger);
+/** Returns whether the when-entry has a reference number. */
+bool has_reference(const struct program *p, unsigned when_entry);
 
-/** What stands before the classes of a file, and behind them. */
+/** Writes what precedes the classes of a file. */
 void file_begin(FILE *to, const char *module, const char *message);
+
+/** Writes what follows the classes of a file. */
 void file_end(FILE *to);
 
 #endif

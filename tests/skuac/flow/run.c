@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.c - translated programs and the reference (model.h) get the same messages, in every order
- * or in many: they must do the same.
+ * run.c - sends the same messages to generated programs and to the model (model.h), in all orders
+ * or in many; the traces must be equal.
  *
  * usage: run [stay|move|remote] [ORDERS] [SEED] [ONLY]
  *
- * ORDERS 0: all orders of the messages of a program, if there are at most 7; else so many at
- * random, or 720.  Only programs with names that begin with ONLY.
+ * ORDERS 0: all orders of the messages of a program if it has at most 7; otherwise so many random
+ * ones, or 720.  ONLY: only programs whose names begin with it.
  *
- *   stay     the object and the sender are on one PE
- *   move     after a few messages the object moves, and is sent more from where it is then
+ *   stay     object and sender are on one PE
+ *   move     the object migrates after a few messages, and is sent more from its new PE
  *   remote   the object stays; a few messages at a time come from one PE, then from another
  *
- * A few messages are a stretch.  Each is followed by a message to the entry `next`, which is
- * behind them as long as the object does not move; and the next stretch begins there, when
- * nothing is under way.  So the order is known.  What a run is follows from its number alone,
- * and its result is compared where the object is.
+ * These few messages are a stretch.  A message to the entry `next` follows each stretch, and
+ * arrives after it as long as the object does not migrate.  The next stretch begins there, when no
+ * message is in flight, so that the order is known.  The number of a run determines the run.  The
+ * result is compared on the PE of the object.
  */
 #include "run.h"
 
@@ -23,27 +23,27 @@
 #include <stdlib.h>
 
 #include "../../tap.h"
-#include "diagnostic.h"
+#include "support/diagnostic.h"
 #include "model.h"
-#include "parser.h"
-#include "source.h"
+#include "syntax/parse_file.h"
+#include "support/source.h"
 
 enum mode { STAY, MOVE, REMOTE };
 
-/* A class that is run. */
+/* A class to be run. */
 struct subject {
-    const struct class *class;
+    const struct ast_class *class;
     const struct target *target;
     struct feed          feed;
-    unsigned             runs, first; /* how many, and the number of the first */
-    bool                 all;         /* each order once                       */
+    unsigned             runs, first; /* the number of runs, and the number of the first */
+    bool                 all;         /* every order once */
 };
 
 struct plan {
     const struct subject *subject;
     unsigned              count;
     struct feed_message   message[FEED_MAX];
-    int                   place[FEED_MAX]; /* where a stretch begins: its PE; else -1 */
+    int start_pe[FEED_MAX]; /* the PE that begins a stretch; -1: the stretch goes on */
 };
 
 static struct subject subjects[1024];
@@ -64,7 +64,7 @@ static void swap(struct feed_message *a, struct feed_message *b)
     *b = c;
 }
 
-/* The order of a number: each choice is a digit of it. */
+/* Returns the order with the given number: each digit is a choice. */
 static void arrange(struct plan *plan, unsigned number)
 {
     for (unsigned i = 0; i + 1 < plan->count; i++) {
@@ -107,9 +107,9 @@ static struct plan plan_of(unsigned run)
     else
         shuffle(&plan, &random);
     for (unsigned i = 0; i < plan.count; i++)
-        plan.place[i] = i > 0 && (mode == STAY || tap_random(&random) % 3 == 0)
-                            ? -1
-                            : (int)(tap_random(&random) % (uint64_t)skua_pes());
+        plan.start_pe[i] = i > 0 && (mode == STAY || tap_random(&random) % 3 == 0)
+                               ? -1
+                               : (int)(tap_random(&random) % (uint64_t)skua_pes());
     return plan;
 }
 
@@ -123,15 +123,15 @@ static void print_trace(const char *whose, const struct trace *trace)
     fprintf(stderr, "\n");
 }
 
-/* The lines of a class, to where the next one begins. */
+/* Prints the lines of a class, up to the next class. */
 static void print_program(const struct subject *subject)
 {
-    const struct source *source = subject->class->place.source;
+    const struct source *source = subject->class->location.source;
     unsigned             last   = source->lines;
 
-    if (subject + 1 < subjects + subject_count && subject[1].class->place.source == source)
-        last = subject[1].class->place.line - 2;
-    for (unsigned line = subject->class->place.line; line <= last; line++) {
+    if (subject + 1 < subjects + subject_count && subject[1].class->location.source == source)
+        last = subject[1].class->location.line - 2;
+    for (unsigned line = subject->class->location.line; line <= last; line++) {
         struct text text = source_line(source, line);
 
         fprintf(stderr, "%.*s\n", (int)text.length, text.at);
@@ -148,8 +148,8 @@ static _Noreturn void failed(const struct plan *plan, unsigned run, const struct
 
         fprintf(stderr, "%s %.*s %d %d", i ? "," : "", (int)m->entry->name.text.length,
                 m->entry->name.text.at, m->k, m->v);
-        if (mode != STAY && plan->place[i] >= 0)
-            fprintf(stderr, " (PE %d)", plan->place[i]);
+        if (mode != STAY && plan->start_pe[i] >= 0)
+            fprintf(stderr, " (PE %d)", plan->start_pe[i]);
     }
     fprintf(stderr, "\n");
     print_trace("expected", expected);
@@ -187,7 +187,7 @@ static void send_stretch(const struct plan *plan, skua_ref to, struct turn turn)
         const struct feed_message *m = &plan->message[turn.at];
 
         subject->target->send(to, entry_number(subject->class, m->entry), m->k, m->v);
-    } while (++turn.at < (int)plan->count && plan->place[turn.at] < 0);
+    } while (++turn.at < (int)plan->count && plan->start_pe[turn.at] < 0);
     turn.moved = false;
     subject->target->next(to, turn);
 }
@@ -212,17 +212,17 @@ void next_turn(void *self, skua_ref me, const struct trace *trace, struct turn t
         skua_send_copy(turn.owner, run_handler, &turn.run, sizeof turn.run);
     } else if (mode == REMOTE) {
         stretch = (struct stretch){me, turn};
-        skua_send_copy(plan.place[turn.at], stretch_handler, &stretch, sizeof stretch);
-    } else if (mode == MOVE && !turn.moved && plan.place[turn.at] != skua_pe()) {
+        skua_send_copy(plan.start_pe[turn.at], stretch_handler, &stretch, sizeof stretch);
+    } else if (mode == MOVE && !turn.moved && plan.start_pe[turn.at] != skua_pe()) {
         turn.moved = true;
         plan.subject->target->next(me, turn);
-        skua_migrate(self, plan.place[turn.at]);
+        skua_migrate(self, plan.start_pe[turn.at]);
     } else {
         send_stretch(&plan, me, turn);
     }
 }
 
-/* A run has ended: the next one of this PE. */
+/* A run has ended: starts the next one of this PE. */
 static void on_run(skua_msg *msg)
 {
     int                   run = *(const int *)skua_msg_data(msg) + skua_pes();
@@ -257,9 +257,9 @@ static void start(int argc, char **argv)
     skua_send_copy(skua_pe(), run_handler, &before, sizeof before);
 }
 
-/* ---- subjects ------------------------------------------------------------------------------- */
+/* ---- subjects ----------------------------------------------------------------------------- */
 
-static void add_subject(const struct class *class, const struct target *target)
+static void add_subject(const struct ast_class *class, const struct target *target)
 {
     struct subject *subject = &subjects[subject_count++];
 
@@ -280,14 +280,14 @@ static void add_program(const struct program *program, const char *only)
 {
     struct source       *source = source_read(program->path);
     const struct target *target = program->target;
-    struct tree         *tree;
+    struct ast_tree     *tree;
 
     CHECK(source);
-    tree = parse(source);
-    CHECK(error_count() == 0);
+    tree = parse_file(source);
+    CHECK(diagnostic_error_count() == 0);
     program->add();
-    for (const struct module *module = tree->modules; module; module = module->next)
-        for (const struct item *item = module->items; item; item = item->next)
+    for (const struct ast_module *module = tree->modules; module; module = module->next)
+        for (const struct ast_item *item = module->items; item; item = item->next)
             if (item->kind == ITEM_CLASS) {
                 if (strncmp(item->is.class->name.text.at, only, strlen(only)) == 0)
                     add_subject(item->is.class, target);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - between run.c and the table that make_table writes: what the programs have alike. */
+/* run.h - the table of programs, which make_table generates for run.c. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-/* A class.  A message is given by the number of its entry and by k and v (model.h). */
+/* A class.  The number of the entry, k and v determine a message (model.h). */
 struct target {
     skua_ref (*create)(int pe);
     void (*send)(skua_ref to, unsigned entry, int k, int v);
@@ -17,14 +17,14 @@ struct target {
 /* An interface file, with its classes in order. */
 struct program {
     const char *path;
-    void (*add)(void); /* registers it */
+    void (*add)(void); /* registers the module */
     const struct target *target;
 };
 
-/* Ended by one without a path. */
+/* Ended by a program without a path. */
 extern const struct program programs[];
 
-/** In the entry `next` of an object. */
+/** Called by the entry `next` of an object. */
 void next_turn(void *self, skua_ref me, const struct trace *trace, struct turn turn);
 
 #endif

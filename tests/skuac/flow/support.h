@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support.h - what the programs of this test share with those who watch them.
+ * support.h - shared by the programs of this test and the code that runs them.
  *
- * A program is a class of an interface file.  It writes what it does into a trace, which is
- * part of its state: note(self, numbers...).  The first of the numbers says where in the
- * program it is; the others are values of parameters and variables.
+ * A program is a class of an interface file.  It records its actions in a trace, which is part of
+ * its state: note(self, numbers...).  The first number identifies the location in the program; the
+ * others are values of parameters and variables.
  */
 #ifndef SUPPORT_H
 #define SUPPORT_H
@@ -13,7 +13,7 @@
 
 #define TRACE_ITEMS 240
 
-/* What is beyond the end is at least counted, and summed up. */
+/* Items beyond the end are only counted and hashed. */
 struct trace {
     uint32_t count, sum;
     int32_t  item[TRACE_ITEMS];
@@ -33,16 +33,16 @@ static inline void trace_add(struct trace *trace, const int *item, unsigned coun
     trace_add(&(self)->trace, (const int[]){__VA_ARGS__},                                          \
               (unsigned)(sizeof((const int[]){__VA_ARGS__}) / sizeof(int)))
 
-/* Two numbers: an argument that is a struct. */
+/* A struct argument. */
 struct pair {
     int k, v;
 };
 
-/* What an object is told when the messages of a stretch have been sent (run.c). */
+/* Sent to an object after the messages of a stretch (run.c). */
 struct turn {
-    int run, at; /* which run, how many of its messages have been sent */
-    int moved;   /* the object is where the next ones are sent from     */
-    int owner;   /* the PE that wants to hear of the end                */
+    int run, at; /* number of the run, and of its messages sent so far */
+    int moved;   /* the object is on the PE that sends the next stretch */
+    int owner;   /* the PE to be notified of the end */
 };
 
 #endif

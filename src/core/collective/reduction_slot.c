@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduction_slot.c - see reduction_slot.h. */
+#include "core/collective/reduction_slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/copy.h"
+#include "base/memory.h"
+#include "core/collective/collective.h"
+#include "core/message/inbox_send.h"
+#include "core/pe/pe.h"
+
+#define ASLEEP UINT64_C(1)
+
+_Static_assert(sizeof(struct ski_reduction_slot) == 256, "whole cache lines");
+_Static_assert((SKI_SLOT_DEPTH & (SKI_SLOT_DEPTH - 1)) == 0, "a power of two");
+
+void ski_board_open(struct ski_pe *self)
+{
+    struct ski_collectives *c     = self->collectives;
+    size_t                  slots = (size_t)c->levels * SKI_SLOT_DEPTH;
+    size_t                  bytes = sizeof *c->board + slots * sizeof *c->board->slot;
+
+    if (ski_pe_hidden(self) || self->job->pes_here < 2)
+        return;
+    c->board = ski_span_try(self->job->arena, bytes, SKI_UNIT_LARGE);
+    if (!c->board)
+        return;
+    memset(c->board, 0, bytes);
+    c->peers = ski_calloc((size_t)self->job->pes_here, sizeof *c->peers);
+    /* Release: pairs with the acquire in board_of(), which finds a board of zeros. */
+    atomic_store_explicit(&self->host->board[self->index], c->board, memory_order_release);
+}
+
+void ski_board_close(struct ski_collectives *c)
+{
+    free(c->peers);
+    c->peers = NULL;
+}
+
+/* ski_job_index(), without divisions where PEs lie side by side. */
+static int board_index(const struct ski_pe *self, int pe)
+{
+    uint32_t index = (uint32_t)pe - (uint32_t)self->first;
+
+    return index < self->near ? (int)index : ski_job_index(self->job, pe);
+}
+
+/* The board of the PE with @p index, or NULL: it has not begun yet, or has none. */
+static struct ski_board_peer *board_of(struct ski_pe *self, int index)
+{
+    struct ski_board_peer *peer = &self->collectives->peers[index];
+
+    if (SKI_UNLIKELY(!peer->board))
+        peer->board = atomic_load_explicit(&self->host->board[index], memory_order_acquire);
+    return peer->board ? peer : NULL;
+}
+
+/* Whether the slot of a call may be written. */
+static bool board_has_room(struct ski_board_peer *peer, uint64_t call)
+{
+    if (SKI_LIKELY(call - peer->low < SKI_SLOT_DEPTH))
+        return true;
+    /* Acquire: pairs with the release in ski_board_finish(). */
+    peer->low = atomic_load_explicit(&peer->board->low, memory_order_acquire);
+    return call - peer->low < SKI_SLOT_DEPTH;
+}
+
+static struct ski_reduction_slot *board_slot(struct ski_reduction_board *board, uint32_t round,
+                                             uint64_t call)
+{
+    return &board->slot[round * SKI_SLOT_DEPTH + call % SKI_SLOT_DEPTH];
+}
+
+struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32_t round,
+                                             uint64_t small_call)
+{
+    int                    index = board_index(self, pe);
+    struct ski_board_peer *peer  = index >= 0 ? board_of(self, index) : NULL;
+
+    ski_assert(round < (uint32_t)self->collectives->levels);
+    if (SKI_UNLIKELY(!peer || !board_has_room(peer, small_call)))
+        return NULL;
+    return board_slot(peer->board, round, small_call);
+}
+
+void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
+                       uint64_t small_call)
+{
+    self->stats.sent_inline++;
+    /* Release: pairs with the acquire in ski_board_find(). */
+    if (SKI_UNLIKELY(
+            atomic_exchange_explicit(&slot->stamp, (small_call + 1) << 1, memory_order_release) &
+            ASLEEP))
+        ski_msg_poke(self, pe);
+}
+
+const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,
+                                                uint64_t small_call)
+{
+    const struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
+
+    /* Acquire: pairs with the release in ski_board_put(). */
+    return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == small_call + 1 ? slot
+                                                                                           : NULL;
+}
+
+void ski_board_count(struct ski_pe *self)
+{
+    self->stats.received++;
+    self->queue.pushed++;
+    self->queue.popped++;
+}
+
+/* Senders read `low` once in half the depth, so that the line stays here in between. */
+void ski_board_finish(struct ski_pe *self, uint64_t low)
+{
+    struct ski_collectives *c = self->collectives;
+
+    ski_assert(low >= c->published_low);
+    if (low - c->published_low < SKI_SLOT_DEPTH / 2)
+        return;
+    c->published_low = low;
+    /* Release: what was in the slots has been read. */
+    atomic_store_explicit(&c->board->low, low, memory_order_release);
+}
+
+bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call)
+{
+    struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
+
+    /* Acquire: as in ski_board_find(). */
+    return atomic_fetch_or_explicit(&slot->stamp, ASLEEP, memory_order_acquire) >> 1 !=
+           small_call + 1;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue.c - see queue.h. */
+#include "core/data/queue.h"
+
+void ski_queue_init(struct ski_queue *queue)
+{
+    *queue = (struct ski_queue){.attention = 0};
+    ski_list_init(&queue->plain);
+    ski_list_init(&queue->expedited);
+    ski_prioq_init(&queue->heap);
+}
+
+void ski_queue_destroy(struct ski_queue *queue)
+{
+    ski_prioq_destroy(&queue->heap);
+}
+
+void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
+{
+    queue->attention |= SKI_ATTEND_QUEUE;
+    if (msg->flags & SKI_MSG_EXPEDITED)
+        ski_list_push(&queue->expedited, msg);
+    else if (msg->flags & SKI_MSG_BITS)
+        ski_prioq_push(&queue->heap, ski_prio_words(ski_msg_words(msg), msg->bit_words), msg);
+    else
+        ski_prioq_push(&queue->heap, ski_prio_int(msg->priority), msg);
+}
+
+/* Whether a message of priority 0 is the most urgent of what is not expedited. */
+static bool plain_is_next(const struct ski_queue *queue)
+{
+    return queue->plain.first &&
+           (queue->heap.count == 0 || ski_prioq_key(&queue->heap) >= SKI_PRIO_ZERO);
+}
+
+struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
+{
+    struct skua_msg *msg = ski_list_pop(&queue->expedited);
+
+    if (!msg && plain_is_next(queue))
+        return ski_list_pop(&queue->plain);
+    if (!msg)
+        msg = ski_prioq_pop(&queue->heap);
+    if (!queue->expedited.first && queue->heap.count == 0)
+        queue->attention &= ~(uint32_t)SKI_ATTEND_QUEUE;
+    return msg;
+}
+
+/* Moves all of @p list into the queue, where it was before: it is not counted again. */
+static void push_all(struct ski_queue *queue, struct ski_list *list)
+{
+    struct skua_msg *msg;
+
+    while ((msg = ski_list_pop(list))) {
+        ski_queue_push(queue, msg, msg->flags);
+        queue->pushed--;
+    }
+}
+
+/* The same when priorities are to be weighed: all that waits is taken out and put behind. */
+static SKI_COLD void put_back_special(struct ski_queue *queue, struct ski_list *list)
+{
+    struct ski_list  later;
+    struct skua_msg *msg;
+    uint64_t         popped = queue->popped;
+
+    ski_list_init(&later);
+    while ((msg = ski_queue_pop(queue)))
+        ski_list_push(&later, msg);
+    push_all(queue, list);
+    push_all(queue, &later);
+    queue->popped = popped;
+}
+
+void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
+{
+    unsigned flags = 0;
+
+    for (const struct skua_msg *msg = list->first; msg; msg = msg->link) {
+        flags |= msg->flags;
+        queue->popped--;
+    }
+    if (flags & SKI_MSG_SPECIAL)
+        put_back_special(queue, list);
+    else
+        ski_list_prepend(&queue->plain, list);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* crash.c - see crash.h. */
+#include "core/lifecycle/crash.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arch.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "boot/crash_report.h"
+#include "core/pe/code_address.h"
+#include "core/pe/pe.h"
+#include "core/sched/thread.h"
+
+#define SIGNAL_STACK ((size_t)64 << 10)
+
+static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+/* Set once, before any PE runs. */
+static struct ski_job *crash_job;
+static int             crash_process;
+static bool            crash_launched;
+
+static _Thread_local bool crash_ours; /* this thread writes the record */
+
+/* The record, for the first thread of this process that asks.  Others wait until
+ * it is written, at most two seconds: they would take the process down. */
+static struct ski_crash *crash_take_record(void)
+{
+    struct ski_crash *crash = crash_job ? &ski_job_process(crash_job, crash_process)->crash : NULL;
+    const struct timespec pause = {0, 1000000};
+
+    if (!crash || crash_ours)
+        return NULL;
+    crash_ours = !atomic_exchange(&crash->taken, 1);
+    if (crash_ours)
+        return crash;
+    for (int i = 0; i < 2000 && atomic_load(&crash->ready) != SKI_CRASH_SAID; i++)
+        nanosleep(&pause, NULL);
+    return NULL;
+}
+
+/* The frames from @p from on; what is above them is ours. */
+static void crash_note_frames(struct ski_crash *crash, const void *from)
+{
+    void *pc[SKI_CRASH_FRAMES];
+    int   n = backtrace(pc, SKI_CRASH_FRAMES), first = 0;
+
+    while (first < n && pc[first] != from)
+        first++;
+    if (first == n)
+        first = 0;
+    for (int i = first; i < n; i++)
+        ski_code_frame(&crash->frame[i - first], pc[i]);
+    crash->frames = n - first;
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static bool crash_wants_frames(void)
+{
+    return ski_config.backtrace || ski_config.errors == SKI_ERRORS_FATAL;
+}
+
+static void crash_finish_record(struct ski_crash *crash, int sig, const void *from)
+{
+    crash->pe     = ski_self && !ski_pe_hidden(ski_self) ? ski_self->pe : -1;
+    crash->signal = sig;
+    if (crash_wants_frames())
+        crash_note_frames(crash, from);
+    if (!crash_launched) {
+        atomic_store_explicit(&crash->ready, 1, memory_order_release);
+        ski_crash_print(crash_job, crash_process, "skua");
+    }
+    atomic_store_explicit(&crash->ready, SKI_CRASH_SAID, memory_order_release);
+}
+
+static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *info)
+{
+    const struct skua_thread *thread = ski_self ? ski_self->thread : NULL;
+
+    if (sig == SIGSEGV && ski_self && ski_thread_guards(ski_self, info->si_addr))
+        snprintf(crash->text, sizeof crash->text,
+                 ": user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
+                 "SKUA_STACK_SIZE",
+                 ski_thread_name(thread), thread->stack.bytes);
+    else if (sig == SIGBUS && ski_arena_contains(crash_job->arena, info->si_addr))
+        snprintf(crash->text, sizeof crash->text, ": the host has no memory left for the arena");
+    else if (sig == SIGSEGV || sig == SIGBUS)
+        snprintf(crash->text, sizeof crash->text, " at address %p", info->si_addr);
+}
+
+static void crash_on_signal(int sig, siginfo_t *info, void *context)
+{
+    struct ski_crash *crash = crash_take_record();
+
+    if (crash) {
+        crash_explain(crash, sig, info);
+        crash_finish_record(crash, sig, ski_context_pc(context));
+    }
+    signal(sig, SIG_DFL);
+    raise(sig);
+}
+
+/* The line of ski_fatal(), which goes on to abort(). */
+static bool crash_on_fatal(const char *line, const void *caller)
+{
+    struct ski_crash *crash = crash_take_record();
+
+    if (!crash)
+        return crash_job != NULL; /* another thread has said why */
+    snprintf(crash->text, sizeof crash->text, "%s", line);
+    crash_finish_record(crash, SIGABRT, caller);
+    return true;
+}
+
+void ski_crash_install(const struct ski_boot *boot)
+{
+    struct sigaction action = {.sa_sigaction = crash_on_signal,
+                               .sa_flags     = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction old;
+
+    crash_job      = boot->job;
+    crash_process  = boot->process;
+    crash_launched = boot->way == SKI_BOOT_LAUNCHED;
+    ski_log_set_fatal_hook(crash_on_fatal);
+    ski_code_open();
+    if (crash_wants_frames()) {
+        void *pc[1];
+        backtrace(pc, 1); /* loads the unwinder now, not in a signal handler */
+    }
+    for (size_t i = 0; i < sizeof fatal_signals / sizeof *fatal_signals; i++)
+        if (sigaction(fatal_signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+            old.sa_handler == SIG_DFL)
+            sigaction(fatal_signals[i], &action, NULL);
+}
+
+void ski_crash_uninstall(void)
+{
+    ski_log_set_fatal_hook(NULL);
+    crash_job = NULL;
+}
+
+void *ski_crash_thread_begin(void)
+{
+    stack_t stack = {.ss_sp = ski_malloc(SIGNAL_STACK), .ss_size = SIGNAL_STACK}, old;
+
+    if (sigaltstack(NULL, &old) == 0 && !(old.ss_flags & SS_DISABLE)) {
+        free(stack.ss_sp); /* there is one: a sanitizer's */
+        return NULL;
+    }
+    sigaltstack(&stack, NULL);
+    return stack.ss_sp;
+}
+
+void ski_crash_thread_end(void *stack)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+
+    if (!stack)
+        return;
+    sigaltstack(&none, NULL);
+    free(stack);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pe_run.c - see pe_run.h. */
+#include "core/lifecycle/pe_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "base/topology.h"
+#include "core/collective/broadcast.h"
+#include "core/collective/collective.h"
+#include "core/lifecycle/crash.h"
+#include "core/lifecycle/shutdown.h"
+#include "core/message/ownership.h"
+#include "core/message/send_backlog.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/pe/layer.h"
+#include "core/pe/pe.h"
+#include "core/pe/pe_data.h"
+#include "core/sched/completion_tags.h"
+#include "core/sched/scheduler.h"
+
+struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
+{
+    struct ski_job  *job   = boot->job;
+    struct ski_host *host  = job->host;
+    int              index = ski_job_index(job, pe);
+    size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
+    struct ski_pe *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
+
+    memset(self, 0, size);
+    ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
+    self->pe                      = pe;
+    self->pes                     = job->pes;
+    self->index                   = index;
+    self->first                   = job->first;
+    self->near                    = (uint32_t)job->near;
+    self->inboxes                 = host->inboxes;
+    self->stride                  = host->stride;
+    self->handler                 = ski_handlers.fn;
+    self->handlers                = ski_handlers.count - 1;
+    self->sendable                = self->handlers;
+    self->job                     = job;
+    self->host                    = host;
+    self->process                 = boot->process;
+    self->data                    = ski_data_of_pe();
+    self->backpressure.gave_up_on = -1;
+    ski_pool_init(&self->pool, &host->heaps[index]);
+    if (host->checked)
+        ski_ownership_begin(self);
+    ski_scheduler_init(self);
+    ski_completion_tags_init(self);
+    ski_collectives_init(self);
+    ski_far_begin(self);
+    return self;
+}
+
+void ski_pe_destroy(struct ski_pe *self)
+{
+    ski_far_end(self);
+    ski_segments_destroy(self);
+    ski_collectives_destroy(self->collectives);
+    ski_completion_tags_destroy(self);
+    ski_scheduler_destroy(self);
+    ski_pending_destroy(&self->backlog);
+    ski_timer_heap_destroy(&self->timers);
+    ski_stacks_destroy(&self->threads.stacks);
+    ski_pool_check_end(&self->pool);
+    free(self->data);
+    free(self);
+}
+
+static void pe_print_stats(void)
+{
+    skua_stats s = skua_stats_get();
+
+    fprintf(stderr,
+            "skua: PE %d: delivered %" PRIu64 ", sent %" PRIu64 " inline %" PRIu64
+            " by pointer %" PRIu64 " to itself %" PRIu64 " to other hosts, deferred %" PRIu64
+            ", held back %" PRIu64 ", received %" PRIu64 ", wrong %" PRIu64
+            ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
+            ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
+            ", arena at most %" PRIu64 " MiB, to deleted objects %" PRIu64 "\n",
+            skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_far,
+            s.deferred, s.held_back, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes,
+            s.threads, s.switches, s.timers, s.arena_most >> 20, s.departed);
+}
+
+/* Objects may look at those of other PEs of the process (skua_object_here()), so they stay until
+ * all PEs have stopped running. */
+static void pe_end_layers(struct ski_pe_program *program, struct ski_pe *self)
+{
+    pthread_barrier_wait(&program->stopped);
+    ski_layers_end(self);
+}
+
+void ski_pe_run(struct ski_pe_program *program, int pe)
+{
+    const struct ski_boot *boot         = program->boot;
+    void                  *signal_stack = ski_crash_thread_begin();
+    bool                   hidden       = pe >= boot->job->pes;
+    int                    index        = ski_job_index(boot->job, pe);
+    struct ski_pe         *self;
+
+    ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[index]);
+    if (ski_host_shared(boot->job->host, index))
+        ski_topology_short_turns();
+    if (!hidden)
+        ski_log_set_pe(pe);
+    ski_self = self = ski_pe_create(boot, pe); /* its memory is near the CPU it runs on */
+    ski_fiber_init(&self->threads.fiber, NULL, 0);
+    ski_layers_begin(self);
+    if (!hidden)
+        program->start(program->argc, program->argv);
+    ski_scheduler_run(self);
+    ski_leave(self);
+    if (ski_config.stats && !hidden)
+        pe_print_stats();
+    pe_end_layers(program, self);
+    ski_self = NULL;
+    ski_pe_destroy(self);
+    ski_crash_thread_end(signal_stack);
+}

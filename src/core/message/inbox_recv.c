@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inbox_recv.c - see inbox_recv.h. */
+#include "core/message/inbox_recv.h"
+
+#include <string.h>
+
+#include "core/message/msg_alloc.h"
+#include "core/pe/pe.h"
+
+/* Takes what goes into the header of a message to an object out of @p msg, which was
+ * filled as @p cell is: target, index in whole words, data. */
+static void inbox_unpack_object(struct skua_msg *msg, const struct ski_cell *cell)
+{
+    uint64_t target;
+    size_t   head;
+
+    memcpy(&target, cell->data, sizeof target);
+    head        = (ski_target_bytes(target) + 7) & ~(size_t)7;
+    msg->target = target;
+    memcpy(msg->index, cell->data + sizeof target, SKI_MSG_INDEX_BYTES);
+    head += sizeof target;
+    msg->bytes = cell->bytes - head;
+    memcpy(msg + 1, cell->data + head, SKI_CELL_DATA - head);
+}
+
+/* A message of our own with what an inline cell holds. */
+static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct ski_cell *cell)
+{
+    struct skua_msg *msg = ski_msg_new(self, SKI_CELL_DATA);
+
+    memcpy(&msg->handler, &cell->handler, SKI_MSG_IN_CELL);
+    msg->priority = cell->priority;
+    if (cell->flags & SKI_MSG_OBJECT) {
+        inbox_unpack_object(msg, cell);
+        return msg;
+    }
+    msg->bytes = cell->bytes;
+    memcpy(msg + 1, cell->data, SKI_CELL_DATA); /* of a fixed size: a few vector moves */
+    return msg;
+}
+
+/* What a cell brings. */
+static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_cell *cell)
+{
+    if (cell->flags & SKI_MSG_POINTER) {
+        struct skua_msg *msg = cell->message;
+
+        __builtin_prefetch(msg, 1); /* for writing: it will be sent on or freed */
+        __builtin_prefetch(msg + 1);
+        __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
+        return msg;
+    }
+    return inbox_unpack(self, cell);
+}
+
+void ski_msg_poked(struct ski_pe *self)
+{
+    if (self->reader.next->handler) {
+        self->ring(self);
+        return;
+    }
+    ski_reader_advance_sc(&self->reader);
+    ski_reader_tell_sc(&self->reader);
+    ski_pe_look_for_exit(self);
+}
+
+bool ski_msg_bell_next(struct ski_pe *self)
+{
+    const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
+
+    return cell && cell->flags & SKI_MSG_POKE && cell->handler;
+}
+
+void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
+{
+    struct ski_cell *cell;
+    uint64_t         waiting;
+
+    while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
+        unsigned         flags = cell->flags;
+        struct skua_msg *msg;
+
+        if (SKI_UNLIKELY(flags & SKI_MSG_POKE)) {
+            if (cell->handler)
+                break;
+            ski_msg_poked(self);
+            continue;
+        }
+        msg = inbox_take(self, cell);
+        ski_reader_advance_sc(&self->reader);
+        self->stats.received++;
+        ski_queue_push(&self->queue, msg, flags);
+    }
+    ski_reader_tell_sc(&self->reader);
+    waiting = self->queue.pushed - self->queue.popped;
+    if (waiting > self->stats.queue_longest)
+        self->stats.queue_longest = waiting;
+    ski_pe_look_for_exit(self);
+}
+
+struct skua_msg *ski_msg_arrival(struct ski_pe *self)
+{
+    struct skua_msg *msg = inbox_take(self, self->reader.next);
+
+    ski_reader_advance_sc(&self->reader);
+    ski_reader_tell_sc(&self->reader);
+    self->stats.received++;
+    self->queue.pushed++;
+    ski_pe_look_for_exit(self);
+    return msg;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inbox_recv.h - what has arrived in the inbox of this PE.
+ *
+ * A cell holds the address of a message, a small message itself, a wake-up, which only makes the
+ * PE poll, or a doorbell, which the layer above answers (self->ring).
+ */
+#ifndef SKI_INBOX_RECV_H
+#define SKI_INBOX_RECV_H
+
+#include "core/data/msg.h"
+
+struct ski_pe;
+
+/** Moves messages that have arrived, at most @p limit cells and up to the next doorbell, into the
+ *  queue of @p self. */
+void ski_msg_arrivals(struct ski_pe *self, unsigned limit);
+
+/** Returns the one message that has arrived, past the queue and without reading its memory.  What
+ *  has arrived is neither a wake-up nor a doorbell. */
+struct skua_msg *ski_msg_arrival(struct ski_pe *self);
+
+/** Answers the wake-up or the doorbell that is next in the inbox. */
+void ski_msg_poked(struct ski_pe *self);
+
+/** Returns whether a doorbell is next in the inbox. */
+bool ski_msg_bell_next(struct ski_pe *self);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inbox_send.c - see inbox_send.h. */
+#include "core/message/inbox_send.h"
+
+void ski_inbox_wake(struct ski_pe *self, int pe)
+{
+    self->stats.wakes++;
+    ski_host_wake(self->host, ski_job_index(self->job, pe));
+}
+
+void ski_msg_poke(struct ski_pe *self, int pe)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
+
+    if (!cell)
+        return;
+    cell->flags   = SKI_MSG_POKE;
+    cell->handler = 0;
+    ski_inbox_publish(self, pe, cell, tail);
+}

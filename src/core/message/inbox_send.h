@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inbox_send.h - putting messages into the inboxes of other PEs of this host.
+ *
+ * A cell of an inbox is reserved, filled and published (base/inbox.h).  A message travels as its
+ * address, or, if it is small, inside the cell.  Nothing here waits: an inbox that is full is
+ * reported, and send_backlog.h keeps what found no room.
+ */
+#ifndef SKI_INBOX_SEND_H
+#define SKI_INBOX_SEND_H
+
+#include "base/copy.h"
+#include "core/data/msg.h"
+#include "core/pe/pe.h"
+
+/** Wakes @p pe of this host, which sleeps. */
+SKI_COLD void ski_inbox_wake(struct ski_pe *self, int pe);
+
+/** Returns what @p self knows of the free cells of the inbox of @p pe: a small table, by the low
+ *  bits of PE numbers. */
+static inline struct ski_credit *ski_inbox_credit(struct ski_pe *self, int pe)
+{
+    struct ski_known *known = &self->known[(uint32_t)pe % SKI_KNOWN];
+
+    if (SKI_UNLIKELY(known->pe != pe))
+        *known = (struct ski_known){pe, {0}};
+    return &known->credit;
+}
+
+/** Returns whether the inbox of @p pe is found by arithmetic.  If not, it may still be on this
+ *  host. */
+static inline bool ski_inbox_is_near(const struct ski_pe *self, int pe)
+{
+    return SKI_LIKELY((uint32_t)pe - (uint32_t)self->first < self->near);
+}
+
+/** Reserves a cell in the inbox of @p pe, another PE of this host, to be filled and published;
+ *  NULL: the inbox is full. */
+static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, uint64_t *tail)
+{
+    size_t            index = ski_inbox_is_near(self, pe) ? (uint32_t)pe - (uint32_t)self->first
+                                                          : (size_t)ski_job_index(self->job, pe);
+    struct ski_inbox *inbox = (struct ski_inbox *)(void *)(self->inboxes + index * self->stride);
+
+    if (SKI_UNLIKELY(
+            !ski_inbox_reserve_mp(inbox, self->reader.cells, ski_inbox_credit(self, pe), tail)))
+        return NULL;
+    return ski_inbox_cell(inbox, self->reader.cells, *tail);
+}
+
+/** Publishes a cell that was reserved and has been filled. */
+static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cell *cell,
+                                     uint64_t tail)
+{
+    if (ski_inbox_publish_mp(cell, tail))
+        ski_inbox_wake(self, pe);
+}
+
+/** Puts the address of @p msg into the inbox of @p pe; false: the inbox is full.  @p handler is the
+ *  one in the header of @p msg, which need not be waited for. */
+static inline bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler,
+                                    struct skua_msg *msg)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
+    uint8_t          flags;
+
+    if (!cell)
+        return false;
+    /* The header may still be on its way from another core.  Wait for it before the cell is
+     * touched: the receiver polls the cell, and would take its line away half filled. */
+    flags         = msg->flags;
+    cell->handler = (uint16_t)handler;
+    cell->flags   = flags | SKI_MSG_POINTER;
+    cell->message = msg;
+    self->stats.sent_pointer++;
+    ski_inbox_publish(self, pe, cell, tail);
+    return true;
+}
+
+/** Puts @p bytes of data, at most SKI_CELL_DATA, into the inbox of @p pe as a message with
+ *  @p flags; false: the inbox is full. */
+static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t handler,
+                                         unsigned flags, const void *data, size_t bytes,
+                                         int32_t priority)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
+
+    if (!cell)
+        return false;
+    cell->handler  = (uint16_t)handler;
+    cell->flags    = (uint8_t)flags;
+    cell->bytes    = (uint8_t)bytes;
+    cell->source   = self->pe;
+    cell->priority = priority;
+    ski_copy_small(cell->data, data, bytes);
+    self->stats.sent_inline++;
+    ski_inbox_publish(self, pe, cell, tail);
+    return true;
+}
+
+/** Makes @p pe of this host poll its inbox, and not fall asleep soon.  Does nothing if its inbox is
+ *  full: then it is about to poll anyway. */
+void ski_msg_poke(struct ski_pe *self, int pe);
+
+#endif

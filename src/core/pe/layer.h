@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layer.h - what a layer of the runtime registers with the layers below it: the stages of its life,
+ * and the calls that core makes upwards.
+ *
+ * ski_layers (src/builtin.c) lists the layers, the lowest first.  Stages that begin something run
+ * in that order, stages that end something in the opposite one.  A stage or call that a layer does
+ * not need is NULL.
+ *
+ *      init      create      publish      open      begin ...... end      close
+ *      process   job         process      process   each PE               process
+ *
+ * Handlers are registered in handler_defs.h, in-place delivery in open() (net/net.h).  The state of
+ * a layer on a PE is one pointer in struct ski_pe.
+ */
+#ifndef SKI_LAYER_H
+#define SKI_LAYER_H
+
+#include <stdint.h>
+
+#include <skua/status.h>
+
+struct ski_boot;
+struct ski_job;
+struct ski_pe;
+
+struct ski_layer {
+    const char *name;
+
+    /** Prepares this process, before its settings are read and before it has threads. */
+    void (*init)(void);
+
+    /** Lays out what the processes of a host share, in a fresh arena.  Called in one of them, or in
+     *  the launcher.  A failure has been logged. */
+    skua_status_t (*create)(struct ski_job *job);
+
+    /** Tells the other processes of the job what they may ask for (boot/boot.h): after a barrier
+     *  that follows create(), before one that open() follows.  A failure has been logged. */
+    skua_status_t (*publish)(const struct ski_boot *boot);
+
+    /** Begins and ends in this process, around its PEs. */
+    void (*open)(const struct ski_boot *boot);
+    void (*close)(void);
+
+    /** Begins and ends on a PE, a hidden one too, on the thread of that PE. */
+    void (*begin)(struct ski_pe *self);
+    void (*end)(struct ski_pe *self);
+
+    /** Called before a PE sleeps.  Returns how many nanoseconds it may sleep at most, SKI_FOREVER
+     * if the layer has no reason to look again; 0: not at all, since something was sent. */
+    uint64_t (*before_sleep)(struct ski_pe *self);
+
+    /** Called before a call on the PE's own stack waits for something that messages bring about, if
+     *  self->before_wait is set. */
+    void (*before_wait)(struct ski_pe *self);
+
+    /** Called again and again while PEs of this process wait for the job to end. */
+    void (*during_shutdown)(void);
+};
+
+/** The layers of the runtime, the lowest first; NULL ends the list. */
+extern const struct ski_layer *const ski_layers[];
+
+void          ski_layers_init(void);
+skua_status_t ski_layers_create(struct ski_job *job);
+skua_status_t ski_layers_publish(const struct ski_boot *boot);
+void          ski_layers_open(const struct ski_boot *boot);
+void          ski_layers_close(void);
+void          ski_layers_begin(struct ski_pe *self);
+void          ski_layers_end(struct ski_pe *self);
+
+/** Returns how many nanoseconds @p self may sleep: the least that a layer says. */
+uint64_t ski_layers_before_sleep(struct ski_pe *self);
+void     ski_layers_before_wait(struct ski_pe *self);
+void     ski_layers_during_shutdown(void);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * codegen_support.c - see skua/interface.h: the functions for generated code that are too rare to
+ * be inline.  Most of them report invalid arguments.
+ */
+#include <skua/interface.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "core/pe/pe.h"
+#include "objects/objects.h"
+
+void skua_malformed(const char *entry, size_t bytes)
+{
+    ski_misuse("%s: a message of %zu bytes does not contain the arguments of this entry; are all "
+               "parts of the program generated from the same interface file?",
+               entry, bytes);
+}
+
+void skua_result_differs(const char *entry, const char *parameters, size_t wanted, bool list,
+                         size_t bytes)
+{
+    ski_misuse(
+        "%s takes (%s), %s%zu bytes, but the result of the reduction on PE %d has %zu bytes; do "
+        "the contributions have that type and number of elements?",
+        entry, parameters, list ? "a multiple of " : "", wanted, SKI_SELF()->pe, bytes);
+}
+
+void skua_bad_length(const char *entry, const char *parameter, long long length)
+{
+    ski_misuse("%s: the length of argument `%s' is %lld: a length is at least 0, and the array "
+               "must fit into memory",
+               entry, parameter, length);
+}
+
+void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes)
+{
+    size_t      size = 0;
+    const void *data;
+
+    if (SKI_SELF()->objects->gate)
+        ski_misuse(
+            "%s waits for a result before the program has started; no entry runs until the main "
+            "chare has been constructed",
+            entry);
+    data = skua_future_wait(answer, &size);
+    if (bytes)
+        memset(result, 0, bytes);
+    if (data && size == bytes)
+        skua_copy(result, data, bytes);
+    skua_future_clear(answer);
+}
+
+void *skua_state_array(const char *field, long long count, size_t each)
+{
+    void *memory = NULL;
+
+    if (count < 0)
+        ski_misuse(
+            "%s: the length of this array is %lld when the object is constructed; it must not be "
+            "negative",
+            field, count);
+    if (count > 0 && !(memory = calloc((size_t)count, each)))
+        ski_fatal("%s: out of memory for an array of %lld elements of %zu bytes", field, count,
+                  each);
+    return memory;
+}
+
+char *skua_state_string(const char *string)
+{
+    size_t bytes = string ? strlen(string) + 1 : 0;
+    char  *copy  = bytes ? ski_malloc(bytes) : NULL;
+
+    skua_copy(copy, string, bytes);
+    return copy;
+}
+
+void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each)
+{
+    void    *memory;
+    uint64_t bytes;
+
+    memcpy(&memory, pointer, sizeof memory); /* a pointer of any type */
+    bytes = memory && count > 0 ? (uint64_t)count * each : 0;
+    skua_pup_value(p, &bytes);
+    if (skua_pup_unpacking(p) && bytes != 0 &&
+        (count <= 0 || bytes / each != (uint64_t)count || bytes % each != 0))
+        ski_misuse(
+            "pup: an array of %lld elements of %zu bytes was packed as %llu bytes; does its length "
+            "field precede it?",
+            count, each, (unsigned long long)bytes);
+    skua_pup_memory(p, pointer, bytes);
+}
+
+void skua_pup_string(skua_pup *p, char **string)
+{
+    uint64_t bytes = 0;
+
+    if (!skua_pup_unpacking(p) && *string)
+        bytes = strlen(*string) + 1;
+    skua_pup_value(p, &bytes);
+    skua_pup_memory(p, string, bytes);
+    if (bytes > 0 && (*string)[bytes - 1] != 0)
+        ski_misuse(
+            "pup: a string of %llu bytes has no terminator; does pup() treat the object alike when "
+            "it packs and unpacks?",
+            (unsigned long long)bytes);
+}

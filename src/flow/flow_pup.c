@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow_pup.c - packs and unpacks a flow: waiting frames and buffered messages.
+ *
+ *   head              age of the youngest wait, number of frames
+ *   each frame        by age: its record, its waits, each of its messages, its variables
+ *   each when-entry   number of buffered messages, and each message
+ *   a message         its record, its data
+ *
+ * A frame refers to its parent by number; a parent precedes its children.  Waits are linked at the
+ * end, by age.  The number of children of a frame is not packed but counted.  Data to be unpacked
+ * may come from another host and are validated: the job ends if they are invalid.
+ */
+#include "base/assert.h"
+#include "base/memory.h"
+#include "flow/flow.h"
+#include "objects/zerocopy/inplace.h"
+#include "objects/chare/object.h"
+#include "objects/chare/pup.h"
+
+struct flow_pup_head {
+    uint64_t age, frames;
+};
+
+struct flow_pup_frame {
+    uint32_t type, at;
+    uint32_t parent; /* its number, counted from 1, or 0 */
+    uint16_t waiting;
+    uint8_t  joining, zero;
+};
+
+struct flow_pup_wait {
+    uint64_t age;
+    int64_t  reference;
+    uint16_t trigger;
+    uint8_t  any, alternative;
+    uint32_t zero;
+};
+
+struct flow_pup_message {
+    uint64_t bytes;
+    int64_t  reference;
+    int32_t  source;
+    uint16_t handler;
+    uint16_t present; /* of an arrival: 0 if there is no message */
+};
+
+/* The flow being packed or unpacked. */
+struct flow_pup_context {
+    skua_pup              *p;
+    const skua_flow_class *of;
+    void                  *self;
+    skua_flow             *flow;
+};
+
+static SKI_COLD _Noreturn void flow_pup_invalid(const struct flow_pup_context *context,
+                                                const char                    *what)
+{
+    ski_misuse("pup of %s: %s is invalid; do all processes run the same program, and does pup() "
+               "treat the object alike when it packs and unpacks?",
+               ski_object_text(ski_object_of(context->self)), what);
+}
+
+/* ---- messages --------------------------------------------------------------------------- */
+
+static void flow_pack_message(skua_pup *p, skua_msg *msg)
+{
+    struct flow_pup_message record = {0};
+    skua_msg               *whole  = msg;
+
+    if (msg && ski_msg_lands(msg)) /* its data lie in memory that does not migrate */
+        whole = ski_landing_copy(msg);
+    if (msg)
+        record = (struct flow_pup_message){whole->bytes, ski_when_refnum(msg), msg->source,
+                                           msg->handler, true};
+    skua_pup_value(p, &record);
+    if (msg)
+        skua_pup_bytes(p, skua_msg_data(whole), whole->bytes);
+    if (whole != msg)
+        skua_msg_free(whole);
+}
+
+static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
+{
+    struct flow_pup_message record;
+    skua_msg               *msg;
+
+    skua_pup_value(context->p, &record);
+    if (!record.present)
+        return NULL;
+    if (record.bytes > ski_pup_left(context->p))
+        flow_pup_invalid(context, "the length of a message");
+    msg          = skua_msg_alloc(record.bytes);
+    msg->source  = record.source;
+    msg->handler = record.handler;
+    msg->target  = (uint64_t)record.reference;
+    skua_pup_bytes(context->p, skua_msg_data(msg), record.bytes);
+    if (ski_msg_lands(msg) && !ski_landing_came(msg))
+        flow_pup_invalid(context, "a message");
+    return msg;
+}
+
+static void flow_pack_buffered(skua_pup *p, const skua_trigger *entry)
+{
+    uint64_t count = 0;
+
+    for (const skua_msg *msg = entry->first; msg; msg = msg->link)
+        count++;
+    skua_pup_value(p, &count);
+    for (skua_msg *msg = entry->first; msg; msg = msg->link)
+        flow_pack_message(p, msg);
+}
+
+static void flow_unpack_buffered(const struct flow_pup_context *context, unsigned number)
+{
+    uint64_t count;
+
+    skua_pup_value(context->p, &count);
+    while (count-- > 0) { /* a count that is too large ends with an error: the data run out */
+        skua_msg *msg = flow_unpack_message(context);
+
+        if (!msg)
+            flow_pup_invalid(context, "an absent message");
+        msg->kept.trigger = number;
+        ski_when_buffer(skua_flow_triggers(context->flow) + number, msg);
+    }
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+static void flow_pup_variables(skua_pup *p, skua_strand *frame)
+{
+    char *from = (char *)(frame->wait + frame->type->waits);
+    char *end  = (char *)frame + frame->type->bytes;
+
+    skua_pup_bytes(p, from, (size_t)(end - from));
+}
+
+static uint32_t flow_pup_type_number(const struct flow_pup_context *context,
+                                     const skua_strand_type        *type)
+{
+    for (uint32_t i = 0; i < context->of->types; i++)
+        if (context->of->type[i] == type)
+            return i;
+    flow_pup_invalid(context, type->name);
+}
+
+static void flow_pack_waits(skua_pup *p, skua_strand *frame)
+{
+    for (const skua_wait *wait = frame->wait, *end = wait + frame->waiting; wait < end; wait++) {
+        struct flow_pup_wait record = {wait->age,         wait->any ? 0 : wait->reference,
+                                       wait->trigger,     wait->any,
+                                       wait->alternative, 0};
+
+        skua_pup_value(p, &record);
+    }
+}
+
+static void flow_pack_frame(const struct flow_pup_context *context, skua_strand *frame)
+{
+    struct flow_pup_frame record = {.type    = flow_pup_type_number(context, frame->type),
+                                    .at      = frame->at,
+                                    .parent  = frame->parent ? frame->parent->number : 0,
+                                    .waiting = frame->waiting,
+                                    .joining = frame->joining};
+
+    ski_assert(record.parent < frame->number);
+    ski_assert(frame->waiting > 0 || frame->joining); /* idle flow: every frame waits */
+    skua_pup_value(context->p, &record);
+    flow_pack_waits(context->p, frame);
+    for (unsigned i = 0; i < frame->type->arrivals; i++)
+        flow_pack_message(context->p, ski_frame_arrivals(frame)[i].msg);
+    flow_pup_variables(context->p, frame);
+}
+
+static void flow_unpack_waits(const struct flow_pup_context *context, skua_strand *frame)
+{
+    for (skua_wait *wait = frame->wait, *end = wait + frame->waiting; wait < end; wait++) {
+        struct flow_pup_wait record;
+
+        skua_pup_value(context->p, &record);
+        if (record.trigger >= context->of->triggers || record.age > context->flow->age)
+            flow_pup_invalid(context, "a wait");
+        wait->strand      = frame;
+        wait->age         = record.age;
+        wait->reference   = record.reference;
+        wait->trigger     = record.trigger;
+        wait->any         = record.any;
+        wait->alternative = record.alternative;
+    }
+}
+
+/* @p before are the @p count frames unpacked so far. */
+static skua_strand *flow_unpack_frame(const struct flow_pup_context *context, skua_strand **before,
+                                      uint64_t count)
+{
+    struct flow_pup_frame record;
+    skua_strand          *frame;
+
+    skua_pup_value(context->p, &record);
+    if (record.type >= context->of->types || record.parent > count ||
+        record.waiting > context->of->type[record.type]->waits)
+        flow_pup_invalid(context, "a frame");
+    frame          = ski_frame_new(context->flow, context->self, context->of->type[record.type]);
+    frame->at      = record.at;
+    frame->waiting = record.waiting;
+    frame->joining = record.joining;
+    if (record.parent) {
+        frame->parent = before[record.parent - 1];
+        frame->parent->children++;
+    }
+    flow_unpack_waits(context, frame);
+    for (unsigned i = 0; i < frame->type->arrivals; i++) {
+        skua_msg *msg = flow_unpack_message(context);
+
+        if (msg)
+            ski_frame_arrivals(frame)[i] = ski_flow_arrival(msg);
+    }
+    flow_pup_variables(context->p, frame);
+    return frame;
+}
+
+/* ---- waits ------------------------------------------------------------------------------ */
+
+static int flow_pup_compare_age(const void *a, const void *b)
+{
+    const skua_wait *left = *(skua_wait *const *)a, *right = *(skua_wait *const *)b;
+
+    return (left->age > right->age) - (left->age < right->age);
+}
+
+/* Links the waits of all frames in the order of age and renumbers them. */
+static void flow_pup_link_waits(skua_flow *flow)
+{
+    size_t      count = 0, i = 0;
+    skua_wait **wait;
+
+    for (const skua_strand *frame = flow->first; frame; frame = frame->next)
+        count += frame->waiting;
+    wait = ski_malloc((count + 1) * sizeof(skua_wait *));
+    for (skua_strand *frame = flow->first; frame; frame = frame->next)
+        for (unsigned k = 0; k < frame->waiting; k++)
+            wait[i++] = frame->wait + k;
+    ski_assert(i == count);
+    qsort(wait, count, sizeof *wait, flow_pup_compare_age);
+    flow->age = 0;
+    for (i = 0; i < count; i++)
+        ski_when_add_wait(skua_flow_triggers(flow) + wait[i]->trigger, wait[i]);
+    free(wait);
+}
+
+/* ---- flows --------------------------------------------------------------------------------- */
+
+static void flow_pack(const struct flow_pup_context *context)
+{
+    struct flow_pup_head head = {.age = context->flow->age};
+
+    ski_assert(!context->flow->running && !context->flow->ready && !context->flow->late);
+    for (skua_strand *frame = context->flow->first; frame; frame = frame->next)
+        frame->number = (uint32_t)++head.frames;
+    skua_pup_value(context->p, &head);
+    for (skua_strand *frame = context->flow->first; frame; frame = frame->next)
+        flow_pack_frame(context, frame);
+    for (unsigned i = 0; i < context->of->triggers; i++)
+        flow_pack_buffered(context->p, skua_flow_triggers(context->flow) + i);
+}
+
+static void flow_unpack(const struct flow_pup_context *context)
+{
+    struct flow_pup_head head;
+    skua_strand        **frame;
+
+    ski_assert(!context->flow->first && !context->flow->running);
+    skua_pup_value(context->p, &head);
+    if (head.frames > ski_pup_left(context->p) / sizeof(struct flow_pup_frame))
+        flow_pup_invalid(context, "the number of frames");
+    context->flow->age = head.age;
+    frame              = ski_malloc((head.frames + 1) * sizeof(skua_strand *));
+    for (uint64_t i = 0; i < head.frames; i++)
+        frame[i] = flow_unpack_frame(context, frame, i);
+    free(frame);
+    flow_pup_link_waits(context->flow);
+    for (unsigned i = 0; i < context->of->triggers; i++)
+        flow_unpack_buffered(context, i);
+}
+
+void skua_flow_pup(const skua_flow_class *of, skua_pup *p, void *self)
+{
+    struct flow_pup_context context = {p, of, self, ski_flow_of(of, self)};
+
+    if (skua_pup_unpacking(p))
+        flow_unpack(&context);
+    else
+        flow_pack(&context);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench.h - a benchmark of `skua bench`, and what benchmarks share.
+ *
+ * A benchmark runs programs that print results (results.h): those of Skua from bench/ and apps/,
+ * and those of peer libraries from bench/peers/.
+ */
+#ifndef SKUA_BENCH_H
+#define SKUA_BENCH_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "plot.h"
+#include "program.h"
+#include "results.h"
+
+/** Where and how to measure. */
+struct bench_host {
+    char skuarun[PROGRAM_PATH_BYTES];
+    int  cpu[2]; /* two CPUs, on different cores if there are two */
+    int  cores;
+    int  pes;        /* collectives: --pes                        */
+    bool namespaces; /* network: --namespaces                     */
+};
+
+struct bench {
+    const char *name;
+    /** Measure everything once and add the results. */
+    void (*run)(struct results *results, const struct bench_host *host, int round, int rounds);
+    /** Print tables and the goals. */
+    void (*print)(const struct results *results);
+    /** Write an SVG picture. */
+    void (*plot)(const struct results *results, FILE *to);
+};
+
+extern const struct bench bench_channels, bench_collectives, bench_fft1d, bench_matmul3d,
+    bench_messages, bench_network, bench_objects, bench_onesided, bench_pairs, bench_pingpong,
+    bench_randomaccess, bench_stencil3d, bench_zerocopy;
+
+/* ---- running programs (bench_common.c) -------------------------------------- */
+
+/** A program of a peer library and its command line. */
+struct bench_peer {
+    const char *launcher; /* openmpi or mpich, for their mpirun, or oshrun */
+    const char *program;
+    const char *series, *argument; /* its arguments; argument may be NULL  */
+};
+
+/** Run a program that prints results and add them.  If it fails, print that and continue. */
+void bench_run(struct results *results, char *const argv[]);
+
+/** Run a program of Skua, if it is installed, under skuarun with one more option of skuarun. */
+void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
+                    int pes, int threads, const char *option);
+
+/** Run a program of Skua, if it is installed, under skuarun.  @p options of skuarun and @p
+ * arguments of the program are words separated by spaces. */
+void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
+                   const char *options, const char *arguments);
+
+/** Run a peer, if it and its launcher are installed, with @p ranks processes, each on a core of its
+ *  own where there are enough. */
+void bench_run_peer(struct results *results, const struct bench_host *host,
+                    const struct bench_peer *peer, int ranks);
+
+/** Measure the floor: two processes, or two threads, that bounce a cache line, or copy memory and
+ * set a flag. */
+void bench_run_floor(struct results *results, const struct bench_host *host, bool threads);
+
+/** Measure a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
+ *  -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
+ * that apps/pingpong measures. */
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
+                            int rounds, const char *trips);
+
+/** Find the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
+ *  not installed. */
+bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
+
+/** Show on a terminal what is being measured; NULL clears the line. */
+void bench_progress(const char *what);
+
+/** Show on a terminal which step of which round is being measured. */
+void bench_step(int round, int rounds, const char *what);
+
+/* ---- comparing results ----------------------------------------------------------- */
+
+/** Returns a / b, or 0, which means "not measured", if a or b is 0. */
+double bench_ratio(double a, double b);
+
+/** Print the heading of a list of goals. */
+void bench_print_goals_head(const char *title);
+
+/** Print a goal and whether it is met; @p relation is "<", "<=" or ">=". */
+void bench_print_goal(const char *what, double measured, const char *relation, double goal);
+
+/** Print a value in a column of that width, or '-' if it was not measured. */
+void bench_print_value(double value, int width);
+
+/** Add the values of @p series in @p metric at each of @p sizes to a curve. */
+void bench_plot_curve(struct plot_curve *curve, const struct results *results, const char *series,
+                      const char *metric, const size_t *sizes, size_t count);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_channels.c - skua bench channels: data from buffer to buffer through a channel, against a
+ * memcpy and a flag, messages, and MPI. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const size_t sizes[] = {8,     100,   1000,   5000,   10000,   20000,  30000,
+                               40000, 70000, 100000, 500000, 1000000, 4000000};
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+#define ROUNDTRIP "roundtrip_us"
+
+static const char *const mpis[]     = {"openmpi", "mpich"};
+static const char *const variants[] = {"send", "pscw", "flag"};
+
+#define MPIS     (sizeof mpis / sizeof *mpis)
+#define VARIANTS (sizeof variants / sizeof *variants)
+
+/* ---- running ------------------------------------------------------------------ */
+
+static void bench_channels_run_mpi(struct results *results, const struct bench_host *host,
+                                   const char *mpi, const char *variant, const char *trips)
+{
+    char              program[64], series[64], argument[64];
+    struct bench_peer peer = {mpi, program, series, argument};
+
+    snprintf(program, sizeof program, "peer-%s-channels", mpi);
+    snprintf(series, sizeof series, "%s-%s", mpi, variant);
+    snprintf(argument, sizeof argument, "%s%s", variant, trips);
+    bench_run_peer(results, host, &peer, 2);
+}
+
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
+                            int rounds, const char *trips)
+{
+    for (size_t i = 0; i < MPIS; i++) {
+        bench_step(round, rounds, mpis[i]);
+        for (size_t w = 0; w < VARIANTS; w++)
+            bench_channels_run_mpi(results, host, mpis[i], variants[w], trips);
+    }
+}
+
+static void bench_channels_run(struct results *results, const struct bench_host *host, int round,
+                               int rounds)
+{
+    for (int threads = 0; threads < 2; threads++) {
+        bench_step(round, rounds, threads ? "threads" : "floor and channels");
+        bench_run_floor(results, host, threads);
+        bench_run_skua(results, host, "bench-channels", 2, 1 + threads, "--pin=auto");
+    }
+    bench_run_mpi_channels(results, host, round, rounds, "");
+}
+
+/* ---- tables -------------------------------------------------------------------- */
+
+static const char *const columns[] = {"floor-copy",   "channel",      "channel-heap", "message",
+                                      "openmpi-send", "openmpi-pscw", "openmpi-flag", "mpich-send",
+                                      "mpich-pscw",   "mpich-flag"};
+
+#define COLUMNS (sizeof columns / sizeof *columns)
+#define OURS    4 /* the first ones, which are measured between threads, too */
+
+static double bench_channels_get(const struct results *r, const char *series, const char *suffix,
+                                 size_t bytes)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", series, suffix);
+    return results_get(r, name, bytes, ROUNDTRIP);
+}
+
+/* Prints microseconds, and the ratios of a channel to the floor and to a message. */
+static void bench_channels_print_table(const struct results *r, const char *suffix)
+{
+    size_t shown = suffix[0] ? OURS : COLUMNS;
+
+    printf("%9s", "bytes");
+    for (size_t c = 0; c < shown; c++)
+        printf("%14s", columns[c]);
+    printf("%14s%14s\n", "/ floor", "/ message");
+    for (size_t i = 0; i < SIZES; i++) {
+        double channel = bench_channels_get(r, "channel", suffix, sizes[i]);
+
+        printf("%9zu", sizes[i]);
+        for (size_t c = 0; c < shown; c++)
+            bench_print_value(bench_channels_get(r, columns[c], suffix, sizes[i]), 14);
+        bench_print_value(
+            bench_ratio(channel, bench_channels_get(r, "floor-copy", suffix, sizes[i])), 14);
+        bench_print_value(bench_ratio(channel, bench_channels_get(r, "message", suffix, sizes[i])),
+                          14);
+        printf("\n");
+    }
+}
+
+/* ---- goals ----------------------------------------------------------------------- */
+
+/* The largest ratio of a series to another, over the sizes from @p least to @p most. */
+static double bench_channels_worst(const struct results *r, const char *suffix, const char *series,
+                                   const char *other, size_t least, size_t most)
+{
+    double found = 0;
+
+    for (size_t i = 0; i < SIZES; i++) {
+        double ratio = bench_ratio(bench_channels_get(r, series, suffix, sizes[i]),
+                                   bench_channels_get(r, other, suffix, sizes[i]));
+
+        if (sizes[i] >= least && sizes[i] <= most && ratio > found)
+            found = ratio;
+    }
+    return found;
+}
+
+static void bench_channels_print_goals(const struct results *r, const char *suffix)
+{
+    bench_print_goal("channel / memcpy + flag, worst size",
+                     bench_channels_worst(r, suffix, "channel", "floor-copy", 0, SIZE_MAX),
+                     "<=", 1.3);
+    bench_print_goal("channel / message, worst size from 100 to 10000",
+                     bench_channels_worst(r, suffix, "channel", "message", 100, 10000), "<=", 0.7);
+    bench_print_goal("channel / message, worst size",
+                     bench_channels_worst(r, suffix, "channel", "message", 0, SIZE_MAX), "<=", 1);
+    bench_print_goal("channel into malloc() memory / message, worst size",
+                     bench_channels_worst(r, suffix, "channel-heap", "message", 0, SIZE_MAX),
+                     "<=", 1);
+}
+
+static void bench_channels_print(const struct results *r)
+{
+    printf("Round trip from buffer to buffer, two processes, microseconds\n");
+    bench_channels_print_table(r, "");
+    printf("\nRound trip from buffer to buffer, two threads, microseconds\n");
+    bench_channels_print_table(r, "-threads");
+    bench_print_goals_head("Goals, two processes");
+    bench_channels_print_goals(r, "");
+    for (size_t i = OURS; i < COLUMNS; i++) {
+        char what[64];
+
+        snprintf(what, sizeof what, "channel / %s, worst size", columns[i]);
+        bench_print_goal(what, bench_channels_worst(r, "", "channel", columns[i], 0, SIZE_MAX),
+                         "<=", 1);
+    }
+    bench_print_goals_head("Goals, two threads");
+    bench_channels_print_goals(r, "-threads");
+}
+
+/* ---- plot -------------------------------------------------------------------------- */
+
+static void bench_channels_plot(const struct results *r, FILE *to)
+{
+    static const char *const colours[COLUMNS] = {"#999999", "#d62728", "#ff9896", "#1f77b4",
+                                                 "#2ca02c", "#98df8a", "#006d2c", "#8c564b",
+                                                 "#c49c94", "#543005"};
+    struct plot_curve        curve[COLUMNS]   = {0};
+    struct plot              picture = {"Round trip from buffer to buffer, two processes", "bytes",
+                                        "microseconds", curve, COLUMNS};
+
+    for (size_t c = 0; c < COLUMNS; c++) {
+        curve[c].name   = columns[c];
+        curve[c].colour = colours[c];
+        curve[c].dash   = c == 0 ? "5 4" : "";
+        bench_plot_curve(&curve[c], r, columns[c], ROUNDTRIP, sizes, SIZES);
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_channels = {"channels", bench_channels_run, bench_channels_print,
+                                     bench_channels_plot};

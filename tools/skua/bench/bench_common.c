@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_common.c - what benchmarks share (bench.h): running programs of Skua and of its peers, and
+ * comparing their results. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* ---- running programs ------------------------------------------------------------- */
+
+static void bench_read_line(const char *line, void *results)
+{
+    results_read(results, line);
+}
+
+/* The message names the first word of the command and the last two, since a launcher comes first.
+ */
+void bench_run(struct results *results, char *const argv[])
+{
+    int code = program_run(argv, false, bench_read_line, results), last = 0;
+
+    if (code == 0)
+        return;
+    while (argv[last + 1])
+        last++;
+    fprintf(stderr, "skua: %s%s%s %s failed (%d); continuing without it\n", argv[0],
+            last > 2 ? " ... " : "", last > 1 ? argv[last - 1] : "", last > 0 ? argv[last] : "",
+            code);
+}
+
+void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
+                    int pes, int threads, const char *option)
+{
+    char  path[PROGRAM_PATH_BYTES], n[16], t[16];
+    char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, (char *)option, path, NULL};
+
+    if (!program_find(name, path))
+        return;
+    snprintf(n, sizeof n, "%d", pes);
+    snprintf(t, sizeof t, "%d", threads);
+    bench_run(results, argv);
+}
+
+/* Appends the words of @p text to @p argv, which has room for them.  Returns the new length. */
+static int bench_add_words(char **argv, int count, char *text)
+{
+    char *left, *word = strtok_r(text, " ", &left);
+
+    for (; word; word = strtok_r(NULL, " ", &left))
+        argv[count++] = word;
+    return count;
+}
+
+void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
+                   const char *options, const char *arguments)
+{
+    char  path[PROGRAM_PATH_BYTES], before[128], after[256];
+    char *argv[32] = {(char *)host->skuarun};
+    int   count;
+
+    if (!program_find(name, path))
+        return;
+    snprintf(before, sizeof before, "%s", options);
+    snprintf(after, sizeof after, "%s", arguments);
+    count         = bench_add_words(argv, 1, before);
+    argv[count++] = path;
+    count         = bench_add_words(argv, count, after);
+    argv[count]   = NULL;
+    bench_run(results, argv);
+}
+
+void bench_run_floor(struct results *results, const struct bench_host *host, bool threads)
+{
+    char  path[PROGRAM_PATH_BYTES], cpu[2][16];
+    char *argv[5] = {path, "threads", cpu[0], cpu[1], NULL};
+
+    if (!program_find("bench-floor", path))
+        return;
+    for (int i = 0; i < 2; i++)
+        snprintf(cpu[i], sizeof cpu[i], "%d", host->cpu[i]);
+    if (!threads)
+        memmove(argv + 1, argv + 2, 3 * sizeof *argv);
+    bench_run(results, argv);
+}
+
+bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
+{
+    char name[64];
+
+    if (strcmp(launcher, "oshrun") == 0)
+        return program_in_path(launcher, path);
+    snprintf(name, sizeof name, "mpirun.%s", launcher);
+    return program_in_path(name, path) || program_in_path("mpirun", path);
+}
+
+void bench_run_peer(struct results *results, const struct bench_host *host,
+                    const struct bench_peer *peer, int ranks)
+{
+    bool  open = strcmp(peer->launcher, "mpich") != 0;
+    char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
+    char *argv[12];
+    int   i = 0;
+
+    if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
+        return;
+    snprintf(n, sizeof n, "%d", ranks);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+    argv[i++] = launcher;
+    if (open)
+        argv[i++] = "--oversubscribe";
+    argv[i++] = open ? "--bind-to" : "-bind-to";
+    argv[i++] = ranks > host->cores ? "none" : "core";
+    argv[i++] = "-n";
+    argv[i++] = n;
+    argv[i++] = path;
+    argv[i++] = (char *)peer->series;
+    argv[i++] = (char *)peer->argument;
+    argv[i]   = NULL;
+    bench_run(results, argv);
+}
+
+void bench_progress(const char *what)
+{
+    static int width;
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%-*s", width, what ? what : "");
+    width = what ? (int)strlen(what) : 0;
+    if (!what)
+        fprintf(stderr, "\r");
+}
+
+void bench_step(int round, int rounds, const char *what)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "round %d of %d: %s", round, rounds, what);
+    bench_progress(text);
+}
+
+/* ---- comparing results ----------------------------------------------------------- */
+
+double bench_ratio(double a, double b)
+{
+    return a > 0 && b > 0 ? a / b : 0;
+}
+
+void bench_print_goals_head(const char *title)
+{
+    printf("\n%-62s%8s\n", title, "ratio");
+}
+
+void bench_print_goal(const char *what, double measured, const char *relation, double goal)
+{
+    bool holds = relation[0] == '<' ? measured <= goal : measured >= goal;
+
+    if (measured > 0)
+        printf("%-62s%8.2f  %s %-6g%s\n", what, measured, relation, goal, holds ? "" : "  MISSED");
+    else
+        printf("%-62s%8s  %s %-6g  not measured\n", what, "-", relation, goal);
+}
+
+void bench_print_value(double value, int width)
+{
+    if (value == 0)
+        printf("%*s", width, "-");
+    else
+        printf("%*.*f", width, value < 0.1 ? 4 : value < 1 ? 3 : value < 10 ? 2 : 1, value);
+}
+
+void bench_plot_curve(struct plot_curve *curve, const struct results *results, const char *series,
+                      const char *metric, const size_t *sizes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        plot_curve_add(curve, (double)sizes[i], results_get(results, series, sizes[i], metric));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_fft1d.c - skua bench fft1d: a one-dimensional Fourier transform against FFTW and FFTW-MPI.
+ */
+#include <string.h>
+
+#include "bench.h"
+
+#define POINT_BYTES 16 /* a complex number */
+
+static const int logs[] = {16, 18, 20, 22, 24}; /* log2 of the number of points */
+
+#define SIZES (sizeof logs / sizeof *logs)
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_fft1d_run_skua(struct results *results, const struct bench_host *host, int log2,
+                                 int pes, int threads)
+{
+    char  path[PROGRAM_PATH_BYTES], n[16], t[16], size[16];
+    char *series = threads > 1 ? "--series=skua-threads" : "--series=skua";
+    char *argv[] = {(char *)host->skuarun, "-n",         n,      "-t", t, path, size,
+                    "--seconds=0.5",       "--no-check", series, NULL};
+
+    if (!program_find("fft1d", path))
+        return;
+    snprintf(n, sizeof n, "%d", pes);
+    snprintf(t, sizeof t, "%d", threads);
+    snprintf(size, sizeof size, "--log2=%d", log2);
+    bench_run(results, argv);
+}
+
+static void bench_fft1d_run_fftw(struct results *results, const struct bench_host *host, int log2,
+                                 int ranks)
+{
+    char              size[16];
+    struct bench_peer peer = {"openmpi", "peer-fftw-mpi", ranks > 1 ? "fftw-mpi" : "fftw", size};
+
+    snprintf(size, sizeof size, "%d", log2);
+    bench_run_peer(results, host, &peer, ranks);
+}
+
+static void bench_fft1d_run(struct results *results, const struct bench_host *host, int round,
+                            int rounds)
+{
+    for (size_t i = 0; i < SIZES; i++) {
+        char what[48];
+        snprintf(what, sizeof what, "transforms of 2^%d points", logs[i]);
+        bench_step(round, rounds, what);
+        bench_fft1d_run_skua(results, host, logs[i], 1, 1);
+        bench_fft1d_run_skua(results, host, logs[i], 2, 1);
+        bench_fft1d_run_skua(results, host, logs[i], 2, 2);
+        snprintf(what, sizeof what, "FFTW, 2^%d points", logs[i]);
+        bench_step(round, rounds, what);
+        bench_fft1d_run_fftw(results, host, logs[i], 1);
+        bench_fft1d_run_fftw(results, host, logs[i], 2);
+    }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static double bench_fft1d_rate(const struct results *r, const char *series, int log2, int pes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "rate-%dpe", pes);
+    return results_get(r, series, ((size_t)1 << log2) * POINT_BYTES, metric);
+}
+
+static void bench_fft1d_print_line(const struct results *r, const char *what, const char *series,
+                                   int pes)
+{
+    printf("%-32s", what);
+    for (size_t i = 0; i < SIZES; i++)
+        bench_print_value(1e-9 * bench_fft1d_rate(r, series, logs[i], pes), 8);
+    printf("\n");
+}
+
+static void bench_fft1d_print_goals(const struct results *r)
+{
+    bench_print_goals_head("Goals");
+    for (size_t i = 0; i < SIZES; i++) {
+        char what[64];
+        snprintf(what, sizeof what, "2 PEs / FFTW-MPI on 2 ranks, 2^%d points", logs[i]);
+        bench_print_goal(what,
+                         bench_ratio(bench_fft1d_rate(r, "skua", logs[i], 2),
+                                     bench_fft1d_rate(r, "fftw-mpi", logs[i], 2)),
+                         ">=", 1);
+    }
+}
+
+static void bench_fft1d_print(const struct results *r)
+{
+    printf("Fourier transform, GF/s (5 n log2 n operations)\n%-32s", "points");
+    for (size_t i = 0; i < SIZES; i++)
+        printf("    2^%d", logs[i]);
+    printf("\n");
+    bench_fft1d_print_line(r, "FFTW, 1 process", "fftw", 1);
+    bench_fft1d_print_line(r, "skua, 1 PE", "skua", 1);
+    bench_fft1d_print_line(r, "FFTW-MPI, 2 ranks", "fftw-mpi", 2);
+    bench_fft1d_print_line(r, "skua, 2 PEs", "skua", 2);
+    bench_fft1d_print_line(r, "skua, 2 PEs, threads", "skua-threads", 2);
+    bench_fft1d_print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_fft1d_draw(struct plot_curve *curve, const struct results *r, const char *series,
+                             int pes)
+{
+    for (size_t i = 0; i < SIZES; i++)
+        plot_curve_add(curve, (double)((size_t)1 << logs[i]),
+                       1e-9 * bench_fft1d_rate(r, series, logs[i], pes));
+}
+
+static void bench_fft1d_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {
+        {.name = "skua, 2 PEs", .colour = "#d62728", .dash = ""},
+        {.name = "skua, 1 PE", .colour = "#d62728", .dash = "4 3"},
+        {.name = "FFTW-MPI, 2 ranks", .colour = "#2ca02c", .dash = ""},
+        {.name = "FFTW, 1 process", .colour = "#7f7f7f", .dash = "4 3"},
+    };
+    struct plot picture = {"Fourier transform", "points", "GF/s", curve, 4};
+
+    bench_fft1d_draw(&curve[0], r, "skua", 2);
+    bench_fft1d_draw(&curve[1], r, "skua", 1);
+    bench_fft1d_draw(&curve[2], r, "fftw-mpi", 2);
+    bench_fft1d_draw(&curve[3], r, "fftw", 1);
+    plot_write(&picture, to);
+}
+
+const struct bench bench_fft1d = {"fft1d", bench_fft1d_run, bench_fft1d_print, bench_fft1d_plot};

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_matmul3d.c - skua bench matmul3d: matrix products with messages and with channels, against
+ * ScaLAPACK. */
+#include "bench.h"
+
+#define REPEAT 3
+
+/* Rows of the matrices, and products per run, which takes some hundred milliseconds. */
+static const struct {
+    int size, steps;
+} cases[] = {{192, 200}, {384, 40}, {768, 8}, {1536, 2}};
+
+#define CASES (sizeof cases / sizeof *cases)
+
+static const int ratios[] = {1, 4, 16, 64}; /* tiles on each PE */
+
+#define RATIOS (sizeof ratios / sizeof *ratios)
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_matmul3d_run_skua(struct results *results, const struct bench_host *host,
+                                    size_t c, int ratio)
+{
+    char arguments[128];
+
+    snprintf(arguments, sizeof arguments,
+             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua-%d", cases[c].size, ratio,
+             cases[c].steps, REPEAT, ratio);
+    bench_run_app(results, host, "matmul3d", "-n 2 --set arena_keep=1g", arguments);
+}
+
+/* One tile on one PE: a product of OpenBLAS without any communication. */
+static void bench_matmul3d_run_alone(struct results *results, const struct bench_host *host,
+                                     size_t c)
+{
+    char arguments[128];
+
+    snprintf(arguments, sizeof arguments,
+             "--size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone",
+             cases[c].size, cases[c].steps, REPEAT);
+    bench_run_app(results, host, "matmul3d", "-n 1", arguments);
+}
+
+static void bench_matmul3d_run_scalapack(struct results *results, const struct bench_host *host,
+                                         size_t c)
+{
+    char              argument[48];
+    struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
+
+    snprintf(argument, sizeof argument, "%d,%d,%d", cases[c].size, cases[c].steps, REPEAT);
+    bench_run_peer(results, host, &peer, 2);
+}
+
+static void bench_matmul3d_run(struct results *results, const struct bench_host *host, int round,
+                               int rounds)
+{
+    for (size_t c = 0; c < CASES; c++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "matrices of %d rows", cases[c].size);
+        bench_step(round, rounds, what);
+        bench_matmul3d_run_alone(results, host, c);
+        for (size_t i = 0; i < RATIOS; i++)
+            bench_matmul3d_run_skua(results, host, c, ratios[i]);
+        snprintf(what, sizeof what, "ScaLAPACK, %d rows", cases[c].size);
+        bench_step(round, rounds, what);
+        bench_matmul3d_run_scalapack(results, host, c);
+    }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* The rate of a series in GF/s. */
+static double bench_matmul3d_rate(const struct results *r, const char *series, size_t c, int pes)
+{
+    double n = cases[c].size, seconds;
+    char   metric[32];
+
+    snprintf(metric, sizeof metric, "step-%dpe", pes);
+    seconds = results_get(r, series, (size_t)cases[c].size, metric);
+    return seconds > 0 ? 2e-9 * n * n * n / seconds : 0;
+}
+
+static double bench_matmul3d_skua_rate(const struct results *r, const char *variant, int ratio,
+                                       size_t c)
+{
+    char series[48];
+
+    snprintf(series, sizeof series, "skua-%d-%s", ratio, variant);
+    return bench_matmul3d_rate(r, series, c, 2);
+}
+
+static void bench_matmul3d_print_peer(const struct results *r, const char *what, const char *series,
+                                      int pes)
+{
+    printf("%-36s", what);
+    for (size_t c = 0; c < CASES; c++)
+        bench_print_value(bench_matmul3d_rate(r, series, c, pes), 9);
+    printf("\n");
+}
+
+static void bench_matmul3d_print_variant(const struct results *r, const char *variant, int ratio)
+{
+    printf("skua, %s, tiles per PE: %-5d", variant, ratio);
+    for (size_t c = 0; c < CASES; c++)
+        bench_print_value(bench_matmul3d_skua_rate(r, variant, ratio, c), 9);
+    printf("\n");
+}
+
+/* The largest ratio of the time with channels to the time with messages, over all sizes. */
+static double bench_matmul3d_worst(const struct results *r, int ratio)
+{
+    double found = 0;
+
+    for (size_t c = 0; c < CASES; c++) {
+        double one = bench_ratio(bench_matmul3d_skua_rate(r, "messages", ratio, c),
+                                 bench_matmul3d_skua_rate(r, "channels", ratio, c));
+
+        found = one > found ? one : found;
+    }
+    return found;
+}
+
+/* The best rate over all numbers of tiles. */
+static double bench_matmul3d_best(const struct results *r, const char *variant, size_t c)
+{
+    double found = 0;
+
+    for (size_t i = 0; i < RATIOS; i++) {
+        double one = bench_matmul3d_skua_rate(r, variant, ratios[i], c);
+
+        found = one > found ? one : found;
+    }
+    return found;
+}
+
+static void bench_matmul3d_print_goals(const struct results *r)
+{
+    char what[64];
+
+    bench_print_goals_head("Goals");
+    for (size_t i = 0; i < RATIOS; i++) {
+        snprintf(what, sizeof what, "time of channels / messages, %d tiles per PE, worst size",
+                 ratios[i]);
+        bench_print_goal(what, bench_matmul3d_worst(r, ratios[i]), "<=", 1);
+    }
+    for (size_t c = 0; c < CASES; c++) {
+        snprintf(what, sizeof what, "rate of channels / ScaLAPACK, %d rows", cases[c].size);
+        bench_print_goal(what,
+                         bench_ratio(bench_matmul3d_best(r, "channels", c),
+                                     bench_matmul3d_rate(r, "scalapack", c, 2)),
+                         ">=", 1);
+    }
+}
+
+static void bench_matmul3d_print(const struct results *r)
+{
+    printf("Product of square matrices of doubles, 2 PEs, GF/s\n%-36s", "rows");
+    for (size_t c = 0; c < CASES; c++)
+        printf("%9d", cases[c].size);
+    printf("\n");
+    bench_matmul3d_print_peer(r, "OpenBLAS alone, 1 PE", "alone-messages", 1);
+    for (size_t i = 0; i < RATIOS; i++) {
+        bench_matmul3d_print_variant(r, "messages", ratios[i]);
+        bench_matmul3d_print_variant(r, "channels", ratios[i]);
+    }
+    bench_matmul3d_print_peer(r, "ScaLAPACK, 2 ranks", "scalapack", 2);
+    bench_matmul3d_print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_matmul3d_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {
+        {.name = "messages, 4 tiles", .colour = "#1f77b4", .dash = ""},
+        {.name = "channels, 4 tiles", .colour = "#d62728", .dash = ""},
+        {.name = "messages, 64 tiles", .colour = "#1f77b4", .dash = "4 3"},
+        {.name = "channels, 64 tiles", .colour = "#d62728", .dash = "4 3"},
+        {.name = "ScaLAPACK", .colour = "#2ca02c", .dash = ""},
+        {.name = "OpenBLAS alone, 1 PE", .colour = "#7f7f7f", .dash = ""},
+    };
+    struct plot picture = {"Matrix product, 2 PEs", "rows", "GF/s", curve,
+                           sizeof curve / sizeof *curve};
+
+    for (size_t c = 0; c < CASES; c++) {
+        for (size_t i = 0; i < 4; i++)
+            plot_curve_add(
+                &curve[i], cases[c].size,
+                bench_matmul3d_skua_rate(r, i % 2 ? "channels" : "messages", i < 2 ? 4 : 64, c));
+        plot_curve_add(&curve[4], cases[c].size, bench_matmul3d_rate(r, "scalapack", c, 2));
+        plot_curve_add(&curve[5], cases[c].size, bench_matmul3d_rate(r, "alone-messages", c, 1));
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_matmul3d = {"matmul3d", bench_matmul3d_run, bench_matmul3d_print,
+                                     bench_matmul3d_plot};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_messages.c - skua bench messages: round trips, rates and instruction counts of messages,
+ * against the floor and MPI. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+static const size_t sizes[] = {0,     8,     100,   1000,   5000,   10000,   20000,
+                               30000, 40000, 70000, 100000, 500000, 1000000, 4000000};
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+#define ROUNDTRIP "roundtrip_us"
+
+static const char *const mpis[] = {"openmpi", "mpich"};
+
+#define MPIS (sizeof mpis / sizeof *mpis)
+
+/* ---- running ------------------------------------------------------------- */
+
+/* Writes an option --pin that puts the first half of the PEs on one CPU and the rest on another. */
+static void bench_messages_pin_list(char *text, size_t size, const struct bench_host *host, int pes)
+{
+    size_t n = (size_t)snprintf(text, size, "--pin=");
+
+    for (int i = 0; i < pes && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s%d", i ? "," : "", host->cpu[2 * i / pes]);
+}
+
+static void bench_messages_run_skua(struct results *results, const struct bench_host *host,
+                                    const char *name, int pes, int threads)
+{
+    char pin[256] = "--pin=auto";
+
+    if (strcmp(name, "bench-ring") == 0) /* on two CPUs, however many the host has */
+        bench_messages_pin_list(pin, sizeof pin, host, pes);
+    bench_run_skua(results, host, name, pes, threads, pin);
+}
+
+/* Runs the peer program of @p mpi, "openmpi" or "mpich". */
+static void bench_messages_run_mpi(struct results *results, const struct bench_host *host,
+                                   const char *mpi, int ranks, const char *what)
+{
+    char              program[64], series[64];
+    struct bench_peer peer = {mpi, program, series, what};
+
+    snprintf(program, sizeof program, "peer-%s-messages", mpi);
+    snprintf(series, sizeof series, "%s%s", mpi, strcmp(what, "read") == 0 ? "-read" : "");
+    bench_run_peer(results, host, &peer, ranks);
+}
+
+static void bench_messages_read_collected(const char *line, void *instructions)
+{
+    const char *at = strstr(line, "Collected : ");
+
+    if (at)
+        *(double *)instructions = atof(at + strlen("Collected : "));
+}
+
+static double bench_messages_count_once(char *valgrind, char *path, char *what, char *times)
+{
+    char *argv[] = {
+        valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", path, what, times, NULL};
+    double total = 0;
+
+    return program_run(argv, true, bench_messages_read_collected, &total) == 0 ? total : 0;
+}
+
+/* Counts the instructions of one operation: the difference between 128000 and 64000 of them,
+ * divided by 64000. */
+static void bench_messages_count_instructions(struct results *results, char *what)
+{
+    char          valgrind[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES];
+    struct result result = {.bench = "messages", .series = "skua", .bytes = 8};
+    double        some, more;
+
+    if (!program_in_path("valgrind", valgrind) || !program_find("bench-instructions", path))
+        return;
+    some = bench_messages_count_once(valgrind, path, what, "64000");
+    more = bench_messages_count_once(valgrind, path, what, "128000");
+    if (some == 0 || more <= some)
+        return;
+    snprintf(result.metric, sizeof result.metric, "instructions-%s", what);
+    result.value = (more - some) / 64000;
+    results_add(results, &result);
+}
+
+static void bench_messages_run(struct results *results, const struct bench_host *host, int round,
+                               int rounds)
+{
+    bench_step(round, rounds, "floor");
+    bench_run_floor(results, host, false);
+    bench_run_floor(results, host, true);
+    bench_step(round, rounds, "Skua, round trips");
+    bench_messages_run_skua(results, host, "bench-messages", 2, 1);
+    bench_messages_run_skua(results, host, "bench-messages", 2, 2);
+    for (size_t i = 0; i < MPIS; i++) {
+        bench_step(round, rounds, mpis[i]);
+        bench_messages_run_mpi(results, host, mpis[i], 2, "roundtrip");
+        bench_messages_run_mpi(results, host, mpis[i], 2, "read");
+        bench_messages_run_mpi(results, host, mpis[i], 2, "rate");
+        bench_messages_run_mpi(results, host, mpis[i], 8, "rate");
+    }
+    bench_step(round, rounds, "Skua, rates");
+    bench_messages_run_skua(results, host, "bench-rate", 2, 1);
+    bench_messages_run_skua(results, host, "bench-rate", 2, 2);
+    bench_messages_run_skua(results, host, "bench-rate", 8, 1);
+    bench_messages_run_skua(results, host, "bench-rate", 8, 8);
+    bench_step(round, rounds, "rings");
+    bench_messages_run_skua(results, host, "bench-ring", 2, 1);
+    bench_messages_run_skua(results, host, "bench-ring", 2, 2);
+    bench_messages_run_skua(results, host, "bench-ring", 16, 1);
+    bench_messages_run_skua(results, host, "bench-ring", 16, 16);
+    if (round > 1)
+        return; /* instruction counts do not vary */
+    bench_step(round, rounds, "instructions (callgrind)");
+    bench_messages_count_instructions(results, "self");
+    bench_messages_count_instructions(results, "fresh");
+    bench_messages_count_instructions(results, "copy");
+    bench_messages_count_instructions(results, "pass");
+    bench_messages_count_instructions(results, "yield");
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static const char *const columns[] = {
+    "floor-flag", "floor-copy", "skua-inline",     "skua-owned",   "skua-copy",
+    "openmpi",    "mpich",      "skua-owned-read", "openmpi-read", "mpich-read"};
+
+#define COLUMNS (sizeof columns / sizeof *columns)
+
+static double bench_messages_get(const struct results *r, const char *series, const char *suffix,
+                                 size_t bytes)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", series, suffix);
+    return results_get(r, name, bytes, ROUNDTRIP);
+}
+
+/* Prints microseconds or, if @p relative, multiples of the floor "flag". */
+static void bench_messages_print_roundtrips(const struct results *r, const char *suffix,
+                                            bool relative)
+{
+    size_t shown = suffix[0] ? 5 : COLUMNS; /* the MPIs are not measured between threads */
+
+    printf("%9s", "bytes");
+    for (size_t c = 0; c < shown; c++)
+        printf("%16s", columns[c]);
+    printf("\n");
+    for (size_t i = 0; i < SIZES; i++) {
+        double unit = relative ? bench_messages_get(r, "floor-flag", suffix, sizes[i]) : 1;
+        printf("%9zu", sizes[i]);
+        for (size_t c = 0; c < shown; c++)
+            bench_print_value(
+                unit > 0 ? bench_messages_get(r, columns[c], suffix, sizes[i]) / unit : 0, 16);
+        printf("\n");
+    }
+}
+
+static void bench_messages_print_rate(const struct results *r, const char *series)
+{
+    double two   = results_get(r, series, 8, "rate-2pe"),
+           eight = results_get(r, series, 8, "rate-8pe");
+
+    if (two > 0 || eight > 0)
+        printf("%-24s%12.2f%12.2f\n", series, two * 1e-6, eight * 1e-6);
+}
+
+static double bench_messages_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- goals --------------------------------------------------------------- */
+
+/* The largest ratio of @p series to either MPI, over all sizes. */
+static double bench_messages_worst_against_mpi(const struct results *r, const char *series)
+{
+    double worst = 0;
+
+    for (size_t i = 0; i < SIZES; i++) {
+        double mine = bench_messages_get(r, series, "", sizes[i]);
+        worst       = bench_messages_larger(
+                  worst, bench_ratio(mine, bench_messages_get(r, "openmpi", "", sizes[i])));
+        worst = bench_messages_larger(
+            worst, bench_ratio(mine, bench_messages_get(r, "mpich", "", sizes[i])));
+    }
+    return worst;
+}
+
+static void bench_messages_print_goals(const struct results *r)
+{
+    double flag  = bench_messages_get(r, "floor-flag", "", 8);
+    double owned = bench_messages_get(r, "skua-owned", "", 8);
+
+    bench_print_goal("inline round trip / flag",
+                     bench_ratio(bench_messages_get(r, "skua-inline", "", 8), flag), "<=", 1.5);
+    bench_print_goal("by pointer, 8 bytes / flag", bench_ratio(owned, flag), "<=", 2);
+    bench_print_goal("by pointer, 1 MB / by pointer, 8 bytes",
+                     bench_ratio(bench_messages_get(r, "skua-owned", "", 1000000), owned),
+                     "<=", 1.5);
+    bench_print_goal("by pointer / faster MPI, worst size",
+                     bench_messages_worst_against_mpi(r, "skua-owned"), "<=", 1);
+    for (int pes = 2; pes <= 8; pes += 6) {
+        char metric[32], what[64];
+        snprintf(metric, sizeof metric, "rate-%dpe", pes);
+        snprintf(what, sizeof what, "rate / better MPI, %d PEs", pes);
+        bench_print_goal(what,
+                         bench_ratio(results_get(r, "skua-inline", 8, metric),
+                                     bench_messages_larger(results_get(r, "openmpi", 8, metric),
+                                                           results_get(r, "mpich", 8, metric))),
+                         ">=", 2);
+    }
+    bench_print_goal("instructions, send to own PE and handler",
+                     results_get(r, "skua", 8, "instructions-self"), "<=", 80);
+    bench_print_goal("instructions, scheduler pass without work",
+                     results_get(r, "skua", 8, "instructions-pass"), "<=", 25);
+    bench_print_goal("ring hop, 16 PEs on 2 CPUs / 2 PEs",
+                     bench_ratio(results_get(r, "skua-ring", 8, "hop_us-16pe"),
+                                 results_get(r, "skua-ring", 8, "hop_us-2pe")),
+                     "<=", 20);
+    bench_print_goal("ring hop, 16 PEs on 2 CPUs / 2 PEs, threads",
+                     bench_ratio(results_get(r, "skua-ring-threads", 8, "hop_us-16pe"),
+                                 results_get(r, "skua-ring-threads", 8, "hop_us-2pe")),
+                     "<=", 20);
+}
+
+static void bench_messages_print(const struct results *r)
+{
+    static const char *const rates[]  = {"skua-inline", "skua-inline-threads", "openmpi", "mpich"};
+    static const char *const counts[] = {"self", "fresh", "copy", "pass", "yield"};
+
+    printf("Round trip between two processes, microseconds\n");
+    bench_messages_print_roundtrips(r, "", false);
+    printf("\nRound trip between two processes, relative to the floor \"flag\"\n");
+    bench_messages_print_roundtrips(r, "", true);
+    printf("\nRound trip between two threads, microseconds\n");
+    bench_messages_print_roundtrips(r, "-threads", false);
+    printf("\nMessages of 8 bytes, millions per second%12s%12s\n", "2 PEs", "8 PEs");
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        bench_messages_print_rate(r, rates[i]);
+    printf("\nHop of a ring, microseconds%21s%12s\n", "2 PEs", "16 PEs");
+    printf("%-36s%12.3f%12.3f\n", "processes, 2 CPUs", results_get(r, "skua-ring", 8, "hop_us-2pe"),
+           results_get(r, "skua-ring", 8, "hop_us-16pe"));
+    printf("%-36s%12.3f%12.3f\n", "threads, 2 CPUs",
+           results_get(r, "skua-ring-threads", 8, "hop_us-2pe"),
+           results_get(r, "skua-ring-threads", 8, "hop_us-16pe"));
+    printf("\nInstructions\n");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char metric[32];
+        snprintf(metric, sizeof metric, "instructions-%s", counts[i]);
+        printf("%-36s%12.1f\n", counts[i], results_get(r, "skua", 8, metric));
+    }
+    bench_print_goals_head("Goals");
+    bench_messages_print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_messages_plot(const struct results *r, FILE *to)
+{
+    enum { CURVES = 7 }; /* without the series that read every byte */
+    static const char *const colours[CURVES] = {"#999999", "#444444", "#1f77b4", "#d62728",
+                                                "#9467bd", "#2ca02c", "#8c564b"};
+    struct plot_curve        curve[CURVES]   = {0};
+    struct plot picture = {"Round trip of a message between two processes", "bytes", "microseconds",
+                           curve, CURVES};
+
+    for (size_t c = 0; c < CURVES; c++) {
+        curve[c].name   = columns[c];
+        curve[c].colour = colours[c];
+        curve[c].dash   = strncmp(columns[c], "floor", 5) == 0 ? "5 4" : "";
+        bench_plot_curve(&curve[c], r, columns[c], ROUNDTRIP, sizes, SIZES);
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_messages = {"messages", bench_messages_run, bench_messages_print,
+                                     bench_messages_plot};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_objects.c - skua bench objects: array elements against plain handlers, malloc and loops. */
+#include "bench.h"
+
+#define ELEMENT_BYTES 72 /* of an element in bench/objects.c, with its header   */
+#define NODE_BYTES    56 /* of a single chare in bench/objects.c, with its header */
+
+static const size_t sizes[] = {8, 32, 128, 1024, 4096, 16384};
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+#define ROUNDTRIP "roundtrip_us"
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_objects_run(struct results *results, const struct bench_host *host, int round,
+                              int rounds)
+{
+    bench_step(round, rounds, "objects on one PE");
+    bench_run_skua(results, host, "bench-objects", 1, 1, "--pin=auto");
+    bench_step(round, rounds, "objects on two PEs");
+    bench_run_skua(results, host, "bench-objects", 2, 1, "--pin=auto");
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static double bench_objects_get(const struct results *r, const char *series, size_t bytes,
+                                const char *metric)
+{
+    return results_get(r, series, bytes, metric);
+}
+
+/* The ratio of an element to another series. */
+static double bench_objects_ratio(const struct results *r, size_t bytes, const char *metric,
+                                  const char *other)
+{
+    return bench_ratio(bench_objects_get(r, "element", bytes, metric),
+                       bench_objects_get(r, other, bytes, metric));
+}
+
+static void bench_objects_print_line(const char *what, double floor, double ours)
+{
+    printf("%-44s", what);
+    bench_print_value(floor, 12);
+    bench_print_value(ours, 12);
+    bench_print_value(bench_ratio(ours, floor), 12);
+    printf("\n");
+}
+
+static void bench_objects_print_head(const char *title, const char *floor)
+{
+    printf("%-44s%12s%12s%12s\n", title, floor, "element", "ratio");
+}
+
+static void bench_objects_print_roundtrips(const struct results *r)
+{
+    bench_objects_print_head("Round trip between two processes, us", "handler");
+    for (size_t i = 0; i < SIZES; i++) {
+        char what[32];
+
+        snprintf(what, sizeof what, "%zu bytes", sizes[i]);
+        bench_objects_print_line(what, bench_objects_get(r, "handler", sizes[i], ROUNDTRIP),
+                                 bench_objects_get(r, "element", sizes[i], ROUNDTRIP));
+    }
+}
+
+static void bench_objects_print_goals(const struct results *r)
+{
+    static const size_t small[] = {8, 32, 1024};
+    double              loop    = bench_objects_get(r, "loop", 8, "all_ns");
+
+    bench_print_goals_head("Goals");
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        char what[64];
+
+        snprintf(what, sizeof what, "round trip of elements / handlers, %zu bytes", small[i]);
+        bench_print_goal(what, bench_objects_ratio(r, small[i], ROUNDTRIP, "handler"), "<=", 1.4);
+    }
+    bench_print_goal("creating and deleting an element / malloc and free",
+                     bench_objects_ratio(r, ELEMENT_BYTES, "life_ns", "malloc"), "<=", 10);
+    bench_print_goal("broadcast to 100000 elements / loop over them",
+                     bench_ratio(bench_objects_get(r, "element", 8, "broadcast_ns"), loop),
+                     "<=", 3);
+    bench_print_goal("reduction over 100000 elements / loop over them",
+                     bench_ratio(bench_objects_get(r, "element", 8, "reduction_ns"), loop),
+                     "<=", 3);
+}
+
+static void bench_objects_print(const struct results *r)
+{
+    double loop = bench_objects_get(r, "loop", 8, "all_ns");
+
+    bench_objects_print_roundtrips(r);
+    printf("\n");
+    bench_objects_print_head("Messages of 8 bytes between two PEs, millions/s", "handler");
+    bench_objects_print_line("", 1e-6 * bench_objects_get(r, "handler", 8, "rate-messages"),
+                             1e-6 * bench_objects_get(r, "element", 8, "rate-messages"));
+    printf("\n");
+    bench_objects_print_head("On one PE, ns", "handler");
+    bench_objects_print_line("message of 8 bytes", bench_objects_get(r, "handler", 8, "local_ns"),
+                             bench_objects_get(r, "element", 8, "local_ns"));
+    bench_objects_print_line("message of 8 bytes, to 10^6 elements in turn",
+                             bench_objects_get(r, "handler", 8, "local_ns"),
+                             bench_objects_get(r, "element", 8, "many_ns"));
+    bench_objects_print_head("", "malloc");
+    bench_objects_print_line("creation and deletion of 10^6 blocks of 72 bytes",
+                             bench_objects_get(r, "malloc", ELEMENT_BYTES, "life_ns"),
+                             bench_objects_get(r, "element", ELEMENT_BYTES, "life_ns"));
+    printf("\n");
+    bench_objects_print_head("For each of 10^5 elements on two PEs, ns", "loop");
+    bench_objects_print_line("broadcast", loop, bench_objects_get(r, "element", 8, "broadcast_ns"));
+    bench_objects_print_line("reduction of a double", loop,
+                             bench_objects_get(r, "element", 8, "reduction_ns"));
+    printf("\nSingle chares of a tree, millions/s%21s%12s\n%-44s", "1 PE", "2 PEs", "");
+    bench_print_value(1e-6 * bench_objects_get(r, "chare", NODE_BYTES, "rate-objects-1pe"), 12);
+    bench_print_value(1e-6 * bench_objects_get(r, "chare", NODE_BYTES, "rate-objects-2pe"), 12);
+    printf("\n");
+    bench_objects_print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_objects_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {{.name = "handler", .colour = "#444444", .dash = "5 4"},
+                                 {.name = "element", .colour = "#d62728", .dash = ""}};
+    size_t            curves  = sizeof curve / sizeof *curve;
+    struct plot picture = {"Round trip between elements of an array on two processes", "bytes",
+                           "microseconds", curve, curves};
+
+    for (size_t c = 0; c < curves; c++)
+        bench_plot_curve(&curve[c], r, curve[c].name, ROUNDTRIP, sizes, SIZES);
+    plot_write(&picture, to);
+}
+
+const struct bench bench_objects = {"objects", bench_objects_run, bench_objects_print,
+                                    bench_objects_plot};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_pairs.c - skua bench pairs: the PairCalculator with messages and with channels. */
+#include "bench.h"
+
+#define STATES 128
+#define PLANES 16
+#define POINTS 1000
+
+static const int grains[] = {64, 32, 16,
+                             8}; /* states per block: a smaller block makes more pairs */
+
+#define GRAINS (sizeof grains / sizeof *grains)
+
+/* Whole steps, and their forward part alone, as the CkDirect paper measures it. */
+static const struct {
+    const char *series, *option, *what;
+} tasks[] = {{"skua", "", "whole step"}, {"forward", " --forward-only", "forward part"}};
+
+#define TASKS (sizeof tasks / sizeof *tasks)
+
+/* ---- running ------------------------------------------------------------- */
+
+/* The messages of all states are in flight at once, 130 to 500 MB.  arena_keep keeps that memory:
+ * returning it to the system after each step would dominate the result. */
+static void bench_pairs_run_one(struct results *results, const struct bench_host *host, size_t t,
+                                int grain)
+{
+    char arguments[160];
+
+    snprintf(arguments, sizeof arguments,
+             "--states=%d --planes=%d --points=%d --grain=%d --steps=4 --repeat=2 --series=%s%s",
+             STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
+    bench_run_app(results, host, "pairs", "-n 2 --set arena_keep=2g", arguments);
+}
+
+static void bench_pairs_run(struct results *results, const struct bench_host *host, int round,
+                            int rounds)
+{
+    for (size_t t = 0; t < TASKS; t++)
+        for (size_t i = 0; i < GRAINS; i++) {
+            char what[48];
+
+            snprintf(what, sizeof what, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
+            bench_step(round, rounds, what);
+            bench_pairs_run_one(results, host, t, grains[i]);
+        }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* The time of a step in milliseconds. */
+static double bench_pairs_step(const struct results *r, size_t t, const char *variant, int grain)
+{
+    char series[48];
+
+    snprintf(series, sizeof series, "%s-%s", tasks[t].series, variant);
+    return 1e3 * results_get(r, series, (size_t)grain, "step-2pe");
+}
+
+static int bench_pairs_pairs_on_pe(int grain)
+{
+    int blocks = STATES / grain;
+
+    return PLANES * blocks * (blocks + 1) / 2 / 2;
+}
+
+static void bench_pairs_print_line(const struct results *r, size_t t, const char *variant)
+{
+    printf("%s, %-20s", variant, tasks[t].what);
+    for (size_t i = 0; i < GRAINS; i++)
+        bench_print_value(bench_pairs_step(r, t, variant, grains[i]), 9);
+    printf("\n");
+}
+
+static void bench_pairs_print(const struct results *r)
+{
+    printf("%d states on %d planes of %d points, 2 PEs: milliseconds per step\n%-30s", STATES,
+           PLANES, POINTS, "states per block");
+    for (size_t i = 0; i < GRAINS; i++)
+        printf("%9d", grains[i]);
+    printf("\n%-30s", "pairs per PE");
+    for (size_t i = 0; i < GRAINS; i++)
+        printf("%9d", bench_pairs_pairs_on_pe(grains[i]));
+    printf("\n");
+    for (size_t t = 0; t < TASKS; t++) {
+        bench_pairs_print_line(r, t, "messages");
+        bench_pairs_print_line(r, t, "channels");
+    }
+    bench_print_goals_head("Goals");
+    for (size_t t = 0; t < TASKS; t++)
+        for (size_t i = 0; i < GRAINS; i++) {
+            double channels = bench_pairs_step(r, t, "channels", grains[i]);
+            char   what[64];
+
+            snprintf(what, sizeof what, "channels / messages, %s, %d pairs per PE", tasks[t].what,
+                     bench_pairs_pairs_on_pe(grains[i]));
+            bench_print_goal(what,
+                             bench_ratio(channels, bench_pairs_step(r, t, "messages", grains[i])),
+                             "<=", 1);
+        }
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_pairs_draw(struct plot_curve *curve, const struct results *r, size_t t,
+                             const char *variant)
+{
+    for (size_t i = 0; i < GRAINS; i++)
+        plot_curve_add(curve, bench_pairs_pairs_on_pe(grains[i]),
+                       bench_pairs_step(r, t, variant, grains[i]));
+}
+
+static void bench_pairs_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {
+        {.name = "messages", .colour = "#1f77b4", .dash = ""},
+        {.name = "channels", .colour = "#d62728", .dash = ""},
+        {.name = "messages, forward", .colour = "#1f77b4", .dash = "4 3"},
+        {.name = "channels, forward", .colour = "#d62728", .dash = "4 3"},
+    };
+    struct plot picture = {"PairCalculator, 2 PEs", "pairs per PE", "ms per step", curve, 4};
+
+    for (size_t t = 0; t < TASKS; t++) {
+        bench_pairs_draw(&curve[2 * t], r, t, "messages");
+        bench_pairs_draw(&curve[2 * t + 1], r, t, "channels");
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_pairs = {"pairs", bench_pairs_run, bench_pairs_print, bench_pairs_plot};

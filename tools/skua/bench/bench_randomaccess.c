@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_randomaccess.c - skua bench randomaccess: random updates of a table against MPI, and items
+ * of a stream against messages. */
+#include <string.h>
+
+#include "bench.h"
+
+#define LOG2 "25" /* of the number of words of the table: 256 MiB, far more than any cache */
+
+static const char *const mpis[] = {"openmpi", "mpich"};
+
+#define MPIS (sizeof mpis / sizeof *mpis)
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_randomaccess_run_skua(struct results *results, const struct bench_host *host,
+                                        const char *name, int pes, int threads, const char *first,
+                                        const char *second)
+{
+    char  path[PROGRAM_PATH_BYTES], n[16], t[16];
+    char *argv[] = {(char *)host->skuarun, "-n",           n,   "-t", t, path,
+                    (char *)first,         (char *)second, NULL};
+
+    if (!program_find(name, path))
+        return;
+    snprintf(n, sizeof n, "%d", pes);
+    snprintf(t, sizeof t, "%d", threads);
+    bench_run(results, argv);
+}
+
+static void bench_randomaccess_run(struct results *results, const struct bench_host *host,
+                                   int round, int rounds)
+{
+    for (int pes = 1; pes <= 2; pes++) {
+        bench_step(round, rounds, "RandomAccess");
+        bench_randomaccess_run_skua(results, host, "randomaccess", pes, 1, "--log2=" LOG2,
+                                    "--series=skua");
+        bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, "--log2=" LOG2,
+                                    "--series=skua-threads");
+        for (size_t i = 0; i < MPIS; i++) {
+            char              program[64];
+            struct bench_peer peer = {mpis[i], program, mpis[i], LOG2};
+            snprintf(program, sizeof program, "peer-%s-randomaccess", mpis[i]);
+            bench_step(round, rounds, program);
+            bench_run_peer(results, host, &peer, pes);
+        }
+    }
+    bench_step(round, rounds, "streams and messages");
+    bench_randomaccess_run_skua(results, host, "bench-stream", 2, 1, NULL, NULL);
+    bench_randomaccess_run_skua(results, host, "bench-stream", 2, 1, "items", NULL);
+    bench_randomaccess_run_skua(results, host, "bench-rate", 2, 1, NULL, NULL);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static double bench_randomaccess_rate(const struct results *r, const char *series, int pes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "rate-%dpe", pes);
+    return results_get(r, series, 8, metric);
+}
+
+static double bench_randomaccess_better_mpi(const struct results *r, int pes)
+{
+    double best = 0;
+
+    for (size_t i = 0; i < MPIS; i++)
+        best = bench_randomaccess_rate(r, mpis[i], pes) > best
+                   ? bench_randomaccess_rate(r, mpis[i], pes)
+                   : best;
+    return best;
+}
+
+static void bench_randomaccess_print_goals(const struct results *r)
+{
+    bench_print_goals_head("Goals");
+    for (int pes = 1; pes <= 2; pes++) {
+        char what[64];
+        snprintf(what, sizeof what, "updates / better MPI, %d PE%s", pes, pes > 1 ? "s" : "");
+        bench_print_goal(what,
+                         bench_ratio(bench_randomaccess_rate(r, "skua", pes),
+                                     bench_randomaccess_better_mpi(r, pes)),
+                         ">=", 1);
+    }
+    bench_print_goal("updates per PE, 2 PEs / 1 PE",
+                     bench_ratio(bench_randomaccess_rate(r, "skua", 2) / 2,
+                                 bench_randomaccess_rate(r, "skua", 1)),
+                     ">=", 0.66);
+    bench_print_goal("items of a stream / messages of 8 bytes",
+                     bench_ratio(bench_randomaccess_rate(r, "skua-stream", 2),
+                                 bench_randomaccess_rate(r, "skua-inline", 2)),
+                     ">=", 5);
+}
+
+static void bench_randomaccess_print(const struct results *r)
+{
+    static const char *const updates[] = {"skua", "skua-threads", "openmpi", "mpich"};
+    static const char *const items[]   = {"skua-stream", "skua-stream-items", "skua-inline"};
+
+    printf("RandomAccess, 2^" LOG2 " words, GUP/s%10s%12s%14s\n", "1 PE", "2 PEs", "per PE of 2");
+    for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) {
+        printf("%-28s", updates[i]);
+        printf("%12.4f%12.4f%14.4f\n", 1e-9 * bench_randomaccess_rate(r, updates[i], 1),
+               1e-9 * bench_randomaccess_rate(r, updates[i], 2),
+               0.5e-9 * bench_randomaccess_rate(r, updates[i], 2));
+    }
+    printf("\nItems of 8 bytes between 2 PEs, millions per second\n");
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        printf("%-28s%12.1f\n", items[i], 1e-6 * bench_randomaccess_rate(r, items[i], 2));
+    bench_randomaccess_print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_randomaccess_plot(const struct results *r, FILE *to)
+{
+    static const char *const names[]   = {"skua", "openmpi", "mpich"};
+    static const char *const colours[] = {"#d62728", "#2ca02c", "#8c564b"};
+    struct plot_curve        curve[3]  = {0};
+    struct plot              picture = {"RandomAccess, 2^" LOG2 " words", "PEs", "GUP/s", curve, 3};
+
+    for (size_t c = 0; c < 3; c++) {
+        curve[c].name   = names[c];
+        curve[c].colour = colours[c];
+        curve[c].dash   = "";
+        for (int pes = 1; pes <= 2; pes++)
+            plot_curve_add(&curve[c], pes, 1e-9 * bench_randomaccess_rate(r, names[c], pes));
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_randomaccess = {"randomaccess", bench_randomaccess_run,
+                                         bench_randomaccess_print, bench_randomaccess_plot};

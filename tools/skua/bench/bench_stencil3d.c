@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_stencil3d.c - skua bench stencil3d: a stencil with messages, learned messages, channels and
+ * zero-copy channels, against MPI. */
+#include <string.h>
+
+#include "bench.h"
+
+#define SIZE   "128,128,128"
+#define STEPS  "100"
+#define REPEAT "3"
+
+static const int ratios[] = {1, 8, 64}; /* blocks per PE */
+
+/* For MPI: the number of blocks along y and z, as with messages and channels. */
+static const char *const grids[] = {"1,2", "4,4", "8,16"};
+
+#define RATIOS (sizeof ratios / sizeof *ratios)
+
+/* ---- running ------------------------------------------------------------- */
+
+/* Runs one variant in a job of its own, since each divides the grid in its own way. */
+static void bench_stencil3d_run_variant(struct results *results, const struct bench_host *host,
+                                        int ratio, const char *options, const char *variant)
+{
+    char arguments[160];
+
+    snprintf(arguments, sizeof arguments,
+             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d %s", ratio,
+             variant);
+    bench_run_app(results, host, "stencil3d", options, arguments);
+}
+
+static void bench_stencil3d_run_skua(struct results *results, const struct bench_host *host,
+                                     int ratio)
+{
+    bench_stencil3d_run_variant(results, host, ratio, "-n 2",
+                                "--series=skua --messages --channels");
+    bench_stencil3d_run_variant(results, host, ratio, "-n 2 --set=learn_channels=1",
+                                "--series=learned --messages");
+    bench_stencil3d_run_variant(results, host, ratio, "-n 2", "--series=skua --lent");
+}
+
+static void bench_stencil3d_run_mpi(struct results *results, const struct bench_host *host,
+                                    const char *mpi, const char *grid)
+{
+    char              program[48], what[64];
+    struct bench_peer peer = {mpi, program, mpi, what};
+
+    snprintf(program, sizeof program, "peer-%s-stencil3d", mpi);
+    snprintf(what, sizeof what, SIZE "," STEPS "," REPEAT ",%s", grid);
+    bench_run_peer(results, host, &peer, 2);
+}
+
+static void bench_stencil3d_run(struct results *results, const struct bench_host *host, int round,
+                                int rounds)
+{
+    for (size_t i = 0; i < RATIOS; i++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "stencil, %d blocks per PE", ratios[i]);
+        bench_step(round, rounds, what);
+        bench_stencil3d_run_skua(results, host, ratios[i]);
+        bench_stencil3d_run_mpi(results, host, "openmpi", grids[i]);
+        bench_stencil3d_run_mpi(results, host, "mpich", grids[i]);
+    }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* The time of a step in seconds. */
+static double bench_stencil3d_step(const struct results *r, const char *series, int ratio)
+{
+    return results_get(r, series, (size_t)ratio, "step-2pe");
+}
+
+static double bench_stencil3d_better_mpi(const struct results *r, int ratio)
+{
+    double a = bench_stencil3d_step(r, "openmpi", ratio),
+           b = bench_stencil3d_step(r, "mpich", ratio);
+
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+/* The part of the gain of channels over messages that learned messages reach; 0: not known. */
+static double bench_stencil3d_learned_gain(const struct results *r, int ratio)
+{
+    double messages = bench_stencil3d_step(r, "skua-messages", ratio),
+           channels = bench_stencil3d_step(r, "skua-channels", ratio);
+    double learned  = bench_stencil3d_step(r, "learned-messages", ratio);
+
+    if (messages <= channels || learned == 0)
+        return 0;
+    return (messages - learned) / (messages - channels);
+}
+
+static void bench_stencil3d_print_line(const struct results *r, const char *what,
+                                       const char *series)
+{
+    printf("%-32s", what);
+    for (size_t i = 0; i < RATIOS; i++)
+        bench_print_value(1e6 * bench_stencil3d_step(r, series, ratios[i]), 9);
+    printf("\n");
+}
+
+static void bench_stencil3d_print_one_goal(const char *format, int ratio, double measured,
+                                           const char *relation, double goal)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, format, ratio);
+    bench_print_goal(what, measured, relation, goal);
+}
+
+static void bench_stencil3d_print_goals(const struct results *r, int ratio)
+{
+    double channels = bench_stencil3d_step(r, "skua-channels", ratio),
+           lent     = bench_stencil3d_step(r, "skua-lent", ratio);
+
+    bench_stencil3d_print_one_goal(
+        "channels / messages, %d blocks per PE", ratio,
+        bench_ratio(channels, bench_stencil3d_step(r, "skua-messages", ratio)), "<", 1);
+    bench_stencil3d_print_one_goal("channels / better MPI, %d blocks per PE", ratio,
+                                   bench_ratio(channels, bench_stencil3d_better_mpi(r, ratio)), "<",
+                                   1);
+    bench_stencil3d_print_one_goal("zero-copy, %d blocks per PE / better MPI, 1 block", ratio,
+                                   bench_ratio(lent, bench_stencil3d_better_mpi(r, 1)), "<", 1);
+    bench_stencil3d_print_one_goal("gain of learned messages / of channels, %d blocks per PE",
+                                   ratio, bench_stencil3d_learned_gain(r, ratio), ">=", 0.5);
+}
+
+static void bench_stencil3d_print(const struct results *r)
+{
+    printf("Stencil of 7 points, " SIZE " cells of float, 2 PEs: microseconds per step\n%-32s",
+           "blocks per PE");
+    for (size_t i = 0; i < RATIOS; i++)
+        printf("%9d", ratios[i]);
+    printf("\n");
+    bench_stencil3d_print_line(r, "skua, messages", "skua-messages");
+    bench_stencil3d_print_line(r, "skua, messages, learned", "learned-messages");
+    bench_stencil3d_print_line(r, "skua, channels", "skua-channels");
+    bench_stencil3d_print_line(r, "skua, zero-copy channels", "skua-lent");
+    bench_stencil3d_print_line(r, "Open MPI", "openmpi");
+    bench_stencil3d_print_line(r, "MPICH", "mpich");
+    bench_print_goals_head("Goals");
+    for (size_t i = 1; i < RATIOS; i++)
+        bench_stencil3d_print_goals(r, ratios[i]);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_stencil3d_draw(struct plot_curve *curve, const struct results *r,
+                                 const char *series)
+{
+    for (size_t i = 0; i < RATIOS; i++)
+        plot_curve_add(curve, ratios[i], 1e6 * bench_stencil3d_step(r, series, ratios[i]));
+}
+
+static void bench_stencil3d_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {
+        {.name = "skua, messages", .colour = "#1f77b4", .dash = ""},
+        {.name = "skua, learned", .colour = "#1f77b4", .dash = "5 3"},
+        {.name = "skua, channels", .colour = "#d62728", .dash = ""},
+        {.name = "skua, zero-copy", .colour = "#2ca02c", .dash = ""},
+        {.name = "Open MPI", .colour = "#7f7f7f", .dash = "4 3"},
+        {.name = "MPICH", .colour = "#8c564b", .dash = "4 3"},
+    };
+    struct plot picture = {"Stencil of 7 points, 2 PEs", "blocks per PE", "us per step", curve, 6};
+
+    bench_stencil3d_draw(&curve[0], r, "skua-messages");
+    bench_stencil3d_draw(&curve[1], r, "learned-messages");
+    bench_stencil3d_draw(&curve[2], r, "skua-channels");
+    bench_stencil3d_draw(&curve[3], r, "skua-lent");
+    bench_stencil3d_draw(&curve[4], r, "openmpi");
+    bench_stencil3d_draw(&curve[5], r, "mpich");
+    plot_write(&picture, to);
+}
+
+const struct bench bench_stencil3d = {"stencil3d", bench_stencil3d_run, bench_stencil3d_print,
+                                      bench_stencil3d_plot};

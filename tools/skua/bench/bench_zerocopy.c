@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_zerocopy.c - skua bench zerocopy: data from memory of one PE to memory of another, with and
+ * without copying it into a message (bench/zerocopy.c).  The goal is the break-even size.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define WIDTH 10
+#define GOAL  4096.0 /* break-even size, in bytes */
+
+static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
+                               16384, 32768, 65536, 262144, 1048576, 4194304};
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+static const char *const series[] = {"skua", "skua-threads", "skua-shared"};
+static const char *const titles[] = {"two processes", "two threads",
+                                     "two processes that share malloc()"};
+
+enum { PROCESSES, THREADS, SHARED };
+
+/* The variants, as the program names them. */
+static const char *const variants[] = {"copy", "get", "put", "send", "post"};
+
+#define VARIANTS (sizeof variants / sizeof *variants)
+
+static void bench_zerocopy_run(struct results *results, const struct bench_host *host, int round,
+                               int rounds)
+{
+    bench_step(round, rounds, titles[PROCESSES]);
+    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--pin=auto");
+    bench_step(round, rounds, titles[SHARED]);
+    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=share_malloc=4k");
+    bench_step(round, rounds, titles[THREADS]);
+    bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
+}
+
+static double bench_zerocopy_get(const struct results *r, const char *of, const char *variant,
+                                 bool heap, size_t bytes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "%s%s_us", variant, heap ? "_heap" : "");
+    return results_get(r, of, bytes, metric);
+}
+
+static void bench_zerocopy_print_table(const struct results *r, size_t of, bool heap)
+{
+    printf("\nOne way, microseconds: %s, memory of %s\n%-10s", titles[of],
+           heap ? "malloc()" : "skua_buffer_alloc()", "bytes");
+    for (size_t w = 0; w < VARIANTS; w++)
+        printf("%*s", WIDTH, variants[w]);
+    printf("\n");
+    for (size_t i = 0; i < SIZES; i++) {
+        printf("%-10zu", sizes[i]);
+        for (size_t w = 0; w < VARIANTS; w++)
+            bench_print_value(bench_zerocopy_get(r, series[of], variants[w], heap, sizes[i]),
+                              WIDTH);
+        printf("\n");
+    }
+}
+
+/* The smallest size from which a variant is faster than copying at all sizes; 0: not measured. */
+static double bench_zerocopy_break_even(const struct results *r, const char *of,
+                                        const char *variant, bool heap)
+{
+    double from = INFINITY;
+
+    for (size_t i = SIZES; i-- > 0;) {
+        double copied = bench_zerocopy_get(r, of, "copy", heap, sizes[i]);
+        double moved  = bench_zerocopy_get(r, of, variant, heap, sizes[i]);
+
+        if (moved == 0)
+            return 0;
+        if (moved >= copied)
+            break;
+        from = (double)sizes[i];
+    }
+    return from;
+}
+
+static void bench_zerocopy_print_goals(const struct results *r, size_t of, bool heap)
+{
+    static const struct {
+        const char *what, *heap, *variant;
+    } goals[] = {
+        {"get", "get, malloc() memory", "get"},
+        {"put", "put, malloc() memory", "put"},
+        {"nocopy argument", "nocopy argument, malloc() memory", "send"},
+    };
+
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        bench_print_goal(heap ? goals[i].heap : goals[i].what,
+                         bench_zerocopy_break_even(r, series[of], goals[i].variant, heap),
+                         "<=", GOAL);
+}
+
+static void bench_zerocopy_print_goals_head(size_t of)
+{
+    printf("\nSmallest size that is faster than copying, bytes: %s", titles[of]);
+    bench_print_goals_head("");
+}
+
+static void bench_zerocopy_print(const struct results *r)
+{
+    for (size_t of = PROCESSES; of <= THREADS; of++) {
+        bench_zerocopy_print_table(r, of, false);
+        bench_zerocopy_print_table(r, of, true);
+        bench_zerocopy_print_goals_head(of);
+        bench_zerocopy_print_goals(r, of, false);
+        bench_zerocopy_print_goals(r, of, true);
+    }
+    bench_zerocopy_print_table(r, SHARED, true);
+    bench_zerocopy_print_goals_head(SHARED);
+    bench_zerocopy_print_goals(r, SHARED, true);
+}
+
+static void bench_zerocopy_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[VARIANTS] = {{.name = "copy", .colour = "#444444", .dash = "5 4"},
+                                         {.name = "get", .colour = "#d62728", .dash = ""},
+                                         {.name = "put", .colour = "#1f77b4", .dash = ""},
+                                         {.name = "send", .colour = "#2ca02c", .dash = ""},
+                                         {.name = "post", .colour = "#9467bd", .dash = ""}};
+    struct plot picture = {"Data from one process to another, one way", "bytes", "microseconds",
+                           curve, VARIANTS};
+
+    for (size_t w = 0; w < VARIANTS; w++) {
+        char metric[32];
+
+        snprintf(metric, sizeof metric, "%s_us", variants[w]);
+        bench_plot_curve(&curve[w], r, "skua", metric, sizes, SIZES);
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_zerocopy = {"zerocopy", bench_zerocopy_run, bench_zerocopy_print,
+                                     bench_zerocopy_plot};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* network.c - see network.h. */
+#include "network.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ARGUMENTS   48
+#define LIMIT       "240"     /* seconds after which a program is stopped */
+#define PAIR_PAUSE  300000000 /* ns for a server to start listening */
+#define UP_TRIES    50
+#define UP_PAUSE    100000000 /* ns between two tries */
+#define DEVICE      "skua0"
+#define FIRST       "10.213.77.1"
+#define SECOND      "10.213.77.2"
+#define SUBNET_BITS "/24"
+
+static const char *const names[2]     = {"skua-a", "skua-b"};
+static const char *const addresses[2] = {FIRST, SECOND};
+
+/* A command line that is being built. */
+struct network_command {
+    char *argv[ARGUMENTS];
+    int   count;
+};
+
+static void network_add(struct network_command *command, const char *argument)
+{
+    if (command->count < ARGUMENTS - 1)
+        command->argv[command->count++] = (char *)argument;
+    command->argv[command->count] = NULL;
+}
+
+static void network_add_all(struct network_command *command, const char *const arguments[])
+{
+    for (; *arguments; arguments++)
+        network_add(command, *arguments);
+}
+
+static void network_ignore_line(const char *text, void *arg)
+{
+    (void)text, (void)arg;
+}
+
+/* ---- namespaces ---------------------------------------------------------- */
+
+/* Gives this process namespaces of its own.  /sys is mounted anew, since it shows the devices of
+ * the namespace it was mounted in, and UCX reads it. */
+static bool network_unshare(const char *name)
+{
+    return unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS) == 0 &&
+           sethostname(name, strlen(name)) == 0 &&
+           mount("", "/", NULL, MS_SLAVE | MS_REC, NULL) == 0 && umount2("/sys", MNT_DETACH) == 0 &&
+           mount("sysfs", "/sys", "sysfs", 0, NULL) == 0;
+}
+
+/* Forks a child with namespaces of its own, which is killed when this process ends.  Returns its
+ * pid, or -1 if that is not possible. */
+static pid_t network_fork_holder(const char *name)
+{
+    int   ready[2];
+    char  byte = 0;
+    pid_t pid;
+
+    if (pipe(ready) < 0)
+        return -1;
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (!network_unshare(name) || write(ready[1], "", 1) != 1)
+            _exit(1);
+        close(ready[0]);
+        close(ready[1]);
+        for (;;)
+            pause();
+    }
+    close(ready[1]);
+    if (pid > 0 && read(ready[0], &byte, 1) != 1) {
+        waitpid(pid, NULL, 0);
+        pid = -1;
+    }
+    close(ready[0]);
+    return pid;
+}
+
+/* Adds the command that enters the namespaces of an end, if there are any. */
+static void network_add_nsenter(struct network_command *command, const struct network *network,
+                                int end, char number[16])
+{
+    if (!network->holder[end])
+        return;
+    snprintf(number, 16, "%d", (int)network->holder[end]);
+    network_add_all(command, (const char *const[]){"/usr/bin/nsenter", "-t", number, "-n", "-u",
+                                                   "-m", "--", NULL});
+}
+
+static bool network_run_ip(const struct network *network, int end, const char *const arguments[])
+{
+    struct network_command command = {0};
+    char                   number[16], path[PROGRAM_PATH_BYTES];
+
+    if (!program_in_path("ip", path) && !program_find("/sbin/ip", path))
+        return false;
+    network_add_nsenter(&command, network, end, number);
+    network_add(&command, path);
+    network_add_all(&command, arguments);
+    return program_run(command.argv, false, network_ignore_line, NULL) == 0;
+}
+
+static bool network_join(const struct network *network)
+{
+    char a[16], b[16], address[32];
+
+    snprintf(a, sizeof a, "%d", (int)network->holder[0]);
+    snprintf(b, sizeof b, "%d", (int)network->holder[1]);
+    if (!network_run_ip(network, 0,
+                        (const char *const[]){"link", "add", DEVICE, "type", "veth", "peer", "name",
+                                              DEVICE, "netns", b, NULL}))
+        return false;
+    for (int end = 0; end < 2; end++) {
+        snprintf(address, sizeof address, "%s%s", addresses[end], SUBNET_BITS);
+        if (!network_run_ip(network, end,
+                            (const char *const[]){"addr", "add", address, "dev", DEVICE, NULL}) ||
+            !network_run_ip(network, end,
+                            (const char *const[]){"link", "set", DEVICE, "up", NULL}) ||
+            !network_run_ip(network, end, (const char *const[]){"link", "set", "lo", "up", NULL}))
+            return false;
+    }
+    setenv("NETNS_HOLDER_A", a, 1); /* for bench/netns-agent.sh */
+    setenv("NETNS_HOLDER_B", b, 1);
+    return true;
+}
+
+/* Whether the kernel reports the device as up, which takes a moment after it was set up. */
+static bool network_is_up(const struct network *network, int end)
+{
+    struct network_command command = {0};
+    char                   number[16];
+
+    network_add_nsenter(&command, network, end, number);
+    network_add_all(&command, (const char *const[]){"/bin/grep", "-q", "up",
+                                                    "/sys/class/net/" DEVICE "/operstate", NULL});
+    return program_run(command.argv, false, network_ignore_line, NULL) == 0;
+}
+
+static bool network_wait_until_up(const struct network *network)
+{
+    for (int i = 0; i < UP_TRIES; i++) {
+        if (network_is_up(network, 0) && network_is_up(network, 1))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = UP_PAUSE}, NULL);
+    }
+    return false;
+}
+
+static bool network_make_namespaces(struct network *network)
+{
+    network->interface = DEVICE;
+    for (int end = 0; end < 2; end++)
+        network->holder[end] = network_fork_holder(names[end]);
+    if (network->holder[0] > 0 && network->holder[1] > 0 &&
+        program_find("netns-agent", network->agent) && network_join(network) &&
+        network_wait_until_up(network))
+        return true;
+    fprintf(stderr, "skua: cannot make two joined network namespaces (is `ip' installed, and are "
+                    "you root?)\n");
+    network_close(network);
+    return false;
+}
+
+/* ---- the path ------------------------------------------------------------ */
+
+void network_use_tcp(const char *interface)
+{
+    const char *const variables[][2] = {
+        {"UCX_TLS", "tcp"},
+        {"UCX_NET_DEVICES", interface},
+        {"FI_PROVIDER", "tcp"},
+        {"FI_TCP_IFACE", interface},
+        {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+        {"OMPI_MCA_pml", "ob1"},
+        {"OMPI_MCA_btl", "self,tcp"},
+        {"OMPI_MCA_btl_tcp_if_include", interface},
+        {"OMPI_MCA_osc", "^sm,ucx"},
+        {"MPIR_CVAR_NOLOCAL", "1"},
+        {"SKUA_SHARE", "0"},
+        {"SKUA_INTERFACES", interface},
+    };
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (interface)
+            setenv(variables[i][0], variables[i][1], 1);
+        else
+            unsetenv(variables[i][0]);
+}
+
+bool network_open(struct network *network, const struct bench_host *host)
+{
+    *network = (struct network){.host = host, .interface = "lo"};
+    if (host->namespaces && !network_make_namespaces(network))
+        return false;
+    network_use_tcp(network->interface);
+    if (host->namespaces)
+        setenv("OMPI_MCA_oob_tcp_if_include", DEVICE, 1);
+    return true;
+}
+
+void network_close(struct network *network)
+{
+    for (int end = 0; end < 2; end++)
+        if (network->holder[end] > 0) {
+            kill(network->holder[end], SIGKILL);
+            waitpid(network->holder[end], NULL, 0);
+        }
+}
+
+const char *network_address(const struct network *network)
+{
+    return network->holder[0] ? FIRST : "127.0.0.1";
+}
+
+/* ---- starting ------------------------------------------------------------ */
+
+/* Adds the options by which the launcher of an MPI reaches the other end. */
+static void network_add_launcher_options(struct network_command *command,
+                                         const struct network *network, bool open)
+{
+    if (open)
+        network_add_all(command,
+                        (const char *const[]){"--oversubscribe", "--bind-to", "none", NULL});
+    if (network->holder[0] && open)
+        network_add_all(command,
+                        (const char *const[]){"--mca", "plm_rsh_agent", network->agent, NULL});
+    else if (network->holder[0])
+        network_add_all(command, (const char *const[]){"-launcher", "ssh", "-launcher-exec",
+                                                       network->agent, "-iface", DEVICE, "-hosts",
+                                                       FIRST "," SECOND, "-ppn", "1", NULL});
+}
+
+/* Runs two processes under the launcher of an MPI, each on its CPU. */
+static void network_run_under_mpi(const struct network *network, struct results *results,
+                                  const char *mpi, const char *const program[])
+{
+    bool                   open    = strcmp(mpi, "openmpi") == 0;
+    struct network_command command = {0};
+    char                   launcher[PROGRAM_PATH_BYTES], number[16], cpu[2][16];
+
+    if (!bench_launcher(mpi, launcher))
+        return;
+    network_add_all(&command, (const char *const[]){"/usr/bin/timeout", LIMIT, NULL});
+    network_add_nsenter(&command, network, 0, number);
+    network_add(&command, launcher);
+    network_add_launcher_options(&command, network, open);
+    for (int end = 0; end < 2; end++) {
+        snprintf(cpu[end], sizeof cpu[end], "%d", network->host->cpu[end]);
+        if (end == 1)
+            network_add(&command, ":");
+        if (network->holder[0] && open)
+            network_add_all(&command, (const char *const[]){"--host", addresses[end], NULL});
+        network_add_all(&command,
+                        (const char *const[]){"-n", "1", "taskset", "-c", cpu[end], NULL});
+        network_add_all(&command, program);
+    }
+    bench_run(results, command.argv);
+}
+
+void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
+                     const char *program)
+{
+    char path[PROGRAM_PATH_BYTES];
+
+    if (program_find(program, path))
+        network_run_under_mpi(network, results, mpi,
+                              (const char *const[]){path, mpi, "network", NULL});
+}
+
+/* An mpi driver needs the launcher of its MPI; the others need one that provides PMIx. */
+void network_run_skua(const struct network *network, struct results *results, const char *driver,
+                      enum ski_security security)
+{
+    char path[PROGRAM_PATH_BYTES], series[48];
+
+    if (!program_find("bench-network", path))
+        return;
+    snprintf(series, sizeof series, security == SKI_SECURITY_JOB ? "skua-%s" : "skua-%s-%s", driver,
+             ski_security_name(security));
+    setenv("SKUA_DRIVER", driver, 1);
+    setenv("SKUA_SECURITY", ski_security_name(security), 1);
+    network_run_under_mpi(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
+                          (const char *const[]){path, series, NULL});
+    unsetenv("SKUA_DRIVER");
+    unsetenv("SKUA_SECURITY");
+}
+
+int network_run_pair(const struct network *network, char *const server[], char *const client[],
+                     void (*line)(const char *text, void *arg), void *arg)
+{
+    struct network_command command[2] = {0};
+    char                   number[2][16];
+    pid_t                  pid;
+    int                    code;
+
+    for (int end = 0; end < 2; end++) {
+        network_add_all(&command[end], (const char *const[]){"/usr/bin/timeout", LIMIT, NULL});
+        network_add_nsenter(&command[end], network, end, number[end]);
+        network_add_all(&command[end], (const char *const *)(end == 0 ? server : client));
+    }
+    pid = program_start(command[0].argv);
+    nanosleep(&(struct timespec){.tv_nsec = PAIR_PAUSE}, NULL);
+    code = program_run(command[1].argv, false, line, arg);
+    program_stop(pid);
+    return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * network.h - the network path between the two processes of `skua bench network`, and programs that
+ * run at its ends.
+ *
+ * Over loopback both ends are plain processes of this host.  With --namespaces each end has a
+ * network namespace and a host name of its own, joined by a pair of virtual Ethernet devices.  A
+ * namespace exists as long as a process is in it; two child processes hold the namespaces and are
+ * killed when this process ends, however it ends, so nothing is left behind.
+ *
+ * Every library is told by its own environment variables to use TCP over this path alone.
+ */
+#ifndef SKUA_NETWORK_H
+#define SKUA_NETWORK_H
+
+#include "base/security.h"
+#include "bench.h"
+
+struct network {
+    const struct bench_host *host;
+    const char              *interface;
+    pid_t                    holder[2]; /* processes that hold the namespaces; 0: loopback */
+    char                     agent[PROGRAM_PATH_BYTES];
+};
+
+/** Set the path up.  Returns false after printing why it cannot be. */
+bool network_open(struct network *network, const struct bench_host *host);
+
+/** Remove the namespaces, if there are any. */
+void network_close(struct network *network);
+
+/** Set the environment variables that make all libraries use TCP over @p interface and no shared
+ *  memory; NULL removes them. */
+void network_use_tcp(const char *interface);
+
+/** Run the network benchmark of Skua with a driver and a value of SKUA_SECURITY.  Its series is
+ *  skua-DRIVER, or skua-DRIVER-SECURITY where that is not `job'. */
+void network_run_skua(const struct network *network, struct results *results, const char *driver,
+                      enum ski_security security);
+
+/** Run a program of a peer under the launcher of @p mpi, openmpi or mpich, which is its series. */
+void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
+                     const char *program);
+
+/** Run a server at the first end and a client at the second, and call @p line for each line of the
+ *  client's output.  Returns the client's exit code. */
+int network_run_pair(const struct network *network, char *const server[], char *const client[],
+                     void (*line)(const char *text, void *arg), void *arg);
+
+/** The IP address of the first end. */
+const char *network_address(const struct network *network);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plot.c - see plot.h.
+ *
+ * An axis begins and ends at a tick mark.  Tick marks are powers of ten or, where the values span
+ * less than a factor of 50, 1, 2, 5, 10 and so on.  The names of the curves stand to the right of
+ * their last points, moved down so that they do not overlap.
+ */
+#include "plot.h"
+
+#include <math.h>
+
+#include "base/assert.h"
+
+#define WIDTH   900.0
+#define HEIGHT  560.0
+#define LEFT    80.0
+#define RIGHT   170.0 /* space for the names of the curves */
+#define TOP     50.0
+#define BOTTOM  60.0
+#define SPACING 16.0 /* of the names */
+
+#define CLOSE 50.0 /* largest value / smallest value below which ticks are 1, 2, 5 */
+
+/* An axis, by the indices of its tick marks (plot_mark). */
+struct plot_axis {
+    int first, last, step;
+};
+
+struct plot_frame {
+    struct plot_axis x, y;
+};
+
+/* The value of a tick mark by its index: ..., 0: 1, 1: 2, 2: 5, 3: 10, ... */
+static double plot_mark(int i)
+{
+    static const double of_three[] = {1, 2, 5};
+    int                 power      = (int)floor(i / 3.0);
+
+    return of_three[i - 3 * power] * pow(10, power);
+}
+
+static struct plot_axis plot_make_axis(double least, double most)
+{
+    struct plot_axis axis = {0, 3, 3};
+
+    if (most == 0)
+        return axis; /* there are no points */
+    axis.first = 3 * (int)floor(log10(least));
+    axis.last  = 3 * (int)ceil(log10(most));
+    if (axis.last == axis.first)
+        axis.last += 3;
+    if (most / least >= CLOSE)
+        return axis;
+    axis.step = 1;
+    while (plot_mark(axis.first + 1) <= least)
+        axis.first++;
+    while (axis.last - 1 > axis.first && plot_mark(axis.last - 1) >= most)
+        axis.last--;
+    return axis;
+}
+
+static struct plot_frame plot_make_frame(const struct plot *plot)
+{
+    double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
+
+    for (size_t c = 0; c < plot->curves; c++)
+        for (size_t i = 0; i < plot->curve[c].points; i++) {
+            x0 = fmin(x0, plot->curve[c].x[i]);
+            x1 = fmax(x1, plot->curve[c].x[i]);
+            y0 = fmin(y0, plot->curve[c].y[i]);
+            y1 = fmax(y1, plot->curve[c].y[i]);
+        }
+    return (struct plot_frame){plot_make_axis(x0, x1), plot_make_axis(y0, y1)};
+}
+
+/* The position of a value on an axis, from 0 to 1. */
+static double plot_fraction(const struct plot_axis *axis, double value)
+{
+    return log(value / plot_mark(axis->first)) /
+           log(plot_mark(axis->last) / plot_mark(axis->first));
+}
+
+static double plot_x(const struct plot_frame *f, double value)
+{
+    return LEFT + plot_fraction(&f->x, value) * (WIDTH - LEFT - RIGHT);
+}
+
+static double plot_y(const struct plot_frame *f, double value)
+{
+    return HEIGHT - BOTTOM - plot_fraction(&f->y, value) * (HEIGHT - TOP - BOTTOM);
+}
+
+/* Prints 0.1, 1, 10, ..., 1 k, 1 M. */
+static void plot_print_mark(FILE *to, double value)
+{
+    if (value >= 1e6)
+        fprintf(to, "%g M", value / 1e6);
+    else if (value >= 1e3)
+        fprintf(to, "%g k", value / 1e3);
+    else
+        fprintf(to, "%g", value);
+}
+
+static void plot_draw_grid(FILE *to, const struct plot_frame *f)
+{
+    for (int i = f->x.first; i <= f->x.last; i += f->x.step) {
+        double x = plot_x(f, plot_mark(i));
+        fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", x, TOP, x,
+                HEIGHT - BOTTOM);
+        fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>", x, HEIGHT - BOTTOM + 20);
+        plot_print_mark(to, plot_mark(i));
+        fprintf(to, "</text>\n");
+    }
+    for (int i = f->y.first; i <= f->y.last; i += f->y.step) {
+        double y = plot_y(f, plot_mark(i));
+        fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", LEFT, y,
+                WIDTH - RIGHT, y);
+        fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='end'>", LEFT - 8, y + 4);
+        plot_print_mark(to, plot_mark(i));
+        fprintf(to, "</text>\n");
+    }
+}
+
+static void plot_draw_curve(FILE *to, const struct plot_frame *f, const struct plot_curve *c)
+{
+    fprintf(to, "<polyline fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s' points='",
+            c->colour, c->dash);
+    for (size_t i = 0; i < c->points; i++)
+        fprintf(to, "%.1f,%.1f ", plot_x(f, c->x[i]), plot_y(f, c->y[i]));
+    fprintf(to, "'/>\n");
+    for (size_t i = 0; i < c->points; i++)
+        fprintf(to, "<circle cx='%.1f' cy='%.1f' r='%g' fill='%s'/>\n", plot_x(f, c->x[i]),
+                plot_y(f, c->y[i]), c->points == 1 ? 4.5 : 2.5, c->colour);
+}
+
+/* Draws the names from the top down, each at the last point of its curve or below the one before.
+ */
+static void plot_draw_names(FILE *to, const struct plot_frame *f, const struct plot *plot)
+{
+    double last     = TOP - SPACING;
+    char   done[64] = {0};
+
+    for (size_t n = 0; n < plot->curves && n < sizeof done; n++) {
+        const struct plot_curve *next = NULL;
+        double                   best = 0, y;
+
+        for (size_t c = 0; c < plot->curves && c < sizeof done; c++) {
+            const struct plot_curve *curve = &plot->curve[c];
+            if (!done[c] && curve->points && (!next || curve->y[curve->points - 1] > best)) {
+                next = curve;
+                best = curve->y[curve->points - 1];
+            }
+        }
+        if (!next)
+            return;
+        done[next - plot->curve] = 1;
+        y                        = fmax(plot_y(f, best), last + SPACING);
+        last                     = y;
+        fprintf(to,
+                "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='2' "
+                "stroke-dasharray='%s'/>\n<text x='%.1f' y='%.1f'>%s</text>\n",
+                WIDTH - RIGHT + 8, y, WIDTH - RIGHT + 32, y, next->colour, next->dash,
+                WIDTH - RIGHT + 38, y + 4, next->name);
+    }
+}
+
+static void plot_draw(FILE *to, const struct plot *plot)
+{
+    struct plot_frame f = plot_make_frame(plot);
+
+    fprintf(to, "<text x='%g' y='28' font-size='16'>%s</text>\n", LEFT, plot->title);
+    plot_draw_grid(to, &f);
+    fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n",
+            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, plot->x_axis);
+    fprintf(to, "<text transform='translate(22 %.1f) rotate(-90)' text-anchor='middle'>%s</text>\n",
+            (TOP + HEIGHT - BOTTOM) / 2, plot->y_axis);
+    for (size_t c = 0; c < plot->curves; c++)
+        plot_draw_curve(to, &f, &plot->curve[c]);
+    plot_draw_names(to, &f, plot);
+}
+
+void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+{
+    double height = (double)count * HEIGHT;
+
+    fprintf(to,
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' "
+            "font-family='sans-serif' font-size='12' fill='#222'>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n",
+            WIDTH, height, WIDTH, height);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
+        plot_draw(to, &plots[i]);
+        fprintf(to, "</g>\n");
+    }
+    fprintf(to, "</svg>\n");
+}
+
+void plot_curve_add(struct plot_curve *curve, double x, double y)
+{
+    if (x == 0 || y == 0)
+        return;
+    ski_assert(curve->points < PLOT_POINTS);
+    curve->x[curve->points]   = x;
+    curve->y[curve->points++] = y;
+}
+
+void plot_write(const struct plot *plot, FILE *to)
+{
+    plot_write_all(plot, 1, to);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plot.h - curves over two logarithmic axes, as an SVG picture. */
+#ifndef SKUA_PLOT_H
+#define SKUA_PLOT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/** The largest number of points of a curve. */
+#define PLOT_POINTS 32
+
+struct plot_curve {
+    const char *name;
+    const char *colour; /* of SVG                        */
+    const char *dash;   /* of SVG, "" for a solid line   */
+    size_t      points;
+    double      x[PLOT_POINTS], y[PLOT_POINTS];
+};
+
+struct plot {
+    const char        *title, *x_axis, *y_axis;
+    struct plot_curve *curve;
+    size_t             curves;
+};
+
+/** Append a point to a curve.  A coordinate of 0 means "not measured": the point is left out. */
+void plot_curve_add(struct plot_curve *curve, double x, double y);
+
+/** Write one plot as an SVG file. */
+void plot_write(const struct plot *plot, FILE *to);
+
+/** Write several plots as one SVG file, one below the other. */
+void plot_write_all(const struct plot *plots, size_t count, FILE *to);
+
+#endif

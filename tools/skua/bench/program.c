@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.c - see program.h. */
+#include "program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Writes the directory of this executable. */
+static bool program_own_directory(char path[PROGRAM_PATH_BYTES])
+{
+    ssize_t n = readlink("/proc/self/exe", path, PROGRAM_PATH_BYTES - 1);
+
+    if (n <= 0)
+        return false;
+    path[n]             = '\0';
+    *strrchr(path, '/') = '\0';
+    return true;
+}
+
+bool program_find(const char *name, char path[PROGRAM_PATH_BYTES])
+{
+    static const char *const directories[] = {".", "../libexec/skua", "../bench", "../examples",
+                                              "../apps"};
+    char                     own[PROGRAM_PATH_BYTES];
+
+    if (!program_own_directory(own))
+        return false;
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        int n = snprintf(path, PROGRAM_PATH_BYTES, "%s/%s/%s", own, directories[i], name);
+        if (n > 0 && n < PROGRAM_PATH_BYTES && access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool program_in_path(const char *name, char path[PROGRAM_PATH_BYTES])
+{
+    const char *folders = getenv("PATH");
+    char       *copy = strdup(folders ? folders : "/usr/bin:/bin"), *rest = copy, *folder;
+    bool        found = false;
+
+    while (!found && (folder = strsep(&rest, ":")) != NULL) {
+        int n = snprintf(path, PROGRAM_PATH_BYTES, "%s/%s", folder, name);
+        found = n > 0 && n < PROGRAM_PATH_BYTES && access(path, X_OK) == 0;
+    }
+    free(copy);
+    return found;
+}
+
+/* Starts a program with one of its outputs at @p to; it gets SIGTERM when this process ends. */
+static pid_t program_fork(char *const argv[], int to, bool of_stderr)
+{
+    pid_t parent = getpid(), pid = fork();
+
+    if (pid != 0)
+        return pid;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+    dup2(to, of_stderr ? STDERR_FILENO : STDOUT_FILENO);
+    if (of_stderr)
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    execv(argv[0], argv);
+    _exit(127);
+}
+
+pid_t program_start(char *const argv[])
+{
+    int   nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pid_t pid     = program_fork(argv, nothing, false);
+
+    close(nothing);
+    return pid;
+}
+
+void program_stop(pid_t pid)
+{
+    if (pid <= 0)
+        return;
+    kill(pid, SIGTERM);
+    waitpid(pid, NULL, 0);
+}
+
+int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
+                void *arg)
+{
+    int    ends[2], status;
+    pid_t  pid;
+    FILE  *output;
+    char  *text = NULL;
+    size_t room = 0;
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    pid = program_fork(argv, ends[1], of_stderr);
+    close(ends[1]);
+    output = fdopen(ends[0], "r");
+    while (output && getline(&text, &room, output) > 0)
+        line(text, arg);
+    free(text);
+    fclose(output);
+    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+        return -1;
+    return WEXITSTATUS(status);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results.c - see results.h. */
+#include "results.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static struct result *results_find(const struct results *results, const char *series, size_t bytes,
+                                   const char *metric)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        struct result *r = &results->list[i];
+        if (r->bytes == bytes && strcmp(r->series, series) == 0 && strcmp(r->metric, metric) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+/* Whether the metric is a rate or a bandwidth. */
+static bool results_more_is_better(const char *metric)
+{
+    size_t length = strlen(metric);
+
+    return strncmp(metric, "rate", 4) == 0 ||
+           (length > 4 && strcmp(metric + length - 4, "_gbs") == 0);
+}
+
+void results_add(struct results *results, const struct result *result)
+{
+    struct result *known = results_find(results, result->series, result->bytes, result->metric);
+
+    if (known) {
+        if (results_more_is_better(result->metric) ? result->value > known->value
+                                                   : result->value < known->value)
+            known->value = result->value;
+        return;
+    }
+    if (results->count == results->room) {
+        results->room = results->room ? 2 * results->room : 64;
+        results->list = ski_realloc(results->list, results->room * sizeof *results->list);
+    }
+    results->list[results->count++] = *result;
+}
+
+bool results_read(struct results *results, const char *line)
+{
+    struct result r;
+
+    if (sscanf(line,
+               "{\"bench\":\"%31[^\"]\",\"series\":\"%47[^\"]\",\"bytes\":%zu,"
+               "\"metric\":\"%31[^\"]\",\"value\":%lf}",
+               r.bench, r.series, &r.bytes, r.metric, &r.value) != 5)
+        return false;
+    results_add(results, &r);
+    return true;
+}
+
+double results_get(const struct results *results, const char *series, size_t bytes,
+                   const char *metric)
+{
+    const struct result *r = results_find(results, series, bytes, metric);
+    return r ? r->value : 0;
+}
+
+void results_print_json(const struct results *results, FILE *to)
+{
+    for (const struct result *r = results->list; r < results->list + results->count; r++)
+        fprintf(to,
+                "{\"bench\":\"%s\",\"series\":\"%s\",\"bytes\":%zu,\"metric\":\"%s\","
+                "\"value\":%.6g}\n",
+                r->bench, r->series, r->bytes, r->metric, r->value);
+}
+
+void results_print_csv(const struct results *results, FILE *to)
+{
+    fprintf(to, "bench,series,bytes,metric,value\n");
+    for (const struct result *r = results->list; r < results->list + results->count; r++)
+        fprintf(to, "%s,%s,%zu,%s,%.6g\n", r->bench, r->series, r->bytes, r->metric, r->value);
+}
+
+void results_free(struct results *results)
+{
+    free(results->list);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * results.h - the results of benchmark programs.
+ *
+ * A benchmark program prints a line of JSON for each result:
+ *   {"bench":"messages","series":"skua-inline","bytes":8,"metric":"roundtrip_us","value":0.28}
+ * Of results with equal series, bytes and metric the best value is kept: the largest of a rate
+ * (rate-...) or bandwidth (..._gbs), the smallest of any other metric.
+ */
+#ifndef SKUA_RESULTS_H
+#define SKUA_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct result {
+    char   bench[32], series[48], metric[32];
+    size_t bytes;
+    double value;
+};
+
+struct results {
+    struct result *list;
+    size_t         count, room;
+};
+
+/** Add a result, or improve the one of equal series, bytes and metric. */
+void results_add(struct results *results, const struct result *result);
+
+/** Add the result in a line of JSON.  Returns false if the line is none. */
+bool results_read(struct results *results, const char *line);
+
+/** Returns a value, or 0 if it was not measured. */
+double results_get(const struct results *results, const char *series, size_t bytes,
+                   const char *metric);
+
+/** Print all results as lines of JSON. */
+void results_print_json(const struct results *results, FILE *to);
+
+/** Print all results as CSV, with a line of column names. */
+void results_print_csv(const struct results *results, FILE *to);
+
+/** Free the list. */
+void results_free(struct results *results);
+
+#endif

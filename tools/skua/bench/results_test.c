@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* results_test.c - results: parsing, which of two is the better one, and what is printed. */
+#include "results.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+#define LINE                                                                                       \
+    "{\"bench\":\"messages\",\"series\":\"%s\",\"bytes\":%d,\"metric\":\"%s\",\"value\":%g}"
+
+static bool results_test_read(struct results *results, const char *series, int bytes,
+                              const char *metric, double value)
+{
+    char line[256];
+
+    snprintf(line, sizeof line, LINE, series, bytes, metric, value);
+    return results_read(results, line);
+}
+
+/* The times fall and the rates rise over the rounds; the best of each is kept. */
+static void results_test_best(struct results *results)
+{
+    for (int i = 1; i <= 3; i++) {
+        results_test_read(results, "skua", 8, "roundtrip_us", i);
+        results_test_read(results, "skua", 8, "rate-2pe", i);
+        results_test_read(results, "skua", 8, "put_gbs", i);
+    }
+    OK(results->count == 3, "results of one kind are one result");
+    OK(results_get(results, "skua", 8, "roundtrip_us") == 1, "the smallest time is kept");
+    OK(results_get(results, "skua", 8, "rate-2pe") == 3, "the largest rate is kept");
+    OK(results_get(results, "skua", 8, "put_gbs") == 3, "the largest bandwidth is kept");
+    OK(results_get(results, "skua", 9, "put_gbs") == 0, "what was not measured is 0");
+    OK(results_get(results, "openmpi", 8, "put_gbs") == 0, "also of another series");
+}
+
+static void results_test_rejected(struct results *results)
+{
+    size_t before = results->count;
+
+    OK(!results_read(results, "hello") && !results_read(results, "") &&
+           !results_read(results, "{\"bench\":\"x\",\"series\":\"y\",\"bytes\":8}"),
+       "other lines are no results");
+    OK(results->count == before, "and add nothing");
+}
+
+static void results_test_growth(struct results *results)
+{
+    for (int i = 0; i < 500; i++)
+        results_test_read(results, "grow", i, "get_us", i + 1);
+    for (int i = 0; i < 500; i++)
+        if (results_get(results, "grow", (size_t)i, "get_us") != i + 1)
+            OK(false, "result %d of 500 is found", i);
+    OK(results->count >= 500, "the list grows");
+}
+
+/* What is printed as JSON can be read back. */
+static void results_test_print(const struct results *results)
+{
+    struct results again = {0};
+    char          *text  = NULL, *line, *rest;
+    size_t         bytes;
+    FILE          *to = open_memstream(&text, &bytes);
+
+    results_print_json(results, to);
+    fclose(to);
+    for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        results_read(&again, line);
+    OK(again.count == results->count &&
+           memcmp(&again.list[1].value, &results->list[1].value, sizeof(double)) == 0,
+       "JSON is read back");
+    results_free(&again);
+    free(text);
+    to = open_memstream(&text, &bytes);
+    results_print_csv(results, to);
+    fclose(to);
+    OK(strncmp(text, "bench,series,bytes,metric,value\nmessages,skua,8,roundtrip_us,1\n", 62) == 0,
+       "CSV has a line of names and one for each result");
+    free(text);
+}
+
+int main(void)
+{
+    struct results results = {0};
+
+    results_test_best(&results);
+    results_test_rejected(&results);
+    results_test_print(&results);
+    results_test_growth(&results);
+    results_free(&results);
+    return tap_end();
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* agent.c - see agent.h. */
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <skua/time.h>
+
+#include "base/config.h"
+#include "base/topology.h"
+#include "agent/kvs_proxy.h"
+#include "protocol/job_spec.h"
+
+#define CHECK_MS    1000              /* between two checks of the state of the job             */
+#define FRAME_BYTES ((size_t)1 << 20) /* of output in a frame, which ends with a line if it can */
+#define WINDOW_BYTES                                                                               \
+    ((int64_t)1 << 18) /* of unacknowledged output; then the pipes are not read                    \
+                        */
+
+struct agent {
+    struct frame_conn  conn;
+    struct procs       procs;
+    struct kvs_proxy   proxy;
+    struct run_options options;
+    int                signals;         /* a signalfd                                           */
+    int64_t            in_flight;       /* bytes of output that the launcher has not written    */
+    bool               stdin_ready;     /* the launcher knows that process 0 accepts more input */
+    bool               joined, exiting; /* the launcher has been told so                        */
+    double drain; /* when to stop reading output, once all processes have ended; else 0 */
+};
+
+/* The launcher is gone or has sent an invalid frame: kills all processes and exits. */
+static _Noreturn void agent_abandon(struct agent *a)
+{
+    if (a->procs.child)
+        procs_signal(&a->procs, SIGKILL);
+    _exit(1);
+}
+
+/* ---- the job specification --------------------------------------------------------------- */
+
+/* Blocks until the first frame has arrived, which must be the job specification. */
+static void agent_receive_spec(struct agent *a, struct frame *frame)
+{
+    int found;
+
+    while ((found = frame_conn_next(&a->conn, frame)) == 0) {
+        struct pollfd in = {.fd = a->conn.in, .events = POLLIN};
+
+        poll(&in, 1, -1);
+        if (frame_conn_read(&a->conn) < 0)
+            _exit(1);
+    }
+    if (found < 0 || frame->kind != FRAME_SPEC)
+        _exit(1);
+}
+
+static void agent_set_environment(const struct job_spec *spec)
+{
+    /* UCX catches SIGHUP for its debugger; then a job would outlive its terminal. */
+    setenv("UCX_DEBUG_SIGNO", "0", 0);
+    for (char **setting = spec->setting; *setting; setting++) {
+        char *value = strchr(*setting, '=');
+
+        if (!value)
+            continue;
+        *value = '\0';
+        setenv(*setting, value + 1, 1);
+    }
+}
+
+/* Chooses the CPUs of our PEs, unless the launcher did: places all PEs of the job on this host and
+ * takes our share. */
+static skua_status_t agent_choose_cpus(struct job_spec *spec)
+{
+    const struct job_spec_head *h = &spec->head;
+    skua_status_t               status;
+
+    if (spec->cpu)
+        return SKUA_OK;
+    spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
+    status    = ski_topology_place(ski_config.pin, h->host_pes, spec->cpu);
+    memmove(spec->cpu, spec->cpu + h->host_first_pe, (size_t)job_spec_pes(h) * sizeof *spec->cpu);
+    return status;
+}
+
+static bool agent_create_procs(struct agent *a, struct job_spec *spec)
+{
+    const struct job_spec_head *h    = &spec->head;
+    int                        *near = ski_calloc((size_t)h->here, sizeof *near);
+    struct ski_plan             plan = {.pes             = h->pes,
+                                        .pes_per_process = h->pes_per_process,
+                                        .near            = near,
+                                        .here            = h->here,
+                                        .one_host        = h->one_host,
+                                        .secret          = {h->secret[0], h->secret[1]}};
+    bool                        made = false;
+
+    for (int i = 0; i < h->here; i++)
+        near[i] = h->first + i;
+    if (ski_config_load() == SKUA_OK && agent_choose_cpus(spec) == SKUA_OK) {
+        plan.cpu = spec->cpu;
+        made     = procs_create(&a->procs, &plan);
+    }
+    a->procs.terminal = h->terminal;
+    free(near);
+    return made;
+}
+
+/* Returns false if no process could be set up; the launcher has been told why. */
+static bool agent_start_procs(struct agent *a, struct job_spec *spec)
+{
+    char reason[REASON_BYTES];
+    int  code = 1;
+
+    if (chdir(spec->directory) < 0) {
+        snprintf(reason, sizeof reason, "cannot enter %s: %s", spec->directory, strerror(errno));
+        frame_conn_send_number(&a->conn, FRAME_FAILED, code, reason);
+        return false;
+    }
+    agent_set_environment(spec);
+    if (!agent_create_procs(a, spec)) {
+        frame_conn_send_number(&a->conn, FRAME_FAILED, code, NULL);
+        return false;
+    }
+    a->options = (struct run_options){
+        .label = spec->head.label, .verbose = spec->head.verbose, .command = spec->argument};
+    if (!procs_start(&a->procs, &a->options, &code, reason))
+        frame_conn_send_number(&a->conn, FRAME_FAILED, code, reason);
+    return true;
+}
+
+/* ---- frames to the launcher ------------------------------------------------- */
+
+/* Sends output in frames that end with a complete line where possible. */
+static void agent_send_output(void *arg, int to, const char *text, size_t bytes)
+{
+    struct agent *a = arg;
+
+    while (bytes > 0) {
+        size_t      n   = bytes < FRAME_BYTES ? bytes : FRAME_BYTES;
+        const char *end = memrchr(text, '\n', n);
+
+        if (end)
+            n = (size_t)(end - text) + 1;
+        frame_conn_send(&a->conn, to == STDOUT_FILENO ? FRAME_STDOUT : FRAME_STDERR, text, n, NULL,
+                        0);
+        a->in_flight += (int64_t)n;
+        text += n;
+        bytes -= n;
+    }
+}
+
+static bool agent_exited_cleanly(const struct exit_report *report)
+{
+    return WIFEXITED(report->status) && report->state == SKI_PROCESS_LEFT;
+}
+
+static void agent_reap(struct agent *a)
+{
+    struct signalfd_siginfo info;
+    int                     i;
+
+    while (read(a->signals, &info, sizeof info) == sizeof info)
+        ;
+    while ((i = procs_reap(&a->procs)) >= 0) {
+        const struct exit_report *report = &a->procs.child[i].report;
+        char                      reason[REASON_BYTES];
+
+        frame_conn_send(&a->conn, FRAME_EXITED, report, sizeof *report, NULL, 0);
+        if (agent_exited_cleanly(report))
+            continue;
+        procs_exit_reason(&a->procs, i, reason);
+        frame_conn_send_number(&a->conn, FRAME_REASON, report->process, reason);
+    }
+}
+
+static void agent_report_state(struct agent *a)
+{
+    struct ski_job *job = a->procs.job;
+
+    procs_kill_stopped(&a->procs);
+    if (!a->joined && procs_any_joined(&a->procs)) {
+        a->joined = true;
+        frame_conn_send(&a->conn, FRAME_JOINED, NULL, 0, NULL, 0);
+    }
+    if (!a->exiting && ski_job_exiting(job)) {
+        a->exiting = true;
+        frame_conn_send_number(&a->conn, FRAME_EXITING, ski_job_exit_code(job), NULL);
+    }
+    if (!a->stdin_ready && a->procs.input.to >= 0 && !iof_input_pending(&a->procs.input)) {
+        a->stdin_ready = true;
+        frame_conn_send(&a->conn, FRAME_STDIN_READY, NULL, 0, NULL, 0);
+    }
+}
+
+/* ---- frames from the launcher ------------------------------------------------ */
+
+static void agent_on_frame(struct agent *a, const struct frame *frame)
+{
+    switch (frame->kind) {
+    case FRAME_STDIN:
+        a->stdin_ready = false;
+        iof_input_put(&a->procs.input, frame->data, frame->bytes);
+        break;
+    case FRAME_SIGNAL: procs_signal(&a->procs, frame_number(frame)); break;
+    case FRAME_CREDIT: a->in_flight -= frame_number(frame); break;
+    case FRAME_VALUE:
+        if (kvs_proxy_on_value(&a->proxy, frame))
+            break;
+        /* fallthrough */
+    default: agent_abandon(a);
+    }
+}
+
+static void agent_read_frames(struct agent *a)
+{
+    struct frame frame;
+    int          found;
+
+    while ((found = frame_conn_next(&a->conn, &frame)) > 0)
+        agent_on_frame(a, &frame);
+    if (found < 0)
+        agent_abandon(a);
+}
+
+/* ---- the loop -------------------------------------------------------------- */
+
+/* Indices of the descriptors that are polled; those of the processes and then those of the
+ * key-value store follow. */
+enum { AGENT_SIGNALS, AGENT_IN, AGENT_OUT, AGENT_PROCS };
+
+static void agent_poll_fill(struct agent *a, struct pollfd *polls)
+{
+    polls[AGENT_SIGNALS] = (struct pollfd){.fd = a->signals, .events = POLLIN};
+    polls[AGENT_IN]      = (struct pollfd){.fd = a->conn.in, .events = POLLIN};
+    polls[AGENT_OUT]     = (struct pollfd){.fd     = frame_conn_has_unsent(&a->conn) ? a->conn.out : -1,
+                                           .events = POLLOUT};
+    procs_poll_fill(&a->procs, polls + AGENT_PROCS);
+    if (a->in_flight >
+        WINDOW_BYTES) /* leave output in the pipes; the two of the input come first */
+        for (size_t i = AGENT_PROCS + 2; i < AGENT_PROCS + procs_poll_count(&a->procs); i++)
+            polls[i].fd = -1;
+    kvs_proxy_poll_fill(&a->proxy, polls + AGENT_PROCS + procs_poll_count(&a->procs));
+}
+
+/* Handles what poll() found.  Returns whether some output is still open. */
+static bool agent_poll_serve(struct agent *a, const struct pollfd *polls)
+{
+    char reason[REASON_BYTES];
+    bool open = procs_poll_serve(&a->procs, polls + AGENT_PROCS);
+
+    if (!kvs_proxy_poll_serve(&a->proxy, polls + AGENT_PROCS + procs_poll_count(&a->procs), reason))
+        frame_conn_send_number(&a->conn, FRAME_FAILED, 1, reason);
+    if (polls[AGENT_SIGNALS].revents)
+        agent_reap(a);
+    if (polls[AGENT_IN].revents && frame_conn_read(&a->conn) < 0)
+        agent_abandon(a);
+    agent_read_frames(a);
+    frame_conn_flush(&a->conn);
+    return open;
+}
+
+static int agent_poll_timeout(const struct agent *a)
+{
+    if (procs_prompt(&a->procs))
+        return PROCS_PROMPT_MS;
+    return a->drain > 0 ? (int)(PROCS_DRAIN_SECONDS * 1e3) : CHECK_MS;
+}
+
+/* Whether processes are alive, their output is open, or frames wait to be sent. */
+static bool agent_continues(struct agent *a, bool open)
+{
+    double now = skua_time();
+
+    if (a->procs.alive > 0)
+        return true;
+    if (a->drain <= 0 || a->in_flight > WINDOW_BYTES)
+        a->drain = now + PROCS_DRAIN_SECONDS;
+    return (open && now < a->drain) || frame_conn_has_unsent(&a->conn);
+}
+
+static void agent_loop(struct agent *a)
+{
+    size_t         count = AGENT_PROCS + procs_poll_count(&a->procs) + (size_t)a->procs.job->here;
+    struct pollfd *polls = ski_calloc(count, sizeof *polls);
+    bool           open  = true;
+
+    while (agent_continues(a, open)) {
+        agent_poll_fill(a, polls);
+        if (poll(polls, count, agent_poll_timeout(a)) > 0)
+            open = agent_poll_serve(a, polls);
+        else if (procs_prompt(&a->procs))
+            iof_output_flush(procs_prompt(&a->procs));
+        agent_report_state(a);
+    }
+    free(polls);
+}
+
+/* Only SIGCHLD is read; any other signal ends the agent, and its processes with it. */
+static int agent_open_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigprocmask(SIG_SETMASK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+/* Frames use private copies of stdin and stdout, and stdout becomes stderr: text that a library
+ * prints cannot corrupt the frames. */
+static void agent_open_conn(struct agent *a)
+{
+    struct frame_hello hello = frame_make_hello();
+    int                in    = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    int                out   = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    frame_conn_open(&a->conn, in, out, FRAME_DOWN);
+    frame_conn_send(&a->conn, FRAME_HELLO, &hello, sizeof hello, NULL, 0);
+}
+
+/* Blocks until all frames have been written. */
+static void agent_flush(struct agent *a)
+{
+    while (frame_conn_has_unsent(&a->conn)) {
+        struct pollfd out = {.fd = a->conn.out, .events = POLLOUT};
+
+        poll(&out, 1, -1);
+        frame_conn_flush(&a->conn);
+    }
+}
+
+int agent_run(void)
+{
+    static struct agent a; /* too large for the stack */
+    struct frame        frame;
+    struct job_spec     spec;
+
+    prctl(PR_SET_NAME, "skuarun"); /* not "exe", if it was started as /proc/self/exe */
+    a.signals = agent_open_signals();
+    agent_open_conn(&a);
+    agent_receive_spec(&a, &frame);
+    if (!job_spec_decode(&spec, frame.data, frame.bytes))
+        return 1;
+    iof_set_sink(agent_send_output, &a);
+    a.stdin_ready = true; /* the launcher assumes so at first */
+    if (agent_start_procs(&a, &spec)) {
+        kvs_proxy_begin(&a.proxy, &a.procs, &a.conn);
+        agent_read_frames(&a);
+        agent_loop(&a);
+        kvs_proxy_end(&a.proxy);
+        procs_destroy(&a.procs);
+    }
+    agent_flush(&a);
+    job_spec_free(&spec);
+    return 0;
+}

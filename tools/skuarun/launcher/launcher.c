@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launcher.c - see launcher.h.
+ *
+ * One loop around poll(): agents, signals, stdin, stdout and stderr.  No descriptor is ever waited
+ * for alone.  Output that the reader of skuarun does not accept is queued, and the agents get no
+ * credit for it: each of them sends a bounded amount and then stops reading the pipes of its
+ * processes, while signals and requests of the key-value store still pass.
+ */
+#include "launcher/launcher.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <skua/time.h>
+
+#include "base/assert.h"
+#include "launcher/async_writer.h"
+#include "launcher/proc_map.h"
+#include "launcher/remote_agent.h"
+#include "protocol/kvs.h"
+#include "processes/monitor.h"
+
+#define AGENT_SECONDS 3.0 /* silence after which agents are given up, once the job is over  */
+#define STALL_SECONDS                                                                              \
+    0.25 /* for a reader that accepts nothing, once the user asked for the end                     \
+          */
+#define BACKLOG_BYTES ((size_t)1 << 16) /* of queued output; beyond it agents get no credit */
+
+struct launcher {
+    const struct run_options *options;
+    struct monitor            monitor;
+    struct remote_agent      *agent; /* sorted by their first process              */
+    int                       agents, processes;
+    int                       said_hello; /* number of agents that have                */
+    bool                      specs_sent; /* every agent has its job specification     */
+    const struct hosts       *hosts;
+    struct kvs               *kvs;
+    struct async_writer       out, errors;
+    char                    **reason;        /* why each failed process ended, or NULL    */
+    int                       blamed;        /* the process to report, or -1              */
+    bool                      stdin_ready;   /* process 0 accepts input                   */
+    double                    last_activity; /* time of the last frame or write           */
+};
+
+/* ---- messages to the user ------------------------------------------------------------- */
+
+/* Writes "HOST: " into @p text if the job was started with --hosts, else "". */
+static const char *launcher_host_prefix(const struct launcher *l, const struct remote_agent *agent,
+                                        char text[256])
+{
+    text[0] = '\0';
+    if (l->options->hosts)
+        snprintf(text, 256, "%s: ", agent->host->name);
+    return text;
+}
+
+/* Ends the job and prints why, unless it is being ended already. */
+static __attribute__((format(printf, 3, 4))) void launcher_fail(struct launcher *l, int code,
+                                                                const char *format, ...)
+{
+    va_list args;
+
+    if (l->monitor.failed)
+        return;
+    monitor_fail(&l->monitor, code);
+    fputs("skuarun: ", stderr);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+/* Whether the process is one of the agent's. */
+static bool launcher_owns(const struct remote_agent *agent, int process)
+{
+    return process >= agent->first && process < agent->first + agent->here;
+}
+
+/* The agent of a process, by binary search. */
+static struct remote_agent *launcher_agent_of(const struct launcher *l, int process)
+{
+    int low = 0, high = l->agents - 1;
+
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+
+        if (l->agent[middle].first <= process)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    ski_assert(launcher_owns(&l->agent[low], process));
+    return &l->agent[low];
+}
+
+/* Prints why the blamed process failed, once its REASON has arrived. */
+static void launcher_report_blamed(struct launcher *l)
+{
+    char host[256];
+
+    if (l->blamed < 0 || !l->reason[l->blamed])
+        return;
+    fprintf(stderr, "skuarun: %s%s\n",
+            launcher_host_prefix(l, launcher_agent_of(l, l->blamed), host), l->reason[l->blamed]);
+    l->blamed = -1;
+}
+
+/* Kills the agent, or the remote shell that leads to it. */
+static void launcher_kill_agent(struct remote_agent *agent)
+{
+    if (agent->pid > 0)
+        kill(-agent->pid, SIGKILL);
+}
+
+/* ---- operations of the monitor ---------------------------------------------------------- */
+
+static void launcher_signal_all(void *arg, int sig)
+{
+    struct launcher *l = arg;
+
+    for (int i = 0; i < l->agents; i++)
+        if (l->specs_sent)
+            frame_conn_send_number(&l->agent[i].conn, FRAME_SIGNAL, sig, NULL);
+        else
+            launcher_kill_agent(&l->agent[i]); /* it has not started any process yet */
+}
+
+static void launcher_report(void *arg, int process)
+{
+    struct launcher *l = arg;
+
+    l->blamed = process;
+    launcher_report_blamed(l);
+}
+
+static void launcher_reap(void *arg)
+{
+    struct launcher *l = arg;
+    int              status;
+    pid_t            pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        for (int i = 0; i < l->agents; i++)
+            if (l->agent[i].pid == pid) {
+                l->agent[i].pid    = 0;
+                l->agent[i].status = status;
+            }
+}
+
+static const struct monitor_ops launcher_ops = {launcher_signal_all, launcher_reap,
+                                                launcher_report};
+
+/* ---- output ------------------------------------------------------------------ */
+
+static void launcher_queue_output(void *arg, int to, const char *text, size_t bytes)
+{
+    struct launcher *l = arg;
+    async_writer_add(to == STDOUT_FILENO ? &l->out : &l->errors, text, bytes);
+}
+
+static size_t launcher_backlog(const struct launcher *l)
+{
+    return buffer_bytes(&l->out.unsent) + buffer_bytes(&l->errors.unsent);
+}
+
+/* Writes what the reader accepts and returns credit to the agents it came from. */
+static void launcher_write_output(struct launcher *l)
+{
+    bool wrote = async_writer_flush(&l->out);
+
+    wrote |= async_writer_flush(&l->errors);
+    if (wrote)
+        l->last_activity = skua_time();
+    for (int i = 0; i < l->agents && launcher_backlog(l) < BACKLOG_BYTES; i++)
+        if (l->agent[i].unacked > 0) {
+            frame_conn_send_number(&l->agent[i].conn, FRAME_CREDIT, l->agent[i].unacked, NULL);
+            l->agent[i].unacked = 0;
+        }
+}
+
+/* ---- frames from agents ---------------------------------------------------------- */
+
+static void launcher_answer(void *arg, int requester, const struct ski_control *head,
+                            const char *value)
+{
+    struct launcher *l = arg;
+    frame_conn_send(&l->agent[requester].conn, FRAME_VALUE, head, sizeof *head, value, head->bytes);
+}
+
+static void launcher_send_specs(struct launcher *l)
+{
+    l->specs_sent = proc_map_send_specs(l->options, l->hosts, l->agent, l->agents);
+    if (!l->specs_sent)
+        monitor_fail(&l->monitor, 1);
+}
+
+static bool launcher_on_hello(struct launcher *l, struct remote_agent *agent,
+                              const struct frame *frame)
+{
+    struct frame_hello ours = frame_make_hello(), theirs;
+
+    memcpy(&theirs, frame->data, sizeof theirs);
+    agent->said_hello = true;
+    agent->machine    = theirs.machine;
+    if (memcmp(&ours, &theirs, offsetof(struct frame_hello, machine)) != 0)
+        launcher_fail(l, 1,
+                      "host %s runs skuarun %.24s, this host runs %s: install one version on both",
+                      agent->host->name, theirs.version, ours.version);
+    else if (++l->said_hello == l->agents && !l->monitor.failed)
+        launcher_send_specs(l);
+    return true;
+}
+
+static bool launcher_on_output(struct remote_agent *agent, const struct iof_output *output,
+                               const struct frame *frame)
+{
+    iof_output_write(output, frame->data, frame->bytes);
+    agent->unacked += (int)frame->bytes;
+    return true;
+}
+
+static bool launcher_on_put(struct launcher *l, struct remote_agent *agent,
+                            const struct frame *frame)
+{
+    struct ski_control head;
+
+    return kvs_decode(SKI_CONTROL_PUT, l->processes, frame->data, frame->bytes, &head) &&
+           launcher_owns(agent, head.process) && kvs_put(l->kvs, &head, frame->data + sizeof head);
+}
+
+static bool launcher_on_get(struct launcher *l, struct remote_agent *agent,
+                            const struct frame *frame)
+{
+    struct ski_control head;
+
+    return kvs_decode(SKI_CONTROL_GET, l->processes, frame->data, frame->bytes, &head) &&
+           kvs_get(l->kvs, &head, (int)(agent - l->agent)) != KVS_FULL;
+}
+
+static bool launcher_on_exited(struct launcher *l, struct remote_agent *agent,
+                               const struct frame *frame)
+{
+    struct exit_report report;
+
+    memcpy(&report, frame->data, sizeof report);
+    if (!launcher_owns(agent, report.process) || agent->running == 0)
+        return false;
+    agent->running--;
+    monitor_process_exited(&l->monitor, &report);
+    return true;
+}
+
+static bool launcher_on_reason(struct launcher *l, struct remote_agent *agent,
+                               const struct frame *frame)
+{
+    int process = frame_number(frame);
+
+    if (!launcher_owns(agent, process) || l->reason[process])
+        return false;
+    l->reason[process] = strndup(frame->data + 4, frame->bytes - 4);
+    launcher_report_blamed(l);
+    return true;
+}
+
+static bool launcher_on_failed(struct launcher *l, struct remote_agent *agent,
+                               const struct frame *frame)
+{
+    char host[256];
+
+    if (frame->bytes == 4)
+        monitor_fail(&l->monitor, frame_number(frame));
+    else
+        launcher_fail(l, frame_number(frame), "%s%.*s", launcher_host_prefix(l, agent, host),
+                      (int)frame->bytes - 4, frame->data + 4);
+    return true;
+}
+
+/* Returns false if the frame is invalid. */
+static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
+                              const struct frame *frame)
+{
+    if (agent->said_hello == (frame->kind == FRAME_HELLO))
+        return false;
+    switch (frame->kind) {
+    case FRAME_HELLO: return launcher_on_hello(l, agent, frame);
+    case FRAME_STDOUT: return launcher_on_output(agent, &agent->out, frame);
+    case FRAME_STDERR: return launcher_on_output(agent, &agent->errors, frame);
+    case FRAME_PUT: return launcher_on_put(l, agent, frame);
+    case FRAME_GET: return launcher_on_get(l, agent, frame);
+    case FRAME_EXITED: return launcher_on_exited(l, agent, frame);
+    case FRAME_REASON: return launcher_on_reason(l, agent, frame);
+    case FRAME_FAILED: return launcher_on_failed(l, agent, frame);
+    case FRAME_STDIN_READY: l->stdin_ready |= agent == l->agent; return true;
+    case FRAME_JOINED: monitor_joined(&l->monitor); return true;
+    case FRAME_EXITING: monitor_exiting(&l->monitor, frame_number(frame)); return true;
+    default: return false;
+    }
+}
+
+/* ---- exits of agents ---------------------------------------------------------- */
+
+static void launcher_report_lost(struct launcher *l, const struct remote_agent *agent)
+{
+    char command[512];
+
+    if (!agent->said_hello && !agent->host->local) {
+        remote_agent_command(agent, command, sizeof command);
+        launcher_fail(l, 1, "cannot start an agent on host %s: `%s' %s %d", agent->host->name,
+                      command, WIFEXITED(agent->status) ? "exited with code" : "died of signal",
+                      WIFEXITED(agent->status) ? WEXITSTATUS(agent->status)
+                                               : WTERMSIG(agent->status));
+    } else if (l->options->hosts) {
+        launcher_fail(l, 1, "lost the agent on host %s", agent->host->name);
+    } else {
+        launcher_fail(l, 1, "lost the agent of process %d", agent->first);
+    }
+}
+
+/* The agent has ended and all of its frames have been handled. */
+static void launcher_agent_gone(struct launcher *l, struct remote_agent *agent)
+{
+    while (agent->diagnostics.fd >= 0 && !l->errors.error) {
+        struct pollfd more = {.fd = agent->diagnostics.fd, .events = POLLIN};
+
+        if (poll(&more, 1, 0) <= 0)
+            break;
+        iof_output_read(&agent->diagnostics); /* it may say why; print that before our own line */
+    }
+    async_writer_flush(&l->errors);
+    frame_conn_close(&agent->conn);
+    if (agent->running > 0 && (l->specs_sent || !l->monitor.end_signal))
+        launcher_report_lost(l, agent);
+    l->monitor.alive -= agent->running;
+    agent->running = 0;
+}
+
+static void launcher_read_agent(struct launcher *l, struct remote_agent *agent)
+{
+    struct frame frame;
+    int          count = frame_conn_read(&agent->conn);
+    int          found = 0;
+
+    if (count > 0)
+        l->last_activity = skua_time();
+    while (agent->conn.in >= 0 && (found = frame_conn_next(&agent->conn, &frame)) > 0)
+        if (!launcher_on_frame(l, agent, &frame)) {
+            found = -1;
+            break;
+        }
+    if (found < 0) {
+        launcher_fail(l, 1, "host %s sent data that is no frame of an agent%s", agent->host->name,
+                      agent->said_hello ? "" : " (does its shell print something when it starts?)");
+        buffer_drop(&agent->conn.received, buffer_bytes(&agent->conn.received));
+    }
+    if (found < 0 || count < 0)
+        launcher_kill_agent(agent);
+    if (agent->pid == 0 && count <= 0)
+        launcher_agent_gone(l, agent);
+}
+
+/* ---- the loop ------------------------------------------------------------------ */
+
+static void launcher_read_stdin(struct launcher *l)
+{
+    static char text[FRAME_STDIN_MAX];
+    ssize_t     n = read(STDIN_FILENO, text, sizeof text);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    l->stdin_ready =
+        false; /* until process 0 has read this; after the end of the input it stays false */
+    frame_conn_send(&l->agent[0].conn, FRAME_STDIN, text, n > 0 ? (size_t)n : 0, NULL, 0);
+}
+
+/* Indices of the descriptors that are polled; three for each agent follow. */
+enum { LAUNCHER_SIGNALS, LAUNCHER_STDIN, LAUNCHER_STDOUT, LAUNCHER_STDERR, LAUNCHER_AGENTS };
+
+static void launcher_poll_fill(const struct launcher *l, struct pollfd *polls)
+{
+    polls[LAUNCHER_SIGNALS] = (struct pollfd){.fd = l->monitor.signals, .events = POLLIN};
+    polls[LAUNCHER_STDIN]   = (struct pollfd){
+          .fd = l->stdin_ready && l->specs_sent ? STDIN_FILENO : -1, .events = POLLIN};
+    polls[LAUNCHER_STDOUT] = async_writer_pollfd(&l->out);
+    polls[LAUNCHER_STDERR] = async_writer_pollfd(&l->errors);
+    polls += LAUNCHER_AGENTS;
+    for (const struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
+        *polls++ = (struct pollfd){.fd = r->conn.in, .events = POLLIN};
+        *polls++ = (struct pollfd){.fd     = frame_conn_has_unsent(&r->conn) ? r->conn.out : -1,
+                                   .events = POLLOUT};
+        *polls++ = (struct pollfd){.fd = r->diagnostics.fd, .events = POLLIN};
+    }
+}
+
+static void launcher_poll_serve(struct launcher *l, const struct pollfd *polls)
+{
+    if (polls[LAUNCHER_SIGNALS].revents)
+        monitor_read_signals(&l->monitor);
+    if (polls[LAUNCHER_STDIN].revents)
+        launcher_read_stdin(l);
+    polls += LAUNCHER_AGENTS;
+    for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++, polls += 3) {
+        if (polls[2].revents)
+            iof_output_read(&r->diagnostics);
+        if (polls[1].revents)
+            frame_conn_flush(&r->conn);
+        if (r->conn.in >= 0 && (polls[0].revents || r->pid == 0))
+            launcher_read_agent(l, r);
+    }
+}
+
+static bool launcher_any_open(const struct launcher *l)
+{
+    for (int i = 0; i < l->agents; i++)
+        if (l->agent[i].conn.in >= 0)
+            return true;
+    return false;
+}
+
+static bool launcher_is_over(const struct launcher *l)
+{
+    return l->monitor.alive == 0 || l->monitor.killed;
+}
+
+/* Whether agents are connected or output is queued.  Once the job is over, a reader that accepts
+ * nothing (if the user asked for the end) and agents that are silent are given up after a while. */
+static bool launcher_continues(const struct launcher *l)
+{
+    double idle = skua_time() - l->last_activity;
+
+    if (launcher_is_over(l) && launcher_backlog(l) > 0 && l->monitor.end_signal &&
+        idle > STALL_SECONDS)
+        return false;
+    if (launcher_is_over(l) && launcher_backlog(l) == 0 && idle > AGENT_SECONDS)
+        return false;
+    return launcher_any_open(l) || launcher_backlog(l) > 0;
+}
+
+static void launcher_loop(struct launcher *l)
+{
+    size_t         count = LAUNCHER_AGENTS + 3 * (size_t)l->agents;
+    struct pollfd *polls = ski_calloc(count, sizeof *polls);
+
+    l->last_activity = skua_time();
+    while (launcher_continues(l)) {
+        launcher_poll_fill(l, polls);
+        poll(polls, count,
+             monitor_poll_timeout(&l->monitor,
+                                  launcher_is_over(l) ? skua_time() + STALL_SECONDS : 0));
+        launcher_poll_serve(l, polls);
+        launcher_write_output(l);
+        monitor_output_error(&l->monitor, l->out.error ? l->out.error : l->errors.error);
+        monitor_check_deadlines(&l->monitor);
+    }
+    free(polls);
+}
+
+int launcher_run(const struct run_options *options, const struct hosts *hosts)
+{
+    struct launcher l = {.options     = options,
+                         .processes   = (options->pes + options->threads - 1) / options->threads,
+                         .hosts       = hosts,
+                         .out         = {.fd = STDOUT_FILENO},
+                         .errors      = {.fd = STDERR_FILENO},
+                         .blamed      = -1,
+                         .stdin_ready = true};
+
+    l.kvs    = kvs_create(KVS_KEYS_PER_PROCESS * (size_t)l.processes, launcher_answer, &l);
+    l.reason = ski_calloc((size_t)l.processes, sizeof *l.reason);
+    monitor_begin(&l.monitor, &launcher_ops, &l);
+    iof_set_sink(launcher_queue_output, &l);
+    l.monitor.alive = l.processes;
+    l.agent         = proc_map_create(options, hosts, &l.agents);
+    if (!l.agent || !proc_map_start_agents(options, l.agent, l.agents))
+        monitor_fail(&l.monitor, 1);
+    launcher_loop(&l);
+    for (int i = 0; i < l.agents; i++) {
+        launcher_kill_agent(&l.agent[i]);
+        frame_conn_close(&l.agent[i].conn);
+    }
+    for (int i = 0; i < l.processes; i++)
+        free(l.reason[i]);
+    free(l.reason);
+    free(l.agent);
+    kvs_destroy(l.kvs);
+    return l.monitor.code;
+}

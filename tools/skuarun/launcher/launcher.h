@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * launcher.h - runs a distributed job: one with several arenas.
+ *
+ * Each arena has an agent (agent.h): one for each host, or one for each process where processes
+ * share no memory (SKUA_SHARE=0).  The launcher starts all agents at once, tells them what to run,
+ * keeps the job's key-value store (kvs.h), and decides how the job ends.  It opens no listening
+ * socket: everything passes through the stdin and stdout of the agents.
+ */
+#ifndef SKUARUN_LAUNCHER_H
+#define SKUARUN_LAUNCHER_H
+
+#include "launcher/hosts.h"
+#include "options.h"
+
+/** Run the job and wait for its end.  Returns the exit code of skuarun. */
+int launcher_run(const struct run_options *options, const struct hosts *hosts);
+
+#endif

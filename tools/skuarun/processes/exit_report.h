@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exit_report.h - how a process of the job ended: a record for the monitor, and a text for the
+ * user. */
+#ifndef SKUARUN_EXIT_REPORT_H
+#define SKUARUN_EXIT_REPORT_H
+
+#include <stdint.h>
+
+/** Size of the text that says why a process failed, or why it could not be started. */
+#define REASON_BYTES 2304
+
+/** The end of one process.  An agent sends it to the launcher as it lies in memory. */
+struct exit_report {
+    int32_t process;
+    int32_t status;  /* as returned by waitpid()                              */
+    int32_t state;   /* the last enum ski_process_state of the process        */
+    int32_t symptom; /* 1 if the process gave up because it lost another one  */
+};
+
+#endif

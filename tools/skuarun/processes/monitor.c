@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* monitor.c - see monitor.h. */
+#include "processes/monitor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <skua/time.h>
+
+#include "base/assert.h"
+#include "base/config.h"
+#include "boot/job.h"
+
+#define TERM_SECONDS    0.5 /* from SIGTERM to SIGKILL                                     */
+#define SUSPECT_SECONDS 0.5 /* to wait for the report of the process that a symptom lost   */
+#define CHECK_SECONDS   1.0 /* between two checks of the state of the job                  */
+
+static const int monitor_forwarded[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                                        SIGUSR1, SIGUSR2, SIGWINCH};
+
+static void monitor_signal_all(struct monitor *m, int sig)
+{
+    m->ops->signal(m->arg, sig);
+}
+
+/* ---- ending the job -------------------------------------------------------------- */
+
+void monitor_fail(struct monitor *m, int code)
+{
+    if (m->failed)
+        return;
+    m->failed   = true;
+    m->code     = code;
+    m->deadline = skua_time() + TERM_SECONDS;
+    monitor_signal_all(m, SIGTERM);
+    monitor_signal_all(m, SIGCONT);
+}
+
+/* Ends the job because of @p process.  All processes are signalled before the report, since making
+ * its text may take a while. */
+static void monitor_blame(struct monitor *m, int process, int code)
+{
+    if (m->failed)
+        return;
+    monitor_fail(m, code);
+    m->ops->report(m->arg, process);
+}
+
+static void monitor_on_killed(struct monitor *m, const struct exit_report *report)
+{
+    int sig = WTERMSIG(report->status);
+
+    if (sig == m->end_signal)
+        monitor_fail(m, 128 + sig);
+    else if (!report->symptom)
+        monitor_blame(m, report->process, 128 + sig);
+    else if (m->suspect_until <= 0) {
+        m->suspect       = *report;
+        m->suspect_until = skua_time() + SUSPECT_SECONDS;
+    }
+}
+
+static void monitor_on_exited(struct monitor *m, const struct exit_report *report)
+{
+    int code = WEXITSTATUS(report->status);
+
+    if (report->state == SKI_PROCESS_LEFT) {
+        if (m->code == 0)
+            m->code = code;
+        monitor_exiting(m, code);
+    } else if (report->state == SKI_PROCESS_ATTACHED || code) {
+        monitor_blame(m, report->process, code ? code : 1);
+    } else {
+        m->unjoined =
+            report->process; /* fine unless another process joins: that one would wait forever */
+    }
+}
+
+void monitor_process_exited(struct monitor *m, const struct exit_report *report)
+{
+    ski_assert(m->alive > 0);
+    m->alive--;
+    if (WIFSIGNALED(report->status))
+        monitor_on_killed(m, report);
+    else
+        monitor_on_exited(m, report);
+}
+
+void monitor_joined(struct monitor *m)
+{
+    m->joined = true;
+}
+
+void monitor_exiting(struct monitor *m, int code)
+{
+    if (m->deadline > 0)
+        return;
+    m->exit_code = code;
+    m->deadline  = skua_time() + ski_config.exit_grace;
+}
+
+void monitor_output_error(struct monitor *m, int error)
+{
+    if (!error || m->failed)
+        return;
+    if (error == EPIPE) { /* exit as a program does that writes to a closed pipe */
+        monitor_fail(m, 128 + SIGPIPE);
+        return;
+    }
+    monitor_fail(m, 1);
+    fprintf(stderr, "skuarun: cannot write the output of the job: %s\n", strerror(error));
+}
+
+/* Kills the processes that are still alive at the deadline: after skua_exit(), or after SIGTERM. */
+static void monitor_kill_overdue(struct monitor *m)
+{
+    if (m->deadline <= 0 || m->killed || skua_time() < m->deadline)
+        return;
+    if (!m->failed && m->alive > 0) {
+        fprintf(stderr,
+                "skuarun: %d process(es) did not exit within %g s of skua_exit() and were killed "
+                "(SKUA_EXIT_GRACE)\n",
+                m->alive, ski_config.exit_grace);
+        m->failed = true;
+        m->code   = m->exit_code;
+    }
+    m->killed = true;
+    monitor_signal_all(m, SIGKILL);
+}
+
+void monitor_check_deadlines(struct monitor *m)
+{
+    if (m->unjoined >= 0 && m->joined)
+        monitor_blame(m, m->unjoined, 1);
+    if (m->suspect_until > 0 && (m->alive == 0 || skua_time() >= m->suspect_until))
+        monitor_blame(m, m->suspect.process, 128 + WTERMSIG(m->suspect.status));
+    monitor_kill_overdue(m);
+}
+
+/* ---- signals ------------------------------------------------------------- */
+
+static void monitor_forward_signal(struct monitor *m, int sig)
+{
+    bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
+
+    if (ends && m->end_signal) {
+        m->failed = m->killed = true;
+        m->code               = 128 + sig;
+        monitor_signal_all(m, SIGKILL);
+        return;
+    }
+    if (ends)
+        m->end_signal = sig;
+    monitor_signal_all(m, sig);
+}
+
+void monitor_read_signals(struct monitor *m)
+{
+    struct signalfd_siginfo info;
+
+    while (read(m->signals, &info, sizeof info) == sizeof info) {
+        int sig = (int)info.ssi_signo;
+
+        if (sig == SIGCHLD) {
+            m->ops->reap(m->arg);
+        } else if (sig == SIGTSTP) {
+            monitor_signal_all(m, SIGSTOP);
+            raise(SIGSTOP);
+            monitor_signal_all(m, SIGCONT); /* SIGCONT has arrived */
+        } else {
+            monitor_forward_signal(m, sig);
+        }
+    }
+}
+
+static int monitor_open_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTSTP);
+    for (size_t i = 0; i < sizeof monitor_forwarded / sizeof *monitor_forwarded; i++)
+        sigaddset(&set, monitor_forwarded[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN);
+    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+void monitor_restore_signals(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTIN, SIG_DFL);
+}
+
+/* ---- time ---------------------------------------------------------------- */
+
+static void monitor_earlier(double *until, double other)
+{
+    if (other > 0 && other < *until)
+        *until = other;
+}
+
+int monitor_poll_timeout(const struct monitor *m, double until)
+{
+    double next = skua_time() + CHECK_SECONDS;
+
+    if (!m->killed)
+        monitor_earlier(&next, m->deadline);
+    if (!m->failed)
+        monitor_earlier(&next, m->suspect_until);
+    monitor_earlier(&next, until);
+    next -= skua_time();
+    return next > 0 ? (int)(next * 1e3) + 1 : 0;
+}
+
+void monitor_begin(struct monitor *m, const struct monitor_ops *ops, void *arg)
+{
+    *m =
+        (struct monitor){.ops = ops, .arg = arg, .signals = monitor_open_signals(), .unjoined = -1};
+}

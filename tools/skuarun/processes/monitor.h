@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * monitor.h - decides how a job ends.
+ *
+ * The process that runs a job (onehost.c, or launcher.c with its agents) tells the monitor of each
+ * process that ended and of each signal; the monitor calls back to signal all processes and to
+ * report the one that is to blame.  A job ends
+ *   - in good order: every process has returned from skua_main() after skua_exit();
+ *   - with a failure: the first process that is killed, or exits without skua_exit(), is reported
+ * in one line, and all others get SIGTERM and half a second later SIGKILL;
+ *   - on request: a signal is forwarded to all processes; a second one kills them at once.
+ *
+ * A process that gave up because it lost another one is only a symptom.  The report of that other
+ * process is on its way, so the monitor waits for it before it blames the symptom.
+ */
+#ifndef SKUARUN_MONITOR_H
+#define SKUARUN_MONITOR_H
+
+#include <stdbool.h>
+
+#include "processes/exit_report.h"
+
+struct monitor_ops {
+    void (*signal)(void *arg, int sig); /* send a signal to all processes that are alive        */
+    void (*reap)(void *arg);            /* SIGCHLD has arrived: collect the children that ended */
+    void (*report)(void *arg, int process); /* print how the process that is to blame ended */
+};
+
+struct monitor {
+    const struct monitor_ops *ops;
+    void                     *arg;
+    int                       signals;    /* a signalfd                                           */
+    int                       alive;      /* processes that have not ended                        */
+    bool                      failed;     /* the job is being ended; the reason has been printed  */
+    int                       code;       /* exit code of skuarun                                 */
+    int                       end_signal; /* the signal that asked skuarun to end, or 0           */
+    bool                      killed;     /* SIGKILL has been sent to all                         */
+    bool                      joined;     /* some process has joined the job                      */
+    int                       unjoined;   /* a process that exited with 0 before joining, or -1   */
+    int                       exit_code;  /* the argument of skua_exit()                          */
+    double                    deadline;   /* when to send SIGKILL; 0: not set                     */
+    struct exit_report        suspect;    /* a symptom that may have to be blamed                 */
+    double                    suspect_until; /* when to blame it; 0: there is none                */
+};
+
+/** Set up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
+void monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void *arg);
+
+/** Restore the default handling of signals, in a child before exec. */
+void monitor_restore_signals(void);
+
+/** Record that a process has ended. */
+void monitor_process_exited(struct monitor *monitor, const struct exit_report *report);
+
+/** Record that some process has joined the job.  May be called again. */
+void monitor_joined(struct monitor *monitor);
+
+/** Record that the job has called skua_exit() with @p code.  May be called again. */
+void monitor_exiting(struct monitor *monitor, int code);
+
+/** End the job with an exit code.  The first call wins; its caller prints the reason. */
+void monitor_fail(struct monitor *monitor, int code);
+
+/** Record that skuarun's own output failed with @p error, an errno; 0: it did not fail. */
+void monitor_output_error(struct monitor *monitor, int error);
+
+/** Handle the signals that have arrived. */
+void monitor_read_signals(struct monitor *monitor);
+
+/** Act on the deadlines that have passed. */
+void monitor_check_deadlines(struct monitor *monitor);
+
+/** The timeout for poll(), in milliseconds, to the next deadline, or to the time @p until if that
+ * is not 0 and earlier. */
+int monitor_poll_timeout(const struct monitor *monitor, double until);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procs.h - the arena of the job on this host, and the processes that share it.
+ *
+ * A process here is named by its index, in the order of process numbers (boot/job.h).
+ */
+#ifndef SKUARUN_PROCS_H
+#define SKUARUN_PROCS_H
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include "boot/boot.h"
+#include "options.h"
+#include "processes/exit_report.h"
+#include "processes/iof.h"
+
+#define PROCS_DRAIN_SECONDS                                                                        \
+    0.25                    /* after the last exit, for pipes that another process holds open */
+#define PROCS_PROMPT_MS 100 /* before an incomplete line of process 0 goes to a terminal      */
+
+struct procs_child {
+    pid_t              pid; /* of the process and of its process group; 0 once it has ended */
+    int                lifeline;
+    int                control; /* the control connection of a distributed job, else -1     */
+    struct exit_report report;
+    struct iof_output  out, err;
+    double             stopped;        /* when it was stopped, in seconds; 0: it runs       */
+    bool               killed_stopped; /* it was killed because it was stopped for too long */
+};
+
+struct procs {
+    struct ski_arena   *arena;
+    struct ski_job     *job;
+    int                 arena_fd;
+    struct procs_child *child; /* one for each process here */
+    int                 alive;
+    uint64_t            oom_kills; /* of our control groups before the job began       */
+    bool                terminal;  /* the output of the job goes to a terminal         */
+    struct iof_input    input;     /* of process 0, if it runs here                    */
+};
+
+/* ---- starting (procs_start.c) ------------------------------------------------ */
+
+/** Make the arena and the job.  Returns false after logging the reason. */
+bool procs_create(struct procs *procs, const struct ski_plan *plan);
+
+/** Start all processes.  If one cannot be started, returns false with a text in @p reason and the
+ *  exit code in *@p code; the caller ends those that were started. */
+bool procs_start(struct procs *procs, const struct run_options *options, int *code,
+                 char reason[REASON_BYTES]);
+
+/** Send @p signal to the process group of every process that is alive. */
+void procs_signal(struct procs *procs, int signal);
+
+/** Release the arena and free the table of processes. */
+void procs_destroy(struct procs *procs);
+
+/* ---- running (procs.c) --------------------------------------------------------- */
+
+/** Kill the processes that have been stopped for longer than SKUA_STOP_TIMEOUT. */
+void procs_kill_stopped(struct procs *procs);
+
+/** Collect one process that has ended and kill what it left running.  Returns its index, or -1 if
+ *  there is none. */
+int procs_reap(struct procs *procs);
+
+/** Write why the process with that index failed, after procs_reap() returned it. */
+void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_BYTES]);
+
+/** Whether some process here has joined the job. */
+bool procs_any_joined(const struct procs *procs);
+
+/** The number of elements that procs_poll_fill() fills: two for the input, two for each process. */
+static inline size_t procs_poll_count(const struct procs *procs)
+{
+    return 2 + 2 * (size_t)procs->job->here;
+}
+
+/** Fill @p polls with the descriptors of input and output. */
+void procs_poll_fill(const struct procs *procs, struct pollfd *polls);
+
+/** Forward input and output as poll() allows.  Returns whether some output is still open. */
+bool procs_poll_serve(struct procs *procs, const struct pollfd *polls);
+
+/** The stdout of process 0 if it shows an incomplete line, such as a prompt, and the job runs on a
+ *  terminal; else NULL. */
+struct iof_output *procs_prompt(const struct procs *procs);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * procs_start.c - starting processes: see procs.h.
+ *
+ * A process inherits the descriptor of the arena, the reading end of its lifeline, in a distributed
+ * job a control connection (boot/boot.h), pipes for its output, and the variable SKUA_JOB, which
+ * names the first three.  It leads a process group of its own, so that signals also reach what it
+ * starts.  It is killed when skuarun ends: the lifeline does that for the Skua program itself,
+ * PR_SET_PDEATHSIG for a wrapper around it, such as a shell.
+ */
+#include "processes/procs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cgroup.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "base/module.h"
+#include "base/topology.h"
+#include "onesided/onesided.h"
+#include "processes/monitor.h"
+#include "transport/host/host.h"
+
+#define CODE_NOT_FOUND 127 /* exit codes as of the shell */
+#define CODE_NOT_RUN   126
+
+bool procs_create(struct procs *procs, const struct ski_plan *plan)
+{
+    if (ski_boot_arena(&procs->arena, &procs->arena_fd) != SKUA_OK ||
+        ski_job_create(procs->arena, plan, &procs->job) != SKUA_OK ||
+        ski_host_create(procs->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
+        ski_onesided_create(procs->job) != SKUA_OK)
+        return false;
+    procs->child     = ski_calloc((size_t)procs->job->here, sizeof *procs->child);
+    procs->input     = (struct iof_input){.from = -1, .to = -1};
+    procs->oom_kills = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
+    for (int i = 0; i < procs->job->here; i++) /* none is started yet */
+        procs->child[i].out.fd = procs->child[i].err.fd = procs->child[i].control = -1;
+    return true;
+}
+
+/* The pipes of one process: [0] is the reading end, [1] the writing end.  Of the control
+ * connection, [0] is the end of skuarun.  `failed` carries the errno of exec, or is closed by it.
+ */
+struct procs_pipes {
+    int in[2], out[2], err[2], life[2], failed[2], control[2];
+};
+
+static bool procs_make_pipes(struct procs_pipes *p, bool spread)
+{
+    p->control[0] = p->control[1] = -1;
+    return pipe2(p->in, O_CLOEXEC) == 0 && pipe2(p->out, O_CLOEXEC) == 0 &&
+           pipe2(p->err, O_CLOEXEC) == 0 && pipe2(p->life, O_CLOEXEC) == 0 &&
+           pipe2(p->failed, O_CLOEXEC) == 0 &&
+           (!spread || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p->control) == 0);
+}
+
+/* ---- in the child -------------------------------------------------------- */
+
+static void procs_bind_cpus(const struct ski_job *job, int process)
+{
+    int       first = ski_job_index(job, ski_job_first_pe(job, process));
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    for (int i = first; i < first + ski_job_pes_of(job, process); i++) {
+        if (job->cpu[i] == SKI_CPU_ANY)
+            return;
+        CPU_SET((size_t)job->cpu[i], &set);
+    }
+    sched_setaffinity(0, sizeof set, &set); /* the PEs report a failure */
+}
+
+static void procs_inherit_fd(int fd)
+{
+    fcntl(fd, F_SETFD, 0);
+}
+
+/* Preloads the module that SKUA_SHARE_MALLOC needs.  A program that runs without it logs so. */
+static void procs_preload_malloc(void)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char        path[4096], list[8192];
+
+    if (!ski_config.share_malloc || !ski_module_find("malloc", path, sizeof path))
+        return;
+    if (snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "") <
+        (int)sizeof list)
+        setenv("LD_PRELOAD", list, 1);
+}
+
+static _Noreturn void procs_exec(const struct procs *procs, const struct run_options *options,
+                                 const struct procs_pipes *p, int process, pid_t launcher)
+{
+    char job[64];
+    int  error;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher)
+        _exit(CODE_NOT_RUN); /* skuarun ended between fork() and prctl() */
+    monitor_restore_signals();
+    if (process == 0) {
+        dup2(p->in[0], STDIN_FILENO);
+    } else {
+        int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, STDIN_FILENO);
+        close(nothing);
+    }
+    dup2(p->out[1], STDOUT_FILENO);
+    dup2(p->err[1], STDERR_FILENO);
+    procs_bind_cpus(procs->job, process);
+    procs_inherit_fd(procs->arena_fd);
+    procs_inherit_fd(p->life[0]);
+    if (p->control[1] >= 0)
+        procs_inherit_fd(p->control[1]);
+    ski_boot_variable(job, sizeof job, procs->arena_fd, p->life[0], p->control[1], process);
+    setenv(SKI_BOOT_VARIABLE, job, 1);
+    procs_preload_malloc();
+    execvp(options->command[0], options->command);
+    error = errno;
+    _exit(write(p->failed[1], &error, sizeof error) == sizeof error ? CODE_NOT_RUN : 1);
+}
+
+/* ---- in the launcher ----------------------------------------------------- */
+
+static void procs_set_label(struct iof_output *stream, const struct ski_job *job, int process)
+{
+    int first = ski_job_first_pe(job, process), pes = ski_job_pes_of(job, process);
+
+    if (pes == 1)
+        snprintf(stream->label, sizeof stream->label, "[%d] ", first);
+    else
+        snprintf(stream->label, sizeof stream->label, "[%d-%d] ", first, first + pes - 1);
+}
+
+/* Keeps the ends of skuarun and closes those of the process. */
+static void procs_keep_ends(struct procs *procs, const struct run_options *options,
+                            const struct procs_pipes *p, int index)
+{
+    struct procs_child *child   = &procs->child[index];
+    int                 process = procs->job->process[index].number;
+
+    close(p->in[0]), close(p->out[1]), close(p->err[1]), close(p->life[0]), close(p->failed[1]);
+    if (p->control[1] >= 0)
+        close(p->control[1]);
+    child->lifeline = p->life[1];
+    child->control  = p->control[0];
+    child->out      = (struct iof_output){.fd = p->out[0], .to = STDOUT_FILENO};
+    child->err      = (struct iof_output){.fd = p->err[0], .to = STDERR_FILENO};
+    if (options->label) {
+        procs_set_label(&child->out, procs->job, process);
+        procs_set_label(&child->err, procs->job, process);
+    }
+    if (process == 0) {
+        procs->input.to = p->in[1];
+        fcntl(p->in[1], F_SETFL, O_NONBLOCK);
+    } else {
+        close(p->in[1]);
+    }
+}
+
+/* Explains why exec failed.  A name without a slash is searched in PATH alone, which the user may
+ * not have meant. */
+static void procs_exec_error(const char *program, int error, char reason[REASON_BYTES])
+{
+    bool here = error == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0;
+
+    snprintf(reason, REASON_BYTES, "cannot run %s: %s%s%s", program, strerror(error),
+             here ? " in PATH; to run the one in this directory, write ./" : "",
+             here ? program : "");
+}
+
+static bool procs_start_one(struct procs *procs, const struct run_options *options, int index,
+                            int *code, char reason[REASON_BYTES])
+{
+    struct procs_child *child   = &procs->child[index];
+    int                 process = procs->job->process[index].number;
+    struct procs_pipes  p;
+    pid_t               launcher = getpid();
+    int                 error    = 0;
+
+    if (!procs_make_pipes(&p, ski_job_spread(procs->job)) || (child->pid = fork()) < 0) {
+        child->pid = 0;
+        snprintf(reason, REASON_BYTES, "cannot start process %d of %d: %s", process,
+                 procs->job->processes, strerror(errno));
+        *code = 1;
+        return false;
+    }
+    if (child->pid == 0)
+        procs_exec(procs, options, &p, process, launcher);
+    setpgid(child->pid, child->pid); /* parent and child both do it, so neither has to wait */
+    procs->alive++;
+    procs_keep_ends(procs, options, &p, index);
+    /* exec closes the pipe if it succeeds; else the child writes its errno. */
+    if (read(p.failed[0], &error, sizeof error) == sizeof error) {
+        procs_exec_error(options->command[0], error, reason);
+        *code = error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_RUN;
+    }
+    close(p.failed[0]);
+    return error == 0;
+}
+
+static void procs_announce(const struct procs *procs, int index)
+{
+    const struct ski_job *job     = procs->job;
+    int                   process = job->process[index].number;
+    int                   first   = ski_job_first_pe(job, process);
+
+    fprintf(stderr, "skuarun: process %d is pid %d, with", process, (int)procs->child[index].pid);
+    for (int pe = first; pe < first + ski_job_pes_of(job, process); pe++) {
+        int cpu = job->cpu[ski_job_index(job, pe)];
+        fprintf(stderr, "%s PE %d", pe > first ? "," : "", pe);
+        if (cpu != SKI_CPU_ANY)
+            fprintf(stderr, " on CPU %d", cpu);
+    }
+    fprintf(stderr, "\n");
+}
+
+bool procs_start(struct procs *procs, const struct run_options *options, int *code,
+                 char reason[REASON_BYTES])
+{
+    for (int i = 0; i < procs->job->here; i++) {
+        if (!procs_start_one(procs, options, i, code, reason))
+            return false;
+        if (options->verbose)
+            procs_announce(procs, i);
+    }
+    return true;
+}
+
+void procs_signal(struct procs *procs, int signal)
+{
+    for (int i = 0; i < procs->job->here; i++)
+        if (procs->child[i].pid > 0)
+            kill(-procs->child[i].pid, signal);
+}
+
+void procs_destroy(struct procs *procs)
+{
+    free(procs->child);
+    ski_arena_detach(procs->arena);
+    close(procs->arena_fd);
+}

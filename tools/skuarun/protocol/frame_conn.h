@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* frame_conn.h - a connection that carries frames between the launcher and an agent.  No function
+ * here blocks. */
+#ifndef SKUARUN_FRAME_CONN_H
+#define SKUARUN_FRAME_CONN_H
+
+#include "buffer.h"
+#include "protocol/frame.h"
+
+struct frame_conn {
+    int                  in, out;   /* -1: closed                        */
+    enum frame_direction direction; /* of the frames that are received   */
+    struct buffer        received, unsent;
+};
+
+/** Take over two descriptors and make them non-blocking. */
+void frame_conn_open(struct frame_conn *conn, int in, int out, enum frame_direction direction);
+
+/** Close the descriptors and drop what is buffered. */
+void frame_conn_close(struct frame_conn *conn);
+
+/** Read once.  Returns 1 if bytes were read, 0 if there are none now, -1 at the end of the
+ *  connection or on an error. */
+int frame_conn_read(struct frame_conn *conn);
+
+/** Decode the next received frame.  Returns 1 if there is one, valid until the next call of this or
+ *  of frame_conn_read(), 0 if it is not complete yet, -1 if the bytes are no valid frame. */
+int frame_conn_next(struct frame_conn *conn, struct frame *frame);
+
+/** Send a frame whose payload is @p head followed by @p data.  Dropped if the connection is closed.
+ */
+void frame_conn_send(struct frame_conn *conn, enum frame_kind kind, const void *head,
+                     size_t head_bytes, const void *data, size_t bytes);
+
+/** Send a frame whose payload is a number and, unless it is NULL, a text. */
+void frame_conn_send_number(struct frame_conn *conn, enum frame_kind kind, int number,
+                            const char *text);
+
+/** Whether some bytes wait to be written. */
+static inline bool frame_conn_has_unsent(const struct frame_conn *conn)
+{
+    return buffer_bytes(&conn->unsent) > 0;
+}
+
+/** Write as much as the descriptor accepts now. */
+void frame_conn_flush(struct frame_conn *conn);
+
+#endif

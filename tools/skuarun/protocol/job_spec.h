@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_spec.h - the job specification: what an agent has to run.
+ *
+ * Encoded, it is a struct job_spec_head, the CPU of each PE of the agent if the launcher has chosen
+ * them, and strings, each with its terminating 0: the working directory, the environment variables,
+ * the arguments.
+ */
+#ifndef SKUARUN_JOB_SPEC_H
+#define SKUARUN_JOB_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buffer.h"
+
+/** The largest encoded job specification, in bytes. */
+#define JOB_SPEC_MAX ((size_t)8 << 20)
+
+struct job_spec_head {
+    int32_t pes, pes_per_process;    /* of the job                                            */
+    int32_t first, here;             /* processes of the agent: the first, and their number   */
+    int32_t host_first_pe, host_pes; /* PEs of the job that share the CPUs of the agent:
+                                        its own first one among them, and their number        */
+    int32_t  cpus;                   /* CPUs that follow: one for each PE of the agent, or 0  */
+    int32_t  setting_count, argument_count;
+    uint8_t  one_host, label, verbose, terminal;
+    uint64_t secret[2];
+};
+
+struct job_spec {
+    struct job_spec_head head;
+    int                 *cpu;       /* head.cpus of them, or NULL                         */
+    char                *text;      /* the memory of the strings, if it was decoded       */
+    const char          *directory; /* the working directory                              */
+    char               **setting;   /* NAME=VALUE for the environment, ended by NULL      */
+    char               **argument;  /* ended by NULL                                      */
+};
+
+/** Append the encoded specification to @p to. */
+void job_spec_encode(const struct job_spec *spec, struct buffer *to);
+
+/** Decode a specification.  Returns false if it is invalid.  Call job_spec_free() in either case.
+ */
+bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes);
+
+/** Free what job_spec_decode() allocated. */
+void job_spec_free(struct job_spec *spec);
+
+/** The number of PEs of the agent's processes. */
+int job_spec_pes(const struct job_spec_head *head);
+
+#endif

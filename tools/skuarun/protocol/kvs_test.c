@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kvs_test.c - the key-value store: control records are checked, waiting requests are answered, the
+ * store grows up to its limit. */
+#include "protocol/kvs.h"
+
+#include <string.h>
+
+#include "tests/tap.h"
+
+static void kvs_test_decode(void)
+{
+    struct ski_control head = {SKI_CONTROL_GET, 0, 3, "ports"}, read;
+    const char        *text = (const char *)&head;
+
+    OK(kvs_decode(SKI_CONTROL_GET, 4, text, sizeof head, &read), "a get is decoded");
+    OK(!kvs_decode(SKI_CONTROL_GET, 3, text, sizeof head, &read), "the process does not exist");
+    OK(!kvs_decode(SKI_CONTROL_PUT, 4, text, sizeof head, &read), "a get is no put");
+    OK(!kvs_decode(SKI_CONTROL_GET, 4, text, sizeof head - 1, &read), "a truncated get");
+    head.process = -1;
+    OK(!kvs_decode(SKI_CONTROL_GET, 4, text, sizeof head, &read), "a get of process -1");
+    head.process = 3;
+    head.bytes   = 7;
+    OK(!kvs_decode(SKI_CONTROL_GET, 4, text, sizeof head, &read), "a get with a value");
+    head.bytes = 0;
+    memset(head.key, 'k', sizeof head.key);
+    OK(!kvs_decode(SKI_CONTROL_GET, 4, text, sizeof head, &read), "a key without its 0");
+}
+
+static int kvs_test_answers, kvs_test_requester;
+
+static void kvs_test_on_answer(void *arg, int requester, const struct ski_control *head,
+                               const char *value)
+{
+    (void)arg;
+    kvs_test_answers++;
+    kvs_test_requester = requester;
+    if (head->kind != SKI_CONTROL_VALUE || head->bytes != 5 || memcmp(value, "value", 5) != 0)
+        OK(false, "the answer is the value that was put");
+}
+
+static struct ski_control kvs_test_key(int process)
+{
+    return (struct ski_control){SKI_CONTROL_PUT, 5, process, "key"};
+}
+
+static void kvs_test_wait(struct kvs *kvs)
+{
+    struct ski_control head = kvs_test_key(7);
+
+    OK(kvs_get(kvs, &head, 1) == KVS_FIRST, "the first request waits");
+    OK(kvs_get(kvs, &head, 2) == KVS_WAITING, "the second one too");
+    OK(kvs_put(kvs, &head, "value") && kvs_test_answers == 2, "a put answers both");
+    OK(kvs_get(kvs, &head, 3) == KVS_ANSWERED && kvs_test_requester == 3,
+       "a later request is answered at once");
+    OK(!kvs_put(kvs, &head, "other"), "a value is put once");
+}
+
+static void kvs_test_grow(struct kvs *kvs)
+{
+    struct ski_control head;
+
+    for (int i = 1000; i < 1999; i++) {
+        head = kvs_test_key(i);
+        if (!kvs_put(kvs, &head, "value"))
+            OK(false, "key %d is stored", i);
+    }
+    head = kvs_test_key(5000);
+    OK(kvs_get(kvs, &head, 1) == KVS_FULL, "the store has a limit");
+    for (int i = 1000; i < 1999; i++) {
+        head = kvs_test_key(i);
+        if (kvs_get(kvs, &head, i) != KVS_ANSWERED || kvs_test_requester != i)
+            OK(false, "key %d is found", i);
+    }
+}
+
+int main(void)
+{
+    struct kvs *kvs = kvs_create(1000, kvs_test_on_answer, NULL);
+
+    kvs_test_decode();
+    kvs_test_wait(kvs);
+    kvs_test_grow(kvs);
+    kvs_destroy(kvs);
+    return tap_end();
+}

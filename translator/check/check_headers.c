@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check_headers.c - types that an interface file uses without declaring them.
+ *
+ * The types of C, of interface files and of the runtime are known.  Any other type must come from
+ * a header.  If no header is included, or only standard ones, whose types are recognizable by
+ * their names, the type is unknown: an error.  Otherwise the type is assumed to exist, and the
+ * emitter lets the compiler check it at its location (emit_lines.c).
+ */
+#include "check/check.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
+#include "support/source.h"
+#include "syntax/ident.h"
+
+/* ---- headers ------------------------------------------------------------------------------ */
+
+static const char *const standard_headers[] = {
+    "assert.h",    "complex.h", "ctype.h",   "errno.h",  "fenv.h",   "float.h",    "inttypes.h",
+    "limits.h",    "locale.h",  "math.h",    "setjmp.h", "signal.h", "stdalign.h", "stdarg.h",
+    "stdatomic.h", "stdbool.h", "stddef.h",  "stdint.h", "stdio.h",  "stdlib.h",   "string.h",
+    "strings.h",   "tgmath.h",  "threads.h", "time.h",   "unistd.h", "wchar.h",    NULL,
+};
+
+/* `<stdio.h>`, `"stdio.h"`, `<skua/skua.h>` */
+static bool check_header_is_standard(struct text header)
+{
+    struct text name = {header.at + 1, header.length - 2};
+
+    return header.length > 2 &&
+           (text_index_in(name, standard_headers) >= 0 || text_starts_with(name, "skua/"));
+}
+
+static void check_header_note_item(struct checker *checker, const struct ast_item *item)
+{
+    if (item->kind == ITEM_DIRECTIVE ||
+        (item->kind == ITEM_INCLUDE && !check_header_is_standard(item->is.code.text)))
+        checker->headers = HEADERS_ANY;
+    else if (item->kind == ITEM_INCLUDE && checker->headers == HEADERS_NONE)
+        checker->headers = HEADERS_STANDARD;
+}
+
+/* Modules of other files count as well: their includes are generated into the headers that this
+ * file includes.  A module whose file was not read, which is an error, may declare anything. */
+void check_note_headers(struct checker *checker)
+{
+    for (const struct ast_module *module = checker->tree->modules; module; module = module->next)
+        for (const struct ast_item *item = module->items; item; item = item->next) {
+            check_header_note_item(checker, item);
+            if (item->kind == ITEM_EXTERN && !strmap_find(&checker->modules, item->is.module.text))
+                checker->headers = HEADERS_ANY;
+        }
+}
+
+/* ---- names -------------------------------------------------------------------------------- */
+
+static bool check_header_ends_with(struct text word, const char *end)
+{
+    size_t length = strlen(end);
+
+    return word.length > length && text_is((struct text){text_end(word) - length, length}, end);
+}
+
+/* Returns whether @p word names a type of C, of its library or of the runtime. */
+static bool check_header_is_c_type(struct text word)
+{
+    static const char *const words[] = {"restrict", "inline",  "_Atomic", "_Alignas", "complex",
+                                        "FILE",     "va_list", "jmp_buf", "signed",   NULL};
+
+    return ident_is_type_keyword(word) || text_index_in(word, words) >= 0 ||
+           text_starts_with(word, "skua_") || text_starts_with(word, "__") ||
+           text_starts_with(word, "atomic_") || check_header_ends_with(word, "_t");
+}
+
+/* Returns whether @p word is a generated handle type: `Block_proxy` for a class `Block`. */
+static bool check_header_is_handle_type(const struct checker *checker, struct text word)
+{
+    static const char *const ends[] = {"_proxy", "_element", "_section", "_position", NULL};
+
+    for (const char *const *end = ends; *end; end++)
+        if (check_header_ends_with(word, *end) &&
+            check_find_symbol(checker, (struct text){word.at, word.length - strlen(*end)},
+                              SYMBOL_CLASS))
+            return true;
+    return false;
+}
+
+static bool check_header_is_declared(const struct checker *checker, struct text word)
+{
+    const struct check_symbol *symbol = strmap_find(&checker->symbols, word);
+
+    return (symbol && symbol->kind != SYMBOL_READONLY) ||
+           check_header_is_handle_type(checker, word);
+}
+
+/* ---- types -------------------------------------------------------------------------------- */
+
+/* A type while its words are checked. */
+struct check_type_context {
+    struct checker    *checker;
+    struct source_code type;
+    unsigned           stars;
+    bool               tag; /* the next word is a tag, after `struct`, `union` or `enum` */
+    bool               refused;
+};
+
+static void check_header_note_assumed(const struct check_type_context *words, bool whole)
+{
+    struct ast_assumed_type *assumed = BUMP_NEW(struct ast_assumed_type);
+
+    assumed->type                       = words->type;
+    assumed->whole                      = whole;
+    assumed->unit                       = words->checker->unit;
+    assumed->next                       = words->checker->tree->assumed_types;
+    words->checker->tree->assumed_types = assumed;
+}
+
+static void check_header_reject_unknown(struct check_type_context *words, struct text word)
+{
+    struct checker        *checker    = words->checker;
+    const char            *suggestion = words->tag ? NULL : check_nearest_type(checker, word);
+    struct source_location location   = source_locate(words->type.location.source, word.at);
+
+    words->refused = true;
+    if (strmap_put(&checker->unknown, word, checker))
+        return; /* reported before */
+    diagnostic_error_at(location, word.length, "unknown type `%s%.*s'", words->tag ? "struct " : "",
+                        TEXT_ARGS(word));
+    if (suggestion)
+        diagnostic_hint("did you mean `%s'?", suggestion);
+    else
+        diagnostic_hint("declare `struct %.*s { ... };', or include the header that declares it: "
+                        "`include \"file.h\";'",
+                        TEXT_ARGS(word));
+}
+
+static void check_header_look_at_word(struct text word, void *arg)
+{
+    struct check_type_context *words = arg;
+    bool                       tag   = words->tag;
+
+    words->tag = text_is(word, "struct") || text_is(word, "union") || text_is(word, "enum");
+    if (words->tag || (!tag && check_header_is_c_type(word)) ||
+        check_header_is_declared(words->checker, word))
+        return;
+    words->tag = tag;
+    if (words->checker->headers == HEADERS_ANY || (tag && words->checker->headers))
+        check_header_note_assumed(words, tag && !words->stars);
+    else if (!tag || !words->stars)
+        check_header_reject_unknown(words, word);
+    words->tag = false;
+}
+
+bool check_type_names(struct checker *checker, struct source_code type, unsigned stars)
+{
+    struct check_type_context words = {checker, type, stars, false, false};
+
+    if (type.text.at && type.location.source == checker->tree->source)
+        ident_for_each(type, check_header_look_at_word, &words);
+    return !words.refused;
+}

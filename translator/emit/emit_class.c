@@ -1,0 +1,683 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit_class.c - classes: their types, the creation and lookup of objects, and the functions that
+ * the runtime calls to construct, destroy and migrate them.
+ */
+#include "emit/emit_parts.h"
+
+#include "support/bump.h"
+
+static bool emit_class_is_single(const struct ast_class *class)
+{
+    return class->kind == CLASS_CHARE || class->kind == CLASS_MAINCHARE;
+}
+
+static struct ast_entry *emit_class_destructor_of(const struct ast_class *class)
+{
+    for (struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->kind == ENTRY_DESTRUCTOR)
+            return entry;
+    return NULL;
+}
+
+/* Returns whether objects can be packed. */
+static bool emit_class_has_pup(const struct ast_class *class)
+{
+    return (class->has_state || class->migratable) && class->kind != CLASS_MAINCHARE;
+}
+
+/* ---- types -------------------------------------------------------------------------------- */
+
+/* Emits the types of an interface: a reference to an object, and the index of its class. */
+static void emit_class_interface_types(struct writer *to, const struct ast_class *class)
+{
+    writer_put(to,
+               "/** A reference to an object of any class that implements the interface %.*s. */\n"
+               "typedef struct {\n    skua_ref ref; /* for the functions of skua/object.h */\n"
+               "    uint32_t of;  /* index of its class */\n"
+               "} %.*s_element;\n\n",
+               NAME_ARGS(class), NAME_ARGS(class));
+    writer_put(to, "struct %.*s__table {\n", NAME_ARGS(class));
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        writer_put(to, "    skua_entry %.*s;\n", NAME_ARGS(entry));
+    if (!class->entries)
+        writer_put(to, "    char skua_nothing;\n");
+    writer_put(to,
+               "};\n\n"
+               "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to);\n"
+               "uint32_t %.*s__add(const struct %.*s__table *skua_table);\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+               NAME_ARGS(class));
+}
+
+/* Emits a type that wraps a handle of the runtime. */
+static void emit_class_handle(struct writer *to, const struct ast_class *class, const char *what,
+                              const char *member, const char *header, const char *suffix)
+{
+    writer_put(to,
+               "/** A reference to %s of %.*s. */\ntypedef struct {\n    %s; /* for the functions "
+               "of skua/%s.h */\n"
+               "} %.*s_%s;\n\n",
+               what, NAME_ARGS(class), member, header, NAME_ARGS(class), suffix);
+}
+
+void emit_class_types(struct emit_files to, const struct ast_class *class)
+{
+    if (class->kind == CLASS_INTERFACE) {
+        emit_class_interface_types(to.header, class);
+        return;
+    }
+    writer_put(to.header, "typedef struct %.*s %.*s;\n\n", NAME_ARGS(class), NAME_ARGS(class));
+    if (emit_class_is_single(class)) {
+        emit_class_handle(to.header, class, "an object", "skua_ref ref", "object", "proxy");
+        return;
+    }
+    emit_class_handle(to.header, class, "all objects", "skua_collection all", "collection",
+                      "proxy");
+    emit_class_handle(to.header, class, "one object", "skua_ref ref", "object", "element");
+    emit_class_handle(to.header, class, "a section", "skua_section section", "section", "section");
+}
+
+/* ---- references --------------------------------------------------------------------------- */
+
+static const char *const axis[] = {"i", "j", "k", "l", "m", "n"};
+
+/* Emits `int i, int j`, with @p before and @p prefix in front of each name. */
+static void emit_class_axes(struct writer *to, unsigned dims, const char *before,
+                            const char *prefix)
+{
+    for (unsigned d = 0; d < dims; d++)
+        writer_put(to, "%s%s%s%s", d > 0 ? ", " : "", before, prefix, axis[d]);
+}
+
+static void emit_class_at(struct writer *to, const struct ast_class *class)
+{
+    writer_put(to,
+               "/** Returns a reference to the object of %s, which need not exist. */\n"
+               "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ",
+               class->kind == CLASS_ARRAY   ? "an index"
+               : class->kind == CLASS_GROUP ? "a PE"
+                                            : "a process",
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+    if (class->kind != CLASS_ARRAY) {
+        writer_put(to,
+                   "int skua_number)\n{\n    %.*s_element skua_found = {skua_member(skua_in.all, "
+                   "skua_number)};\n\n    return skua_found;\n}\n\n",
+                   NAME_ARGS(class));
+    } else if (class->dims > 0) {
+        emit_class_axes(to, class->dims, "int ", "skua_");
+        writer_put(to,
+                   ")\n{\n    %.*s_element skua_found = {skua_element(skua_in.all, skua_index%u(",
+                   NAME_ARGS(class), class->dims);
+        emit_class_axes(to, class->dims, "", "skua_");
+        writer_put(to, "))};\n\n    return skua_found;\n}\n\n");
+    } else {
+        writer_put(to,
+                   "%.*s skua_which)\n{\n    %.*s_element skua_found = {skua_element(skua_in.all, "
+                   "skua_index_bytes(&skua_which, sizeof skua_which))};\n\n"
+                   "    SKUA_STATIC_ASSERT(sizeof skua_which <= SKUA_INDEX_MAX, "
+                   "\"an index has at most SKUA_INDEX_MAX bytes\");\n"
+                   "    return skua_found;\n}\n\n",
+                   TEXT_ARGS(class->index.text), NAME_ARGS(class));
+    }
+}
+
+/* Emits the function that returns the index of an object: an int, a struct, or the index type. */
+static void emit_class_index(struct writer *to, const struct ast_class *class)
+{
+    if (class->kind != CLASS_ARRAY || class->dims == 1) {
+        writer_put(to,
+                   "/** Returns the index of an object. */\n"
+                   "static inline int %.*s_index(const %.*s *self)\n{\n"
+                   "    return skua_index_of(self).at.x[0];\n}\n\n",
+                   NAME_ARGS(class), NAME_ARGS(class));
+    } else if (class->dims > 0) {
+        writer_put(
+            to,
+            "/** The index of an object, one member per dimension. */\ntypedef struct {\n    int ");
+        emit_class_axes(to, class->dims, "", "");
+        writer_put(to, ";\n} %.*s_position;\n\n", NAME_ARGS(class));
+        writer_put(to,
+                   "/** Returns the index of an object. */\n"
+                   "static inline %.*s_position %.*s_index(const %.*s *self)\n{\n"
+                   "    skua_index skua_at = skua_index_of(self);\n"
+                   "    %.*s_position skua_found = {",
+                   NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+        for (unsigned d = 0; d < class->dims; d++)
+            writer_put(to, "%sskua_at.at.x[%u]", d > 0 ? ", " : "", d);
+        writer_put(to, "};\n\n    return skua_found;\n}\n\n");
+    } else {
+        writer_put(to,
+                   "/** Returns the index of an object. */\n"
+                   "static inline %.*s %.*s_index(const %.*s *self)\n{\n"
+                   "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_which;\n\n"
+                   "    memcpy(&skua_which, skua_at.at.raw, sizeof skua_which);\n"
+                   "    return skua_which;\n}\n\n",
+                   TEXT_ARGS(class->index.text), NAME_ARGS(class), NAME_ARGS(class),
+                   TEXT_ARGS(class->index.text));
+    }
+}
+
+static void emit_class_references(struct writer *to, const struct ast_class *class)
+{
+    const char *element = emit_element_type(class);
+
+    writer_put(to,
+               "/** Returns a reference to an object, which can be sent to others. */\n"
+               "static inline %s %.*s_self(const %.*s *self)\n{\n"
+               "    %s skua_it = {skua_ref_of(self)};\n\n    return skua_it;\n}\n\n",
+               element, NAME_ARGS(class), NAME_ARGS(class), element);
+    writer_put(to,
+               "/** Returns the object if it is on this PE, else NULL.  The pointer is valid until "
+               "the caller\n"
+               " *  returns to the scheduler or waits. */\n"
+               "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
+               "(%.*s *)skua_object_here(skua_to.ref);\n}\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), element, NAME_ARGS(class));
+    if (emit_class_is_single(class))
+        return;
+    writer_put(
+        to,
+        "/** Returns the collection that an object belongs to. */\n"
+        "static inline %.*s_proxy %.*s_of(const %.*s *self)\n{\n"
+        "    %.*s_proxy skua_all = {skua_collection_of(self)};\n\n    return skua_all;\n}\n\n",
+        NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+    emit_class_at(to, class);
+    emit_class_index(to, class);
+    writer_put(to,
+               "/** Creates a section of the objects with the given indices, for multicasts and "
+               "reductions. */\n"
+               "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index "
+               "*skua_indices, "
+               "size_t skua_count)\n{\n"
+               "    %.*s_section skua_some = {skua_section_create(skua_in.all, skua_indices, "
+               "skua_count)};\n\n    return skua_some;\n}\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+}
+
+/* ---- creation ----------------------------------------------------------------------------- */
+
+/* A function that creates objects. */
+struct emit_creation {
+    const char *result, *name, *before, *call;
+    const char *first;   /* statements in front of the call, or NULL */
+    const char *comment; /* for the header */
+};
+
+static void emit_class_creation_head(struct writer              *to, const struct ast_class *class,
+                                     const struct ast_entry     *constructor,
+                                     const struct emit_creation *creation)
+{
+    bool none = !constructor || !constructor->parameters;
+
+    writer_put(to, "%s%.*s_%s(%s", creation->result, NAME_ARGS(class), creation->name,
+               creation->before);
+    if (!none)
+        emit_parameters(to, constructor, !*creation->before);
+    writer_put(to, none && !*creation->before ? "void)" : ")");
+}
+
+static void emit_class_creation_body(struct writer              *to, const struct ast_class *class,
+                                     const struct ast_entry     *constructor,
+                                     const struct emit_creation *creation)
+{
+    enum emit_marshal_format format =
+        constructor ? emit_marshal_format_of(constructor) : MARSHAL_NONE;
+    bool        value = *creation->result != 'v';
+    const char *type  = value ? bump_printf("%.*s_proxy", NAME_ARGS(class)) : "";
+    const char *give  = value ? bump_printf("%s skua_made = {", type) : "";
+    const char *end   = value ? "}" : "";
+
+    writer_put(to, "%s", creation->first ? creation->first : "");
+    if (format == MARSHAL_NONE) {
+        writer_put(to, "    %s%sNULL, 0)%s;\n", give, creation->call, end);
+    } else if (format == MARSHAL_FIXED) {
+        writer_put(to, "    const struct %s skua_args = ", emit_stem_of(class, constructor));
+        emit_initializer(to, constructor);
+        writer_put(to, ";\n\n    %s%s&skua_args, sizeof skua_args)%s;\n", give, creation->call,
+                   end);
+    } else {
+        writer_put(to, "    skua_msg *skua_packed = ");
+        if (format == MARSHAL_MESSAGE) {
+            writer_put(to, "%.*s__message(%.*s);\n", NAME_ARGS(constructor->parameters->message),
+                       NAME_ARGS(constructor->parameters));
+        } else {
+            writer_put(to, "%s_pack(", emit_stem_of(class, constructor));
+            emit_arguments(to, constructor, true);
+            writer_put(to, ");\n");
+        }
+        writer_put(to, "%s    %s%sskua_msg_data(skua_packed), skua_msg_size(skua_packed))%s;\n",
+                   value ? "" : "\n", give, creation->call, end);
+        writer_put(to, "%s    skua_msg_free(skua_packed);\n", value ? "\n" : "");
+    }
+    if (value)
+        writer_put(to, "    return skua_made;\n");
+}
+
+static void emit_class_creation_function(struct emit_files to, const struct ast_class *class,
+                                         const struct emit_creation *creation)
+{
+    const struct ast_entry *constructor = emit_constructor_of(class);
+
+    writer_put(to.header, "/** %s */\n", creation->comment);
+    emit_class_creation_head(to.header, class, constructor, creation);
+    writer_put(to.header, ";\n");
+    emit_class_creation_head(to.source, class, constructor, creation);
+    writer_put(to.source, "\n{\n");
+    emit_class_creation_body(to.source, class, constructor, creation);
+    writer_put(to.source, "}\n\n");
+}
+
+/* Emits the declaration of `skua_def`: an array of the given sizes, or an empty one. */
+static void emit_class_array_def(struct writer *to, const struct ast_class *class)
+{
+    writer_put(to,
+               "    skua_array_def skua_def;\n\n    memset(&skua_def, 0, sizeof skua_def);\n"
+               "    skua_def.dims = %u;\n",
+               class->dims);
+    if (class->dims == 0)
+        writer_put(to, "    skua_def.flags = SKUA_ARRAY_OPEN;\n");
+    else
+        writer_put(to, "    skua_def.range.dims = %u;\n", class->dims);
+    for (unsigned d = 0; d < class->dims; d++)
+        writer_put(to, "    skua_def.range.upper[%u] = skua_%s;\n", d, axis[d]);
+    writer_put(to, "\n");
+}
+
+static void emit_class_array_creation(struct emit_files to, const struct ast_class *class)
+{
+    const char          *proxy = bump_printf("%.*s_proxy ", NAME_ARGS(class));
+    struct writer        sizes = {NULL, 0, 0}, first = {NULL, 0, 0};
+    struct emit_creation plain = {
+        .result  = proxy,
+        .name    = "new",
+        .call    = bump_printf("skua_array_create(%.*s__class, &skua_def, ", NAME_ARGS(class)),
+        .comment = class->dims > 0 ? "Creates an array of the given sizes with all its elements."
+                                   : "Creates an array without elements, to be inserted later."};
+    struct emit_creation with = {
+        .result  = proxy,
+        .name    = "new_with",
+        .before  = "const skua_array_def *skua_def",
+        .call    = bump_printf("skua_array_create(%.*s__class, skua_def, ", NAME_ARGS(class)),
+        .comment = "Creates an array with bounds, a map and flags chosen by the caller."};
+    struct emit_creation insert = {
+        .result  = "void ",
+        .name    = "insert",
+        .before  = bump_printf("%.*s_element skua_to, int skua_on", NAME_ARGS(class)),
+        .call    = "skua_array_insert(skua_to.ref, skua_on, ",
+        .comment = "Creates an element of an open array on a PE; SKUA_ANY_PE: on its home PE."};
+
+    emit_class_axes(&sizes, class->dims, "int ", "skua_");
+    writer_put(&sizes, "%c", 0);
+    emit_class_array_def(&first, class);
+    writer_put(&first, "%c", 0);
+    plain.before = sizes.at;
+    plain.first  = first.at;
+    emit_class_creation_function(to, class, &plain);
+    emit_class_creation_function(to, class, &with);
+    emit_class_creation_function(to, class, &insert);
+    writer_free(&sizes);
+    writer_free(&first);
+}
+
+static void emit_class_chare_creation(struct emit_files to, const struct ast_class *class)
+{
+    const char          *proxy = bump_printf("%.*s_proxy ", NAME_ARGS(class));
+    struct emit_creation any   = {
+          .result  = proxy,
+          .name    = "new",
+          .before  = "",
+          .call    = bump_printf("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME_ARGS(class)),
+          .comment = "Creates a chare on a PE that the runtime chooses."};
+    struct emit_creation on = {
+        .result  = proxy,
+        .name    = "new_on",
+        .before  = "int skua_on",
+        .call    = bump_printf("skua_chare_create(%.*s__class, skua_on, ", NAME_ARGS(class)),
+        .comment = "Creates a chare on the given PE."};
+
+    emit_class_creation_function(to, class, &any);
+    emit_class_creation_function(to, class, &on);
+}
+
+static void emit_class_group_creation(struct emit_files to, const struct ast_class *class)
+{
+    bool                 processes = class->kind == CLASS_NODEGROUP;
+    struct emit_creation group     = {
+            .result  = bump_printf("%.*s_proxy ", NAME_ARGS(class)),
+            .name    = "new",
+            .before  = "",
+            .call    = bump_printf("skua_%sgroup_create(%.*s__class, ", processes ? "process_" : "",
+                                   NAME_ARGS(class)),
+            .comment = processes ? "Creates a group with a member in each process."
+                                 : "Creates a group with a member on each PE."};
+
+    emit_class_creation_function(to, class, &group);
+}
+
+static void emit_class_creation(struct emit_files to, const struct ast_class *class)
+{
+    if (class->kind == CLASS_ARRAY)
+        emit_class_array_creation(to, class);
+    else if (class->kind == CLASS_CHARE)
+        emit_class_chare_creation(to, class);
+    else if (class->kind != CLASS_MAINCHARE)
+        emit_class_group_creation(to, class);
+    writer_put(to.header, "\n");
+}
+
+/* ---- what the runtime calls --------------------------------------------------------------- */
+
+/* Emits the declaration of `self`. */
+static void emit_class_self(struct writer *to, const struct ast_class *class)
+{
+    writer_put(to, "    %.*s *self = (%.*s *)skua_object;\n", NAME_ARGS(class), NAME_ARGS(class));
+}
+
+/* Emits the constructor's parameters that initial values of the state use. */
+static void emit_class_constructor_names(struct writer          *to, const struct ast_class *class,
+                                         const struct ast_entry *constructor)
+{
+    for (const struct ast_parameter *p = constructor->parameters; p; p = p->next)
+        if (emit_default_mentions(class, p)) {
+            writer_put(to, "    ");
+            emit_const_parameter(to, p);
+            if (p->passing == PASS_MESSAGE)
+                writer_put(to, " = skua_args;\n");
+            else
+                writer_put(to, " = skua_args%s%.*s;\n", emit_member_operator(constructor),
+                           NAME_ARGS(p));
+        }
+}
+
+/* Returns whether the constructor only gives the fields their initial values. */
+static bool emit_class_constructs_nothing(const struct ast_entry *constructor)
+{
+    const struct ast_statement *body = constructor->body;
+
+    return body && body->kind == STATEMENT_BLOCK && !body->body;
+}
+
+static void emit_class_constructor_call(struct writer          *to, const struct ast_class *class,
+                                        const struct ast_entry *constructor)
+{
+    if (emit_class_constructs_nothing(constructor)) {
+        if (emit_copies_message(constructor))
+            writer_put(to, "    skua_msg_free(skua_packed);\n");
+        return;
+    }
+    if (constructor->body) {
+        writer_put(to, "    skua_flow_begin(&%.*s__flow, self, &%s_strand, %s);\n",
+                   NAME_ARGS(class), emit_stem_of(class, constructor),
+                   emit_copies_message(constructor) ? "skua_arrival_of(skua_packed)"
+                                                    : "skua_arrival_from(skua_data, skua_bytes)");
+        return;
+    }
+    writer_put(to, "    %.*s_on_create(self", NAME_ARGS(class));
+    if (emit_marshal_format_of(constructor) == MARSHAL_MESSAGE)
+        writer_put(to, ", skua_args");
+    else
+        for (const struct ast_parameter *p = constructor->parameters; p; p = p->next)
+            writer_put(to, ", skua_args%s%.*s", emit_member_operator(constructor), NAME_ARGS(p));
+    writer_put(to, ");\n");
+}
+
+/* Emits the binding of the class's streams to @p object, a member of a group. */
+static void emit_class_stream_binding(struct writer *to, const struct ast_class *class,
+                                      const char    *object)
+{
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->attributes & ATTRIBUTE_AGGREGATE && class->kind != CLASS_ARRAY)
+            writer_put(to, "    skua_stream_bind(%s_stream, %s);\n", emit_stem_of(class, entry),
+                       object);
+}
+
+static void emit_class_construct(struct writer *to, const struct ast_class *class)
+{
+    const struct ast_entry *constructor = emit_constructor_of(class);
+    bool                    args        = constructor && constructor->parameters;
+
+    writer_put(to,
+               "static void %.*s__construct(void *skua_object, const void *skua_data, size_t "
+               "skua_bytes)\n{\n",
+               NAME_ARGS(class));
+    emit_class_self(to, class);
+    if (args && emit_marshal_format_of(constructor) == MARSHAL_MESSAGE)
+        emit_message_open(to, class, constructor);
+    else if (args)
+        emit_open_call(to, class, constructor, "skua_args", "skua_data", "skua_bytes");
+    if (args)
+        emit_class_constructor_names(to, class, constructor);
+    writer_put(to, "\n");
+    emit_class_stream_binding(to, class, "self");
+    emit_state_defaults(to, class);
+    if (constructor)
+        emit_class_constructor_call(to, class, constructor);
+    writer_put(to, "    (void)self, (void)skua_data, (void)skua_bytes%s;\n}\n\n",
+               args ? ", (void)skua_args" : "");
+}
+
+static void emit_class_destroy(struct writer *to, const struct ast_class *class)
+{
+    writer_put(to, "static void %.*s__destroy(void *skua_object)\n{\n", NAME_ARGS(class));
+    emit_class_self(to, class);
+    writer_put(to, "\n");
+    if (emit_class_destructor_of(class))
+        writer_put(to, "    %.*s_on_destroy(self);\n", NAME_ARGS(class));
+    emit_class_stream_binding(to, class, "NULL");
+    emit_state_free(to, class);
+    if (emit_has_flow(class))
+        writer_put(to, "    skua_flow_destroy(&%.*s__flow, self);\n", NAME_ARGS(class));
+    writer_put(to, "    (void)self;\n}\n\n");
+}
+
+static void emit_class_pup(struct writer *to, const struct ast_class *class)
+{
+    if (!emit_class_has_pup(class))
+        return;
+    writer_put(to, "static void %.*s__pup(skua_pup *skua_p, void *skua_object)\n{\n",
+               NAME_ARGS(class));
+    emit_class_self(to, class);
+    writer_put(to, "\n");
+    if (class->has_state)
+        emit_state_pup(to, class);
+    else
+        writer_put(to, "    %.*s_on_pup(skua_p, self);\n", NAME_ARGS(class));
+    if (emit_has_flow(class))
+        writer_put(to, "    skua_flow_pup(&%.*s__flow, skua_p, self);\n", NAME_ARGS(class));
+    writer_put(to, "    (void)skua_p, (void)self;\n}\n\n");
+}
+
+/* ---- functions that the user defines ------------------------------------------------------ */
+
+static bool emit_class_is_user_function(const struct ast_entry *entry)
+{
+    return !entry->body && !entry->awaited;
+}
+
+static void emit_class_user_functions(struct writer *to, const struct ast_class *class)
+{
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        if (!emit_class_is_user_function(entry))
+            continue;
+        if (entry->kind == ENTRY_CONSTRUCTOR) {
+            writer_put(to, "void %.*s_on_create(%.*s *self", NAME_ARGS(class), NAME_ARGS(class));
+        } else if (entry->kind == ENTRY_DESTRUCTOR) {
+            writer_put(to, "void %.*s_on_destroy(%.*s *self", NAME_ARGS(class), NAME_ARGS(class));
+        } else {
+            emit_result_type(to, entry);
+            writer_put(to, "%.*s_on_%.*s(%.*s *self", NAME_ARGS(class), NAME_ARGS(entry),
+                       NAME_ARGS(class));
+        }
+        emit_parameters(to, entry, false);
+        writer_put(to, ");\n");
+    }
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        if (emit_has_post(entry)) {
+            emit_post_head(to, class, entry);
+            writer_put(to, ";\n");
+        } else if (emit_has_landing(entry)) {
+            emit_land_head(to, class, entry);
+            writer_put(to, ";\n");
+        }
+    if (class->migratable && !class->has_state)
+        writer_put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME_ARGS(class),
+                   NAME_ARGS(class));
+    writer_put(to, "\n");
+}
+
+/* ---- interfaces --------------------------------------------------------------------------- */
+
+static void emit_class_interface(struct writer *to, const struct ast_class *class)
+{
+    writer_put(to,
+               "#define %.*s__CLASSES 64\n\n"
+               "static struct %.*s__table %.*s__tables[%.*s__CLASSES];\n"
+               "static uint32_t %.*s__count;\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+               NAME_ARGS(class));
+    writer_put(
+        to,
+        "uint32_t %.*s__add(const struct %.*s__table *skua_table)\n{\n"
+        "    if (%.*s__count == %.*s__CLASSES)\n"
+        "        skua_abort(\"more than %%d classes have the interface %.*s\", %.*s__CLASSES);\n"
+        "    %.*s__tables[%.*s__count] = *skua_table;\n"
+        "    return %.*s__count++;\n}\n\n",
+        NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+        NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+    writer_put(to,
+               "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to)\n{\n"
+               "    if (skua_to.of >= %.*s__count)\n"
+               "        skua_abort(\"no object of the interface %.*s: was its reference made by "
+               "..._as_%.*s()?\");\n"
+               "    return &%.*s__tables[skua_to.of];\n}\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class),
+               NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+}
+
+/* Circle_as_Shape() */
+static void emit_class_bases(struct emit_files to, const struct ast_class *class)
+{
+    const char *element = emit_element_type(class);
+
+    for (const struct ast_base *base = class->bases; base; base = base->next) {
+        writer_put(to.header, "extern uint32_t %.*s__as_%.*s;\n\n", NAME_ARGS(class),
+                   NAME_ARGS(base));
+        writer_put(to.source, "uint32_t %.*s__as_%.*s;\n", NAME_ARGS(class), NAME_ARGS(base));
+        writer_put(to.header,
+                   "static inline %.*s_element %.*s_as_%.*s(%s skua_it)\n{\n"
+                   "    %.*s_element skua_as = {skua_it.ref, %.*s__as_%.*s};\n\n    return "
+                   "skua_as;\n}\n\n",
+                   NAME_ARGS(base), NAME_ARGS(class), NAME_ARGS(base), element, NAME_ARGS(base),
+                   NAME_ARGS(class), NAME_ARGS(base));
+    }
+}
+
+static void emit_class_base_registration(struct writer         *to, const struct ast_class *class,
+                                         const struct ast_base *base)
+{
+    writer_put(to, "    {\n        const struct %.*s__table skua_table = {", NAME_ARGS(base));
+    for (const struct ast_entry *entry = base->class->entries; entry; entry = entry->next)
+        writer_put(to, "%s%.*s__%.*s_entry", entry == base->class->entries ? "" : ", ",
+                   NAME_ARGS(class), NAME_ARGS(entry));
+    if (!base->class->entries)
+        writer_put(to, "0");
+    writer_put(to, "};\n\n        %.*s__as_%.*s = %.*s__add(&skua_table);\n    }\n",
+               NAME_ARGS(class), NAME_ARGS(base), NAME_ARGS(base));
+}
+
+/* ---- classes ------------------------------------------------------------------------------ */
+
+/* Emits the handles of the class and its entries. */
+static void emit_class_ids(struct emit_files to, const struct ast_class *class)
+{
+    writer_put(to.header, "extern skua_class %.*s__class;\n", NAME_ARGS(class));
+    writer_put(to.source, "skua_class %.*s__class;\n", NAME_ARGS(class));
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        bool stream = entry->attributes & ATTRIBUTE_AGGREGATE;
+
+        if (entry->kind != ENTRY_METHOD || entry->attributes & ATTRIBUTE_LOCAL)
+            continue;
+        if (stream)
+            writer_put(to.source, "static skua_stream %s_stream;\n", emit_stem_of(class, entry));
+        if (stream && class->kind != CLASS_ARRAY)
+            continue;
+        writer_put(to.header, "extern skua_entry %s_entry;\n", emit_stem_of(class, entry));
+        writer_put(to.source, "skua_entry %s_entry;\n", emit_stem_of(class, entry));
+    }
+    writer_put(to.header, "\n");
+    writer_put(to.source, "\n");
+}
+
+/* A class without state needs a struct of the user's.  If that is missing, the compiler's first
+ * error quotes this line. */
+static void emit_class_struct_check(struct writer *to, const struct ast_class *class)
+{
+    if (!class->has_state)
+        writer_put(to,
+                   "enum { %.*s__bytes = sizeof(%.*s) }; /* no `state': define struct %.*s in an "
+                   "included header */\n\n",
+                   NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+}
+
+static void emit_class_headline(struct emit_files to, const struct ast_class *class)
+{
+    writer_put(to.header, "/* ---- %.*s ---- */\n\n", NAME_ARGS(class));
+    writer_put(to.source, "/* ---- %.*s ---- */\n\n", NAME_ARGS(class));
+}
+
+void emit_class(struct emit_files to, const struct ast_class *class)
+{
+    emit_class_headline(to, class);
+    if (class->kind != CLASS_INTERFACE)
+        emit_class_struct_check(to.source, class);
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        emit_marshalling(to, class, entry);
+    if (class->kind == CLASS_INTERFACE) {
+        emit_class_interface(to.source, class);
+    } else {
+        emit_class_ids(to, class);
+        emit_class_references(to.header, class);
+        emit_class_creation(to, class);
+        emit_class_bases(to, class);
+    }
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        emit_sends(to, class, entry);
+    if (class->kind == CLASS_INTERFACE)
+        return;
+    emit_class_user_functions(to.header, class);
+    emit_class_flow(to, class);
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        emit_dispatch(to, class, entry);
+    emit_class_construct(to.source, class);
+    emit_class_destroy(to.source, class);
+    emit_class_pup(to.source, class);
+}
+
+void emit_class_registration(struct writer *to, const struct ast_class *class)
+{
+    if (class->kind == CLASS_INTERFACE)
+        return;
+    writer_put(to,
+               "    {\n        skua_class_def skua_def;\n\n"
+               "        memset(&skua_def, 0, sizeof skua_def);\n"
+               "        skua_def.name = \"%.*s\";\n        skua_def.bytes = ",
+               NAME_ARGS(class));
+    if (emit_has_flow(class))
+        writer_put(to, "SKUA_FLOW_BYTES(sizeof(%.*s), %u);\n", NAME_ARGS(class),
+                   class->awaited_entries);
+    else
+        writer_put(to, "sizeof(%.*s);\n", NAME_ARGS(class));
+    writer_put(to,
+               "        skua_def.construct = %.*s__construct;\n"
+               "        skua_def.destroy = %.*s__destroy;\n",
+               NAME_ARGS(class), NAME_ARGS(class));
+    if (emit_class_has_pup(class))
+        writer_put(to, "        skua_def.pup = %.*s__pup;\n", NAME_ARGS(class));
+    writer_put(to, "        %.*s__class = skua_class_register(&skua_def);\n    }\n",
+               NAME_ARGS(class));
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        emit_entry_registration(to, class, entry);
+    for (const struct ast_base *base = class->bases; base; base = base->next)
+        emit_class_base_registration(to, class, base);
+}

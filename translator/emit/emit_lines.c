@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit_lines.c - errors in the generated header are reported at lines of the interface file.
+ *
+ * Types and includes of the user's end up in the header, where a compiler reports what is wrong
+ * with them.  While the generated source is compiled, the header gives their locations:
+ *
+ *     #ifdef jacobi_ci__line_1              in the header
+ *     typedef
+ *     #line jacobi_ci__line_1 "jacobi.ci"
+ *                        grid
+ *     #line 40 "jacobi.ci.h"
+ *         Block__type_1;
+ *     #endif
+ *
+ *     #define jacobi_ci__line_1 12          in the source, before it includes the header
+ *
+ * The line numbers are not in the header.  Otherwise the header, and all files that include it,
+ * would have to be recompiled whenever a line is added to a body.
+ */
+#include "emit/emit_parts.h"
+
+#include <string.h>
+
+#include "support/bump.h"
+
+static const char *emit_lines_define(struct emit_files to, struct source_location location)
+{
+    const char *macro = bump_printf("%s__line_%u", to.lines->stem, ++to.lines->count);
+
+    writer_put(&to.lines->defines, "#define %s %u\n", macro, location.line);
+    return macro;
+}
+
+void emit_include(struct emit_files to, const struct ast_item *item)
+{
+    const char *macro = emit_lines_define(to, item->location);
+
+    writer_put(to.header, "#ifdef %s\n", macro);
+    writer_put_line_at(to.header, macro, item->location);
+    writer_put(to.header, "#include %.*s\n#else\n#include %.*s\n#endif\n",
+               TEXT_ARGS(item->is.code.text), TEXT_ARGS(item->is.code.text));
+    writer_put_line_end(to.header);
+}
+
+/* Checks a struct by its size, because a typedef accepts an incomplete one; other types by their
+ * name. */
+static void emit_lines_type_check(struct emit_files to, const struct ast_assumed_type *assumed,
+                                  struct text name)
+{
+    struct writer *header = to.header;
+    const char    *macro  = emit_lines_define(to, assumed->type.location);
+    const char    *check  = bump_printf("%.*s__type_%u", TEXT_ARGS(name), to.lines->count);
+    const char    *size   = assumed->whole ? "sizeof(" : "";
+    int            margin = (int)assumed->type.location.column - 1 - (int)strlen(size);
+
+    writer_put(header, "#ifdef %s\n", macro);
+    if (assumed->whole)
+        writer_put(header, "enum { %s =\n", check);
+    else
+        writer_put(header, "typedef\n");
+    writer_put_line_at(header, macro, assumed->type.location);
+    writer_put(header, "%*s%s", margin > 0 ? margin : 0, "", size);
+    writer_put_flat(header, assumed->type.text);
+    writer_put(header, "\n");
+    writer_put_line_end(header);
+    if (assumed->whole)
+        writer_put(header, "    ) };\n#endif\n\n");
+    else
+        writer_put(header, "    %s;\n#endif\n\n", check);
+}
+
+/* Returns whether an equal type follows in the list, which is in reverse order. */
+static bool emit_lines_is_repeated(const struct ast_assumed_type *assumed)
+{
+    for (const struct ast_assumed_type *b = assumed->next; b; b = b->next)
+        if (b->unit == assumed->unit && b->whole == assumed->whole &&
+            text_equal(b->type.text, assumed->type.text))
+            return true;
+    return false;
+}
+
+void emit_type_checks(struct emit_files to, const void *unit, struct text name)
+{
+    for (const struct ast_assumed_type *b = to.lines->tree->assumed_types; b; b = b->next)
+        if (b->unit == unit && !emit_lines_is_repeated(b))
+            emit_lines_type_check(to, b, name);
+}
