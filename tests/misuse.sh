@@ -107,7 +107,7 @@ misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. gives an answer; 
 misuse wait-for-none 'skua_invoke_reply: thing::poke of thing .19. is not SKUA_ENTRY_SYNC'
 misuse reply-to-nobody 'skua_reply: no entry that is SKUA_ENTRY_SYNC is running here'
 misuse migrate-member 'skua_migrate: thing .1. is a member of a group, which does not move'
-misuse delete-member 'thing .1. is a member of a group, which is deleted as a whole'
+misuse delete-member 'skua_delete: thing .1. is a member of a group, which is deleted as a whole'
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/pe/pe.h"
-#include "objects/objects.h"
+#include "objects/model/objects_pe.h"
 
 void skua_malformed(const char *entry, size_t bytes)
 {
@@ -38,7 +38,7 @@ void skua_answer_wait(skua_future *answer, const char *entry, void *result, size
     size_t      size = 0;
     const void *data;
 
-    if (SKI_SELF()->objects->gate)
+    if (ski_objects_gated(SKI_SELF()->objects))
         ski_misuse(
             "%s waits for a result before the program has started; no entry runs until the main "
             "chare has been constructed",

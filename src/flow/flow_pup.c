@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "flow/flow.h"
 #include "objects/zerocopy/inplace.h"
-#include "objects/chare/object.h"
-#include "objects/chare/pup.h"
+#include "objects/model/element.h"
+#include "objects/model/pup.h"
 
 struct flow_pup_head {
     uint64_t age, frames;

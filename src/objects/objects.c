@@ -5,58 +5,73 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "objects/chare/class.h"
-#include "objects/chare/collection.h"
-#include "objects/services/detector.h"
 #include "objects/chare/callback_table.h"
+#include "objects/chare/creation.h"
+#include "objects/chare/invoke.h"
+#include "objects/chare/seed.h"
+#include "objects/collective/array_broadcast.h"
+#include "objects/collective/array_reduction.h"
+#include "objects/collective/section.h"
+#include "objects/collective/section_multicast.h"
+#include "objects/location/closing.h"
+#include "objects/location/insertion.h"
+#include "objects/location/location.h"
+#include "objects/location/migration.h"
+#include "objects/services/detector.h"
 #include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
-#include "objects/chare/invoke.h"
-#include "objects/zerocopy/learned_channel.h"
 #include "objects/services/program.h"
 #include "objects/services/quiescence.h"
-#include "objects/collective/section.h"
-#include "objects/chare/seed.h"
 #include "objects/services/stream.h"
 #include "objects/services/termination.h"
+#include "objects/zerocopy/learned_channel.h"
+#include "objects/zerocopy/nocopy.h"
+
+/* The modules of this layer that observe it.  An event reaches them in this order:
+ *   - learned channels first: no other PE writes to an element when others look at it;
+ *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
+ *   - location behind those: the home of an element hears of its arrival or deletion when it is
+ *     counted everywhere else;
+ *   - termination before the services that register topics with it. */
+static const struct ski_lifecycle *const objects_modules[] = {
+    &ski_learned_channel_lifecycle, &ski_nocopy_lifecycle,     &ski_array_broadcast_lifecycle,
+    &ski_array_reduction_lifecycle, &ski_section_lifecycle,    &ski_section_multicast_lifecycle,
+    &ski_location_lifecycle,        &ski_migration_lifecycle,  &ski_closing_lifecycle,
+    &ski_insertion_lifecycle,       &ski_callback_lifecycle,   &ski_seed_lifecycle,
+    &ski_termination_lifecycle,     &ski_quiescence_lifecycle, &ski_detector_lifecycle,
+    &ski_stream_lifecycle,          &ski_program_lifecycle,    &ski_idle_report_lifecycle,
+};
+
+#define OBJECTS_MODULES (sizeof objects_modules / sizeof *objects_modules)
+
+_Static_assert(OBJECTS_MODULES <= SKI_MODULES_MOST, "see model/lifecycle.h");
 
 void ski_objects_begin(struct ski_pe *self)
 {
     struct ski_objects *objects = ski_calloc(1, sizeof *objects);
 
     ski_entries_init();
-    objects->self     = self;
-    objects->entries  = ski_entries;
-    objects->stamp    = ski_small_stamp(self->pe);
-    objects->random   = (uint64_t)self->pe << 32;
-    objects->sections = ski_sections_begin();
-    objects->seeds    = ski_seeds_begin();
-    objects->waves    = ski_waves_begin();
-    objects->quiet    = ski_quiet_begin();
-    objects->detect   = ski_detect_begin();
+    objects->self    = self;
+    objects->entries = ski_entries;
+    objects->stamp   = ski_invoke_stamp(self->pe);
+    self->objects    = objects;
     ski_collections_begin(objects);
-    ski_streams_begin(self);
-    self->objects        = objects;
-    objects->idle_report = ski_idle_report_begin();
+    for (size_t i = 0; i < OBJECTS_MODULES; i++) {
+        ski_lifecycle_add(&objects->lifecycle, objects_modules[i]);
+        if (objects_modules[i]->pe_begin)
+            objects_modules[i]->pe_begin(objects);
+    }
 }
 
 void ski_objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
-    ski_collections_leave(objects);
-    ski_streams_end(self);
-    ski_seeds_end(objects->seeds);
-    ski_sections_end(objects->sections);
+    ski_collections_destroy(objects);
     ski_collections_end(objects);
-    ski_lanes_end(objects);
-    ski_errands_end(objects);
-    ski_gate_free(objects->gate);
-    ski_idle_report_end(objects->idle_report);
-    ski_slots_end(&objects->parts, NULL); /* what it names goes with the arena */
-    ski_detect_end(objects->detect);
-    ski_quiet_end(objects->quiet);
-    ski_waves_end(objects->waves);
+    for (size_t i = OBJECTS_MODULES; i-- > 0;)
+        if (objects_modules[i]->pe_end)
+            objects_modules[i]->pe_end(objects);
     free(objects);
     self->objects = NULL;
 }

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * callback_table.h - references that do not fit into a completion .
+ * callback_table.h - completions that invoke an entry, whose reference is too long for them.
  *
- * A completion may happen never, once or often, so nobody can tell when its reference is
- * of no more use.  Therefore there is one errand for each object and entry, however often
- * completions for it are made, and it stays as long as its PE.
+ * A completion has room for a short index only.  One for an object with a longer index names a
+ * *callback* of the PE that made the completion.  A completion may happen never, once or often, so
+ * the PE cannot tell when a callback is of no more use: there is one for each object and entry,
+ * however many completions name it, and it stays until the PE ends.
  */
 #ifndef SKI_CALLBACK_TABLE_H
 #define SKI_CALLBACK_TABLE_H
 
 #include <skua/object.h>
 
-#include "objects/chare/hash_table.h"
+#include "objects/model/hash_table.h"
+#include "objects/model/lifecycle.h"
 
-struct ski_objects;
-
-struct ski_errand {
-    struct ski_link link; /* first */
-    skua_ref        ref;
-    skua_entry      entry;
+/* What a completion of one object and entry names. */
+struct ski_callback {
+    struct ski_hash_link link; /* first */
+    skua_ref             ref;
+    skua_entry           entry;
 };
 
-/** The errand to invoke @p entry of @p ref, which this PE keeps. */
-struct ski_errand *ski_errand(struct ski_objects *objects, const skua_ref *ref, skua_entry entry);
+/** The callback of @p table that invokes @p entry of @p ref, added if there is none. */
+struct ski_callback *ski_callback_get(struct ski_hash_table *table, const skua_ref *ref,
+                                      skua_entry entry);
 
-void ski_errands_end(struct ski_objects *objects);
+/** Free all callbacks of @p table. */
+void ski_callbacks_free(struct ski_hash_table *table);
+
+/** The observer of this module (model/lifecycle.h): the callbacks of a PE. */
+extern const struct ski_lifecycle ski_callback_lifecycle;
 
 #endif

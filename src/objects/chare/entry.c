@@ -2,13 +2,13 @@
 /* entry.c - see entry.h. */
 #include "objects/chare/entry.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/sched/thread.h"
-#include "objects/chare/msg_target.h"
-#include "objects/zerocopy/inplace.h"
-#include "objects/objects.h"
+#include "objects/model/msg_target.h"
 
-/* An answer that is owed.  The entry that owes it is the newest in its thread. */
+/* An answer that a running entry owes.  In each thread, the entry that runs is the newest of its
+ * replies. */
 struct ski_reply {
     skua_completion   done;
     bool              given;
@@ -16,89 +16,94 @@ struct ski_reply {
     struct ski_reply *next;
 };
 
-static void run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+/* Runs an entry that gives an answer; an empty one, if the entry gives none. */
+static void entry_run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
-    struct ski_objects *objects = ski_self->objects;
-    struct ski_asked   *asked   = skua_msg_data(msg);
-    struct ski_reply    reply   = {asked->reply, false, skua_thread_self(), objects->replies};
-    struct ski_reply  **at      = &objects->replies;
+    struct ski_objects       *objects = ski_self->objects;
+    struct ski_reply_request *asked   = skua_msg_data(msg);
+    struct ski_reply          reply   = {asked->reply, false, skua_thread_self(), objects->replies};
+    struct ski_reply        **at      = &objects->replies;
 
     objects->replies = &reply;
     entry->method(object + 1, asked + 1, msg->bytes - sizeof *asked);
-    while (*at != &reply)
+    while (*at != &reply) {
+        ski_assert(*at);
         at = &(*at)->next;
+    }
     *at = reply.next;
     if (!reply.given)
         skua_complete(reply.done, NULL, 0);
     skua_msg_free(msg);
 }
 
-static inline void run_plain(struct ski_object *object, const struct ski_entry *entry,
-                             skua_msg *msg)
+static inline void entry_run_plain(struct ski_object *object, const struct ski_entry *entry,
+                                   skua_msg *msg)
 {
     if (entry->method) {
         entry->method(object + 1, skua_msg_data(msg), msg->bytes);
         ski_pool_free(&ski_self->pool, msg);
     } else {
-        ski_msg_strip(msg);
+        ski_msg_clear_target(msg);
         entry->entry(object + 1, msg);
     }
 }
 
-struct visit {
+/* What the thread of an entry is given. */
+struct entry_call {
     struct ski_object      *object;
     const struct ski_entry *entry;
     skua_msg               *msg;
 };
 
-static void in_thread(void *arg)
+static void entry_thread_main(void *arg)
 {
-    struct visit visit = *(struct visit *)arg;
+    struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
-    if (visit.entry->flags & SKUA_ENTRY_SYNC)
-        run_sync(visit.object, visit.entry, visit.msg);
+    if (call.entry->flags & SKUA_ENTRY_SYNC)
+        entry_run_sync(call.object, call.entry, call.msg);
     else
-        run_plain(visit.object, visit.entry, visit.msg);
-    ski_object_leave(visit.object);
+        entry_run_plain(call.object, call.entry, call.msg);
+    ski_element_leave(call.object);
 }
 
-static SKI_COLD void run_special(struct ski_object *object, const struct ski_entry *entry,
-                                 skua_msg *msg)
+static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
+                                       skua_msg *msg)
 {
-    struct visit *visit;
-    skua_thread  *thread;
+    struct entry_call *call;
+    skua_thread       *thread;
 
-    if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_asked))
-        ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
+    if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
+        ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (entry->flags & SKI_ENTRY_LANDS) {
-        ski_landing_run(object, entry, msg);
+        entry->ops->run(object, entry, msg);
         return;
     }
     if (!(entry->flags & SKUA_ENTRY_THREADED)) {
-        run_sync(object, entry, msg);
+        entry_run_sync(object, entry, msg);
         return;
     }
-    ski_object_enter(object); /* until the thread ends */
-    visit  = ski_malloc(sizeof *visit);
-    *visit = (struct visit){object, entry, msg};
-    thread = skua_thread_create(in_thread, visit, 0);
+    ski_assert(entry->entry || entry->method);
+    ski_element_enter(object); /* until the thread ends */
+    call   = ski_malloc(sizeof *call);
+    *call  = (struct entry_call){object, entry, msg};
+    thread = skua_thread_create(entry_thread_main, call, 0);
     skua_thread_set_name(thread, entry->name);
     skua_thread_detach(thread);
 }
 
-#define SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_LANDS)
+#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_LANDS)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
-    ski_object_enter(object);
-    if (SKI_UNLIKELY(entry->flags & SPECIAL))
-        run_special(object, entry, msg);
+    ski_element_enter(object);
+    if (SKI_UNLIKELY(entry->flags & ENTRY_SPECIAL))
+        entry_run_special(object, entry, msg);
     else
-        run_plain(object, entry, msg);
-    ski_object_leave(object);
+        entry_run_plain(object, entry, msg);
+    ski_element_leave(object);
 }
 
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
@@ -108,14 +113,15 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
         ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
-    ski_object_enter(object);
+    ski_element_enter(object);
     entry->method(object + 1, data, bytes);
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
-/* ---- answers ---------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------ */
 
-static struct ski_reply *owed(const char *call)
+/* The reply that the running entry owes, which is given now; ends the job if there is none. */
+static struct ski_reply *entry_owed_reply(const char *call)
 {
     struct ski_reply *reply = SKI_SELF()->objects->replies;
 
@@ -131,10 +137,10 @@ static struct ski_reply *owed(const char *call)
 
 void skua_reply(const void *data, size_t bytes)
 {
-    skua_complete(owed(__func__)->done, data, bytes);
+    skua_complete(entry_owed_reply(__func__)->done, data, bytes);
 }
 
 skua_completion skua_reply_later(void)
 {
-    return owed(__func__)->done;
+    return entry_owed_reply(__func__)->done;
 }

@@ -7,57 +7,46 @@
 #include <skua/collective.h>
 #include <skua/scheduler.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/collective/collective.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
-#include "objects/chare/invoke.h"
+#include "objects/location/insertion.h"
 #include "objects/location/location.h"
-#include "objects/objects.h"
+#include "objects/model/element.h"
 
-#define REFUSALS   3  /* before an idle PE turns to its neighbours */
-#define GIVE_MOST  32 /* seeds at a time                           */
-#define NEIGHBOURS 31 /* at most: bits of a PE's number            */
-#define STAY       1  /* seeds that a PE does not give away: see seed.h */
+#define SEED_REFUSALS   3  /* before an idle PE turns to its neighbours      */
+#define SEED_GIVE_MOST  32 /* seeds that a request gets                      */
+#define SEED_NEIGHBOURS 31 /* at most: bits of a PE's number                 */
+#define SEED_STAY       1  /* seeds that a PE does not give away: see seed.h */
 
-struct ski_seeds {
-    skua_msg **row; /* oldest at `first`, around the end */
+struct seeds {
+    uint64_t   random; /* state of seed_random_pe() */
+    skua_msg **row;    /* oldest at `first`, around the end */
     uint32_t   first, count, room;
-    bool       known;    /* all PEs know that there are seeds, this one looks for them */
-    bool       asking;   /* and waits for the answer                                   */
-    bool       resting;  /* the neighbours know that we are hungry                     */
-    uint32_t   refusals; /* since the last seed                                        */
-    uint32_t   hungry;   /* neighbours, by bit                                         */
-    uint64_t   ungrown;  /* planted here and not known to have grown                   */
+    bool       known;    /* all PEs know that there are seeds, and look for them when idle */
+    bool       asking;   /* a request is not answered                                      */
+    bool       resting;  /* the neighbours know that this PE is hungry                     */
+    uint32_t   refusals; /* since the last seed                                            */
+    uint32_t   hungry;   /* neighbours that are, by bit                                    */
+    uint64_t   ungrown;  /* planted here and not known to have grown                       */
 
     struct ski_list kept; /* messages that wait until `ungrown` is 0 */
 };
 
-/* What one asks another for: some now, or the next there is. */
-enum { NOW, NEXT };
+/* What a PE asks another for: some seeds now, or the next one there is. */
+enum { SEED_NOW, SEED_NEXT };
 
-struct ski_seeds *ski_seeds_begin(void)
+static struct seeds *seeds_of(const struct ski_objects *objects)
 {
-    struct ski_seeds *seeds = ski_calloc(1, sizeof *seeds);
-
-    ski_list_init(&seeds->kept);
-    return seeds;
+    return objects->slot[SKI_SLOT_SEEDS];
 }
 
-void ski_seeds_end(struct ski_seeds *seeds)
-{
-    for (; seeds->count > 0; seeds->count--, seeds->first++)
-        skua_msg_free(seeds->row[seeds->first & (seeds->room - 1)]);
-    for (skua_msg *msg; (msg = ski_list_pop(&seeds->kept));)
-        skua_msg_free(msg);
-    free(seeds->row);
-    free(seeds);
-}
+/* ---- the row ------------------------------------------------------------------------ */
 
-/* ---- the row ------------------------------------------------------------------------- */
-
-static void make_room(struct ski_seeds *s)
+static void seed_row_grow(struct seeds *s)
 {
     uint32_t   room = s->room ? 2 * s->room : 16;
     skua_msg **row  = ski_malloc(room * sizeof(skua_msg *));
@@ -70,28 +59,30 @@ static void make_room(struct ski_seeds *s)
     s->room  = room;
 }
 
-static void push(struct ski_seeds *s, skua_msg *seed)
+static void seed_push(struct seeds *s, skua_msg *seed)
 {
     if (s->count == s->room)
-        make_room(s);
+        seed_row_grow(s);
     s->row[(s->first + s->count++) & (s->room - 1)] = seed;
 }
 
-static skua_msg *pop_newest(struct ski_seeds *s)
+static skua_msg *seed_pop_newest(struct seeds *s)
 {
+    ski_assert(s->count > 0);
     return s->row[(s->first + --s->count) & (s->room - 1)];
 }
 
-static skua_msg *pop_oldest(struct ski_seeds *s)
+static skua_msg *seed_pop_oldest(struct seeds *s)
 {
+    ski_assert(s->count > 0);
     s->count--;
     return s->row[s->first++ & (s->room - 1)];
 }
 
-/* ---- giving ---------------------------------------------------------------------------- */
+/* ---- giving ------------------------------------------------------------------------- */
 
 /* The neighbour of a PE across a bit of its number, or -1. */
-static int neighbour(const struct ski_pe *self, unsigned bit)
+static int seed_neighbour(const struct ski_pe *self, unsigned bit)
 {
     int64_t pe = self->pe ^ (INT64_C(1) << bit);
 
@@ -99,33 +90,33 @@ static int neighbour(const struct ski_pe *self, unsigned bit)
 }
 
 /* Gives the oldest seeds to hungry neighbours, one each; @p stay of them are kept. */
-static void feed(struct ski_pe *self, struct ski_seeds *s, uint32_t stay)
+static void seed_feed(struct ski_pe *self, struct seeds *s, uint32_t stay)
 {
     while (s->hungry && s->count > stay) {
         unsigned bit = (unsigned)__builtin_ctz(s->hungry);
 
         s->hungry &= s->hungry - 1;
-        ski_pass_on(self, neighbour(self, bit), pop_oldest(s));
+        ski_msg_forward(self, seed_neighbour(self, bit), seed_pop_oldest(s));
     }
 }
 
-/* Puts a seed into the row, and a message into the queue that will let one grow. */
-static void keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
+/* Adds a seed to the row, and a message to the queue that will let one grow. */
+static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
-    struct ski_seeds *s = objects->seeds;
+    struct seeds *s = seeds_of(objects);
 
-    push(s, seed);
+    seed_push(s, seed);
     s->resting  = false;
     s->refusals = 0;
     skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_GROW}, NULL, 0);
-    feed(objects->self, s, stay);
+    seed_feed(objects->self, s, stay);
 }
 
-/* ---- asking ----------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------- */
 
-/* Requests pass the queue: behind a victim's backlog they would come when it has used up its
- * seeds itself. */
-static void ask(struct ski_pe *self, int pe, int32_t what)
+/* Asks PE @p pe for seeds.  Requests are expedited: behind the queue of that PE they would come
+ * when it has used up its seeds itself. */
+static void seed_ask(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_ASK, &what, sizeof what);
 
@@ -133,141 +124,202 @@ static void ask(struct ski_pe *self, int pe, int32_t what)
     ski_msg_post(self, pe, SKI_HANDLER_SEED_ASK, msg);
 }
 
-static void ask_somebody(struct ski_objects *objects)
+/* One of the PEs, at random: Steele and Vigna's splitmix. */
+static int seed_random_pe(struct ski_objects *objects)
 {
-    int pe = ski_random_pe(objects);
+    uint64_t x = seeds_of(objects)->random += SKI_GOLDEN;
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (int)((x >> 32) * (unsigned)objects->self->pes >> 32);
+}
+
+static void seed_ask_random(struct ski_objects *objects)
+{
+    int pe = seed_random_pe(objects);
 
     if (pe == objects->self->pe)
         pe = (pe + 1) % objects->self->pes;
-    objects->seeds->asking = true;
-    ask(objects->self, pe, NOW);
+    ski_assert(pe != objects->self->pe);
+    seeds_of(objects)->asking = true;
+    seed_ask(objects->self, pe, SEED_NOW);
 }
 
-static void tell_neighbours(struct ski_objects *objects)
+static void seed_ask_neighbours(struct ski_objects *objects)
 {
-    objects->seeds->resting = true;
-    for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
-        if (neighbour(objects->self, bit) >= 0)
-            ask(objects->self, neighbour(objects->self, bit), NEXT);
+    seeds_of(objects)->resting = true;
+    for (unsigned bit = 0; bit < SEED_NEIGHBOURS; bit++)
+        if (seed_neighbour(objects->self, bit) >= 0)
+            seed_ask(objects->self, seed_neighbour(objects->self, bit), SEED_NEXT);
 }
 
-/* When there is nothing else to do. */
-static bool look_for_seeds(void *arg)
+/* Called when this PE is idle. */
+static bool seed_idle(void *arg)
 {
     struct ski_objects *objects = arg;
-    struct ski_seeds   *s       = objects->seeds;
+    struct seeds       *s       = seeds_of(objects);
 
     if (s->count > 0 || s->asking || s->resting)
         return false;
-    if (s->refusals < REFUSALS)
-        ask_somebody(objects);
+    if (s->refusals < SEED_REFUSALS)
+        seed_ask_random(objects);
     else
-        tell_neighbours(objects);
+        seed_ask_neighbours(objects);
     return true;
 }
 
-/* ---- handlers ----------------------------------------------------------------------------- */
+/* ---- handlers ----------------------------------------------------------------------- */
 
 void ski_on_seed_known(skua_msg *msg)
 {
     struct ski_objects *objects = ski_self->objects;
 
-    if (!objects->seeds->known && objects->self->pes > 1)
-        skua_idle_add(look_for_seeds, objects);
-    objects->seeds->known = true;
+    if (!seeds_of(objects)->known && objects->self->pes > 1)
+        skua_idle_add(seed_idle, objects);
+    seeds_of(objects)->known = true;
     if (msg)
         skua_msg_free(msg);
 }
 
-/* A seed from elsewhere, because this PE was hungry. */
+/* A seed comes from another PE, since this one is hungry. */
 void ski_on_seed(skua_msg *msg)
 {
-    ski_self->objects->seeds->asking = false;
-    keep(ski_self->objects, msg, STAY);
+    seeds_of(ski_self->objects)->asking = false;
+    seed_keep(ski_self->objects, msg, SEED_STAY);
+}
+
+/* A seed that was planted on this PE has grown. */
+static void seed_count_grown(struct ski_objects *objects)
+{
+    struct seeds *s = seeds_of(objects);
+
+    ski_assert(s->ungrown > 0);
+    if (--s->ungrown == 0)
+        ski_unhold(objects->self, &s->kept);
+}
+
+/* Creates the object of a seed, here, and tells its home. */
+static void seed_grow(skua_msg *msg)
+{
+    struct ski_insertion      *order = skua_msg_data(msg);
+    struct ski_location_update update;
+    struct ski_collection     *all;
+    skua_index                 index;
+    int                        home;
+
+    if (!ski_element_msg(msg, sizeof *order, &all, &index))
+        return;
+    home   = ski_home(all, &index);
+    update = (struct ski_location_update){all->self->pe, 1};
+    if (all->kind != SKI_CHARES || ski_element_here(all, &index))
+        ski_fatal("PE %d sent a seed of %s, which is here or no single object", msg->source,
+                  ski_element_text(all, &index));
+    if (home != all->self->pe)
+        ski_element_post(all->self, home, SKI_HANDLER_SEED_GREW, all->id, &index, &update,
+                         sizeof update);
+    else
+        seed_count_grown(all->self->objects);
+    ski_element_create(all, &index, home != all->self->pe, order + 1, msg->bytes - sizeof *order);
+    skua_msg_free(msg);
 }
 
 void ski_on_seed_grow(skua_msg *msg)
 {
-    struct ski_seeds *s = ski_self->objects->seeds;
+    struct seeds *s = seeds_of(ski_self->objects);
 
     skua_msg_free(msg);
-    if (s->count > 0) /* else somebody took it */
-        ski_grow(pop_newest(s));
+    if (s->count > 0) /* else another PE has it */
+        seed_grow(seed_pop_newest(s));
 }
 
 void ski_on_seed_ask(skua_msg *msg)
 {
-    struct ski_pe    *self = ski_self;
-    struct ski_seeds *s    = self->objects->seeds;
-    int               pe   = msg->source;
-    int32_t           what = *(int32_t *)skua_msg_data(msg);
-    uint32_t          some = s->count > STAY ? s->count / 2 : 0;
+    struct ski_pe *self = ski_self;
+    struct seeds  *s    = seeds_of(self->objects);
+    int            pe   = msg->source;
+    int32_t        what = *(int32_t *)skua_msg_data(msg);
+    uint32_t       some = s->count > SEED_STAY ? s->count / 2 : 0;
 
     skua_msg_free(msg);
-    if (what == NEXT) {
-        unsigned bit = (unsigned)__builtin_ctz((unsigned)(pe ^ self->pe) | 1u << NEIGHBOURS);
+    if (what == SEED_NEXT) {
+        unsigned bit = (unsigned)__builtin_ctz((unsigned)(pe ^ self->pe) | 1u << SEED_NEIGHBOURS);
 
-        if (neighbour(self, bit) != pe)
-            ski_fatal("PE %d is no neighbour, and asked for seeds as one", pe);
+        if (seed_neighbour(self, bit) != pe)
+            ski_fatal("PE %d asked PE %d for seeds as a neighbour, which it is not", pe, self->pe);
         s->hungry |= UINT32_C(1) << bit;
-        feed(self, s, STAY);
+        seed_feed(self, s, SEED_STAY);
         return;
     }
     if (some == 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
-    for (uint32_t i = 0; i < some && i < GIVE_MOST; i++)
-        ski_pass_on(self, pe, pop_oldest(s));
+    for (uint32_t i = 0; i < some && i < SEED_GIVE_MOST; i++)
+        ski_msg_forward(self, pe, seed_pop_oldest(s));
 }
 
 void ski_on_seed_none(skua_msg *msg)
 {
-    struct ski_seeds *s = ski_self->objects->seeds;
+    struct seeds *s = seeds_of(ski_self->objects);
 
     skua_msg_free(msg);
     s->asking = false;
     s->refusals++;
 }
 
-/* It tells where the object is, too. */
+/* A seed has grown elsewhere: the message tells where its object is, too. */
 void ski_on_seed_grew(skua_msg *msg)
 {
-    struct ski_objects *objects = ski_self->objects;
-
-    if (objects->seeds->ungrown == 0) {
+    if (seeds_of(ski_self->objects)->ungrown == 0) {
         ski_far_drop(ski_self, msg);
         return;
     }
-    ski_seed_grew(objects);
+    seed_count_grown(ski_self->objects);
     ski_on_located(msg);
-}
-
-void ski_seed_grew(struct ski_objects *objects)
-{
-    struct ski_seeds *s = objects->seeds;
-
-    if (--s->ungrown == 0)
-        ski_unhold(objects->self, &s->kept);
 }
 
 bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg)
 {
-    if (objects->seeds->ungrown == 0)
+    if (seeds_of(objects)->ungrown == 0)
         return false;
-    ski_hold(objects->self, &objects->seeds->kept, msg);
+    ski_hold(objects->self, &seeds_of(objects)->kept, msg);
     return true;
 }
 
-/* ---- planting -------------------------------------------------------------------------------- */
+/* ---- planting ----------------------------------------------------------------------- */
 
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
                     size_t bytes)
 {
-    skua_msg *seed = ski_insertion(objects->self, ref, SKI_HANDLER_SEED, data, bytes);
+    skua_msg *seed = ski_insertion_msg(objects->self, ref, SKI_HANDLER_SEED, data, bytes);
 
-    if (!objects->seeds->known) {
+    if (!seeds_of(objects)->known) {
         ski_on_seed_known(NULL);
         ski_broadcast(objects->self, SKI_HANDLER_SEED_KNOWN, skua_msg_alloc(0));
     }
-    objects->seeds->ungrown++;
-    keep(objects, seed, 0);
+    seeds_of(objects)->ungrown++;
+    seed_keep(objects, seed, 0);
 }
+
+/* ---- life cycle --------------------------------------------------------------------- */
+
+static void seed_pe_begin(struct ski_objects *objects)
+{
+    struct seeds *s = ski_calloc(1, sizeof *s);
+
+    s->random = (uint64_t)objects->self->pe << 32;
+    ski_list_init(&s->kept);
+    objects->slot[SKI_SLOT_SEEDS] = s;
+}
+
+static void seed_pe_end(struct ski_objects *objects)
+{
+    struct seeds *s = seeds_of(objects);
+
+    for (; s->count > 0; s->count--, s->first++)
+        skua_msg_free(s->row[s->first & (s->room - 1)]);
+    for (skua_msg *msg; (msg = ski_list_pop(&s->kept));)
+        skua_msg_free(msg);
+    free(s->row);
+    free(s);
+}
+
+const struct ski_lifecycle ski_seed_lifecycle = {.pe_begin = seed_pe_begin, .pe_end = seed_pe_end};

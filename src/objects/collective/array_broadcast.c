@@ -8,8 +8,12 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "objects/chare/invoke.h"
+#include "objects/location/closing.h"
+#include "objects/location/forward.h"
+#include "objects/location/insertion.h"
 #include "objects/location/location.h"
-#include "objects/chare/seqnum.h"
+#include "objects/chare/creation.h"
+#include "objects/model/seqnum.h"
 #include "objects/zerocopy/nocopy.h"
 
 /* What a broadcast begins with; the data follows. */
@@ -54,7 +58,7 @@ static struct head *head_of(skua_msg *msg)
     return skua_msg_data(msg);
 }
 
-bool ski_everyone_has_parts(const skua_msg *msg)
+static bool everyone_has_parts(const skua_msg *msg)
 {
     return (msg->handler == SKI_HANDLER_EVERYONE || msg->handler == SKI_HANDLER_EVERYONE_ROOT ||
             msg->handler == SKI_HANDLER_EVERYONE_LATE) &&
@@ -72,13 +76,6 @@ static inline void count_copy(const struct head *head, size_t bytes)
     ski_parts_more_any(head, sizeof *head + bytes, head->parts);
 }
 
-void ski_everyone_init(struct ski_everyone *everyone)
-{
-    *everyone = (struct ski_everyone){0};
-    ski_list_init(&everyone->kept);
-    ski_list_init(&everyone->ahead);
-}
-
 static void drop_kept(struct ski_everyone *everyone)
 {
     struct skua_msg *msg;
@@ -89,7 +86,7 @@ static void drop_kept(struct ski_everyone *everyone)
 
 static void drop_rest(struct ski_everyone *everyone)
 {
-    ski_discard_held(ski_self, &everyone->ahead);
+    ski_held_discard(ski_self, &everyone->ahead);
     while (everyone->early) {
         struct ski_early *gone = everyone->early;
         everyone->early        = gone->next;
@@ -103,23 +100,17 @@ static void drop_rest(struct ski_everyone *everyone)
     }
 }
 
-void ski_everyone_free(struct ski_everyone *everyone)
-{
-    drop_kept(everyone);
-    drop_rest(everyone);
-}
-
 /* Broadcasts are of no more use if nobody is on the way and no loop is reading one. */
 static void tidy(struct ski_collection *all)
 {
-    if (all->everyone.on_way == 0 && all->walking == 0)
-        drop_kept(&all->everyone);
+    if (all->broadcast->on_way == 0 && all->walking == 0)
+        drop_kept(all->broadcast);
 }
 
-void ski_everyone_end(struct ski_collection *all)
+static void everyone_collection_ended(struct ski_collection *all)
 {
-    drop_rest(&all->everyone);
-    all->everyone.on_way = 0;
+    drop_rest(all->broadcast);
+    all->broadcast->on_way = 0;
     tidy(all);
 }
 
@@ -130,8 +121,8 @@ static void begin(struct ski_collection *all, skua_msg *msg)
 {
     struct head *head = skua_msg_data(msg);
 
-    head->number         = ++all->everyone.sent;
-    all->everyone.ending = all->everyone.ending || head->entry == ORDER_END;
+    head->number           = ++all->broadcast->sent;
+    all->broadcast->ending = all->broadcast->ending || head->entry == ORDER_END;
     if (SKI_UNLIKELY(head->parts))
         ski_parts_to_all(all->self, SKI_HANDLER_EVERYONE, msg);
     else
@@ -156,7 +147,7 @@ static skua_msg *everyone_order_msg(uint64_t id, uint32_t entry, const void *dat
 {
     struct head head = {.id = id, .entry = entry};
 
-    return ski_msg_headed(&head, sizeof head, data, bytes);
+    return ski_msg_with_header(&head, sizeof head, data, bytes);
 }
 
 static void order(const char *call, skua_collection target, uint32_t entry, const void *data,
@@ -166,9 +157,10 @@ static void order(const char *call, skua_collection target, uint32_t entry, cons
     send_to_root(call, target, everyone_order_msg(target.id, entry, data, bytes));
 }
 
-void ski_everyone_closed(struct ski_collection *all)
+/* At the root: no insertion is under way any more, so the array is closed. */
+static void everyone_insertions_ended(struct ski_collection *all)
 {
-    if (!all->everyone.ending)
+    if (!all->broadcast->ending)
         begin(all, everyone_order_msg(all->id, ORDER_CLOSED, NULL, 0));
 }
 
@@ -244,7 +236,7 @@ static const struct ski_entry *entry_of(const struct ski_collection *all, const 
 static void run_on(struct ski_object *object, const struct ski_entry *entry,
                    const struct head *head, size_t bytes)
 {
-    object->seen = head->number;
+    object->last_broadcast = head->number;
     if (!entry || (object->state != SKI_ALIVE && object->state != SKI_LEAVING))
         return;
     if (SKI_UNLIKELY(head->parts))
@@ -257,12 +249,12 @@ static void run_on(struct ski_object *object, const struct ski_entry *entry,
 /* A broadcast that came before those an element still misses: it waits. */
 static SKI_COLD void put_aside(struct ski_object *object, const struct head *head, size_t bytes)
 {
-    struct ski_everyone *e     = &object->of->everyone;
+    struct ski_everyone *e     = object->of->broadcast;
     struct ski_early    *early = ski_malloc(sizeof *early);
 
     count_copy(head, bytes);
-    *early =
-        (struct ski_early){e->early, object, ski_msg_headed(head, sizeof *head, head + 1, bytes)};
+    *early   = (struct ski_early){e->early, object,
+                                  ski_msg_with_header(head, sizeof *head, head + 1, bytes)};
     e->early = early;
 }
 
@@ -270,9 +262,9 @@ static inline void hand_over(struct ski_object *object, void *arg)
 {
     const struct call *call = arg;
 
-    if (SKI_LIKELY(call->head->number == object->seen + 1))
+    if (SKI_LIKELY(call->head->number == object->last_broadcast + 1))
         run_on(object, call->entry, call->head, call->bytes);
-    else if (ski_before(object->seen, call->head->number))
+    else if (ski_seqnum_before(object->last_broadcast, call->head->number))
         put_aside(object, call->head, call->bytes);
 }
 
@@ -281,26 +273,26 @@ static inline void call_method(struct ski_object *object, void *arg)
 {
     const struct call *call = arg;
 
-    if (SKI_UNLIKELY(call->head->number != object->seen + 1 || object->state)) {
+    if (SKI_UNLIKELY(call->head->number != object->last_broadcast + 1 || object->state)) {
         hand_over(object, arg);
         return;
     }
-    object->seen = call->head->number;
-    ski_object_enter(object);
+    object->last_broadcast = call->head->number;
+    ski_element_enter(object);
     call->entry->method(object + 1, call->head + 1, call->bytes);
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
 /* Whether a broadcast that waits for an element is its next, or one that it has had. */
 static bool is_due(const struct ski_early *early)
 {
-    return !ski_before(early->object->seen + 1, head_of(early->msg)->number);
+    return !ski_seqnum_before(early->object->last_broadcast + 1, head_of(early->msg)->number);
 }
 
 /* A broadcast that waits for an element and is due, or any, taken out; or NULL. */
 static skua_msg *next_early(struct ski_object *object, bool any)
 {
-    struct ski_early **at = &object->of->everyone.early;
+    struct ski_early **at = &object->of->broadcast->early;
     struct ski_early  *found;
     skua_msg          *msg;
 
@@ -319,27 +311,27 @@ static void catch_up(struct ski_object *object)
 {
     skua_msg *msg;
 
-    ski_object_enter(object); /* it stays until we are through */
+    ski_element_enter(object); /* it stays until we are through */
     while ((msg = next_early(object, false))) {
         struct head *head = head_of(msg);
 
-        if (head->number == object->seen + 1) /* not one that came twice */
+        if (head->number == object->last_broadcast + 1) /* not one that came twice */
             run_on(object, entry_of(object->of, head), head, msg->bytes - sizeof *head);
         free_broadcast(msg);
     }
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
 /* Entries that wait let the next broadcast begin before this one is through: for those who
  * had to have this one first. */
 static SKI_COLD void catch_up_all(struct ski_collection *all)
 {
-    struct ski_early *early = all->everyone.early;
+    struct ski_early *early = all->broadcast->early;
 
     while (early) {
         if (is_due(early)) {
             catch_up(early->object);
-            early = all->everyone.early; /* which may be another list now */
+            early = all->broadcast->early; /* which may be another list now */
         } else {
             early = early->next;
         }
@@ -349,11 +341,11 @@ static SKI_COLD void catch_up_all(struct ski_collection *all)
 /* A broadcast to an element that was not on this PE when it came. */
 static void send_copy(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    int pe = ski_here(all, index) ? all->self->pe : ski_whereabouts(all, index);
+    int pe = ski_element_here(all, index) ? all->self->pe : ski_lookup_pe(all, index);
 
     count_copy(head_of(msg), msg->bytes - sizeof(struct head));
-    ski_post_about(all->self, pe, SKI_HANDLER_EVERYONE_LATE, all->id, index, skua_msg_data(msg),
-                   msg->bytes);
+    ski_element_post(all->self, pe, SKI_HANDLER_EVERYONE_LATE, all->id, index, skua_msg_data(msg),
+                     msg->bytes);
 }
 
 void ski_on_everyone_late(skua_msg *msg)
@@ -364,11 +356,11 @@ void ski_on_everyone_late(skua_msg *msg)
     struct ski_object     *object;
     skua_index             index;
 
-    if (!ski_about(msg, sizeof *head, &all, &index))
+    if (!ski_element_msg(msg, sizeof *head, &all, &index))
         return;
-    object = ski_here(all, &index);
-    if (!object && !ski_is_gone(all, &index))
-        object = ski_astray(all, &index, msg);
+    object = ski_element_here(all, &index);
+    if (!object && !ski_element_gone(all, &index))
+        object = ski_forward(all, &index, msg);
     else if (!object)
         free_broadcast(msg);
     if (!object)
@@ -376,23 +368,23 @@ void ski_on_everyone_late(skua_msg *msg)
     if (head->parts)
         ski_parts_hold(msg);
     call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
-    ski_object_enter(object);
+    ski_element_enter(object);
     hand_over(object, &call);
     catch_up(object);
-    ski_object_leave(object);
+    ski_element_leave(object);
     free_broadcast(msg);
 }
 
 static void pay_debts(struct ski_collection *all, skua_msg *msg, uint32_t number)
 {
-    struct ski_debt **at = &all->everyone.debts;
+    struct ski_debt **at = &all->broadcast->debts;
 
     while (*at) {
         struct ski_debt *debt = *at;
 
-        if (ski_before(debt->seen, number))
+        if (ski_seqnum_before(debt->seen, number))
             send_copy(all, &debt->index, msg);
-        if (ski_before(number, debt->until)) {
+        if (ski_seqnum_before(number, debt->until)) {
             at = &debt->next;
         } else {
             *at = debt->next;
@@ -407,13 +399,13 @@ static void invoke_members(struct ski_collection *all, skua_msg *msg)
     struct call  call;
 
     call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
-    ski_list_push(&all->everyone.kept, msg); /* from now on: who leaves in the loop may need it */
+    ski_list_push(&all->broadcast->kept, msg); /* from now on: who leaves in the loop may need it */
     pay_debts(all, msg, head->number);
     if (call.entry && ski_entry_is_call(call.entry))
-        ski_each(all, call_method, &call);
+        ski_elements_each(all, call_method, &call);
     else
-        ski_each(all, hand_over, &call);
-    if (SKI_UNLIKELY(all->everyone.early != NULL))
+        ski_elements_each(all, hand_over, &call);
+    if (SKI_UNLIKELY(all->broadcast->early != NULL))
         catch_up_all(all);
     tidy(all);
 }
@@ -423,9 +415,9 @@ static void take(struct ski_collection *all, skua_msg *msg)
 {
     struct head *head = skua_msg_data(msg);
 
-    all->everyone.number = head->number;
-    if (SKI_UNLIKELY(all->everyone.ahead.first != NULL))
-        ski_unhold(all->self, &all->everyone.ahead); /* one of them may be next */
+    all->broadcast->number = head->number;
+    if (SKI_UNLIKELY(all->broadcast->ahead.first != NULL))
+        ski_unhold(all->self, &all->broadcast->ahead); /* one of them may be next */
     if (head->entry == ORDER_END) {
         ski_collection_end(all);
         skua_msg_free(msg);
@@ -447,17 +439,17 @@ void ski_on_everyone(skua_msg *msg)
 
     if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
         return;
-    if (SKI_LIKELY(head->number == all->everyone.number + 1))
+    if (SKI_LIKELY(head->number == all->broadcast->number + 1))
         take(all, msg);
-    else if (ski_before(all->everyone.number, head->number))
-        ski_hold(all->self, &all->everyone.ahead, msg);
+    else if (ski_seqnum_before(all->broadcast->number, head->number))
+        ski_hold(all->self, &all->broadcast->ahead, msg);
     else
         ski_fatal("broadcast %u came twice", head->number);
 }
 
 /* ---- journeys ---------------------------------------------------------------------------- */
 
-void ski_everyone_died(struct ski_object *object)
+static void everyone_element_deleted(struct ski_object *object)
 {
     skua_msg *msg;
 
@@ -465,56 +457,60 @@ void ski_everyone_died(struct ski_object *object)
         free_broadcast(msg);
 }
 
-void ski_everyone_left(struct ski_object *object, const skua_index *index)
+static void everyone_element_departed(struct ski_object *object)
 {
-    skua_msg *msg;
+    skua_index index = ski_object_index_get(object);
+    skua_msg  *msg;
 
-    object->of->everyone.on_way++;
+    object->of->broadcast->on_way++;
     while ((msg = next_early(object, true))) {
-        send_copy(object->of, index, msg); /* it follows the element */
+        send_copy(object->of, &index, msg); /* it follows the element */
         free_broadcast(msg);
     }
 }
 
 void ski_everyone_hear(struct ski_collection *all, uint32_t number)
 {
-    if (ski_before(all->everyone.heard, number))
-        all->everyone.heard = number;
+    if (ski_seqnum_before(all->broadcast->heard, number))
+        all->broadcast->heard = number;
 }
 
 uint32_t ski_everyone_known(const struct ski_collection *all)
 {
-    const struct ski_everyone *e     = &all->everyone;
-    uint32_t                   known = ski_before(e->number, e->heard) ? e->heard : e->number;
+    const struct ski_everyone *e = all->broadcast;
+    uint32_t known               = ski_seqnum_before(e->number, e->heard) ? e->heard : e->number;
 
-    return ski_before(known, e->sent) ? e->sent : known;
+    return ski_seqnum_before(known, e->sent) ? e->sent : known;
 }
 
-void ski_everyone_expect(struct ski_collection *all)
+/* This PE inserts an element: it keeps broadcasts until the arrival is acknowledged. */
+static void everyone_insertion_begun(struct ski_collection *all, struct ski_account *account)
 {
-    all->everyone.on_way++;
+    all->broadcast->on_way++;
+    account->last_broadcast = ski_everyone_known(all);
 }
 
 /* Acknowledges an arrival to the PE that keeps broadcasts for the element. */
 static void everyone_arrive(struct ski_object *object, uint32_t seen, int from, bool inserted)
 {
     struct ski_collection *all   = object->of;
-    struct came            came  = {seen, all->everyone.number, inserted};
+    struct came            came  = {seen, all->broadcast->number, inserted};
     skua_index             index = ski_object_index_get(object);
 
-    object->seen = seen;
+    object->last_broadcast = seen;
     ski_everyone_hear(all, seen);
-    ski_post_about(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came, sizeof came);
+    ski_element_post(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came,
+                     sizeof came);
 }
 
-void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
+static void everyone_element_arrived(struct ski_object *object, int from)
 {
-    everyone_arrive(object, seen, from, false);
+    everyone_arrive(object, object->last_broadcast, from, false);
 }
 
-void ski_everyone_inserted(struct ski_object *object, uint32_t seen, int from)
+static void everyone_element_inserted(struct ski_object *object, const struct ski_account *account)
 {
-    everyone_arrive(object, seen, from, true);
+    everyone_arrive(object, account->last_broadcast, account->pe, true);
 }
 
 void ski_on_everyone_came(skua_msg *msg)
@@ -524,21 +520,21 @@ void ski_on_everyone_came(skua_msg *msg)
     struct ski_everyone   *e;
     skua_index             index;
 
-    if (!ski_about(msg, sizeof came, &all, &index))
+    if (!ski_element_msg(msg, sizeof came, &all, &index))
         return;
     memcpy(&came, skua_msg_data(msg), sizeof came);
-    e = &all->everyone;
-    if (e->on_way == 0 || (came.inserted && all->closing.inserting == 0)) {
+    e = all->broadcast;
+    if (e->on_way == 0 || (came.inserted && !ski_closing_inserting(all))) {
         ski_far_drop(all->self, msg);
         return;
     }
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
         uint32_t number = ((struct head *)skua_msg_data(kept))->number;
 
-        if (ski_before(came.seen, number) && !ski_before(came.number, number))
+        if (ski_seqnum_before(came.seen, number) && !ski_seqnum_before(came.number, number))
             send_copy(all, &index, kept);
     }
-    if (ski_before(e->number, came.number)) {
+    if (ski_seqnum_before(e->number, came.number)) {
         struct ski_debt *debt = ski_malloc(sizeof *debt);
 
         *debt    = (struct ski_debt){e->debts, index, came.seen, came.number};
@@ -548,5 +544,74 @@ void ski_on_everyone_came(skua_msg *msg)
     tidy(all);
     skua_msg_free(msg);
     if (came.inserted)
-        ski_insertion_acknowledged(all);
+        ski_closing_acknowledged(all);
 }
+
+/* ---- life cycle --------------------------------------------------------------------------- */
+
+static void everyone_collection_added(struct ski_collection *all)
+{
+    all->broadcast = ski_calloc(1, sizeof *all->broadcast);
+    ski_list_init(&all->broadcast->kept);
+    ski_list_init(&all->broadcast->ahead);
+}
+
+static void everyone_collection_freed(struct ski_collection *all)
+{
+    drop_kept(all->broadcast);
+    drop_rest(all->broadcast);
+    free(all->broadcast);
+}
+
+static void everyone_element_added(struct ski_object *object)
+{
+    object->last_broadcast = object->of->broadcast->number;
+}
+
+static bool everyone_discard(skua_msg *msg)
+{
+    if (!everyone_has_parts(msg))
+        return false;
+    ski_parts_drop(msg);
+    return true;
+}
+
+static size_t everyone_packed_bytes(const struct ski_object *object)
+{
+    return sizeof object->last_broadcast;
+}
+
+static void everyone_pack(struct ski_object *object, void *to)
+{
+    memcpy(to, &object->last_broadcast, sizeof object->last_broadcast);
+}
+
+static bool everyone_packed_valid(const struct ski_collection *all, const void *from, size_t bytes)
+{
+    (void)all, (void)from;
+    return bytes == sizeof(uint32_t);
+}
+
+static void everyone_unpack(struct ski_object *object, const void *from, size_t bytes)
+{
+    memcpy(&object->last_broadcast, from, bytes);
+}
+
+static const struct ski_baggage everyone_baggage = {everyone_packed_bytes, everyone_pack,
+                                                    everyone_packed_valid, everyone_unpack};
+
+const struct ski_lifecycle ski_array_broadcast_lifecycle = {
+    .collection_added = everyone_collection_added,
+    .collection_ended = everyone_collection_ended,
+    .collection_freed = everyone_collection_freed,
+    .element_added    = everyone_element_added,
+    .element_deleted  = everyone_element_deleted,
+    .element_departed = everyone_element_departed,
+    .element_arrived  = everyone_element_arrived,
+    .insertion_begun  = everyone_insertion_begun,
+    .element_inserted = everyone_element_inserted,
+    .insertions_ended = everyone_insertions_ended,
+    .baggage          = &everyone_baggage,
+    .discard          = everyone_discard,
+    .late             = (const uint32_t[]){SKI_HANDLER_EVERYONE_CAME, 0},
+};

@@ -23,6 +23,7 @@
 #include <skua/object.h>
 
 #include "core/data/msg_list.h"
+#include "objects/model/lifecycle.h"
 
 struct ski_collection;
 struct ski_object;
@@ -42,39 +43,16 @@ struct ski_everyone {
     struct ski_list   ahead; /* broadcasts that came before their turn */
 };
 
-void ski_everyone_init(struct ski_everyone *everyone);
-void ski_everyone_free(struct ski_everyone *everyone);
-
-/** The collection ends. */
-void ski_everyone_end(struct ski_collection *all);
+extern const struct ski_lifecycle ski_array_broadcast_lifecycle;
 
 /** Invoke an entry of all with a message with parts, which is used up. */
 void ski_everyone_parts(skua_collection target, skua_entry entry, skua_msg *msg);
-
-/** Whether a message is a broadcast with parts. */
-bool ski_everyone_has_parts(const skua_msg *msg);
 
 /** Some element has had broadcast @p number, though this PE may not have. */
 void ski_everyone_hear(struct ski_collection *all, uint32_t number);
 
 /** The number of the last broadcast that this PE knows of. */
 uint32_t ski_everyone_known(const struct ski_collection *all);
-
-/** This PE inserts an element: it keeps broadcasts until the arrival is acknowledged. */
-void ski_everyone_expect(struct ski_collection *all);
-
-/** An element has come that PE @p from inserted when the broadcasts up to @p seen were none
- *  of the element's. */
-void ski_everyone_inserted(struct ski_object *object, uint32_t seen, int from);
-
-/** At the root: no insertion is under way any more, so the array is closed. */
-void ski_everyone_closed(struct ski_collection *all);
-
-/** An element was deleted; has left, before which the trace of it was laid; one has come,
- *  that has had broadcasts up to @p seen and was on PE @p from. */
-void ski_everyone_died(struct ski_object *object);
-void ski_everyone_left(struct ski_object *object, const skua_index *index);
-void ski_everyone_came(struct ski_object *object, uint32_t seen, int from);
 
 /* Handlers. */
 void ski_on_everyone_root(skua_msg *msg);

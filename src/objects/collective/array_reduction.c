@@ -11,9 +11,10 @@
 #include "core/sched/wait_report.h"
 #include "core/pe/handler.h"
 #include "core/collective/tree.h"
-#include "objects/chare/invoke.h"
-#include "objects/chare/seqnum.h"
-#include "objects/chare/object.h"
+#include "objects/collective/array_broadcast.h"
+#include "objects/location/insertion.h"
+#include "objects/model/seqnum.h"
+#include "objects/model/element.h"
 #include "objects/collective/reduction_buffer.h"
 
 #define AHEAD_MOST (UINT32_C(1) << 16) /* reductions that an element and a PE may be apart */
@@ -100,7 +101,7 @@ static struct ski_sum *add_sum(struct ski_sum **at, uint32_t number)
 /* Where the sum of that number, made if it is new, is linked in; from @p at on. */
 static inline struct ski_sum **seek_sum(struct ski_sum **at, uint32_t number)
 {
-    while (*at && ski_before((*at)->number, number))
+    while (*at && ski_seqnum_before((*at)->number, number))
         at = &(*at)->next;
     if (!*at || (*at)->number != number)
         add_sum(at, number);
@@ -118,7 +119,7 @@ static void free_sum(struct ski_sum *sum)
     free(sum);
 }
 
-void ski_reducing_free(struct ski_reducing *r)
+static void reducing_free_sums(struct ski_reducing *r)
 {
     while (r->sums) {
         struct ski_sum *gone = r->sums;
@@ -144,7 +145,7 @@ static inline void check_fits(const struct ski_collection *all, const struct ski
 /* Whether a part will come from this PE without its being asked. */
 static bool reports_unasked(const struct ski_collection *all)
 {
-    return all->live > 0 || all->reducing.busy != 0;
+    return all->live > 0 || all->reduction->busy != 0;
 }
 
 static void send_start(struct ski_collection *all, int pe, uint32_t number)
@@ -164,14 +165,14 @@ static void start(struct ski_collection *all, struct ski_sum *sum)
     sum->started = true;
     tree         = tree_of(all);
     for (int i = 0; i < tree.children; i++)
-        if (!((all->reducing.busy | sum->in) >> i & 1))
+        if (!((all->reduction->busy | sum->in) >> i & 1))
             send_start(all, ski_tree_child(&tree, i), sum->number);
 }
 
 static void send_part(int pe, const struct part *part, const void *data, size_t bytes)
 {
     skua_send(pe, (skua_handler){SKI_HANDLER_PART},
-              ski_msg_headed(part, sizeof *part, data, bytes));
+              ski_msg_with_header(part, sizeof *part, data, bytes));
 }
 
 static void finish(struct ski_sum *sum)
@@ -185,8 +186,8 @@ static void finish_ready(struct ski_collection *all)
 {
     struct ski_sum *sum;
 
-    while ((sum = all->reducing.sums) && sum->reported && given_in_all(sum) == sum->expected) {
-        all->reducing.sums = sum->next;
+    while ((sum = all->reduction->sums) && sum->reported && given_in_all(sum) == sum->expected) {
+        all->reduction->sums = sum->next;
         finish(sum);
     }
 }
@@ -194,7 +195,7 @@ static void finish_ready(struct ski_collection *all)
 /* All that will come of our subtree has come. */
 static void report(struct ski_collection *all, struct ski_sum *sum)
 {
-    struct ski_reducing *r    = &all->reducing;
+    struct ski_reducing *r    = all->reduction;
     struct ski_tree      tree = tree_of(all);
     struct part          part;
 
@@ -227,7 +228,7 @@ static struct ski_sum *current(struct ski_reducing *r)
 {
     struct ski_sum *sum = r->sums;
 
-    while (sum && ski_before(sum->number, r->first))
+    while (sum && ski_seqnum_before(sum->number, r->first))
         sum = sum->next;
     return sum && sum->number == r->first ? sum : NULL;
 }
@@ -237,30 +238,31 @@ static void advance(struct ski_collection *all)
     uint64_t        children = (UINT64_C(1) << tree_of(all).children) - 1;
     struct ski_sum *sum;
 
-    while (all->state == SKI_EXISTS && (sum = current(&all->reducing)) && sum->started &&
+    while (all->state == SKI_EXISTS && (sum = current(all->reduction)) && sum->started &&
            sum->done == all->live && sum->in == children)
         report(all, sum);
 }
 
 /* ---- objects come and go ------------------------------------------------------------- */
 
-void ski_reducing_complete(struct ski_collection *all)
+static void reducing_element_created(struct ski_object *object)
 {
-    advance(all);
+    object->of->reduction->expected++;
 }
 
-void ski_reducing_born(struct ski_collection *all, size_t count)
+static void reducing_insertion_begun(struct ski_collection *all, struct ski_account *account)
 {
-    all->reducing.expected += (int64_t)count;
+    all->reduction->expected++;
+    account->next_reduction = all->reduction->first;
 }
 
 /* The sums that an object which is here has contributed to, and that are not reported. */
 static void count_done(struct ski_object *object, uint32_t by)
 {
-    struct ski_reducing *r  = &object->of->reducing;
+    struct ski_reducing *r  = object->of->reduction;
     struct ski_sum     **at = &r->sums;
 
-    for (uint32_t n = r->first; ski_before(n, object->next); n++) {
+    for (uint32_t n = r->first; ski_seqnum_before(n, object->next_reduction); n++) {
         at = seek_sum(at, n);
         (*at)->done += by;
     }
@@ -278,55 +280,58 @@ static void send_late(struct ski_collection *all, uint32_t number, const struct 
     send_part(all->root, &late, data, bytes);
 }
 
-void ski_reducing_died(struct ski_object *object)
+static void reducing_element_deleted(struct ski_object *object)
 {
     struct ski_collection *all = object->of;
-    struct ski_reducing   *r   = &all->reducing;
+    struct ski_reducing   *r   = all->reduction;
 
     count_done(object, UINT32_MAX); /* less one */
-    if (ski_before(r->first, object->next))
-        find_sum(r, object->next)->adjust--;
+    if (ski_seqnum_before(r->first, object->next_reduction))
+        find_sum(r, object->next_reduction)->adjust--;
     else
         r->expected--;
-    for (uint32_t n = object->next; ski_before(n, r->first); n++)
+    for (uint32_t n = object->next_reduction; ski_seqnum_before(n, r->first); n++)
         send_late(all, n, &(struct part){.expected = -1}, NULL, 0);
 }
 
-void ski_reducing_left(struct ski_object *object)
+static void reducing_element_departed(struct ski_object *object)
 {
     count_done(object, UINT32_MAX);
 }
 
-bool ski_reducing_in_reach(const struct ski_collection *all, uint32_t next)
+/* Whether an element whose next reduction is @p next may come to this PE: the two are not further
+ * apart than any can be. */
+static bool reducing_in_reach(const struct ski_collection *all, uint32_t next)
 {
-    uint32_t ahead = next - all->reducing.first;
+    uint32_t ahead = next - all->reduction->first;
 
     return ahead <= AHEAD_MOST || -ahead <= AHEAD_MOST;
 }
 
-void ski_reducing_came(struct ski_object *object)
+static void reducing_enter(struct ski_object *object)
 {
     struct ski_collection *all = object->of;
-    struct ski_sum       **at  = &all->reducing.sums;
+    struct ski_sum       **at  = &all->reduction->sums;
 
     count_done(object, 1);
-    for (uint32_t n = all->reducing.first; ski_before(n, object->next); n++) {
+    for (uint32_t n = all->reduction->first; ski_seqnum_before(n, object->next_reduction); n++) {
         at = seek_sum(at, n);
         start(all, *at); /* it has contributed: they are under way */
     }
     advance(all);
 }
 
-void ski_reducing_fewer(struct ski_collection *all)
+/* There are fewer objects here than there were: that may be all a reduction waits for. */
+static void reducing_element_removed(struct ski_collection *all)
 {
     struct start    quiet = {all->id, 0, 0};
     struct ski_tree tree;
 
     advance(all);
-    if (!all->reducing.unasked || reports_unasked(all))
+    if (!all->reduction->unasked || reports_unasked(all))
         return;
-    all->reducing.unasked = false;
-    tree                  = tree_of(all);
+    all->reduction->unasked = false;
+    tree                    = tree_of(all);
     if (tree.rank > 0)
         skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_FEWER}, &quiet,
                        sizeof quiet);
@@ -347,7 +352,7 @@ static int child_index(const struct ski_tree *tree, int pe)
  * when it did. */
 static void set_busy(struct ski_collection *all, int child, bool busy)
 {
-    struct ski_reducing *r    = &all->reducing;
+    struct ski_reducing *r    = all->reduction;
     uint64_t             bit  = UINT64_C(1) << child;
     struct ski_tree      tree = tree_of(all);
 
@@ -364,14 +369,14 @@ static void check_part(const struct ski_collection *all, const struct part *part
     bool wrong = part->filled && !ski_shape_right(&part->shape, bytes);
 
     if (wrong || (part->late && all->root != all->self->pe) ||
-        (!part->late && ski_before(part->number, all->reducing.first)))
+        (!part->late && ski_seqnum_before(part->number, all->reduction->first)))
         ski_fatal("PE %d sent a part of reduction %u of %s that makes no sense", source,
                   part->number, all->class->def.name);
 }
 
 static void take_part(struct ski_collection *all, const struct part *part, size_t bytes, int from)
 {
-    struct ski_sum *sum = find_sum(&all->reducing, part->number);
+    struct ski_sum *sum = find_sum(all->reduction, part->number);
 
     if (part->filled) {
         check_fits(all, sum, &part->shape, NULL, from);
@@ -398,14 +403,14 @@ void ski_on_part(skua_msg *msg)
         ski_everyone_hear(all, part->heard);
     tree  = tree_of(all);
     child = part->late ? 0 : child_index(&tree, msg->source);
-    if (child < 0 || (!part->late && find_sum(&all->reducing, part->number)->in >> child & 1))
+    if (child < 0 || (!part->late && find_sum(all->reduction, part->number)->in >> child & 1))
         ski_fatal("reduction %u of %s: PE %d is no child that was waited for", part->number,
                   all->class->def.name, msg->source);
     take_part(all, part, bytes, msg->source);
     if (part->late) {
         finish_ready(all);
     } else {
-        struct ski_sum *sum = find_sum(&all->reducing, part->number);
+        struct ski_sum *sum = find_sum(all->reduction, part->number);
 
         sum->in |= UINT64_C(1) << child;
         set_busy(all, child, part->unasked);
@@ -424,9 +429,9 @@ void ski_on_start(skua_msg *msg)
         return;
     skua_msg_free(msg);
     ski_everyone_hear(all, order.heard);
-    if (ski_before(order.number, all->reducing.first))
+    if (ski_seqnum_before(order.number, all->reduction->first))
         return;
-    start(all, find_sum(&all->reducing, order.number));
+    start(all, find_sum(all->reduction, order.number));
     advance(all);
 }
 
@@ -444,7 +449,7 @@ void ski_on_fewer(skua_msg *msg)
     if (child >= 0)
         set_busy(all, child, false);
     skua_msg_free(msg);
-    ski_reducing_fewer(all);
+    reducing_element_removed(all);
 }
 
 /* ---- calls ------------------------------------------------------------------------------ */
@@ -454,7 +459,8 @@ static SKI_COLD _Noreturn void too_far_ahead(const struct ski_object *object)
     ski_misuse(
         "%s on PE %d contributes to reduction %u of its collection while reduction %u is not "
         "finished: does it contribute twice, or do others not at all?",
-        ski_object_text(object), object->of->self->pe, object->next, object->of->reducing.first);
+        ski_object_text(object), object->of->self->pe, object->next_reduction,
+        object->of->reduction->first);
 }
 
 /* Adds the contribution of an object to a sum that is not reported. */
@@ -485,7 +491,7 @@ static SKI_COLD void contribute_late(struct ski_object *object, const struct ski
 
     ski_total_contribute(&total, shape, data, bytes, done);
     part = (struct part){.filled = true, .shape = *shape, .contributions = 1, .to = *done};
-    send_late(object->of, object->next, &part, total.data, total.bytes);
+    send_late(object->of, object->next_reduction, &part, total.data, total.bytes);
     free(total.data);
 }
 
@@ -494,7 +500,7 @@ static __attribute__((noinline)) void contribute(struct ski_object *object, skua
                                                  skua_type type, const void *data, size_t count,
                                                  const skua_completion *done)
 {
-    struct ski_reducing *r     = &object->of->reducing;
+    struct ski_reducing *r     = object->of->reduction;
     struct ski_shape     shape = {op.id, (uint32_t)type, count};
     size_t               bytes = count * ski_type_size(type);
     struct ski_sum      *sum;
@@ -506,15 +512,15 @@ static __attribute__((noinline)) void contribute(struct ski_object *object, skua
     if (SKI_UNLIKELY(object->state >= SKI_DEAD))
         ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
                    ski_object_text(object), object->of->self->pe);
-    if (SKI_UNLIKELY(ski_before(object->next, r->first))) {
+    if (SKI_UNLIKELY(ski_seqnum_before(object->next_reduction, r->first))) {
         contribute_late(object, &shape, data, bytes, done);
-        object->next++;
+        object->next_reduction++;
         return;
     }
-    if (SKI_UNLIKELY(object->next - r->first >= SKI_AHEAD))
+    if (SKI_UNLIKELY(object->next_reduction - r->first >= SKI_AHEAD))
         too_far_ahead(object);
-    sum = find_sum(r, object->next);
-    object->next++;
+    sum = find_sum(r, object->next_reduction);
+    object->next_reduction++;
     contribute_here(object, sum, &shape, data, bytes, done);
     if (sum->done == object->of->live)
         advance(object->of);
@@ -523,7 +529,7 @@ static __attribute__((noinline)) void contribute(struct ski_object *object, skua
 /* One more for a sum that has such, where that is all there is to it. */
 static inline void count_in(struct ski_object *object, struct ski_sum *sum)
 {
-    object->next++;
+    object->next_reduction++;
     sum->both += ONE_OF_EACH;
     if (SKI_UNLIKELY(sum->done == object->of->live))
         advance(object->of);
@@ -534,9 +540,9 @@ static __attribute__((noinline)) void contribute_other(struct ski_object *object
                                                        skua_type type, const void *data,
                                                        size_t count, const skua_completion *done)
 {
-    struct ski_sum *sum = object->of->reducing.sums;
+    struct ski_sum *sum = object->of->reduction->sums;
 
-    if (!sum || sum->number != object->next || sum->like != kind(op, type) ||
+    if (!sum || sum->number != object->next_reduction || sum->like != kind(op, type) ||
         sum->total.shape.count != count) {
         contribute(object, op, type, data, count, done);
         return;
@@ -552,10 +558,10 @@ void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data
                         const skua_completion *done)
 {
     struct ski_object *object = ski_object_of(self);
-    struct ski_sum    *sum    = object->of->reducing.sums;
+    struct ski_sum    *sum    = object->of->reduction->sums;
 
-    if (SKI_LIKELY(sum && sum->number == object->next && sum->like_double == kind(op, type) &&
-                   count == 1)) {
+    if (SKI_LIKELY(sum && sum->number == object->next_reduction &&
+                   sum->like_double == kind(op, type) && count == 1)) {
         *(double *)(void *)sum->total.data += *(const double *)data;
         count_in(object, sum);
     } else {
@@ -574,15 +580,15 @@ void skua_contribute_nothing(void *self, skua_completion done)
 static const struct ski_object *reducing_find_missing(const struct ski_collection *all,
                                                       uint32_t                     number)
 {
-    for (uint32_t i = 0; i < all->members; i++)
-        if (all->member[i] && !ski_before(number, all->member[i]->next))
-            return all->member[i];
+    for (uint32_t i = 0; i < all->objects; i++)
+        if (all->object[i] && !ski_seqnum_before(number, all->object[i]->next_reduction))
+            return all->object[i];
     return NULL;
 }
 
-void ski_reducing_explain(struct ski_collection *all, struct ski_text *text)
+static void reducing_report(struct ski_collection *all, struct ski_text *text)
 {
-    for (const struct ski_sum *sum = all->reducing.sums; sum; sum = sum->next) {
+    for (const struct ski_sum *sum = all->reduction->sums; sum; sum = sum->next) {
         const struct ski_object *missing = reducing_find_missing(all, sum->number);
 
         if (!sum->started || !missing)
@@ -593,3 +599,90 @@ void ski_reducing_explain(struct ski_collection *all, struct ski_text *text)
         return;
     }
 }
+
+/* ---- life cycle --------------------------------------------------------------------------- */
+
+static void reducing_collection_added(struct ski_collection *all)
+{
+    all->reduction = ski_calloc(1, sizeof *all->reduction);
+}
+
+static void reducing_collection_ended(struct ski_collection *all)
+{
+    reducing_free_sums(all->reduction);
+}
+
+static void reducing_collection_freed(struct ski_collection *all)
+{
+    reducing_free_sums(all->reduction);
+    free(all->reduction);
+}
+
+static void reducing_element_added(struct ski_object *object)
+{
+    object->next_reduction = object->of->reduction->first;
+}
+
+static void reducing_element_arrived(struct ski_object *object, int from)
+{
+    (void)from;
+    reducing_enter(object);
+}
+
+static void reducing_element_inserted(struct ski_object *object, const struct ski_account *account)
+{
+    object->next_reduction = account->next_reduction;
+    reducing_enter(object);
+}
+
+static bool reducing_account_valid(const struct ski_collection *all,
+                                   const struct ski_account    *account)
+{
+    return reducing_in_reach(all, account->next_reduction);
+}
+
+static size_t reducing_packed_bytes(const struct ski_object *object)
+{
+    return sizeof object->next_reduction;
+}
+
+static void reducing_pack(struct ski_object *object, void *to)
+{
+    memcpy(to, &object->next_reduction, sizeof object->next_reduction);
+}
+
+static bool reducing_packed_valid(const struct ski_collection *all, const void *from, size_t bytes)
+{
+    uint32_t next;
+
+    if (bytes != sizeof next)
+        return false;
+    memcpy(&next, from, sizeof next);
+    return reducing_in_reach(all, next);
+}
+
+static void reducing_unpack(struct ski_object *object, const void *from, size_t bytes)
+{
+    memcpy(&object->next_reduction, from, bytes);
+}
+
+static const struct ski_baggage reducing_baggage = {reducing_packed_bytes, reducing_pack,
+                                                    reducing_packed_valid, reducing_unpack};
+
+const struct ski_lifecycle ski_array_reduction_lifecycle = {
+    .collection_added     = reducing_collection_added,
+    .collection_populated = advance,
+    .collection_ended     = reducing_collection_ended,
+    .collection_freed     = reducing_collection_freed,
+    .collection_report    = reducing_report,
+    .element_added        = reducing_element_added,
+    .element_created      = reducing_element_created,
+    .element_deleted      = reducing_element_deleted,
+    .element_removed      = reducing_element_removed,
+    .element_departed     = reducing_element_departed,
+    .element_arrived      = reducing_element_arrived,
+    .insertion_begun      = reducing_insertion_begun,
+    .element_inserted     = reducing_element_inserted,
+    .account_valid        = reducing_account_valid,
+    .baggage              = &reducing_baggage,
+};

@@ -29,6 +29,8 @@
 #include <skua/completion.h>
 #include <skua/message.h>
 
+#include "objects/model/lifecycle.h"
+
 struct ski_collection;
 struct ski_object;
 struct ski_sum;
@@ -43,26 +45,7 @@ struct ski_reducing {
     bool     unasked;         /* we have told our parent that we do                */
 };
 
-void ski_reducing_free(struct ski_reducing *reducing);
-
-/** So many objects were created; one was deleted, has left, has come. */
-void ski_reducing_born(struct ski_collection *all, size_t count);
-void ski_reducing_died(struct ski_object *object);
-void ski_reducing_left(struct ski_object *object);
-void ski_reducing_came(struct ski_object *object);
-
-/** Whether an element whose next reduction is @p next may come to this PE: the two are not
- *  further apart than any can be. */
-bool ski_reducing_in_reach(const struct ski_collection *all, uint32_t next);
-
-/** All objects are there that are created with the collection: none is reported before. */
-void ski_reducing_complete(struct ski_collection *all);
-
-/** There are fewer objects here than there were: that may be all a reduction waits for. */
-void ski_reducing_fewer(struct ski_collection *all);
-
-/** Append to @p text which objects here a reduction that is under way waits for. */
-void ski_reducing_explain(struct ski_collection *all, struct ski_text *text);
+extern const struct ski_lifecycle ski_array_reduction_lifecycle;
 
 /* Handlers. */
 void ski_on_part(skua_msg *msg);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "core/message/msg_counts.h"
+#include "core/sched/wait_report.h"
 #include "objects/location/location.h"
 #include "objects/collective/section_multicast.h"
 
@@ -21,12 +22,12 @@ const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id)
 
 struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id)
 {
-    struct ski_sections *sections = objects->sections;
-    struct ski_link     *link;
+    struct ski_sections  *sections = ski_sections_of(objects);
+    struct ski_hash_link *link;
 
     if (SKI_LIKELY(sections->last && sections->last->id == id))
         return sections->last;
-    link = ski_chain_first(&sections->table, id);
+    link = ski_hash_first(&sections->table, id);
     while (link && link->hash != id)
         link = link->next;
     if (link)
@@ -42,7 +43,7 @@ static struct ski_section *add(struct ski_objects *objects, uint64_t id)
     section->self = objects->self;
     ski_list_init(&section->held);
     ski_list_init(&section->behind);
-    ski_chain_add(&objects->sections->table, &section->link, id);
+    ski_hash_add(&ski_sections_of(objects)->table, &section->link, id);
     return section;
 }
 
@@ -50,7 +51,7 @@ struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id)
 {
     struct ski_section *section = ski_section_find(objects, id);
 
-    if (!section && !ski_name_possible(objects->self, id))
+    if (!section && !ski_id_valid(objects->self, id))
         ski_fatal("%llx is no section that was ever created", (unsigned long long)id);
     return section ? section : add(objects, id);
 }
@@ -59,7 +60,7 @@ struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id)
 static bool is_ended(const struct ski_objects *objects, const struct ski_section *section,
                      uint64_t id)
 {
-    const struct ski_sections *sections = objects->sections;
+    const struct ski_sections *sections = ski_sections_of(objects);
 
     if (section && section->state != SKI_VISITED)
         return false;
@@ -74,8 +75,8 @@ static bool is_ended(const struct ski_objects *objects, const struct ski_section
 /* Whether it may have been created. */
 static bool is_named(const struct ski_objects *objects, uint64_t id)
 {
-    return ski_name_possible(objects->self, id) && (ski_section_root(id) != objects->self->pe ||
-                                                    (uint32_t)id <= objects->sections->created);
+    return ski_id_valid(objects->self, id) && (ski_section_root(id) != objects->self->pe ||
+                                               (uint32_t)id <= ski_sections_of(objects)->created);
 }
 
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id)
@@ -120,8 +121,8 @@ void ski_section_of(struct ski_section *section, struct ski_collection *all)
 
 struct ski_enrolled *ski_enrolled_find(const struct ski_section *section, const skua_index *index)
 {
-    uint64_t         hash = ski_index_hash(index);
-    struct ski_link *link = ski_chain_first(&section->enrolled, hash);
+    uint64_t              hash = ski_index_hash(index);
+    struct ski_hash_link *link = ski_hash_first(&section->enrolled, hash);
 
     while (link &&
            (link->hash != hash || !ski_index_equal(&((struct ski_enrolled *)link)->index, index)))
@@ -139,15 +140,15 @@ struct ski_enrolled *ski_enrolled_get(struct ski_section *section, const skua_in
     member->index   = *index;
     member->seen    = SKI_UNSEEN;
     member->station = ski_section_root(section->id);
-    ski_chain_add(&section->enrolled, &member->link, ski_index_hash(index));
+    ski_hash_add(&section->enrolled, &member->link, ski_index_hash(index));
     return member;
 }
 
 void ski_enrolled_here(struct ski_enrolled *member, struct ski_object *object)
 {
-    if (object->enrolled == UINT16_MAX)
+    if (object->sections == UINT16_MAX)
         ski_misuse("%s is in more than %d sections", ski_object_text(object), UINT16_MAX);
-    object->enrolled++;
+    object->sections++;
     member->object = object;
 }
 
@@ -164,9 +165,9 @@ static void drop_early(struct ski_enrolled *member)
 void ski_enrolled_forget(struct ski_section *section, struct ski_enrolled *member)
 {
     if (member->object)
-        member->object->enrolled--;
+        member->object->sections--;
     drop_early(member);
-    ski_chain_remove(&section->enrolled, &member->link);
+    ski_hash_remove(&section->enrolled, &member->link);
     free(member);
 }
 
@@ -182,7 +183,7 @@ void ski_enrolled_away(struct ski_section *section, struct ski_enrolled *member)
         ski_enrolled_forget(section, member);
         return;
     }
-    member->object->enrolled--;
+    member->object->sections--;
     member->object = NULL;
     member->seen   = SKI_UNSEEN;
     member->next   = 0;
@@ -191,7 +192,7 @@ void ski_enrolled_away(struct ski_section *section, struct ski_enrolled *member)
 
 /* ---- the end ------------------------------------------------------------------------- */
 
-static void free_member(struct ski_link *link, void *arg)
+static void free_member(struct ski_hash_link *link, void *arg)
 {
     (void)arg;
     drop_early((struct ski_enrolled *)link);
@@ -212,10 +213,10 @@ static void free_tree(struct ski_section *section)
 static void free_section(struct ski_section *section)
 {
     free_tree(section);
-    ski_chains_each(&section->enrolled, free_member, NULL);
-    ski_chains_clear(&section->enrolled);
-    ski_discard_held(section->self, &section->held);
-    ski_discard_held(section->self, &section->behind);
+    ski_hash_each(&section->enrolled, free_member, NULL);
+    ski_hash_clear(&section->enrolled);
+    ski_held_discard(section->self, &section->held);
+    ski_held_discard(section->self, &section->behind);
     if (section->end)
         skua_msg_free(section->end);
     free(section);
@@ -231,7 +232,7 @@ static void take_out(struct ski_sections *sections, struct ski_section *section)
         *at = section->next;
     if (sections->last == section)
         sections->last = NULL;
-    ski_chain_remove(&sections->table, &section->link);
+    ski_hash_remove(&sections->table, &section->link);
 }
 
 /* Nobody here is in it any more, and no message waits for it. */
@@ -241,7 +242,7 @@ static void tidy(struct ski_section *section)
                                                 section->enrolled.count || section->held.first)))
         return;
     if (!section->over)
-        take_out(section->self->objects->sections, section);
+        take_out(ski_sections_of(section->self->objects), section);
     free_section(section);
 }
 
@@ -261,7 +262,7 @@ void ski_section_leave(struct ski_section *section)
 }
 
 /* Members that are away hear of it by what was sent after them. */
-static void forget_away(struct ski_link *link, void *arg)
+static void forget_away(struct ski_hash_link *link, void *arg)
 {
     struct ski_enrolled *member = (struct ski_enrolled *)link;
 
@@ -271,43 +272,45 @@ static void forget_away(struct ski_link *link, void *arg)
 
 void ski_section_quit(struct ski_section *section)
 {
-    struct ski_sections *sections = section->self->objects->sections;
+    struct ski_sections *sections = ski_sections_of(section->self->objects);
 
     if (!sections->ended)
         sections->ended = ski_calloc(ENDED, sizeof *sections->ended);
     sections->ended[sections->ends++ % ENDED] = section->id;
     free_tree(section);
-    ski_chains_each(&section->enrolled, forget_away, section);
+    ski_hash_each(&section->enrolled, forget_away, section);
     section->state = SKI_VISITED;
     tidy(section);
 }
 
-void ski_sections_over(struct ski_collection *all)
+static void section_collection_ending(struct ski_collection *all)
 {
     while (all->sections) {
         struct ski_section *section = all->sections;
 
-        take_out(section->self->objects->sections, section);
+        take_out(ski_sections_of(section->self->objects), section);
         section->over = true;
         tidy(section);
     }
 }
 
-struct ski_sections *ski_sections_begin(void)
+static void section_pe_begin(struct ski_objects *objects)
 {
-    return ski_calloc(1, sizeof(struct ski_sections));
+    objects->slot[SKI_SLOT_SECTIONS] = ski_calloc(1, sizeof(struct ski_sections));
 }
 
-static void drop(struct ski_link *link, void *arg)
+static void drop(struct ski_hash_link *link, void *arg)
 {
     (void)arg;
     free_section((struct ski_section *)link);
 }
 
-void ski_sections_end(struct ski_sections *sections)
+static void section_pe_end(struct ski_objects *objects)
 {
-    ski_chains_each(&sections->table, drop, NULL);
-    ski_chains_clear(&sections->table);
+    struct ski_sections *sections = ski_sections_of(objects);
+
+    ski_hash_each(&sections->table, drop, NULL);
+    ski_hash_clear(&sections->table);
     free(sections->ended);
     free(sections);
 }
@@ -322,15 +325,13 @@ struct carried {
     uint32_t zero;
 };
 
-_Static_assert(sizeof(struct carried) == SKI_ENROLLED_BYTES, "see section.h");
-
 typedef void visit_fn(struct ski_section *section, struct ski_enrolled *member, void *arg);
 
 /* All sections that an object is known here to be in. */
 static void each_of(struct ski_object *object, visit_fn *fn, void *arg)
 {
     skua_index          index = ski_object_index_get(object);
-    uint32_t            left  = object->enrolled;
+    uint32_t            left  = object->sections;
     struct ski_section *next;
 
     for (struct ski_section *section = object->of->sections; section && left; section = next) {
@@ -344,18 +345,23 @@ static void each_of(struct ski_object *object, visit_fn *fn, void *arg)
     }
 }
 
-static void pack(struct ski_section *section, struct ski_enrolled *member, void *arg)
+static size_t section_packed_bytes(const struct ski_object *object)
 {
-    struct carried **at = arg;
-
-    *(*at)++ = (struct carried){section->id, member->seen, member->next, member->station, 0};
+    return object->sections * sizeof(struct carried);
 }
 
-void ski_sections_pack(struct ski_object *object, void *to)
+static void pack(struct ski_section *section, struct ski_enrolled *member, void *arg)
 {
-    struct carried *at = to;
+    struct carried carried = {section->id, member->seen, member->next, member->station, 0};
+    char         **at      = arg;
 
-    each_of(object, pack, &at);
+    memcpy(*at, &carried, sizeof carried);
+    *at += sizeof carried;
+}
+
+static void section_pack(struct ski_object *object, void *to)
+{
+    each_of(object, pack, &to);
 }
 
 static void leave(struct ski_section *section, struct ski_enrolled *member, void *arg)
@@ -366,7 +372,7 @@ static void leave(struct ski_section *section, struct ski_enrolled *member, void
     tidy(section);
 }
 
-void ski_sections_left(struct ski_object *object)
+static void section_element_departed(struct ski_object *object)
 {
     each_of(object, leave, NULL);
 }
@@ -380,12 +386,12 @@ static void die(struct ski_section *section, struct ski_enrolled *member, void *
     ski_section_leave(section);
 }
 
-void ski_sections_died(struct ski_object *object)
+static void section_element_deleted(struct ski_object *object)
 {
     each_of(object, die, NULL);
 }
 
-void ski_sections_came(struct ski_object *object, const void *from)
+static void came(struct ski_object *object, const void *from)
 {
     struct ski_collection *all   = object->of;
     skua_index             index = ski_object_index_get(object);
@@ -406,3 +412,34 @@ void ski_sections_came(struct ski_object *object, const void *from)
     if (!ski_enrolled_known(section, member))
         member->station = carried.station;
 }
+
+static bool section_packed_valid(const struct ski_collection *all, const void *from, size_t bytes)
+{
+    (void)all, (void)from;
+    return bytes % sizeof(struct carried) == 0 && bytes / sizeof(struct carried) <= UINT16_MAX;
+}
+
+static void section_unpack(struct ski_object *object, const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += sizeof(struct carried))
+        came(object, (const char *)from + at);
+}
+
+static void section_report(struct ski_collection *all, struct ski_text *text)
+{
+    for (const struct ski_section *section = all->sections; section; section = section->next)
+        ski_gather_explain(section, text);
+}
+
+static const struct ski_baggage section_baggage = {section_packed_bytes, section_pack,
+                                                   section_packed_valid, section_unpack};
+
+const struct ski_lifecycle ski_section_lifecycle = {
+    .pe_begin          = section_pe_begin,
+    .pe_end            = section_pe_end,
+    .collection_ending = section_collection_ending,
+    .collection_report = section_report,
+    .element_deleted   = section_element_deleted,
+    .element_departed  = section_element_departed,
+    .baggage           = &section_baggage,
+};

@@ -19,23 +19,23 @@
 
 #include <skua/section.h>
 
-#include "objects/chare/hash_table.h"
+#include "objects/model/hash_table.h"
 #include "objects/collective/section_reduction.h"
-#include "objects/chare/object.h"
+#include "objects/model/element.h"
 
 /* How far a member is, where it is; at its station and at the root also if it is not. */
 struct ski_enrolled {
-    struct ski_link    link; /* first */
-    skua_index         index;
-    struct ski_object *object; /* NULL: it is not here                    */
-    int32_t            station;
-    uint32_t           seen;   /* last multicast it had, or SKI_UNSEEN   */
-    uint32_t           next;   /* its next reduction                     */
-    bool               listed; /* in the creation, as it came here        */
-    bool               gone;   /* at its station: it was deleted,        */
-    uint32_t           until;  /* and has no part in reductions from here */
-    bool               came;   /* at its station: a contribution has     */
-    struct skua_msg   *early;  /* multicasts before their turn, in order */
+    struct ski_hash_link link; /* first */
+    skua_index           index;
+    struct ski_object   *object; /* NULL: it is not here                    */
+    int32_t              station;
+    uint32_t             seen;   /* last multicast it had, or SKI_UNSEEN   */
+    uint32_t             next;   /* its next reduction                     */
+    bool                 listed; /* in the creation, as it came here        */
+    bool                 gone;   /* at its station: it was deleted,        */
+    uint32_t             until;  /* and has no part in reductions from here */
+    bool                 came;   /* at its station: a contribution has     */
+    struct skua_msg     *early;  /* multicasts before their turn, in order */
 };
 
 #define SKI_UNSEEN UINT32_MAX /* the order that enrols it is number 0 */
@@ -44,12 +44,12 @@ struct ski_enrolled {
 enum { SKI_VISITED, SKI_CREATED, SKI_JOINED };
 
 struct ski_section {
-    struct ski_link        link; /* first: by id */
+    struct ski_hash_link   link; /* first: by id */
     uint64_t               id;
     struct ski_pe         *self;
     struct ski_collection *of;   /* NULL: not known here           */
     struct ski_section    *next; /* of the same collection         */
-    struct ski_chains      enrolled;
+    struct ski_hash_table  enrolled;
     uint8_t                state;
     bool                   over;    /* its collection was deleted     */
     uint32_t               walking; /* entries run that it has called */
@@ -68,15 +68,19 @@ struct ski_section {
 };
 
 struct ski_sections {
-    struct ski_chains   table;
-    struct ski_section *last;    /* found, or NULL         */
-    uint32_t            created; /* by this PE             */
-    uint64_t           *ended;   /* the last that ended here, in a ring */
-    uint64_t            ends;
+    struct ski_hash_table table;
+    struct ski_section   *last;    /* found, or NULL         */
+    uint32_t              created; /* by this PE             */
+    uint64_t             *ended;   /* the last that ended here, in a ring */
+    uint64_t              ends;
 };
 
-struct ski_sections *ski_sections_begin(void);
-void                 ski_sections_end(struct ski_sections *sections);
+static inline struct ski_sections *ski_sections_of(const struct ski_objects *objects)
+{
+    return objects->slot[SKI_SLOT_SECTIONS];
+}
+
+extern const struct ski_lifecycle ski_section_lifecycle;
 
 /** Room for the name of a section in lines to people: "section 3 of PE 0". */
 #define SKI_SECTION_TEXT 48
@@ -126,16 +130,5 @@ void ski_section_leave(struct ski_section *section);
 
 /** This PE is no more in its tree; members here may still have to hear of it. */
 void ski_section_quit(struct ski_section *section);
-
-/** A collection ends: its sections do. */
-void ski_sections_over(struct ski_collection *all);
-
-/* An object was deleted; leaves: what it takes along, and after it has gone; has come with
- * that.  @p bytes of it are checked. */
-#define SKI_ENROLLED_BYTES 24
-void ski_sections_died(struct ski_object *object);
-void ski_sections_pack(struct ski_object *object, void *to);
-void ski_sections_left(struct ski_object *object);
-void ski_sections_came(struct ski_object *object, const void *from);
 
 #endif

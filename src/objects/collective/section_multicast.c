@@ -5,8 +5,10 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "objects/chare/invoke.h"
+#include "objects/location/closing.h"
+#include "objects/location/forward.h"
 #include "objects/location/location.h"
-#include "objects/chare/seqnum.h"
+#include "objects/model/seqnum.h"
 #include "objects/zerocopy/nocopy.h"
 
 /* What a multicast begins with; the data follows. */
@@ -34,7 +36,7 @@ static bool is_order(const struct head *head)
     return head->entry >= ORDER_ENROL;
 }
 
-bool ski_multicast_has_parts(const skua_msg *msg)
+static bool multicast_has_parts(const skua_msg *msg)
 {
     return (msg->handler == SKI_HANDLER_SECTION || msg->handler == SKI_HANDLER_SECTION_ROOT ||
             msg->handler == SKI_HANDLER_SECTION_LATE) &&
@@ -60,8 +62,8 @@ static void send_after(struct ski_section *section, const skua_index *index,
     struct ski_collection *all = section->of;
 
     count_copy(head, bytes);
-    ski_post_about(all->self, ski_whereabouts(all, index), SKI_HANDLER_SECTION_LATE, all->id, index,
-                   head, sizeof *head + bytes);
+    ski_element_post(all->self, ski_lookup_pe(all, index), SKI_HANDLER_SECTION_LATE, all->id, index,
+                     head, sizeof *head + bytes);
 }
 
 void ski_multicast_enrol(struct ski_section *section, const skua_index *index)
@@ -85,12 +87,12 @@ static SKI_COLD void put_aside(struct ski_enrolled *member, const struct head *h
     struct skua_msg **at = &member->early;
     skua_msg         *msg;
 
-    if (!ski_before(member->seen, head->number))
+    if (!ski_seqnum_before(member->seen, head->number))
         ski_fatal("multicast %u came twice", head->number);
     count_copy(head, bytes);
-    msg = ski_msg_headed(head, sizeof *head, head + 1, bytes);
+    msg = ski_msg_with_header(head, sizeof *head, head + 1, bytes);
 
-    while (*at && ski_before(head_of(*at)->number, head->number))
+    while (*at && ski_seqnum_before(head_of(*at)->number, head->number))
         at = &(*at)->link;
     msg->link = *at;
     *at       = msg;
@@ -146,10 +148,10 @@ static void hand_over(struct ski_section *section, struct ski_enrolled *member,
         put_aside(member, head, bytes);
         return;
     }
-    ski_object_enter(object);
+    ski_element_enter(object);
     if (run(section, member, head, bytes) && SKI_UNLIKELY(member->early != NULL))
         catch_up(section, member);
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
 /* The entry, which may have come from elsewhere, is one of the members'. */
@@ -182,16 +184,16 @@ static unsigned creates(const struct head *head)
 static struct ski_object *receiver(struct ski_collection *all, const skua_index *index,
                                    skua_msg *msg)
 {
-    struct ski_object *object = ski_here(all, index);
+    struct ski_object *object = ski_element_here(all, index);
     bool               gone;
 
     if (object)
         return object;
-    gone =
-        head_of(msg)->entry == ORDER_ENROL ? ski_was_deleted(all, index) : ski_is_gone(all, index);
+    gone = head_of(msg)->entry == ORDER_ENROL ? ski_element_deleted(all, index)
+                                              : ski_element_gone(all, index);
     if (!gone)
-        return ski_astray_for(all, index, msg, creates(head_of(msg)));
-    if (ski_insertion_awaited(all, ski_absent_find(all, index), msg))
+        return ski_forward_for(all, index, msg, creates(head_of(msg)));
+    if (ski_closing_check(all, ski_absent_find(all, index), msg))
         return NULL;
     lost(all, index, head_of(msg));
     ski_multicast_free(msg);
@@ -207,7 +209,7 @@ void ski_on_section_late(skua_msg *msg)
     struct ski_object     *object;
     skua_index             index;
 
-    if (!ski_about(msg, sizeof *head, &all, &index))
+    if (!ski_element_msg(msg, sizeof *head, &all, &index))
         return;
     if ((unsigned)head->station >= (unsigned)all->self->pes)
         ski_fatal("PE %d sent a multicast that makes no sense", msg->source);
@@ -238,7 +240,7 @@ static void give(struct ski_section *section, struct ski_enrolled *member, struc
 
     if (member->gone)
         return;
-    if (!member->object && (object = ski_here(section->of, &member->index)))
+    if (!member->object && (object = ski_element_here(section->of, &member->index)))
         ski_enrolled_here(member, object);
     if (SKI_LIKELY(member->object != NULL)) {
         hand_over(section, member, head, bytes);
@@ -364,7 +366,7 @@ static void send_to_root(skua_msg *msg)
 
 static void order(const struct head *head, const void *data, size_t bytes)
 {
-    send_to_root(ski_msg_headed(head, sizeof *head, data, bytes));
+    send_to_root(ski_msg_with_header(head, sizeof *head, data, bytes));
 }
 
 static void check_call(const char *call, const struct head *head)
@@ -402,3 +404,13 @@ void skua_section_delete(skua_section section)
         deleted(&head, skua_pe());
     order(&head, NULL, 0);
 }
+
+static bool multicast_discard(skua_msg *msg)
+{
+    if (!multicast_has_parts(msg))
+        return false;
+    ski_parts_drop(msg);
+    return true;
+}
+
+const struct ski_lifecycle ski_section_multicast_lifecycle = {.discard = multicast_discard};

@@ -32,9 +32,10 @@ void ski_multicast_end(struct ski_section *section);
 /** Invoke an entry of all members with a message with parts, which is used up. */
 void ski_multicast_parts(skua_section target, skua_entry entry, skua_msg *msg);
 
-/** Whether a message is a multicast with parts; free one, of any kind. */
-bool ski_multicast_has_parts(const skua_msg *msg);
+/** Free a multicast, with or without parts. */
 void ski_multicast_free(skua_msg *msg);
+
+extern const struct ski_lifecycle ski_section_multicast_lifecycle;
 
 /* Handlers. */
 void ski_on_section_root(skua_msg *msg);

@@ -8,7 +8,7 @@
 #include "core/sched/wait_report.h"
 #include "core/pe/handler.h"
 #include "objects/chare/invoke.h"
-#include "objects/chare/seqnum.h"
+#include "objects/model/seqnum.h"
 #include "objects/collective/section.h"
 #include "objects/collective/reduction_buffer.h"
 
@@ -47,7 +47,7 @@ static struct ski_subtotal *find(struct ski_gather *gather, uint32_t number)
 {
     struct ski_subtotal **at = &gather->subtotals, *made;
 
-    while (*at && ski_before((*at)->number, number))
+    while (*at && ski_seqnum_before((*at)->number, number))
         at = &(*at)->next;
     if (*at && (*at)->number == number)
         return *at;
@@ -80,7 +80,7 @@ static size_t expected(const struct ski_gather *gather, uint32_t number)
     size_t count = gather->givers;
 
     for (size_t i = 0; i < gather->quitters; i++)
-        count -= !ski_before(number, gather->quits[i]);
+        count -= !ski_seqnum_before(number, gather->quits[i]);
     return count;
 }
 
@@ -111,7 +111,7 @@ static void report(struct ski_section *section)
         skua_complete(total->to, total->data, total->bytes);
     else
         skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_PART},
-                  ski_msg_headed(&piece, sizeof piece, total->data, total->bytes));
+                  ski_msg_with_header(&piece, sizeof piece, total->data, total->bytes));
     free(total->data);
     free(done);
 }
@@ -138,7 +138,7 @@ static void give_no_more(struct ski_section *section, uint32_t number)
     gather->quits = ski_realloc(gather->quits, (gather->quitters + 1) * sizeof *gather->quits);
     gather->quits[gather->quitters++] = number;
     for (size_t i = 0; i < gather->quitters; i++)
-        if (ski_before(all.number, gather->quits[i]))
+        if (ski_seqnum_before(all.number, gather->quits[i]))
             all.number = gather->quits[i];
     if (gather->quitters == gather->givers && section->parent >= 0)
         skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_FEWER}, &all,
@@ -152,7 +152,8 @@ static void give_no_more(struct ski_section *section, uint32_t number)
 static void tell(struct ski_collection *all, int pe, const skua_index *index,
                  const struct fewer *fewer)
 {
-    ski_post_about(all->self, pe, SKI_HANDLER_SECTION_FEWER, all->id, index, fewer, sizeof *fewer);
+    ski_element_post(all->self, pe, SKI_HANDLER_SECTION_FEWER, all->id, index, fewer,
+                     sizeof *fewer);
 }
 
 static void depart(struct ski_section *section, struct ski_enrolled *member, uint32_t number)
@@ -236,7 +237,7 @@ static struct ski_enrolled *member_of(struct ski_section *section, skua_msg *msg
         return member;
     if (section->parent >= 0 || !member)
         no_member(section->id, named(msg->target >> 8, &index), msg->source);
-    ski_pass_on(section->self, member->station, msg);
+    ski_msg_forward(section->self, member->station, msg);
     return NULL;
 }
 
@@ -274,7 +275,7 @@ static void came_too_late(skua_msg *msg, const struct piece *piece)
 /* Whether one that was lost, so nobody waits for it, gave after all. */
 static bool is_in_vain(const struct ski_enrolled *member, uint32_t number)
 {
-    return member->gone && !ski_before(number, member->until);
+    return member->gone && !ski_seqnum_before(number, member->until);
 }
 
 void ski_on_section_part(skua_msg *msg)
@@ -367,11 +368,11 @@ static void send_to(struct ski_section *section, const struct ski_enrolled *memb
     skua_msg        *msg;
 
     ski_total_contribute(&total, &piece->shape, data, bytes, &piece->to);
-    msg          = ski_msg_headed(piece, sizeof *piece, total.data, total.bytes);
+    msg          = ski_msg_with_header(piece, sizeof *piece, total.data, total.bytes);
     msg->handler = SKI_HANDLER_SECTION_PART;
     msg->source  = section->self->pe;
     ski_msg_post(section->self, member->station, SKI_HANDLER_SECTION_PART,
-                 ski_msg_address(msg, section->of->id, &member->index));
+                 ski_msg_set_target(msg, section->of->id, &member->index));
     free(total.data);
 }
 
@@ -421,7 +422,7 @@ static size_t gather_count_missing(const struct ski_section *section, uint32_t n
     for (size_t i = 0; i < section->rosters; i++) {
         const struct ski_enrolled *member = section->roster[i];
 
-        if (!member->object || ski_before(number, member->next))
+        if (!member->object || ski_seqnum_before(number, member->next))
             continue;
         *one = member;
         count++;

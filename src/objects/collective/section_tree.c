@@ -78,7 +78,8 @@ static const uint32_t *list_next(const uint32_t *list)
 /* At the station of a member. */
 static void enrol(struct ski_section *section, struct ski_enrolled *member)
 {
-    struct ski_object *object = member->object ? NULL : ski_here(section->of, &member->index);
+    struct ski_object *object =
+        member->object ? NULL : ski_element_here(section->of, &member->index);
 
     member->station = section->self->pe;
     if (object)
@@ -217,8 +218,8 @@ static struct chosen *choose(struct ski_collection *all, const skua_index *indic
         int pe = root;
 
         ski_check_index("skua_section_create", all, &indices[i]);
-        if (!ski_here(all, &indices[i]))
-            pe = ski_whereabouts(all, &indices[i]);
+        if (!ski_element_here(all, &indices[i]))
+            pe = ski_lookup_pe(all, &indices[i]);
         chosen[i] = (struct chosen){(uint32_t)((pe - root + pes) % pes), &indices[i]};
     }
     qsort(chosen, count, sizeof *chosen, compare);
@@ -291,9 +292,9 @@ skua_section skua_section_create(skua_collection of, const skua_index *indices, 
     struct ski_pe         *self   = SKI_SELF();
     struct ski_collection *all    = collection_of(self, __func__, of);
     struct chosen         *chosen = choose(all, indices, count);
-    uint64_t               id = ski_name((uint64_t)self->pe, ++self->objects->sections->created);
-    skua_msg              *msg;
-    struct creation       *creation;
+    uint64_t  id = ski_id_make((uint64_t)self->pe, ++ski_sections_of(self->objects)->created);
+    skua_msg *msg;
+    struct creation *creation;
 
     msg       = skua_msg_alloc(sizeof *creation + 4 * count_words(chosen, count));
     creation  = skua_msg_data(msg);

@@ -1,289 +1,100 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forward.c - see forward.h. */
+/* forward.c - see forward.h; and the deletion of elements by reference. */
 #include "objects/location/forward.h"
 
-#include "base/memory.h"
 #include "core/pe/handler.h"
-#include "core/message/msg_counts.h"
-#include "objects/chare/invoke.h"
-#include "objects/location/location.h"
-#include "objects/chare/seqnum.h"
+#include "objects/location/claim.h"
+#include "objects/location/closing.h"
+#include "objects/location/forward_window.h"
+#include "objects/model/element.h"
 
-#define WINDOW_FIRST 16
-#define WINDOW_MOST  65536
-
-/* Of an element that is elsewhere, and gets messages here. */
-struct ski_forward {
-    uint32_t direct;  /* elsewhere than at home: so many more may be sent after it */
-    uint32_t window;  /* at home: so many may be sent without knowing ...          */
-    uint32_t unknown; /* ... whether they arrive, and so many are                  */
-    uint32_t probed;  /* the number of moves at the last probe                     */
-    bool     probing; /* its answer has not come                                   */
-    bool     lost;    /* its answer was that the element is not there              */
-    uint32_t tolds, told_room;
-    int32_t *told; /* sources that know of the last move, sorted */
-};
-
-/* What the answer to a probe says. */
-struct probed {
-    uint32_t moves; /* that the probe said */
-    uint32_t here;
-};
-
-_Static_assert(sizeof(struct probed) == SKI_PROBED_LEAST, "see forward.h");
-
-static struct ski_forward *forward_of(struct ski_absent *place)
+/* Asks the PE that created a single object, by its index (chare/chare.c), whether the object is yet
+ * to come: its home has the first message for it, and does not know it. */
+static void forward_inquire(struct ski_collection *all, const skua_index *index)
 {
-    if (!place->forward) {
-        place->forward = ski_calloc(1, sizeof *place->forward);
+    int32_t what    = SKI_INQUIRY_ASKED;
+    int     creator = index->at.x[1];
 
-        place->forward->direct = SKI_FORWARD_DIRECT;
-        place->forward->window = WINDOW_FIRST;
-    }
-    return place->forward;
+    if ((unsigned)creator >= (unsigned)all->self->pes)
+        ski_misuse("a message to %s: there never was such an object", ski_element_text(all, index));
+    ski_element_post(all->self, creator, SKI_HANDLER_INQUIRY, all->id, index, &what, sizeof what);
 }
 
-void ski_forward_forget(struct ski_absent *place)
+/* At the home of an element, which does not know it. */
+static struct ski_object *forward_at_home(struct ski_collection *all, const skua_index *index,
+                                          struct ski_absent *absent, skua_msg *msg, unsigned flags)
 {
-    if (place->forward)
-        free(place->forward->told);
-    free(place->forward);
-    place->forward = NULL;
+    bool deleted = absent && absent->pe == SKI_ABSENT_DELETED;
+
+    if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND)
+        return ski_claim_create(all, index, absent, msg, flags);
+    if (deleted && ski_closing_check(all, absent, msg))
+        return NULL;
+    if (deleted || (!all->open && all->kind != SKI_CHARES))
+        ski_undeliverable(all, index, msg, deleted ? "was deleted" : "does not exist");
+    if (all->kind == SKI_CHARES && !absent)
+        forward_inquire(all, index);
+    ski_absent_hold(all, index, msg);
+    return NULL;
 }
 
-/* ---- sources --------------------------------------------------------------------------- */
-
-/* Notes that a source is told of the last move; false: it was already. */
-static bool forward_note_told(struct ski_forward *f, int32_t pe)
+struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index *index,
+                                   skua_msg *msg, unsigned flags)
 {
-    uint32_t low = 0, high = f->tolds;
+    struct ski_absent *absent;
+    int                home = ski_home(all, index);
 
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-
-        if (f->told[middle] < pe)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < f->tolds && f->told[low] == pe)
-        return false;
-    if (f->tolds == f->told_room) {
-        f->told_room = f->told_room ? 2 * f->told_room : 4;
-        f->told      = ski_realloc(f->told, f->told_room * sizeof *f->told);
-    }
-    memmove(f->told + low + 1, f->told + low, (f->tolds - low) * sizeof *f->told);
-    f->told[low] = pe;
-    f->tolds++;
-    return true;
-}
-
-static void forward_tell(struct ski_collection *all, const struct ski_absent *place, int source)
-{
-    if (source != all->self->pe && source < all->self->pes &&
-        forward_note_told(place->forward, source))
-        ski_tell(all, source, &place->index, place->pe, place->moves);
-}
-
-/* ---- at other PEs than the home -------------------------------------------------------------- */
-
-static void forward_away(struct ski_collection *all, struct ski_absent *place, skua_msg *msg,
-                         int home)
-{
-    struct ski_forward *f      = place->forward;
-    bool                direct = f->direct > 0;
-
-    f->direct -= direct;
-    if (direct || ski_job_index(all->self->job, home) < 0) /* there its source is not known */
-        forward_tell(all, place, msg->source);
-    ski_pass_on(all->self, direct ? place->pe : home, msg);
-}
-
-/* ---- at the home -------------------------------------------------------------------------------
- */
-
-static void forward_resize(struct ski_forward *f, bool larger)
-{
-    if (larger)
-        f->window *= f->window < WINDOW_MOST ? 2 : 1;
+    ski_assert(!ski_element_here(all, index));
+    if (all->kind != SKI_ARRAY)
+        flags = 0;
+    if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
+        ski_claim(all, index, flags); /* a completion sent it, or the array was not known here */
+    absent = ski_absent_find(all, index);
+    if (absent && absent->pe >= 0)
+        ski_forward_window_send(all, absent, msg);
+    else if (absent && absent->pe == SKI_ABSENT_CLAIMED)
+        ski_absent_hold(all, index, msg);
+    else if (home != all->self->pe)
+        ski_msg_forward(all->self, home, msg);
     else
-        f->window -= f->window / 2;
+        return forward_at_home(all, index, absent, msg, flags);
+    return NULL;
 }
 
-/* Whether messages have to wait. */
-static bool forward_blocked(const struct ski_forward *f)
+struct ski_object *ski_forward(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    return f->probing || f->lost;
+    return ski_forward_for(all, index, msg, ski_entries[msg->handler].flags);
 }
 
-static void forward_send(struct ski_collection *all, struct ski_absent *place, skua_msg *msg)
-{
-    struct ski_forward *f = place->forward;
+/* ---- deletion ----------------------------------------------------------------------- */
 
-    if (f->window >= WINDOW_FIRST && !place->held.first)
-        forward_tell(all, place, msg->source);
-    ski_pass_on(all->self, place->pe, msg);
-    if (++f->unknown < f->window)
-        return;
-    f->probing = true;
-    f->probed  = place->moves;
-    ski_post_about(all->self, place->pe, SKI_HANDLER_PROBE, all->id, &place->index, &f->probed,
-                   sizeof f->probed);
-}
-
-/* Sends messages that wait, as many as may be sent. */
-static void forward_pump(struct ski_collection *all, struct ski_absent *place)
-{
-    skua_msg *msg;
-
-    while (!forward_blocked(place->forward) && (msg = ski_list_pop(&place->held))) {
-        all->self->held--;
-        forward_send(all, place, msg);
-    }
-}
-
-void ski_forward(struct ski_collection *all, struct ski_absent *place, skua_msg *msg)
-{
-    struct ski_forward *f    = forward_of(place);
-    int                 home = ski_home(all, &place->index);
-
-    if (home != all->self->pe)
-        forward_away(all, place, msg, home);
-    else if (forward_blocked(f))
-        ski_hold(all->self, &place->held, msg);
-    else
-        forward_send(all, place, msg);
-}
-
-void ski_forward_moved(struct ski_collection *all, struct ski_absent *place)
-{
-    struct ski_forward *f = place->forward;
-
-    if (!f)
-        return;
-    f->tolds = 0;
-    f->lost  = false;
-    if (f->unknown > 0)
-        forward_resize(f, false);
-    forward_pump(all, place);
-}
-
-void ski_on_probe(skua_msg *msg)
+void ski_on_delete(skua_msg *msg)
 {
     struct ski_collection *all;
-    struct probed          probed = {0};
     skua_index             index;
+    struct ski_object     *object;
 
-    if (!ski_about(msg, sizeof probed.moves, &all, &index))
+    if (!ski_element_msg(msg, 0, &all, &index))
         return;
-    memcpy(&probed.moves, skua_msg_data(msg), sizeof probed.moves);
-    probed.here = ski_here(all, &index) != NULL;
-    ski_post_about(all->self, ski_home(all, &index), SKI_HANDLER_PROBED, all->id, &index, &probed,
-                   sizeof probed);
+    object = ski_element_here(all, &index);
+    if (!object)
+        object = ski_forward(all, &index, msg);
+    if (!object)
+        return;
+    ski_element_delete(object);
     skua_msg_free(msg);
 }
 
-void ski_on_probed(skua_msg *msg)
+void skua_delete_ref(skua_ref ref)
 {
-    struct ski_collection *all;
-    struct ski_absent     *place;
-    struct ski_forward    *f;
-    struct probed          probed;
-    skua_index             index;
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
+    int                    pe   = self->pe;
 
-    if (!ski_about(msg, sizeof probed, &all, &index))
-        return;
-    memcpy(&probed, skua_msg_data(msg), sizeof probed);
-    skua_msg_free(msg);
-    place = ski_absent_find(all, &index);
-    f     = place ? place->forward : NULL;
-    if (!f || !f->probing || f->probed != probed.moves) /* it has been here since */
-        return;
-    f->probing = false;
-    f->unknown = 0;
-    f->lost    = !probed.here && place->moves == probed.moves;
-    forward_resize(f, probed.here);
-    forward_pump(all, place);
-}
-
-/* ---- at the home, with the element
- * --------------------------------------------------------------- */
-
-/* The messages that wait for an element while it is here: in a message to ourselves, which is
- * queued behind each window of them. */
-struct backlog {
-    struct ski_list rest; /* not empty; held (traffic.h) */
-    uint64_t        window;
-};
-
-/* Queues a window of messages before what is queued by now, and the rest behind them. */
-static void forward_queue_backlog(struct ski_pe *self, skua_msg *carrier)
-{
-    struct backlog  *backlog = skua_msg_data(carrier);
-    struct ski_list  some;
-    struct skua_msg *msg;
-
-    ski_list_init(&some);
-    for (uint64_t i = 0; i < backlog->window && (msg = ski_list_pop(&backlog->rest)); i++)
-        ski_list_push(&some, msg);
-    if (backlog->rest.first)
-        ski_hold(self, &some, carrier);
-    else
-        skua_msg_free(carrier);
-    ski_unhold(self, &some);
-}
-
-void ski_forward_arrived(struct ski_collection *all, struct ski_absent *place)
-{
-    static const struct backlog none;
-    struct ski_pe              *self = all->self;
-    skua_msg                   *msg;
-    struct backlog             *backlog;
-
-    if (!place->forward || !place->held.first) {
-        ski_unhold(self, &place->held);
-        return;
+    if (all->state != SKI_EXPECTED) {
+        ski_check_index(__func__, all, &ref.index);
+        if (!ski_element_here(all, &ref.index))
+            pe = ski_lookup_pe(all, &ref.index);
     }
-    msg             = ski_msg_copy(self, SKI_HANDLER_BACKLOG, &none, sizeof none);
-    msg             = ski_msg_address(msg, all->id, &place->index);
-    backlog         = skua_msg_data(msg);
-    backlog->window = place->forward->window;
-    ski_list_init(&backlog->rest); /* where it stays: a list is not moved */
-    ski_list_prepend(&backlog->rest, &place->held);
-    self->queue.pushed++; /* as if it had been sent and were delivered now */
-    self->queue.popped++;
-    forward_queue_backlog(self, msg);
-}
-
-/* The element has left before it had all. */
-static void forward_backlog_left(struct ski_collection *all, const skua_index *index,
-                                 struct ski_list *rest)
-{
-    struct ski_absent *place = ski_absent_get(all, index);
-
-    ski_list_prepend(&place->held, rest);
-    if (place->pe >= 0) {
-        forward_of(place);
-        forward_pump(all, place);
-    } else if (place->pe != SKI_PLACE_CLAIMED) {
-        ski_unhold(all->self, &place->held); /* it does not exist: each says so, or creates it */
-    }
-}
-
-void ski_on_backlog(skua_msg *msg)
-{
-    struct backlog        *backlog = skua_msg_data(msg);
-    struct ski_collection *all     = ski_collection_find(ski_self->objects, msg->target >> 8);
-    skua_index             index   = ski_msg_index(msg);
-
-    if (all->state != SKI_ENDED && ski_here(all, &index)) {
-        backlog->window *= backlog->window < WINDOW_MOST ? 2 : 1;
-        forward_queue_backlog(all->self, msg);
-        return;
-    }
-    if (all->state == SKI_ENDED)
-        ski_discard_held(all->self, &backlog->rest);
-    else
-        forward_backlog_left(all, &index, &backlog->rest);
-    skua_msg_free(msg);
+    ski_element_post(self, pe, SKI_HANDLER_DELETE, ref.of.id, &ref.index, NULL, 0);
 }

@@ -1,50 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * index_map.c - see index_map.h.
- *
- * Indices of a range are numbered in row-major order, the last dimension fastest.  The
- * block and cyclic maps are arithmetic on that number.  Indices outside of the range, of
- * elements inserted later, have homes by hash.
- */
+/* index_map.c - see index_map.h. */
 #include "objects/location/index_map.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "objects/chare/index.h"
+#include "objects/model/index.h"
 
-struct user_map {
+/* A map of the program. */
+struct index_map_user {
     const char *name;
     skua_map_fn fn;
 };
 
-static struct user_map *maps;
-static uint32_t         map_count;
+static struct index_map_user *index_map_users;
+static uint32_t               index_map_user_count;
 
 uint32_t skua_map_register(const char *name, skua_map_fn fn)
 {
     ski_register_name("map", name);
-    maps            = ski_realloc(maps, (map_count + 1) * sizeof *maps);
-    maps[map_count] = (struct user_map){name, fn};
-    return SKUA_MAP_USER + map_count++;
+    index_map_users =
+        ski_realloc(index_map_users, (index_map_user_count + 1) * sizeof *index_map_users);
+    index_map_users[index_map_user_count] = (struct index_map_user){name, fn};
+    return SKUA_MAP_USER + index_map_user_count++;
 }
 
-/* ---- ranges ------------------------------------------------------------------------ */
+/* ---- ranges ------------------------------------------------------------------------- */
 
-static int64_t extent(const skua_range *range, int d)
+static int64_t index_map_extent(const skua_range *range, int d)
 {
     return (int64_t)range->upper[d] - range->lower[d];
 }
 
-uint64_t ski_range_count(const skua_range *range)
+uint64_t ski_index_map_count(const skua_range *range)
 {
     uint64_t count = range->dims > 0;
 
     for (int d = 0; d < range->dims; d++)
-        count *= extent(range, d) > 0 ? (uint64_t)extent(range, d) : 0;
+        count *= index_map_extent(range, d) > 0 ? (uint64_t)index_map_extent(range, d) : 0;
     return count;
 }
 
-static bool is_in(const skua_range *range, const skua_index *index)
+static bool index_map_in_range(const skua_range *range, const skua_index *index)
 {
     if (range->dims == 0)
         return false;
@@ -54,30 +51,31 @@ static bool is_in(const skua_range *range, const skua_index *index)
     return true;
 }
 
-static uint64_t number_of(const skua_range *range, const skua_index *index)
+static uint64_t index_map_rank(const skua_range *range, const skua_index *index)
 {
     uint64_t number = 0;
 
+    ski_assert(index_map_in_range(range, index));
     for (int d = 0; d < range->dims; d++)
-        number = number * (uint64_t)extent(range, d) +
+        number = number * (uint64_t)index_map_extent(range, d) +
                  (uint64_t)((int64_t)index->at.x[d] - range->lower[d]);
     return number;
 }
 
-static skua_index index_of(const skua_range *range, uint64_t number)
+static skua_index index_map_unrank(const skua_range *range, uint64_t number)
 {
     skua_index index = {.bytes = 4 * (uint32_t)range->dims};
 
     for (int d = range->dims - 1; d >= 0; d--) {
-        uint64_t n    = (uint64_t)extent(range, d);
+        uint64_t n    = (uint64_t)index_map_extent(range, d);
         index.at.x[d] = (int32_t)(range->lower[d] + (int64_t)(number % n));
         number /= n;
     }
     return index;
 }
 
-/* The next in row-major order. */
-static void step(const skua_range *range, skua_index *index)
+/* Steps to the next index in row-major order. */
+static void index_map_step(const skua_range *range, skua_index *index)
 {
     for (int d = range->dims - 1; d >= 0; d--) {
         if (++index->at.x[d] < range->upper[d])
@@ -86,10 +84,10 @@ static void step(const skua_range *range, skua_index *index)
     }
 }
 
-/* ---- definitions --------------------------------------------------------------------- */
+/* ---- definitions -------------------------------------------------------------------- */
 
-/* Rows and columns of PEs, as square as they can be, all of them used. */
-static void choose_grid(int32_t arg[4], int pes)
+/* Chooses rows and columns of PEs, as square as possible, such that all PEs are used. */
+static void index_map_choose_grid(int32_t arg[4], int pes)
 {
     if (arg[0] <= 0 && arg[1] > 0)
         arg[0] = pes / arg[1];
@@ -104,21 +102,22 @@ static void choose_grid(int32_t arg[4], int pes)
     arg[3] += arg[3] <= 0 ? 1 - arg[3] : 0;
 }
 
-static bool fits(const skua_range *range)
+/* Whether a range has fewer indices than a double counts exactly. */
+static bool index_map_countable(const skua_range *range)
 {
     double count = 1;
 
     for (int d = 0; d < range->dims; d++)
-        if (extent(range, d) > 0)
-            count *= (double)extent(range, d);
+        if (index_map_extent(range, d) > 0)
+            count *= (double)index_map_extent(range, d);
     return count < 9e15;
 }
 
-bool ski_map_right(const skua_array_def *def)
+bool ski_index_map_valid(const skua_array_def *def)
 {
     if (def->dims < 0 || def->dims > 6 || (def->range.dims != 0 && def->range.dims != def->dims))
         return false;
-    if (def->map.kind >= SKUA_MAP_USER + map_count || !fits(&def->range))
+    if (def->map.kind >= SKUA_MAP_USER + index_map_user_count || !index_map_countable(&def->range))
         return false;
     if (def->map.kind == SKUA_MAP_MATRIX)
         return def->dims == 2 && def->map.arg[0] > 0 && def->map.arg[1] > 0 &&
@@ -126,7 +125,7 @@ bool ski_map_right(const skua_array_def *def)
     return def->map.kind != SKUA_MAP_CYCLIC || def->map.arg[0] > 0;
 }
 
-void ski_map_prepare(const char *call, skua_array_def *def)
+void ski_index_map_prepare(const char *call, skua_array_def *def)
 {
     skua_map *map = &def->map;
 
@@ -141,21 +140,22 @@ void ski_map_prepare(const char *call, skua_array_def *def)
     if (map->kind == SKUA_MAP_CYCLIC && map->arg[0] <= 0)
         map->arg[0] = 1;
     if (map->kind == SKUA_MAP_MATRIX)
-        choose_grid(map->arg, skua_pes());
+        index_map_choose_grid(map->arg, skua_pes());
     if (map->kind == SKUA_MAP_MATRIX && (int64_t)map->arg[0] * map->arg[1] > skua_pes())
         ski_misuse("%s: a grid of %d x %d PEs, but there are %d", call, map->arg[0], map->arg[1],
                    skua_pes());
-    if (!ski_map_right(def))
+    if (!ski_index_map_valid(def))
         ski_misuse("%s: %s", call,
-                   map->kind >= SKUA_MAP_USER + map_count ? "its map was never registered"
-                   : map->kind == SKUA_MAP_MATRIX         ? "a matrix has two dimensions"
+                   map->kind >= SKUA_MAP_USER + index_map_user_count
+                       ? "its map was never registered"
+                   : map->kind == SKUA_MAP_MATRIX ? "a matrix has two dimensions"
                                                   : "it has more elements than can be counted");
 }
 
-/* ---- homes ---------------------------------------------------------------------------- */
+/* ---- homes -------------------------------------------------------------------------- */
 
-/* a * b / c.  Where the product fits, as it nearly always does, in a tenth of the time. */
-static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
+/* a * b / c.  The product nearly always fits into 64 bits, which takes a tenth of the time. */
+static inline uint64_t index_map_scale(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t product;
 
@@ -164,22 +164,23 @@ static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
     return (uint64_t)((__uint128_t)a * b / c);
 }
 
-/* Of n elements PE p has those from p*n/pes on, the same for all but a rounding. */
-static uint64_t block_begin(uint64_t n, int pe, int pes)
+/* Of n elements, PE p has those from p*n/pes on. */
+static uint64_t index_map_block_begin(uint64_t n, int pe, int pes)
 {
-    return scale(n, (unsigned)pe, (unsigned)pes);
+    return index_map_scale(n, (unsigned)pe, (unsigned)pes);
 }
 
-static int block_home(uint64_t n, uint64_t number, int pes)
+static int index_map_block_home(uint64_t n, uint64_t number, int pes)
 {
-    int pe = (int)scale(number, (unsigned)pes, n);
+    int pe = (int)index_map_scale(number, (unsigned)pes, n);
 
-    while (pe + 1 < pes && block_begin(n, pe + 1, pes) <= number)
+    while (pe + 1 < pes && index_map_block_begin(n, pe + 1, pes) <= number)
         pe++;
+    ski_assert(pe < pes && index_map_block_begin(n, pe, pes) <= number);
     return pe;
 }
 
-static int matrix_home(const skua_array_def *def, const skua_index *index)
+static int index_map_matrix_home(const skua_array_def *def, const skua_index *index)
 {
     const int32_t *arg    = def->map.arg;
     int64_t        row    = (int64_t)index->at.x[0] - def->range.lower[0];
@@ -188,11 +189,11 @@ static int matrix_home(const skua_array_def *def, const skua_index *index)
     return (int)(row / arg[2] % arg[0] * arg[1] + column / arg[3] % arg[1]);
 }
 
-static int user_home(const skua_array_def *def, const skua_index *index, int pes)
+static int index_map_user_home(const skua_array_def *def, const skua_index *index, int pes)
 {
-    const struct user_map *map = &maps[def->map.kind - SKUA_MAP_USER];
-    int                    pe  = map->fn(index, &def->range, def->map.arg);
-    char                   text[SKI_INDEX_TEXT];
+    const struct index_map_user *map = &index_map_users[def->map.kind - SKUA_MAP_USER];
+    int                          pe  = map->fn(index, &def->range, def->map.arg);
+    char                         text[SKI_INDEX_TEXT];
 
     if ((unsigned)pe >= (unsigned)pes)
         ski_misuse("map \"%s\" gives %s the home PE %d; this job has PEs 0 to %d", map->name,
@@ -200,63 +201,69 @@ static int user_home(const skua_array_def *def, const skua_index *index, int pes
     return pe;
 }
 
-static int hash_home(const skua_index *index, int pes)
+static int index_map_hash_home(const skua_index *index, int pes)
 {
     return (int)((ski_index_hash(index) >> 32) * (unsigned)pes >> 32);
 }
 
-int ski_map_home(const skua_array_def *def, const skua_index *index, int pes)
+int ski_index_map_home(const skua_array_def *def, const skua_index *index, int pes)
 {
     if (def->map.kind >= SKUA_MAP_USER)
-        return user_home(def, index, pes);
-    if (def->map.kind == SKUA_MAP_HASH || !is_in(&def->range, index))
-        return hash_home(index, pes);
+        return index_map_user_home(def, index, pes);
+    if (def->map.kind == SKUA_MAP_HASH || !index_map_in_range(&def->range, index))
+        return index_map_hash_home(index, pes);
     if (def->map.kind == SKUA_MAP_MATRIX)
-        return matrix_home(def, index);
+        return index_map_matrix_home(def, index);
     if (def->map.kind == SKUA_MAP_CYCLIC)
-        return (int)(number_of(&def->range, index) / (unsigned)def->map.arg[0] % (unsigned)pes);
-    return block_home(ski_range_count(&def->range), number_of(&def->range, index), pes);
+        return (int)(index_map_rank(&def->range, index) / (unsigned)def->map.arg[0] %
+                     (unsigned)pes);
+    return index_map_block_home(ski_index_map_count(&def->range),
+                                index_map_rank(&def->range, index), pes);
 }
 
-/* ---- lists ------------------------------------------------------------------------------ */
+/* ---- the indices of a PE ------------------------------------------------------------ */
 
-typedef void visit_fn(void *arg, const skua_index *index);
+typedef void index_map_fn(void *arg, const skua_index *index);
 
-static void each_of(const skua_range *range, uint64_t from, uint64_t to, visit_fn *fn, void *arg)
+static void index_map_each_rank(const skua_range *range, uint64_t from, uint64_t to,
+                                index_map_fn *fn, void *arg)
 {
     skua_index index;
 
     if (from >= to)
         return;
-    index = index_of(range, from);
-    for (; from < to; from++, step(range, &index))
+    ski_assert(to <= ski_index_map_count(range));
+    index = index_map_unrank(range, from);
+    for (; from < to; from++, index_map_step(range, &index))
         fn(arg, &index);
 }
 
-static void each_cyclic(const skua_array_def *def, int pe, int pes, visit_fn *fn, void *arg)
+static void index_map_each_cyclic(const skua_array_def *def, int pe, int pes, index_map_fn *fn,
+                                  void *arg)
 {
-    uint64_t count = ski_range_count(&def->range);
+    uint64_t count = ski_index_map_count(&def->range);
     uint64_t piece = (uint64_t)def->map.arg[0];
 
     for (uint64_t at = (unsigned)pe * piece; at < count; at += (unsigned)pes * piece)
-        each_of(&def->range, at, at + piece < count ? at + piece : count, fn, arg);
+        index_map_each_rank(&def->range, at, at + piece < count ? at + piece : count, fn, arg);
 }
 
-/* By looking at all: where the map cannot be turned round. */
-static void each_found(const skua_array_def *def, int pe, int pes, visit_fn *fn, void *arg)
+/* Tests all indices: the map cannot be inverted. */
+static void index_map_each_searched(const skua_array_def *def, int pe, int pes, index_map_fn *fn,
+                                    void *arg)
 {
-    uint64_t   count = ski_range_count(&def->range);
-    skua_index index = index_of(&def->range, 0);
+    uint64_t   count = ski_index_map_count(&def->range);
+    skua_index index = index_map_unrank(&def->range, 0);
 
-    for (uint64_t i = 0; i < count; i++, step(&def->range, &index))
-        if (ski_map_home(def, &index, pes) == pe)
+    for (uint64_t i = 0; i < count; i++, index_map_step(&def->range, &index))
+        if (ski_index_map_home(def, &index, pes) == pe)
             fn(arg, &index);
 }
 
-static void each_in_matrix(const skua_array_def *def, int pe, visit_fn *fn, void *arg)
+static void index_map_each_matrix(const skua_array_def *def, int pe, index_map_fn *fn, void *arg)
 {
-    const int32_t *a    = def->map.arg;
-    int64_t        rows = extent(&def->range, 0), columns = extent(&def->range, 1);
+    const int32_t *a = def->map.arg;
+    int64_t rows = index_map_extent(&def->range, 0), columns = index_map_extent(&def->range, 1);
 
     if (pe >= a[0] * a[1])
         return;
@@ -272,23 +279,25 @@ static void each_in_matrix(const skua_array_def *def, int pe, visit_fn *fn, void
     }
 }
 
-void ski_map_each(const skua_array_def *def, int pe, int pes, void (*room)(void *arg, size_t count),
-                  visit_fn *fn, void *arg)
+void ski_index_map_each(const skua_array_def *def, int pe, int pes,
+                        void (*room)(void *arg, size_t count), index_map_fn *fn, void *arg)
 {
-    uint64_t count = ski_range_count(&def->range);
+    uint64_t count = ski_index_map_count(&def->range);
 
     if (count == 0)
         return;
     switch (def->map.kind) {
     case SKUA_MAP_BLOCK:
-        room(arg, block_begin(count, pe + 1, pes) - block_begin(count, pe, pes));
-        each_of(&def->range, block_begin(count, pe, pes), block_begin(count, pe + 1, pes), fn, arg);
+        room(arg,
+             index_map_block_begin(count, pe + 1, pes) - index_map_block_begin(count, pe, pes));
+        index_map_each_rank(&def->range, index_map_block_begin(count, pe, pes),
+                            index_map_block_begin(count, pe + 1, pes), fn, arg);
         break;
     case SKUA_MAP_CYCLIC:
         room(arg, count / (unsigned)pes);
-        each_cyclic(def, pe, pes, fn, arg);
+        index_map_each_cyclic(def, pe, pes, fn, arg);
         break;
-    case SKUA_MAP_MATRIX: each_in_matrix(def, pe, fn, arg); break;
-    default: each_found(def, pe, pes, fn, arg);
+    case SKUA_MAP_MATRIX: index_map_each_matrix(def, pe, fn, arg); break;
+    default: index_map_each_searched(def, pe, pes, fn, arg);
     }
 }

@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * index_map.h - homes: from an index to a PE, and from a PE to the indices of a dense array
- * whose home it is, which the maps of the runtime list without looking at the others.
+ * index_map.h - the map of an array: from an index to its home, and from a PE to the indices of a
+ * dense array whose home it is.
+ *
+ * Indices of a range are ranked in row-major order, the last dimension fastest.  The block and
+ * cyclic maps are arithmetic on that rank, so a PE lists its own indices without looking at the
+ * others.  An index outside of the range, of an element that is inserted later, has its home by
+ * hash.
  */
 #ifndef SKI_INDEX_MAP_H
 #define SKI_INDEX_MAP_H
 
 #include <skua/collection.h>
 
-/** Fill in what the definition leaves open, and check it; ends the job if it is wrong. */
-void ski_map_prepare(const char *call, skua_array_def *def);
+/** Fill in what a definition of the program leaves open, and check it; ends the job if it is wrong.
+ */
+void ski_index_map_prepare(const char *call, skua_array_def *def);
 
 /** Whether a definition that came from another PE makes sense. */
-bool ski_map_right(const skua_array_def *def);
+bool ski_index_map_valid(const skua_array_def *def);
 
-/** The home of @p index on @p pes PEs. */
-int ski_map_home(const skua_array_def *def, const skua_index *index, int pes);
+/** The home of @p index in a job of @p pes PEs. */
+int ski_index_map_home(const skua_array_def *def, const skua_index *index, int pes);
 
-/** Elements in a range. */
-uint64_t ski_range_count(const skua_range *range);
+/** The number of indices in a range. */
+uint64_t ski_index_map_count(const skua_range *range);
 
-/** Call @p fn for each index of the range whose home is @p pe; @p count is told first, so
- *  that room can be made: at least so many, or 0 if that is not known. */
-void ski_map_each(const skua_array_def *def, int pe, int pes, void (*room)(void *arg, size_t count),
-                  void (*fn)(void *arg, const skua_index *index), void *arg);
+/** Call @p fn for each index of the range whose home is @p pe.  Before that, if it can be
+ * estimated,
+ *  @p room is told about how many there are. */
+void ski_index_map_each(const skua_array_def *def, int pe, int pes,
+                        void (*room)(void *arg, size_t count),
+                        void (*fn)(void *arg, const skua_index *index), void *arg);
 
 #endif

@@ -2,174 +2,202 @@
 /* insertion.c - see insertion.h. */
 #include "objects/location/insertion.h"
 
-#include "base/config.h"
+#include "base/assert.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/message/msg_counts.h"
-#include "core/collective/tree.h"
-#include "objects/chare/invoke.h"
+#include "objects/location/closing.h"
 #include "objects/location/location.h"
+#include "objects/model/element.h"
 
-/* ---- accounts --------------------------------------------------------------------------- */
+_Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_LEAST, "see insertion.h");
 
-struct ski_account ski_insertion_account(struct ski_collection *all)
+/* ---- accounts ----------------------------------------------------------------------- */
+
+/* Opens an account for an element that this PE inserts. */
+static struct ski_account insertion_open_account(struct ski_collection *all)
 {
-    if (all->self->pe >= all->self->pes) /* no PE of the job's: it takes no broadcasts in */
-        return (struct ski_account){.pe = SKI_NO_ACCOUNT};
-    all->closing.inserting++;
-    ski_everyone_expect(all);
-    ski_reducing_born(all, 1);
-    return (struct ski_account){all->self->pe, ski_everyone_known(all), all->reducing.first};
+    struct ski_account account = {.pe = SKI_NO_ACCOUNT};
+
+    if (all->self->pe >= all->self->pes) /* a progress thread takes no broadcasts in */
+        return account;
+    account.pe = all->self->pe;
+    all->closing->inserting++;
+    ski_notify_insertion_begun(&all->self->objects->lifecycle, all, &account);
+    return account;
 }
 
-bool ski_insertion_account_right(const struct ski_collection *all,
-                                 const struct ski_account    *account)
+/* Whether an account that came from another PE makes sense. */
+static bool insertion_account_valid(const struct ski_collection *all,
+                                    const struct ski_account    *account)
 {
-    return account->pe == SKI_NO_ACCOUNT ||
-           ((unsigned)account->pe < (unsigned)all->self->pes && all->kind == SKI_ARRAY &&
-            ski_reducing_in_reach(all, account->next));
-}
+    const struct ski_lifecycle *const *module = all->self->objects->lifecycle.module;
 
-void ski_insertion_arrived(struct ski_object *object, const struct ski_account *account)
-{
-    object->next = account->next;
-    ski_everyone_inserted(object, account->seen, account->pe); /* first: see ski_on_migrate() */
-    ski_reducing_came(object);
-}
-
-/* ---- indices that are inserted again ------------------------------------------------------ */
-
-bool ski_insertion_awaited(struct ski_collection *all, struct ski_absent *place, skua_msg *msg)
-{
-    if (!place || place->pe != SKI_PLACE_DELETED || place->judged || !all->open ||
-        all->kind != SKI_ARRAY)
+    if (account->pe == SKI_NO_ACCOUNT)
+        return true;
+    if ((unsigned)account->pe >= (unsigned)all->self->pes || all->kind != SKI_ARRAY)
         return false;
-    ski_hold(all->self, &place->held, msg);
-    if (place->checks == 0) {
-        place->checks = (uint32_t)all->self->pes;
-        for (int pe = 0; pe < all->self->pes; pe++)
-            ski_post_about(all->self, pe, SKI_HANDLER_CHECK, all->id, &place->index, &place->moves,
-                           sizeof place->moves);
-    }
+    for (; *module; module++)
+        if ((*module)->account_valid && !(*module)->account_valid(all, account))
+            return false;
     return true;
 }
 
-void ski_on_check(skua_msg *msg)
-{
-    struct ski_collection *all;
-    skua_index             index;
+/* ---- orders ------------------------------------------------------------------------- */
 
-    if (!ski_about(msg, SKI_CHECK_LEAST, &all, &index))
-        return;
-    if (all->closing.inserting > 0) {
-        ski_hold(all->self, &all->closing.checks, msg);
+skua_msg *ski_insertion_msg(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
+                            const void *data, size_t bytes)
+{
+    skua_msg             *msg   = skua_msg_alloc(sizeof(struct ski_insertion) + bytes);
+    struct ski_insertion *order = skua_msg_data(msg);
+
+    memset(order, 0, sizeof *order);
+    order->pe         = SKUA_ANY_PE;
+    order->account.pe = SKI_NO_ACCOUNT;
+    if (bytes)
+        memcpy(order + 1, data, bytes);
+    msg->handler = (uint16_t)handler;
+    msg->source  = self->pe;
+    return ski_msg_set_target(msg, ref->of.id, &ref->index);
+}
+
+void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int pe,
+                        const struct ski_account *account, const void *data, size_t bytes)
+{
+    skua_msg             *msg   = ski_insertion_msg(self, ref, SKI_HANDLER_INSERT, data, bytes);
+    struct ski_insertion *order = skua_msg_data(msg);
+
+    ski_assert(pe == SKUA_ANY_PE || (unsigned)pe < (unsigned)self->pes);
+    order->pe = pe;
+    if (account)
+        order->account = *account;
+    ski_msg_post(self, home, SKI_HANDLER_INSERT, msg);
+}
+
+void ski_insertion_forward(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    struct ski_insertion      *order  = skua_msg_data(msg);
+    struct ski_absent         *absent = ski_absent_get(all, index);
+    struct ski_location_update update = {order->pe, absent->moves + 1};
+
+    ski_assert(order->pe != all->self->pe && ski_home(all, index) == all->self->pe);
+    order->moves = update.moves;
+    ski_msg_forward(all->self, order->pe, msg);
+    ski_location_update(all, index, &update);
+}
+
+/* ---- arrival ------------------------------------------------------------------------ */
+
+static SKI_COLD _Noreturn void insertion_twice(const struct ski_collection *all,
+                                               const skua_index *index, int source)
+{
+    ski_misuse("skua_array_insert: %s exists already, and PE %d inserts it once more",
+               ski_element_text(all, index), source);
+}
+
+static void insertion_check_open(const struct ski_collection *all, const skua_index *index,
+                                 bool closed)
+{
+    if (all->kind != SKI_ARRAY || !all->open || closed)
+        ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
+                   ski_element_text(all, index));
+}
+
+/* Whether an order comes too late: the element that was claimed has come here meanwhile, and
+ * gone.  A message made it necessary that was delivered long ago. */
+static bool insertion_is_late(const struct ski_collection *all, const skua_index *index,
+                              const struct ski_insertion *order)
+{
+    const struct ski_absent *absent = ski_absent_find(all, index);
+
+    return order->claimed && !(absent && absent->pe == SKI_ABSENT_CLAIMED);
+}
+
+static void insertion_refuse(struct ski_collection *all, const skua_index *index,
+                             const struct ski_insertion *order)
+{
+    ski_location_send(all, ski_home(all, index), index,
+                      &(struct ski_location_update){SKI_ABSENT_DELETED, order->moves});
+}
+
+/* Creates an element on the account of the PE that inserts it. */
+static void insertion_create(struct ski_collection *all, const skua_index *index, uint32_t moves,
+                             const struct ski_insertion *order, size_t bytes)
+{
+    struct ski_object *object;
+
+    if (order->account.pe == SKI_NO_ACCOUNT) {
+        ski_element_create(all, index, moves, order + 1, bytes);
         return;
     }
-    ski_post_about(all->self, ski_home(all, &index), SKI_HANDLER_CHECKED, all->id, &index,
-                   skua_msg_data(msg), SKI_CHECK_LEAST);
-    skua_msg_free(msg);
+    ski_assert(all->kind == SKI_ARRAY);
+    object        = ski_element_add(all, index);
+    object->moves = moves;
+    ski_element_enter(object); /* it stays until it is constructed, whatever a reduction sets off */
+    ski_notify_element_inserted(&all->self->objects->lifecycle, object, &order->account);
+    ski_element_construct(object, order + 1, bytes);
+    ski_element_leave(object);
 }
 
-/* Delivers the messages that waited for the answers: no program runs by that, they are in error
- * or the runtime's own. */
-static void insertion_judge(struct ski_collection *all, struct ski_absent *place)
+void ski_on_insert(skua_msg *msg)
 {
-    struct ski_list  held;
-    struct skua_msg *msg;
-
-    ski_list_init(&held);
-    ski_list_prepend(&held, &place->held);
-    place->judged = true;
-    while ((msg = ski_list_pop(&held))) {
-        all->self->held--;
-        all->self->handler[msg->handler](msg);
-    }
-    place->judged = false;
-}
-
-void ski_on_checked(skua_msg *msg)
-{
+    struct ski_insertion  *order = skua_msg_data(msg);
     struct ski_collection *all;
-    struct ski_absent     *place;
+    struct ski_absent     *absent;
     skua_index             index;
-    uint32_t               moves;
+    bool                   home;
 
-    if (!ski_about(msg, sizeof moves, &all, &index))
+    if (!ski_element_msg(msg, sizeof *order, &all, &index))
         return;
-    memcpy(&moves, skua_msg_data(msg), sizeof moves);
-    skua_msg_free(msg);
-    place = ski_absent_find(all, &index);
-    if (!place || place->pe != SKI_PLACE_DELETED || place->moves != moves || place->checks == 0)
-        return; /* it was inserted again */
-    if (--place->checks == 0)
-        insertion_judge(all, place);
-}
-
-/* ---- closing ---------------------------------------------------------------------------- */
-
-void ski_closing_init(struct ski_closing *closing)
-{
-    *closing = (struct ski_closing){0};
-    ski_list_init(&closing->checks);
-}
-
-static struct ski_tree closing_tree(const struct ski_collection *all)
-{
-    return ski_tree_at(all->self->pe, all->self->pes, all->root, (int)ski_config.tree_arity);
-}
-
-/* Reports to the parent once this PE and its subtree have no insertion under way. */
-static void closing_advance(struct ski_collection *all)
-{
-    struct ski_closing *closing = &all->closing;
-    struct ski_tree     tree    = closing_tree(all);
-
-    if (!closing->ordered || closing->reported || closing->inserting > 0 ||
-        closing->children < tree.children)
+    home = ski_home(all, &index) == all->self->pe;
+    if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
+        insertion_check_open(all, &index, false); /* an order to close has come after it */
+        ski_msg_forward(all->self, ski_home(all, &index), msg);
         return;
-    closing->reported = true;
-    if (tree.rank == 0)
-        ski_everyone_closed(all);
-    else
-        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_CLOSING}, &all->id,
-                       sizeof all->id);
-}
-
-void ski_insertion_acknowledged(struct ski_collection *all)
-{
-    if (all->closing.inserting == 0)
-        ski_fatal("PE %d: an element of %s has arrived that was not inserted here", all->self->pe,
-                  all->class->def.name);
-    if (--all->closing.inserting == 0)
-        ski_unhold(all->self, &all->closing.checks);
-    closing_advance(all);
-}
-
-void ski_closing_ordered(struct ski_collection *all)
-{
-    all->closing.ordered = true;
-    closing_advance(all);
-}
-
-void ski_closing_done(struct ski_collection *all)
-{
-    all->open = false;
-    ski_release_unknown(all);
-}
-
-void ski_on_closing(skua_msg *msg)
-{
-    uint64_t               id;
-    struct ski_collection *all;
-
-    memcpy(&id, skua_msg_data(msg), sizeof id);
-    if (ski_collection_awaited(ski_self->objects, id, msg, &all))
-        return;
-    if (all->closing.children == closing_tree(all).children || all->kind == SKI_CHARES) {
+    }
+    if (order->pe >= all->self->pes || (!home && order->pe != all->self->pe))
+        ski_fatal("PE %d ordered PE %d to create %s on PE %d", msg->source, all->self->pe,
+                  ski_element_text(all, &index), order->pe);
+    absent = home ? ski_absent_find(all, &index) : NULL;
+    if (!insertion_account_valid(all, &order->account)) {
         ski_far_drop(all->self, msg);
         return;
     }
-    all->closing.children++;
+    if (ski_element_here(all, &index) || (absent && absent->pe >= 0))
+        insertion_twice(all, &index, order->account.pe >= 0 ? order->account.pe : msg->source);
+    if (home && order->pe >= 0 && order->pe != all->self->pe) {
+        ski_insertion_forward(all, &index, msg);
+        return;
+    }
+    if (insertion_is_late(all, &index, order))
+        insertion_refuse(all, &index, order);
+    else
+        insertion_create(all, &index, absent ? absent->moves + 1 : order->moves, order,
+                         msg->bytes - sizeof *order);
     skua_msg_free(msg);
-    closing_advance(all);
 }
+
+/* ---- calls -------------------------------------------------------------------------- */
+
+void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, element.of.id);
+    struct ski_account     account;
+
+    if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
+        ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
+                   self->pes - 1);
+    if (all->state == SKI_EXPECTED) { /* this PE's queue keeps it until the array is known here */
+        account = insertion_open_account(all);
+        ski_insertion_send(self, self->pe, &element, pe, &account, data, bytes);
+        return;
+    }
+    ski_check_index(__func__, all, &element.index);
+    insertion_check_open(all, &element.index, all->closing->ordered);
+    account = insertion_open_account(all);
+    ski_insertion_send(self, ski_home(all, &element.index), &element, pe, &account, data, bytes);
+}
+
+const struct ski_lifecycle ski_insertion_lifecycle = {
+    .late = (const uint32_t[]){SKI_HANDLER_INSERT, 0}, /* right before the deletion */
+};

@@ -5,73 +5,82 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/collective/tree.h"
-#include "objects/objects.h"
+#include "objects/model/hash_table.h"
+#include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 
-/* On the wire. */
-struct start {
+/* The order to start a detector, as it travels to its root. */
+struct detector_start {
     skua_detector   name;
     uint64_t        producers;
     skua_completion done;
 };
 
-_Static_assert(sizeof(struct start) == SKI_DETECT_START_LEAST, "see detector.h");
+_Static_assert(sizeof(struct detector_start) == SKI_DETECT_START_LEAST, "see detector.h");
 
-/* At the root, once it was started. */
-struct search {
-    uint64_t             producers;
-    skua_completion      done;
-    struct ski_detection detection;
+/* The detection, at the root, once it was started. */
+struct detector_search {
+    uint64_t                         producers;
+    skua_completion                  done;
+    struct ski_termination_detection detection;
 };
 
-/* What this PE knows of one. */
+/* A detector that this PE has used. */
 struct detector {
-    struct ski_link  link;  /* first; its hash is the name                      */
-    struct ski_tally count; /* produced, consumed, producers that have finished */
-    struct search   *search;
+    struct ski_hash_link          link;  /* first; its hash is the name                      */
+    struct ski_termination_counts count; /* produced, consumed, producers that have finished */
+    struct detector_search       *search;
 };
 
-struct ski_detect {
-    uint32_t          created;
-    struct ski_chains table;
+struct detectors {
+    uint32_t              created;
+    struct ski_hash_table table;
 };
 
-/* ---- the table --------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------- */
 
-static uint64_t key_of(skua_detector name)
+static struct detectors *detectors_of(const struct ski_pe *self)
 {
-    return ski_name((uint32_t)name.pe, name.number);
+    return self->objects->slot[SKI_SLOT_DETECTORS];
 }
 
-static struct detector *find(struct ski_pe *self, skua_detector name)
+static uint64_t detector_key(skua_detector name)
 {
-    uint64_t         key  = key_of(name);
-    struct ski_link *link = ski_chain_first(&self->objects->detect->table, key);
+    return ski_id_make((uint32_t)name.pe, name.number);
+}
+
+static struct detector *detector_find(struct ski_pe *self, skua_detector name)
+{
+    uint64_t              key  = detector_key(name);
+    struct ski_hash_link *link = ski_hash_first(&detectors_of(self)->table, key);
 
     while (link && link->hash != key)
         link = link->next;
     return (struct detector *)link;
 }
 
-static struct detector *known(struct ski_pe *self, const char *call, skua_detector name)
+/* The detector of the program that @p call was given, added to the table if it is new here. */
+static struct detector *detector_get(struct ski_pe *self, const char *call, skua_detector name)
 {
-    struct detector *detector = find(self, name);
+    struct detector *detector = detector_find(self, name);
 
     if (SKI_LIKELY(detector != NULL))
         return detector;
-    if (!ski_name_possible(self, key_of(name)))
-        ski_misuse("%s: {%d, %u} is no detector", call, (int)name.pe, name.number);
+    if (!ski_id_valid(self, detector_key(name)))
+        ski_misuse("%s: {%d, %u} is no detector; skua_detector_create() makes them", call,
+                   (int)name.pe, name.number);
     detector = ski_calloc(1, sizeof *detector);
-    ski_chain_add(&self->objects->detect->table, &detector->link, key_of(name));
+    ski_hash_add(&detectors_of(self)->table, &detector->link, detector_key(name));
     return detector;
 }
 
-static void drop(struct ski_link *link, void *arg)
+static void detector_free(struct ski_hash_link *link, void *arg)
 {
     struct detector *gone = (struct detector *)link;
 
@@ -80,78 +89,80 @@ static void drop(struct ski_link *link, void *arg)
     free(gone);
 }
 
-/* ---- counting ---------------------------------------------------------------------- */
+/* ---- counting ----------------------------------------------------------------------- */
 
 skua_detector skua_detector_create(void)
 {
     struct ski_pe *self = SKI_SELF();
 
-    return (skua_detector){self->pe, ++self->objects->detect->created};
+    return (skua_detector){self->pe, ++detectors_of(self)->created};
 }
 
 void skua_detector_produce(skua_detector detector, uint64_t n)
 {
-    known(SKI_SELF(), __func__, detector)->count.sent += n;
+    detector_get(SKI_SELF(), __func__, detector)->count.sent += n;
 }
 
 void skua_detector_consume(skua_detector detector, uint64_t n)
 {
-    known(SKI_SELF(), __func__, detector)->count.received += n;
+    detector_get(SKI_SELF(), __func__, detector)->count.received += n;
 }
 
 void skua_detector_done(skua_detector detector)
 {
-    known(SKI_SELF(), __func__, detector)->count.finished++;
+    detector_get(SKI_SELF(), __func__, detector)->count.finished++;
 }
 
-/* ---- the end ----------------------------------------------------------------------- */
+/* ---- completion --------------------------------------------------------------------- */
 
-static void end(struct ski_pe *self, skua_detector name)
+/* Tells the children in the tree, and removes the detector here. */
+static void detector_end(struct ski_pe *self, skua_detector name)
 {
     struct ski_tree  tree = ski_tree_at(self->pe, self->pes, name.pe, (int)ski_config.tree_arity);
-    struct detector *detector = find(self, name);
+    struct detector *detector = detector_find(self, name);
 
     for (int i = 0; i < tree.children; i++)
         skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECT_END}, &name,
                        sizeof name);
     if (!detector)
         return;
-    ski_chain_remove(&self->objects->detect->table, &detector->link);
-    drop(&detector->link, NULL);
+    ski_hash_remove(&detectors_of(self)->table, &detector->link);
+    detector_free(&detector->link, NULL);
 }
 
 void ski_on_detect_end(skua_msg *msg)
 {
     skua_detector name = *(skua_detector *)skua_msg_data(msg);
 
-    /* Its root, where waves of it may be under way, ends it without a message. */
+    /* The root, where waves of the detector may be under way, ends it without a message. */
     if ((uint32_t)name.pe >= (uint32_t)ski_self->pes || name.pe == ski_self->pe) {
         ski_far_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
-    end(ski_self, name);
+    detector_end(ski_self, name);
 }
 
-/* ---- waves ------------------------------------------------------------------------- */
+/* ---- waves -------------------------------------------------------------------------- */
 
-static skua_detector name_of(struct ski_topic topic)
+static skua_detector detector_of_topic(struct ski_termination_topic topic)
 {
     return (skua_detector){topic.root, topic.number};
 }
 
-static struct ski_tally visit(struct ski_pe *self, struct ski_topic topic)
+static struct ski_termination_counts detector_visit(struct ski_pe               *self,
+                                                    struct ski_termination_topic topic)
 {
-    const struct detector *detector = find(self, name_of(topic));
+    const struct detector *detector = detector_find(self, detector_of_topic(topic));
 
-    return detector ? detector->count : (struct ski_tally){0, 0, 0};
+    return detector ? detector->count : (struct ski_termination_counts){0, 0, 0};
 }
 
-/* Whether all producers had finished when the last wave began.  What cannot be any more
- * ends the job. */
-static bool all_finished(const struct search *search)
+/* Whether all producers had finished when the last wave began; ends the job if there are more of
+ * them, or of items, than there can be. */
+static bool detector_all_finished(const struct detector_search *search)
 {
-    const struct ski_detection *d = &search->detection;
+    const struct ski_termination_detection *d = &search->detection;
 
     if (d->before.finished > search->producers)
         ski_misuse("skua_detector_done: called %" PRIu64 " times for %" PRIu64 " producers",
@@ -165,75 +176,85 @@ static bool all_finished(const struct search *search)
     return true;
 }
 
-static void result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
+static void detector_result(struct ski_pe *self, struct ski_termination_topic topic,
+                            const struct ski_termination_counts *sum)
 {
-    struct search  *search = find(self, name_of(topic))->search;
-    bool            even   = ski_wave_note(&search->detection, sum);
-    skua_completion done   = search->done;
+    struct detector_search *search = detector_find(self, detector_of_topic(topic))->search;
+    bool                    even   = ski_termination_record(&search->detection, sum);
+    skua_completion         done   = search->done;
 
-    if (!all_finished(search) || !even) {
-        ski_wave_again(self, &search->detection);
+    ski_assert(topic.root == self->pe);
+    if (!detector_all_finished(search) || !even) {
+        ski_termination_continue(self, &search->detection);
         return;
     }
-    end(self, name_of(topic));
+    detector_end(self, detector_of_topic(topic));
     skua_complete(done, NULL, 0);
 }
 
-const struct ski_wave_kind ski_detect_waves = {false, visit, result};
+static const struct ski_termination_kind detector_waves = {false, detector_visit, detector_result};
 
-/* ---- the start --------------------------------------------------------------------- */
+/* ---- the start ---------------------------------------------------------------------- */
 
-static void start(struct ski_pe *self, const char *call, const struct start *start)
+static void detector_start(struct ski_pe *self, const char *call,
+                           const struct detector_start *start)
 {
-    struct detector *detector = known(self, call, start->name);
+    struct detector *detector = detector_get(self, call, start->name);
 
-    if (detector->search || start->name.number > self->objects->detect->created)
+    if (detector->search || start->name.number > detectors_of(self)->created)
         ski_misuse("%s: this detector %s", call,
                    detector->search ? "was started before" : "was never created");
+    ski_assert(start->name.pe == self->pe);
     detector->search  = ski_calloc(1, sizeof *detector->search);
-    *detector->search = (struct search){
+    *detector->search = (struct detector_search){
         .producers = start->producers,
         .done      = start->done,
         .detection = {.topic = {start->name.pe, start->name.number}},
     };
-    ski_wave_send(self, &detector->search->detection);
+    ski_termination_send(self, &detector->search->detection);
 }
 
 void skua_detector_start(skua_detector detector, uint64_t producers, skua_completion done)
 {
-    struct ski_pe *self = SKI_SELF();
-    struct start   what = {detector, producers, done};
+    struct ski_pe        *self = SKI_SELF();
+    struct detector_start what = {detector, producers, done};
 
-    known(self, __func__, detector); /* or it ends here */
+    detector_get(self, __func__, detector); /* ends the job if there is no such detector */
     if (detector.pe == self->pe)
-        start(self, __func__, &what);
+        detector_start(self, __func__, &what);
     else
         skua_send_copy(detector.pe, (skua_handler){SKI_HANDLER_DETECT_START}, &what, sizeof what);
 }
 
 void ski_on_detect_start(skua_msg *msg)
 {
-    struct start what = *(struct start *)skua_msg_data(msg);
+    struct detector_start what = *(struct detector_start *)skua_msg_data(msg);
 
     if (what.name.pe != ski_self->pe || what.name.number == 0 ||
-        what.name.number > ski_self->objects->detect->created) {
+        what.name.number > detectors_of(ski_self)->created) {
         ski_far_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
-    start(ski_self, "skua_detector_start", &what);
+    detector_start(ski_self, "skua_detector_start", &what);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
-struct ski_detect *ski_detect_begin(void)
+static void detector_pe_begin(struct ski_objects *objects)
 {
-    return ski_calloc(1, sizeof(struct ski_detect));
+    objects->slot[SKI_SLOT_DETECTORS] = ski_calloc(1, sizeof(struct detectors));
+    ski_termination_register(objects, SKI_TOPIC_DETECTOR, &detector_waves);
 }
 
-void ski_detect_end(struct ski_detect *detect)
+static void detector_pe_end(struct ski_objects *objects)
 {
-    ski_chains_each(&detect->table, drop, NULL);
-    ski_chains_clear(&detect->table);
-    free(detect);
+    struct detectors *detectors = objects->slot[SKI_SLOT_DETECTORS];
+
+    ski_hash_each(&detectors->table, detector_free, NULL);
+    ski_hash_clear(&detectors->table);
+    free(detectors);
 }
+
+const struct ski_lifecycle ski_detector_lifecycle = {.pe_begin = detector_pe_begin,
+                                                     .pe_end   = detector_pe_end};

@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detector.h - completion of a part of a program, found by waves (termination.h) over what it
- * says to have produced and consumed.
+ * detector.h - completion detection of a part of a program: termination detection (termination.h)
+ * over the items that the program says it has produced and consumed.
  *
- * The PE that created a detector is the root of its waves.  A PE remembers the detectors
- * that it has used, in a table by their names; the others have nothing to report.  At
- * the end a message goes down the tree and all forget it.
+ * The PE that created a detector is its root.  A PE has a table of the detectors that it has used;
+ * of all others it has counted nothing.  When a detector completes, a message goes down the tree
+ * and all PEs remove it.
  */
 #ifndef SKI_DETECTOR_H
 #define SKI_DETECTOR_H
 
 #include <skua/detector.h>
 
-struct ski_detect *ski_detect_begin(void);
-void               ski_detect_end(struct ski_detect *detect);
+#include "objects/model/lifecycle.h"
+
+/** The observer of this module (model/lifecycle.h): the detectors of a PE. */
+extern const struct ski_lifecycle ski_detector_lifecycle;
 
 #define SKI_DETECT_START_LEAST 56
 #define SKI_DETECT_END_LEAST   sizeof(skua_detector)
 
+/** Handler: start a detector that this PE has created. */
 void ski_on_detect_start(skua_msg *msg);
+
+/** Handler: a detector has completed. */
 void ski_on_detect_end(skua_msg *msg);
 
 #endif

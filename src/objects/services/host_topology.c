@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_topology.c - see host_topology.h; and the calls of topology.h but those of meshes. */
+/* host_topology.c - see host_topology.h; and the calls of skua/topology.h, without those on meshes.
+ */
 #include "objects/services/host_topology.h"
 
 #include <pthread.h>
@@ -7,20 +8,22 @@
 
 #include <skua/topology.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/place.h"
 #include "base/topology.h"
 #include "core/pe/pe.h"
 #include "objects/services/mesh.h"
 
-#define KEY "skua.host"
+#define HOST_KEY "skua.host"
 
-struct told {
-    int32_t leader; /* the first process of the host              */
-    int32_t run;    /* so many from the teller on are there, too  */
+/* What a process publishes. */
+struct host_told {
+    int32_t leader; /* the first process of its host                  */
+    int32_t run;    /* processes from itself on that are on its host  */
 };
 
-static const struct ski_boot *boot;
+static const struct ski_boot *host_boot;
 
 static struct {
     pthread_mutex_t lock;
@@ -30,20 +33,20 @@ static struct {
     int            *pes;        /* of each host                            */
     int            *process;    /* processes by host, ascending ...        */
     int            *first;      /* ... where those of a host begin in that */
-} known = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} host_map = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static struct {
     _Atomic bool    ready;
     pthread_mutex_t lock;
     skua_place     *of; /* PEs of this host, by index */
-} places = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} host_places = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- telling and asking -------------------------------------------------------------- */
+/* ---- publishing and asking ---------------------------------------------------------- */
 
-/* What a process of this host would tell. */
-static struct told tell_of(const struct ski_job *job, int process)
+/* What a process of this host publishes. */
+static struct host_told host_tell(const struct ski_job *job, int process)
 {
-    struct told told = {job->process[0].number, 1};
+    struct host_told told = {job->process[0].number, 1};
 
     while (process + told.run < job->processes && job->place[process + told.run] >= 0)
         told.run++;
@@ -52,88 +55,92 @@ static struct told tell_of(const struct ski_job *job, int process)
 
 skua_status_t ski_hosts_open(const struct ski_boot *our_boot)
 {
-    struct told told = tell_of(our_boot->job, our_boot->process);
+    struct host_told told = host_tell(our_boot->job, our_boot->process);
 
-    boot = our_boot;
-    return ski_job_spread(boot->job) ? ski_boot_put(boot, KEY, &told, sizeof told) : SKUA_OK;
+    host_boot = our_boot;
+    return ski_job_spread(host_boot->job) ? ski_boot_put(host_boot, HOST_KEY, &told, sizeof told)
+                                          : SKUA_OK;
 }
 
-static struct told ask(int process)
+static struct host_told host_ask(int process)
 {
-    struct told told;
-    size_t      bytes = sizeof told;
+    struct host_told told;
+    size_t           bytes = sizeof told;
 
-    if (boot->job->place[process] >= 0)
-        return tell_of(boot->job, process);
-    if (ski_boot_get(boot, process, KEY, &told, &bytes) != SKUA_OK || bytes != sizeof told ||
-        told.leader < 0 || told.leader > process || told.run < 1 ||
-        told.run > boot->job->processes - process)
-        ski_fatal("cannot find out which host process %d is on", process);
+    if (host_boot->job->place[process] >= 0)
+        return host_tell(host_boot->job, process);
+    if (ski_boot_get(host_boot, process, HOST_KEY, &told, &bytes) != SKUA_OK ||
+        bytes != sizeof told || told.leader < 0 || told.leader > process || told.run < 1 ||
+        told.run > host_boot->job->processes - process)
+        ski_fatal("process %d cannot find out which host process %d is on: what that published is "
+                  "missing or makes no sense",
+                  host_boot->process, process);
     return told;
 }
 
-/* The host of every process; hosts are numbered by their leaders. */
-static void ask_all(void)
+/* Asks for the host of every process; hosts are numbered in the order of their leaders. */
+static void host_ask_all(void)
 {
-    int processes    = boot->job->processes;
-    known.of_process = ski_calloc((size_t)processes, sizeof(int));
+    int processes       = host_boot->job->processes;
+    host_map.of_process = ski_calloc((size_t)processes, sizeof(int));
     for (int process = 0; process < processes;) {
-        struct told told = ask(process);
-        int         host = told.leader == process ? known.hosts++ : known.of_process[told.leader];
+        struct host_told told = host_ask(process);
+        int host = told.leader == process ? host_map.hosts++ : host_map.of_process[told.leader];
 
         for (int i = 0; i < told.run; i++)
-            known.of_process[process++] = host;
+            host_map.of_process[process++] = host;
     }
 }
 
 /* Their processes and PEs. */
-static void sort(void)
+static void host_sort(void)
 {
-    const struct ski_job *job = boot->job;
+    const struct ski_job *job = host_boot->job;
     int                   n   = 0;
 
-    known.pes     = ski_calloc((size_t)known.hosts, sizeof(int));
-    known.first   = ski_calloc((size_t)known.hosts + 1, sizeof(int));
-    known.process = ski_calloc((size_t)job->processes, sizeof(int));
-    for (int host = 0; host < known.hosts; host++) {
-        known.first[host] = n;
+    host_map.pes     = ski_calloc((size_t)host_map.hosts, sizeof(int));
+    host_map.first   = ski_calloc((size_t)host_map.hosts + 1, sizeof(int));
+    host_map.process = ski_calloc((size_t)job->processes, sizeof(int));
+    for (int host = 0; host < host_map.hosts; host++) {
+        host_map.first[host] = n;
         for (int i = 0; i < job->processes; i++)
-            if (known.of_process[i] == host) {
-                known.process[n++] = i;
-                known.pes[host] += ski_job_pes_of(job, i);
+            if (host_map.of_process[i] == host) {
+                host_map.process[n++] = i;
+                host_map.pes[host] += ski_job_pes_of(job, i);
             }
     }
-    known.first[known.hosts] = n;
+    ski_assert(n == job->processes);
+    host_map.first[host_map.hosts] = n;
 }
 
-static void learn(void)
+static void host_learn(void)
 {
     /* Pairs with the release below. */
-    if (atomic_load_explicit(&known.ready, memory_order_acquire))
+    if (atomic_load_explicit(&host_map.ready, memory_order_acquire))
         return;
-    pthread_mutex_lock(&known.lock);
-    if (!known.hosts) {
-        ask_all();
-        sort();
-        atomic_store_explicit(&known.ready, true, memory_order_release);
+    pthread_mutex_lock(&host_map.lock);
+    if (!host_map.hosts) {
+        host_ask_all();
+        host_sort();
+        atomic_store_explicit(&host_map.ready, true, memory_order_release);
     }
-    pthread_mutex_unlock(&known.lock);
+    pthread_mutex_unlock(&host_map.lock);
 }
 
 void ski_hosts_close(void)
 {
-    free(known.of_process);
-    free(known.pes);
-    free(known.first);
-    free(known.process);
-    free(places.of);
-    known.of_process = known.pes = known.first = known.process = NULL;
-    places.of                                                  = NULL;
+    free(host_map.of_process);
+    free(host_map.pes);
+    free(host_map.first);
+    free(host_map.process);
+    free(host_places.of);
+    host_map.of_process = host_map.pes = host_map.first = host_map.process = NULL;
+    host_places.of                                                         = NULL;
 }
 
-/* ---- hosts ---------------------------------------------------------------------------- */
+/* ---- hosts -------------------------------------------------------------------------- */
 
-static void check_pe(const char *call, int pe)
+static void host_check_pe(const char *call, int pe)
 {
     const struct ski_pe *self = ski_pe_of_caller(call);
 
@@ -141,116 +148,120 @@ static void check_pe(const char *call, int pe)
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
 }
 
-static void check_host(const char *call, int host)
+static void host_check(const char *call, int host)
 {
     (void)ski_pe_of_caller(call);
-    learn();
-    if (host < 0 || host >= known.hosts)
+    host_learn();
+    if (host < 0 || host >= host_map.hosts)
         ski_misuse("%s: host %d does not exist; this job has hosts 0 to %d", call, host,
-                   known.hosts - 1);
+                   host_map.hosts - 1);
 }
 
 int skua_hosts(void)
 {
     (void)SKI_SELF();
-    learn();
-    return known.hosts;
+    host_learn();
+    return host_map.hosts;
 }
 
 int skua_host_of(int pe)
 {
-    check_pe(__func__, pe);
-    learn();
-    return known.of_process[ski_job_process_of(boot->job, pe)];
+    host_check_pe(__func__, pe);
+    host_learn();
+    return host_map.of_process[ski_job_process_of(host_boot->job, pe)];
 }
 
 int skua_host_pes(int host)
 {
-    check_host(__func__, host);
-    return known.pes[host];
+    host_check(__func__, host);
+    ski_assert(host_map.pes[host] > 0);
+    return host_map.pes[host];
 }
 
 int skua_host_pe(int host, int i)
 {
-    const struct ski_job *job = boot->job;
+    const struct ski_job *job = host_boot->job;
 
-    check_host(__func__, host);
-    if (i < 0 || i >= known.pes[host])
-        ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, known.pes[host] - 1, i);
-    return ski_job_first_pe(job, known.process[known.first[host] + i / job->pes_per_process]) +
+    host_check(__func__, host);
+    if (i < 0 || i >= host_map.pes[host])
+        ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, host_map.pes[host] - 1,
+                   i);
+    return ski_job_first_pe(job,
+                            host_map.process[host_map.first[host] + i / job->pes_per_process]) +
            i % job->pes_per_process;
 }
 
-/* Whether the processes of a host are neighbours. */
-static bool in_order(int host)
+/* Whether the processes of a host have consecutive numbers. */
+static bool host_in_order(int host)
 {
-    int from = known.first[host], to = known.first[host + 1] - 1;
+    int from = host_map.first[host], to = host_map.first[host + 1] - 1;
 
-    return known.process[to] - known.process[from] == to - from;
+    return host_map.process[to] - host_map.process[from] == to - from;
 }
 
-int ski_hosts_row(void)
+int ski_host_topology_row(void)
 {
-    learn();
-    for (int host = 0; host < known.hosts; host++)
-        if (!in_order(host) || known.pes[host] > known.pes[0] ||
-            (known.pes[host] < known.pes[0] && host < known.hosts - 1))
+    host_learn();
+    for (int host = 0; host < host_map.hosts; host++)
+        if (!host_in_order(host) || host_map.pes[host] > host_map.pes[0] ||
+            (host_map.pes[host] < host_map.pes[0] && host < host_map.hosts - 1))
             return 0;
-    return known.pes[0];
+    return host_map.pes[0];
 }
 
-/* ---- places ----------------------------------------------------------------------------- */
+/* ---- the CPUs of PEs ---------------------------------------------------------------- */
 
-static void read_places(void)
+static void host_read_places(void)
 {
-    const struct ski_job *job = boot->job;
+    const struct ski_job *job = host_boot->job;
 
-    places.of = ski_calloc((size_t)job->pes_here, sizeof *places.of);
+    host_places.of = ski_calloc((size_t)job->pes_here, sizeof *host_places.of);
     for (int i = 0; i < job->pes_here; i++)
-        places.of[i] = job->cpu[i] == SKI_CPU_ANY ? (skua_place){-1, -1, -1, -1, -1}
-                                                  : ski_place_read(SKI_PLACE_ROOT, job->cpu[i]);
+        host_places.of[i] = job->cpu[i] == SKI_CPU_ANY
+                                ? (skua_place){-1, -1, -1, -1, -1}
+                                : ski_place_read(SKI_PLACE_ROOT, job->cpu[i]);
 }
 
-static void learn_places(void)
+static void host_learn_places(void)
 {
     /* Pairs with the release below. */
-    if (atomic_load_explicit(&places.ready, memory_order_acquire))
+    if (atomic_load_explicit(&host_places.ready, memory_order_acquire))
         return;
-    pthread_mutex_lock(&places.lock);
-    if (!places.of) {
-        read_places();
-        atomic_store_explicit(&places.ready, true, memory_order_release);
+    pthread_mutex_lock(&host_places.lock);
+    if (!host_places.of) {
+        host_read_places();
+        atomic_store_explicit(&host_places.ready, true, memory_order_release);
     }
-    pthread_mutex_unlock(&places.lock);
+    pthread_mutex_unlock(&host_places.lock);
 }
 
 skua_place skua_place_of(int pe)
 {
     int index;
 
-    check_pe(__func__, pe);
-    index = ski_job_index(boot->job, pe);
+    host_check_pe(__func__, pe);
+    index = ski_job_index(host_boot->job, pe);
     if (index < 0)
         return (skua_place){-1, -1, -1, -1, -1};
-    learn_places();
-    return places.of[index];
+    host_learn_places();
+    return host_places.of[index];
 }
 
 skua_nearness skua_distance(int pe)
 {
     skua_place here, there;
 
-    check_pe(__func__, pe);
+    host_check_pe(__func__, pe);
     if (pe == ski_self->pe)
         return SKUA_SAME_PE;
-    if (ski_job_index(boot->job, pe) < 0)
+    if (ski_job_index(host_boot->job, pe) < 0)
         return SKUA_ELSEWHERE;
     here  = skua_place_of(ski_self->pe);
     there = skua_place_of(pe);
     return ski_place_distance(&here, &there);
 }
 
-/* ---- meshes ------------------------------------------------------------------------------ */
+/* ---- meshes ------------------------------------------------------------------------- */
 
 skua_mesh skua_mesh_make(int dims)
 {
@@ -258,5 +269,5 @@ skua_mesh skua_mesh_make(int dims)
 
     if (dims < 0 || dims > SKUA_MESH_DIMS)
         ski_misuse("skua_mesh_make: a mesh has 1 to %d dimensions, not %d", SKUA_MESH_DIMS, dims);
-    return ski_mesh_choose(pes, dims, ski_hosts_row());
+    return ski_mesh_choose(pes, dims, ski_host_topology_row());
 }

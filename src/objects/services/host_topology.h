@@ -2,22 +2,25 @@
 /*
  * host_topology.h - which PEs share a host, all over the job.
  *
- * A process knows by itself only who is on its own host.  In a spread job each tells
- * (boot.h) the first process of its host, and how many processes from itself on are
- * there too; whoever first wants to know asks one process of each run of neighbours,
- * which is one question a host where hosts are filled in order.
+ * A process knows by itself only the processes of its own host.  In a job on several hosts each
+ * process publishes (boot.h) the first process of its host, and the length of its *run*: how many
+ * processes from itself on are on its host too.  The first call that needs to know asks one process
+ * of each run, which is one question a host where hosts are filled in order.
  */
 #ifndef SKI_HOST_TOPOLOGY_H
 #define SKI_HOST_TOPOLOGY_H
 
 #include "boot/boot.h"
 
-/** Tell the others where this process is; before the last barrier of the start.  A
- *  failure has been logged. */
+/** Publish where this process is, before the last barrier of the start.  A failure has been logged.
+ */
 skua_status_t ski_hosts_open(const struct ski_boot *boot);
-void          ski_hosts_close(void);
 
-/** PEs a host, where all have equally many (the last perhaps fewer) in order; else 0. */
-int ski_hosts_row(void);
+/** Free what is known of the hosts. */
+void ski_hosts_close(void);
+
+/** The number of PEs of each host, if hosts are filled in order and have equally many, the last
+ * perhaps fewer; else 0. */
+int ski_host_topology_row(void);
 
 #endif

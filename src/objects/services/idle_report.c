@@ -8,6 +8,7 @@
 
 #include <skua/pe.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/tasks.h"
@@ -18,58 +19,54 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/collective/tree.h"
-#include "objects/chare/collection.h"
-#include "objects/location/location.h"
-#include "objects/objects.h"
-#include "objects/services/quiescence.h"
-#include "objects/collective/section.h"
-#include "objects/services/stream.h"
+#include "objects/model/collection.h"
+#include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
-#define ROOT       0
-#define TEXT_BYTES 900 /* about one PE: one line of the log */
-#define GROUPS     20  /* of PEs that wait alike, that are told of */
+#define IDLE_ROOT        0
+#define IDLE_TEXT_BYTES  900 /* of the answer of a PE: one line of the log        */
+#define IDLE_GROUPS_MOST 20  /* groups of PEs with equal answers that are printed */
 
-/* What PE 0 does: looks whether it has been idle for long; waits for the first wave, the pause
- * after it, the second wave; waits for texts; has no more to do. */
-enum stage { LOOKING, FIRST, BETWEEN, SECOND, ASKING, DONE };
+/* What PE 0 does: looks whether it has been idle for long; waits for the first wave, for the pause
+ * after it, for the second wave; for the answers; has no more to do. */
+enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_ASKING, IDLE_DONE };
 
-/* What a PE has said. */
-struct answer {
-    uint64_t calls; /* of collectives, that it has made */
-    char    *text;  /* NULL: it has not answered        */
+/* The answer of a PE. */
+struct idle_answer {
+    uint64_t calls; /* of collectives that the PE has made */
+    char    *text;  /* NULL: the PE has not answered      */
 };
 
-struct ski_idle_report {
+struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
 
     /* On PE 0. */
-    enum stage           stage;
-    struct ski_traffic   traffic; /* when it was last looked at ...           */
-    uint64_t             since;   /* ... or when a wave came back: ticks      */
-    uint64_t             period;  /* ticks of idleness before the first wave  */
-    struct ski_detection detection;
-    struct ski_tally     found;  /* what the first wave of the last try said */
-    struct answer       *answer; /* of each PE                               */
-    int                  missing;
+    enum idle_stage    stage;
+    struct ski_traffic counts; /* when PE 0 last looked                     */
+    uint64_t           since;  /* ticks: when the counts last changed, or a wave came back */
+    uint64_t           period; /* ticks of idleness before the first wave  */
+    struct ski_termination_detection detection;
+    struct ski_termination_counts    found;  /* the sums of the last try                 */
+    struct idle_answer              *answer; /* of each PE                               */
+    int                              missing;
 };
 
-static struct ski_idle_report *idle_report_of(const struct ski_pe *self)
+static struct idle_report *idle_report_of(const struct ski_pe *self)
 {
-    return self->objects->idle_report;
+    return self->objects->slot[SKI_SLOT_IDLE_REPORT];
 }
 
-/* ---- on each PE ------------------------------------------------------------------------- */
+/* ---- on each PE --------------------------------------------------------------------- */
 
-static struct ski_traffic idle_add_traffic(struct ski_traffic a, struct ski_traffic b)
+static struct ski_traffic idle_add_counts(struct ski_traffic a, struct ski_traffic b)
 {
     return (struct ski_traffic){a.sent + b.sent, a.received + b.received};
 }
 
-/* Of the program: without waves, and with held messages as received. */
-static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
+/* The message counts of the program: without waves, and with held messages as received. */
+static struct ski_traffic idle_program_counts(const struct ski_pe *self)
 {
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_wave_traffic(self);
+    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_msg_counts(self);
 
     return (struct ski_traffic){all.sent - waves.sent, all.received + self->held - waves.received};
 }
@@ -77,79 +74,56 @@ static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
 /* Whether something may happen here that no message tells of. */
 static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
-    return !rested || self->timers.count > ski_wave_timers(self) || (leads && ski_tasks_foreign());
+    return !rested || self->timers.count > ski_termination_timers(self) ||
+           (leads && ski_tasks_foreign());
 }
 
-static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
+static struct ski_termination_counts idle_visit(struct ski_pe               *self,
+                                                struct ski_termination_topic topic)
 {
-    struct ski_idle_report *report  = idle_report_of(self);
-    bool                    leads   = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                    rested  = report->rests != ski_scheduler_rests(self);
-    struct ski_traffic      traffic = idle_program_traffic(self);
+    struct idle_report *report = idle_report_of(self);
+    bool                leads  = self->pe == ski_job_first_pe(self->job, self->process);
+    bool                rested = report->rests != ski_scheduler_rests(self);
+    struct ski_traffic  counts = idle_program_counts(self);
 
     (void)topic;
     report->rests = ski_scheduler_rests(self);
     if (leads)
-        traffic = idle_add_traffic(traffic, ski_guest_traffic());
-    return (struct ski_tally){traffic.sent, traffic.received, idle_may_go_on(self, rested, leads)};
+        counts = idle_add_counts(counts, ski_guest_traffic());
+    return (struct ski_termination_counts){counts.sent, counts.received,
+                                           idle_may_go_on(self, rested, leads)};
 }
 
-static void idle_explain_held(struct ski_collection *all, struct ski_text *text)
+static void idle_explain_collection(struct ski_collection *all, void *arg)
 {
-    const struct ski_absent *first    = NULL;
-    size_t                   elements = 0, messages = 0;
+    struct ski_text *text = arg;
 
-    for (uint64_t i = 0; all->directory.slot && i <= all->directory.mask; i++) {
-        uintptr_t                value = all->directory.slot[i].value;
-        const struct ski_absent *place = (struct ski_absent *)(value ^ SKI_IS_PLACE);
-
-        if (!(value & SKI_IS_PLACE) || !place->held.first)
-            continue;
-        first = first ? first : place;
-        elements++;
-        for (const skua_msg *msg = place->held.first; msg; msg = msg->link)
-            messages++;
-    }
-    if (elements)
-        ski_text_item(text, "%zu messages are held for %zu objects that do not exist, such as %s",
-                      messages, elements, ski_element_text(all, &first->index));
-}
-
-static void idle_explain_collection(struct ski_collection *all, struct ski_text *text)
-{
     if (all->state == SKI_EXPECTED && all->held.first)
         ski_text_item(text, "messages are held for a collection that PE %d has not created",
                       (int)(all->id >> 32));
-    if (all->state != SKI_DEFINED && all->state != SKI_EXISTS)
-        return;
-    idle_explain_held(all, text);
-    ski_reducing_explain(all, text);
-    for (const struct ski_section *section = all->sections; section; section = section->next)
-        ski_gather_explain(section, text);
+    if (all->state == SKI_DEFINED || all->state == SKI_EXISTS)
+        ski_notify_collection_report(&all->self->objects->lifecycle, all, text);
 }
 
-static void idle_explain_objects(const struct ski_objects *objects, struct ski_text *text)
+static void idle_explain_objects(struct ski_objects *objects, struct ski_text *text)
 {
-    for (uint64_t i = 0; i <= objects->mask; i++)
-        if (objects->table[i])
-            idle_explain_collection(objects->table[i], text);
-    ski_streams_explain(text);
-    ski_quiet_explain(objects->quiet, text);
+    ski_collections_each(objects, idle_explain_collection, text);
+    ski_notify_pe_report(&objects->lifecycle, objects, text);
 }
 
 static void idle_ask_children(struct ski_pe *self)
 {
-    struct ski_tree tree = ski_tree_at(self->pe, self->pes, ROOT, (int)ski_config.tree_arity);
+    struct ski_tree tree = ski_tree_at(self->pe, self->pes, IDLE_ROOT, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
         skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
 }
 
-/* On the wire: the number of collective calls, then the text without its final 0. */
+/* Answers.  As it travels: the number of collective calls, then the text without its final 0. */
 static void idle_answer(const struct ski_pe *self)
 {
-    char            line[TEXT_BYTES] = "";
-    struct ski_text text             = {line, 0, sizeof line};
+    char            line[IDLE_TEXT_BYTES] = "";
+    struct ski_text text                  = {line, 0, sizeof line};
     skua_msg       *msg;
 
     ski_explain_calls(self, &text);
@@ -157,7 +131,7 @@ static void idle_answer(const struct ski_pe *self)
     msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
     memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_LEAST);
     memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
-    skua_send(ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
+    skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
 }
 
 void ski_on_idle_ask(skua_msg *msg)
@@ -167,106 +141,107 @@ void ski_on_idle_ask(skua_msg *msg)
     idle_answer(ski_self);
 }
 
-/* ---- on PE 0: detection ------------------------------------------------------------------- */
+/* ---- on PE 0: detection ------------------------------------------------------------- */
 
 static bool idle_moved(struct ski_traffic a, struct ski_traffic b)
 {
     return a.sent != b.sent || a.received != b.received;
 }
 
-static bool idle_is_proven(const struct ski_tally *sum)
+static bool idle_is_proven(const struct ski_termination_counts *sum)
 {
     return sum->sent == sum->received && sum->finished == 0;
 }
 
-static void idle_send_wave(struct ski_pe *self, struct ski_idle_report *report, enum stage stage)
+static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum idle_stage stage)
 {
+    ski_assert(self->pe == IDLE_ROOT);
     report->stage = stage;
-    ski_wave_send(self, &report->detection);
+    ski_termination_send(self, &report->detection);
 }
 
-/* It was not the end.  The less has moved since the last try, the longer until the next. */
-static void idle_look_again(struct ski_idle_report *report, const struct ski_tally *sum)
+/* It was not the end.  If no message has moved since the last try, the next is twice as far off. */
+static void idle_look_again(struct idle_report *report, const struct ski_termination_counts *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     bool     quiet = sum->sent == report->found.sent && sum->received == report->found.received;
 
     report->period = quiet ? 2 * report->period : least;
     report->found  = *sum;
-    report->stage  = LOOKING;
+    report->stage  = IDLE_LOOKING;
 }
 
-static void idle_result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
+static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
+                        const struct ski_termination_counts *sum)
 {
-    struct ski_idle_report *report = idle_report_of(self);
-    bool                    same   = sum->sent == report->detection.last.sent &&
+    struct idle_report *report = idle_report_of(self);
+    bool                same   = sum->sent == report->detection.last.sent &&
                 report->detection.last.received == sum->received;
 
     (void)topic;
+    ski_assert(report->stage == IDLE_FIRST || report->stage == IDLE_SECOND);
     report->since          = ski_ticks();
     report->detection.last = *sum;
-    if (idle_is_proven(sum) && report->stage == FIRST) {
-        report->stage = BETWEEN;
-    } else if (idle_is_proven(sum) && report->stage == SECOND && same) {
-        report->stage   = ASKING;
+    if (idle_is_proven(sum) && report->stage == IDLE_FIRST) {
+        report->stage = IDLE_BETWEEN;
+    } else if (idle_is_proven(sum) && report->stage == IDLE_SECOND && same) {
+        report->stage   = IDLE_ASKING;
         report->missing = self->pes;
         report->answer  = ski_calloc((size_t)self->pes, sizeof *report->answer);
-        skua_send_copy(ROOT, (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
+        skua_send_copy(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
     } else {
         idle_look_again(report, sum);
     }
 }
 
-const struct ski_wave_kind ski_idle_waves = {true, idle_visit, idle_result};
+static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_result};
 
-/* On PE 0, as ski_idle_before_sleep(). */
-static uint64_t idle_look(struct ski_pe *self, struct ski_idle_report *report)
+static uint64_t idle_look(struct ski_pe *self, struct idle_report *report)
 {
-    struct ski_traffic traffic = idle_program_traffic(self);
+    struct ski_traffic counts = idle_program_counts(self);
     uint64_t           now = ski_ticks(), wait = report->period;
 
-    if (report->stage != LOOKING && report->stage != BETWEEN)
+    if (report->stage != IDLE_LOOKING && report->stage != IDLE_BETWEEN)
         return SKI_FOREVER;
-    if (idle_moved(traffic, report->traffic)) {
-        report->traffic = traffic;
-        report->since   = now;
-        report->stage   = LOOKING;
+    if (idle_moved(counts, report->counts)) {
+        report->counts = counts;
+        report->since  = now;
+        report->stage  = IDLE_LOOKING;
     }
-    if (report->stage == BETWEEN)
+    if (report->stage == IDLE_BETWEEN)
         wait /= 4;
     if (now - report->since < wait)
         return ski_ticks_to_ns(report->since + wait - now) + 1;
-    idle_send_wave(self, report, report->stage == LOOKING ? FIRST : SECOND);
+    idle_send_wave(self, report, report->stage == IDLE_LOOKING ? IDLE_FIRST : IDLE_SECOND);
     return 0;
 }
 
 /* The PE of external threads has no objects, and is not PE 0. */
 uint64_t ski_idle_before_sleep(struct ski_pe *self)
 {
-    if (self->pe != ROOT || ski_config.idle_report <= 0)
+    if (self->pe != IDLE_ROOT || ski_config.idle_report <= 0)
         return SKI_FOREVER;
     return idle_look(self, idle_report_of(self));
 }
 
-/* ---- on PE 0: the report ----------------------------------------------------------------------
- */
+/* ---- on PE 0: the report ------------------------------------------------------------ */
 
-static bool idle_same_text(const struct ski_idle_report *report, int a, int b)
+static bool idle_same_text(const struct idle_report *report, int a, int b)
 {
     return strcmp(report->answer[a].text, report->answer[b].text) == 0;
 }
 
-static bool idle_same_calls(const struct ski_idle_report *report, int a, int b)
+static bool idle_same_calls(const struct idle_report *report, int a, int b)
 {
     return report->answer[a].calls == report->answer[b].calls;
 }
 
-/* Appends "PEs 0-3, 7": @p pe and those after it that are like it. */
+/* Appends "PEs 0-3, 7": @p pe and the PEs after it whose answers are like its. */
 static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int pe,
-                         bool (*like)(const struct ski_idle_report *report, int a, int b))
+                         bool (*like)(const struct idle_report *report, int a, int b))
 {
-    const struct ski_idle_report *report = idle_report_of(self);
-    bool                          many   = false;
+    const struct idle_report *report = idle_report_of(self);
+    bool                      many   = false;
 
     for (int other = pe + 1; other < self->pes; other++)
         many |= like(report, pe, other);
@@ -283,9 +258,9 @@ static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int p
     }
 }
 
-/* Whether a PE before @p pe has said as much. */
-static bool idle_told_before(const struct ski_idle_report *report, int pe,
-                             bool (*like)(const struct ski_idle_report *report, int a, int b))
+/* Whether the answer of a PE before @p pe is like that of @p pe. */
+static bool idle_printed_before(const struct idle_report *report, int pe,
+                                bool (*like)(const struct idle_report *report, int a, int b))
 {
     for (int before = 0; before < pe; before++)
         if (like(report, before, pe))
@@ -295,28 +270,28 @@ static bool idle_told_before(const struct ski_idle_report *report, int pe,
 
 static void idle_print_group(const struct ski_pe *self, int pe)
 {
-    char            line[TEXT_BYTES + 100] = "";
-    struct ski_text text                   = {line, 0, sizeof line};
-    const char     *what                   = idle_report_of(self)->answer[pe].text;
+    char            line[IDLE_TEXT_BYTES + 100] = "";
+    struct ski_text text                        = {line, 0, sizeof line};
+    const char     *what                        = idle_report_of(self)->answer[pe].text;
 
     idle_add_pes(self, &text, pe, idle_same_text);
     ski_text_add(&text, ": %s", *what ? what : "nothing waits there but the scheduler");
     ski_log(SKI_LOG_WARN, "  %s", line);
 }
 
-/* Reductions and barriers are numbered by the calls of each PE: those that have made fewer calls
- * than others are missing. */
+/* Prints which PEs are missing in reductions and barriers: each PE numbers them by its calls, so
+ * those are missing that have made fewer calls than others. */
 static void idle_print_missing_calls(const struct ski_pe *self)
 {
-    const struct ski_idle_report *report           = idle_report_of(self);
-    char                          line[TEXT_BYTES] = "";
-    struct ski_text               text             = {line, 0, sizeof line};
-    uint64_t                      most             = 0;
+    const struct idle_report *report                = idle_report_of(self);
+    char                      line[IDLE_TEXT_BYTES] = "";
+    struct ski_text           text                  = {line, 0, sizeof line};
+    uint64_t                  most                  = 0;
 
     for (int pe = 0; pe < self->pes; pe++)
         most = report->answer[pe].calls > most ? report->answer[pe].calls : most;
     for (int pe = 0; pe < self->pes; pe++) {
-        if (report->answer[pe].calls == most || idle_told_before(report, pe, idle_same_calls))
+        if (report->answer[pe].calls == most || idle_printed_before(report, pe, idle_same_calls))
             continue;
         if (text.length)
             ski_text_add(&text, ", ");
@@ -330,24 +305,25 @@ static void idle_print_missing_calls(const struct ski_pe *self)
 
 static void idle_print(const struct ski_pe *self)
 {
-    const struct ski_idle_report *report = idle_report_of(self);
-    char                          who[40];
-    int                           groups = 0;
+    const struct idle_report *report = idle_report_of(self);
+    char                      subject[40];
+    int                       groups = 0;
 
-    snprintf(who, sizeof who, self->pes == 1 ? "the only PE is" : "all %d PEs are", self->pes);
+    snprintf(subject, sizeof subject, self->pes == 1 ? "the only PE is" : "all %d PEs are",
+             self->pes);
     ski_log(SKI_LOG_WARN,
             "%s idle and nothing is in flight: the job waits for ever, as skua_exit() was not "
             "called",
-            who);
-    for (int pe = 0; pe < self->pes && groups <= GROUPS; pe++)
-        if (!idle_told_before(report, pe, idle_same_text) && groups++ < GROUPS)
+            subject);
+    for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MOST; pe++)
+        if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MOST)
             idle_print_group(self, pe);
-    if (groups > GROUPS)
+    if (groups > IDLE_GROUPS_MOST)
         ski_log(SKI_LOG_WARN, "  and so on, on more PEs");
     idle_print_missing_calls(self);
 }
 
-static void idle_free_answers(const struct ski_pe *self, struct ski_idle_report *report)
+static void idle_free_answers(const struct ski_pe *self, struct idle_report *report)
 {
     for (int pe = 0; pe < self->pes; pe++)
         free(report->answer[pe].text);
@@ -355,24 +331,25 @@ static void idle_free_answers(const struct ski_pe *self, struct ski_idle_report 
     report->answer = NULL;
 }
 
-static void idle_conclude(struct ski_pe *self, struct ski_idle_report *report)
+static void idle_conclude(struct ski_pe *self, struct idle_report *report)
 {
+    ski_assert(report->stage == IDLE_ASKING && report->answer);
     idle_print(self);
     idle_free_answers(self, report);
-    report->stage      = DONE;
+    report->stage = IDLE_DONE;
     if (ski_config.idle_exit)
         skua_exit(EXIT_FAILURE);
 }
 
 void ski_on_idle_text(skua_msg *msg)
 {
-    struct ski_pe          *self   = ski_self;
-    struct ski_idle_report *report = idle_report_of(self);
-    size_t                  length = msg->bytes - SKI_IDLE_TEXT_LEAST;
-    struct answer          *answer;
+    struct ski_pe      *self   = ski_self;
+    struct idle_report *report = idle_report_of(self);
+    size_t              length = msg->bytes - SKI_IDLE_TEXT_LEAST;
+    struct idle_answer *answer;
 
-    if (report->stage != ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
-        report->answer[msg->source].text || length >= TEXT_BYTES) {
+    if (report->stage != IDLE_ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
+        report->answer[msg->source].text || length >= IDLE_TEXT_BYTES) {
         ski_far_drop(self, msg);
         return;
     }
@@ -381,24 +358,31 @@ void ski_on_idle_text(skua_msg *msg)
     answer->text = ski_calloc(1, length + 1);
     memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, length);
     skua_msg_free(msg);
+    ski_assert(report->missing > 0);
     if (--report->missing == 0)
         idle_conclude(self, report);
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
-struct ski_idle_report *ski_idle_report_begin(void)
+static void idle_pe_begin(struct ski_objects *objects)
 {
-    struct ski_idle_report *report = ski_calloc(1, sizeof *report);
+    struct idle_report *report = ski_calloc(1, sizeof *report);
 
-    report->detection.topic = (struct ski_topic){ROOT, SKI_TOPIC_IDLE};
-    report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
-    return report;
+    report->detection.topic             = (struct ski_termination_topic){IDLE_ROOT, SKI_TOPIC_IDLE};
+    report->period                      = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
+    objects->slot[SKI_SLOT_IDLE_REPORT] = report;
+    ski_termination_register(objects, SKI_TOPIC_IDLE, &idle_waves);
 }
 
-void ski_idle_report_end(struct ski_idle_report *report)
+static void idle_pe_end(struct ski_objects *objects)
 {
+    struct idle_report *report = objects->slot[SKI_SLOT_IDLE_REPORT];
+
     if (report->answer)
-        idle_free_answers(ski_self, report);
+        idle_free_answers(objects->self, report);
     free(report);
 }
+
+const struct ski_lifecycle ski_idle_report_lifecycle = {.pe_begin = idle_pe_begin,
+                                                        .pe_end   = idle_pe_end};

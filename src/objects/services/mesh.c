@@ -4,18 +4,20 @@
 
 #include <stdint.h>
 
-#define LINE_MOST   32   /* more PEs than that form a square ... */
-#define SQUARE_MOST 2048 /* ... or a cube                        */
+#include "base/assert.h"
 
-/* ---- making ---------------------------------------------------------------------- */
+#define MESH_LINE_MOST   32   /* more PEs than that form a square ... */
+#define MESH_SQUARE_MOST 2048 /* ... or a cube                        */
 
-static int up(int a, int b)
+/* ---- shapes ------------------------------------------------------------------------- */
+
+static int mesh_divide_up(int a, int b)
 {
     return (a + b - 1) / b;
 }
 
 /* The smallest n with n^power >= x. */
-static int root_up(int x, int power)
+static int mesh_root_up(int x, int power)
 {
     int n = 1;
 
@@ -33,9 +35,10 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
     skua_mesh made  = {.pes = pes, .dims = dims};
     int64_t   block = 1;
 
+    ski_assert(dims >= 1 && dims <= SKUA_MESH_DIMS && pes > 0);
     for (int k = dims - 1; k >= 0; k--) {
         made.block[k] = (int)block;
-        made.size[k]  = k == 0 && size[0] == 0 ? up(pes, (int)block) : size[k];
+        made.size[k]  = k == 0 && size[0] == 0 ? mesh_divide_up(pes, (int)block) : size[k];
         block *= made.size[k];
         if (made.size[k] < 1 || (k > 0 && block > INT32_MAX / 2))
             return false;
@@ -46,34 +49,35 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
     return true;
 }
 
-static int dims_for(int pes, int row)
+static int mesh_dims_for(int pes, int row)
 {
-    if (pes <= LINE_MOST)
+    if (pes <= MESH_LINE_MOST)
         return 1;
     if (row > 1)
-        return up(pes, row) <= 2 * LINE_MOST ? 2 : 3;
-    return pes <= SQUARE_MOST ? 2 : 3;
+        return mesh_divide_up(pes, row) <= 2 * MESH_LINE_MOST ? 2 : 3;
+    return pes <= MESH_SQUARE_MOST ? 2 : 3;
 }
 
 skua_mesh ski_mesh_choose(int pes, int dims, int row)
 {
     int       size[SKUA_MESH_DIMS] = {0};
-    int       rest                 = pes; /* of PEs that one step in the next dimension spans */
+    int       rest                 = pes; /* PEs that the dimensions before share */
     skua_mesh mesh                 = {0};
 
     row  = row < pes ? row : 0;
-    dims = dims ? dims : dims_for(pes, row);
+    dims = dims ? dims : mesh_dims_for(pes, row);
     for (int k = dims - 1; k > 0; k--) {
-        size[k] = k == dims - 1 && row > 1 ? row : root_up(rest, k + 1);
-        rest    = up(rest, size[k]);
+        size[k] = k == dims - 1 && row > 1 ? row : mesh_root_up(rest, k + 1);
+        rest    = mesh_divide_up(rest, size[k]);
     }
     ski_mesh_of(pes, dims, size, &mesh);
+    ski_assert(mesh.pes == pes && mesh.dims == dims);
     return mesh;
 }
 
-/* ---- coordinates ------------------------------------------------------------------- */
+/* ---- coordinates -------------------------------------------------------------------- */
 
-static int coordinate(const skua_mesh *mesh, int pe, int k)
+static int mesh_coordinate(const skua_mesh *mesh, int pe, int k)
 {
     return pe / mesh->block[k] % mesh->size[k];
 }
@@ -81,7 +85,7 @@ static int coordinate(const skua_mesh *mesh, int pe, int k)
 void skua_mesh_coord(const skua_mesh *mesh, int pe, int coord[SKUA_MESH_DIMS])
 {
     for (int k = 0; k < mesh->dims; k++)
-        coord[k] = coordinate(mesh, pe, k);
+        coord[k] = mesh_coordinate(mesh, pe, k);
 }
 
 int skua_mesh_pe(const skua_mesh *mesh, const int coord[SKUA_MESH_DIMS])
@@ -96,7 +100,7 @@ int skua_mesh_pe(const skua_mesh *mesh, const int coord[SKUA_MESH_DIMS])
     return pe < mesh->pes ? (int)pe : -1;
 }
 
-/* ---- ways ------------------------------------------------------------------------- */
+/* ---- routes ------------------------------------------------------------------------- */
 
 int ski_mesh_slots(const skua_mesh *mesh)
 {
@@ -117,9 +121,10 @@ int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot)
     int     k = 0;
     int64_t pe;
 
+    ski_assert(slot >= 0 && from >= 0 && from < mesh->pes);
     while (slot >= mesh->size[k])
         slot -= mesh->size[k++];
-    pe = from + (int64_t)(slot - coordinate(mesh, from, k)) * mesh->block[k];
+    pe = from + (int64_t)(slot - mesh_coordinate(mesh, from, k)) * mesh->block[k];
     if (pe >= mesh->pes && k > 0)
         pe -= mesh->block[k - 1];
     return (int)pe;
@@ -129,11 +134,12 @@ int ski_mesh_route(const skua_mesh *mesh, int from, int to)
 {
     int slot = ski_mesh_slots(mesh);
 
+    ski_assert(to >= 0 && to < mesh->pes);
     for (int k = mesh->dims - 1; k > 0; k--) {
-        int c = coordinate(mesh, to, k);
+        int c = mesh_coordinate(mesh, to, k);
         slot -= mesh->size[k];
-        if (c != coordinate(mesh, from, k))
+        if (c != mesh_coordinate(mesh, from, k))
             return slot + c;
     }
-    return coordinate(mesh, to, 0);
+    return mesh_coordinate(mesh, to, 0);
 }

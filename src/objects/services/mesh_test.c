@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mesh_test.c - from every PE to every other in at most as many hops as dimensions, for
- * all numbers of PEs up to 130, also where the mesh has a gap. */
+/* mesh_test.c - a route from every PE to every other has at most as many hops as the mesh
+ * dimensions, for all numbers of PEs up to 130, also where the mesh has a gap. */
 #include "objects/services/mesh.h"
 
 #include "tests/tap.h"
 
 #define PES_MOST 130
 
-/* Hops from one PE to another, or 100 if the way leads astray. */
-static int hops(const skua_mesh *mesh, int from, int to)
+/* Hops from one PE to another, or 100 if the route does not end. */
+static int mesh_test_hops(const skua_mesh *mesh, int from, int to)
 {
     int n = 0;
 
@@ -26,19 +26,19 @@ static int hops(const skua_mesh *mesh, int from, int to)
     return n;
 }
 
-static int longest_way(const skua_mesh *mesh)
+static int mesh_test_longest_route(const skua_mesh *mesh)
 {
     int longest = 0;
 
     for (int from = 0; from < mesh->pes; from++)
         for (int to = 0; to < mesh->pes; to++) {
-            int n   = hops(mesh, from, to);
+            int n   = mesh_test_hops(mesh, from, to);
             longest = n > longest ? n : longest;
         }
     return longest;
 }
 
-static bool itself_is_last(const skua_mesh *mesh)
+static bool mesh_test_itself_is_last(const skua_mesh *mesh)
 {
     for (int pe = 0; pe < mesh->pes; pe++) {
         int slot = ski_mesh_route(mesh, pe, pe);
@@ -48,7 +48,7 @@ static bool itself_is_last(const skua_mesh *mesh)
     return true;
 }
 
-static bool coordinates_agree(const skua_mesh *mesh)
+static bool mesh_test_coordinates_agree(const skua_mesh *mesh)
 {
     for (int pe = 0; pe < mesh->pes; pe++) {
         int coord[SKUA_MESH_DIMS];
@@ -59,24 +59,25 @@ static bool coordinates_agree(const skua_mesh *mesh)
     return true;
 }
 
-static bool sound(const skua_mesh *mesh)
+static bool mesh_test_sound(const skua_mesh *mesh)
 {
-    return itself_is_last(mesh) && coordinates_agree(mesh) && longest_way(mesh) <= mesh->dims;
+    return mesh_test_itself_is_last(mesh) && mesh_test_coordinates_agree(mesh) &&
+           mesh_test_longest_route(mesh) <= mesh->dims;
 }
 
-static void test_chosen(int dims, int row)
+static void mesh_test_chosen(int dims, int row)
 {
     int bad = 0;
 
     for (int pes = 1; pes <= PES_MOST; pes++) {
         skua_mesh mesh = ski_mesh_choose(pes, dims, row);
-        bad += mesh.pes != pes || !sound(&mesh);
+        bad += mesh.pes != pes || !mesh_test_sound(&mesh);
     }
     OK(bad == 0, "1 to %d PEs in %d dimensions, rows of %d (%d wrong)", PES_MOST, dims, row, bad);
 }
 
 /* Every shape a user may ask for. */
-static void test_given(void)
+static void mesh_test_given(void)
 {
     int bad = 0, made = 0;
 
@@ -88,12 +89,12 @@ static void test_given(void)
                 if (!ski_mesh_of(pes, 3, size, &mesh))
                     continue;
                 made++;
-                bad += !sound(&mesh);
+                bad += !mesh_test_sound(&mesh);
             }
     OK(bad == 0 && made > 1000, "%d meshes of given sizes (%d wrong)", made, bad);
 }
 
-static void test_refused(void)
+static void mesh_test_refused(void)
 {
     skua_mesh mesh;
 
@@ -104,10 +105,10 @@ static void test_refused(void)
     OK(ski_mesh_of(10, 2, (int[3]){3, 4}, &mesh), "a gap");
     OK(skua_mesh_pe(&mesh, (int[3]){2, 1}) == 9 && skua_mesh_pe(&mesh, (int[3]){2, 2}) == -1 &&
            skua_mesh_pe(&mesh, (int[3]){3, 0}) == -1 && skua_mesh_pe(&mesh, (int[3]){0, -1}) == -1,
-       "nobody is in it, or outside");
+       "no PE is in it, or outside");
 }
 
-static void test_sizes(void)
+static void mesh_test_sizes(void)
 {
     skua_mesh mesh = ski_mesh_choose(4096, 0, 0);
 
@@ -123,12 +124,12 @@ static void test_sizes(void)
 int main(void)
 {
     for (int dims = 0; dims <= SKUA_MESH_DIMS; dims++) {
-        test_chosen(dims, 0);
-        test_chosen(dims, 2);
-        test_chosen(dims, 7);
+        mesh_test_chosen(dims, 0);
+        mesh_test_chosen(dims, 2);
+        mesh_test_chosen(dims, 7);
     }
-    test_given();
-    test_refused();
-    test_sizes();
+    mesh_test_given();
+    mesh_test_refused();
+    mesh_test_sizes();
     return tap_end();
 }

@@ -6,19 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/collective/tree.h"
-#include "objects/chare/collection.h"
-#include "objects/objects.h"
+#include "objects/chare/creation.h"
 
-enum { VALUES, OPEN };
+/* Kinds of messages: see program.h. */
+enum { PROGRAM_VALUES, PROGRAM_OPEN };
 
-/* A variable at `memory`; or a block, which *pointer and *length say. */
-struct variable {
+/* A read-only variable, at `memory`; or a block, at *pointer and of *length bytes. */
+struct program_variable {
     const char *name;
     void       *memory;
     size_t      bytes;
@@ -26,29 +27,29 @@ struct variable {
     size_t     *length;
 };
 
-struct ski_gate {
-    struct ski_list kept;      /* messages, in the order of coming                      */
-    struct ski_list creations; /* on PE 0: copies of those for the others; else our own */
+struct program_gate {
+    struct ski_list kept;      /* messages, in the order of arrival                            */
+    struct ski_list creations; /* on PE 0, copies for the other PEs; elsewhere, its own        */
 };
 
-/* Of the process; written before there are PEs. */
-static struct variable *variables;
-static size_t           count;
-static skua_start_fn    begin_fn;
-static skua_handler_fn *closed; /* the table of a gate */
-static bool             entered;
-static char  *published; /* in `begin`, after it has waited: the values that others have */
+/* Of the process; written before its PEs begin. */
+static struct program_variable *variables;
+static size_t                   count;
+static skua_start_fn            begin_fn;
+static skua_handler_fn         *closed; /* the table of handlers of a gate */
+static bool                     entered;
+static char  *published; /* once `begin` has waited: the values that other PEs have */
 static size_t published_bytes;
 
-/* ---- registration ------------------------------------------------------------------ */
+/* ---- registration ------------------------------------------------------------------- */
 
-static void never_sent(skua_msg *msg)
+static void program_never_sent(skua_msg *msg)
 {
     (void)msg;
     ski_fatal("a message was sent to a read-only variable");
 }
 
-static void check(const char *call, const char *name)
+static void program_check_registration(const char *call, const char *name)
 {
     if (entered || ski_self)
         ski_misuse("%s(\"%s\"): variables are registered before skua_program()", call, name);
@@ -57,34 +58,36 @@ static void check(const char *call, const char *name)
             ski_misuse("%s: there is a variable \"%s\" already", call, name);
 }
 
-/* Processes agree on variables along with the handlers: each has an entry there. */
-static void add(const char *what, struct variable variable)
+/* A variable has a name among the handlers, on which all processes agree. */
+static void program_add_variable(const char *what, struct program_variable variable)
 {
     size_t room  = strlen(variable.name) + 80;
     char  *entry = ski_malloc(room);
 
     snprintf(entry, room, "read-only %s %s of %zu bytes", what, variable.name, variable.bytes);
-    skua_register(entry, never_sent);
+    skua_register(entry, program_never_sent);
     variables          = ski_realloc(variables, (count + 1) * sizeof *variables);
     variables[count++] = variable;
 }
 
 void skua_readonly(const char *name, void *variable, size_t bytes)
 {
-    check(__func__, name);
-    add("variable", (struct variable){.name = name, .memory = variable, .bytes = bytes});
+    program_check_registration(__func__, name);
+    program_add_variable(
+        "variable", (struct program_variable){.name = name, .memory = variable, .bytes = bytes});
 }
 
 void skua_readonly_block(const char *name, void **pointer, size_t *bytes)
 {
-    check(__func__, name);
-    add("block", (struct variable){
+    program_check_registration(__func__, name);
+    program_add_variable(
+        "block", (struct program_variable){
                      .name = name, .bytes = sizeof(size_t), .pointer = pointer, .length = bytes});
 }
 
-/* ---- values ------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------- */
 
-static size_t packed_bytes(void)
+static size_t program_packed_bytes(void)
 {
     size_t bytes = 0;
 
@@ -93,66 +96,75 @@ static size_t packed_bytes(void)
     return bytes;
 }
 
-static char *put(char *to, const void *from, size_t bytes)
+static char *program_write(char *to, const void *from, size_t bytes)
 {
     if (bytes)
         memcpy(to, from, bytes);
     return to + bytes;
 }
 
-static void pack(char *to)
+static void program_pack(char *to)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct variable *v = &variables[i];
+        const struct program_variable *v = &variables[i];
 
-        to = put(to, v->pointer ? v->length : v->memory, v->bytes);
+        to = program_write(to, v->pointer ? v->length : v->memory, v->bytes);
         if (v->pointer)
-            to = put(to, *v->pointer, *v->length);
+            to = program_write(to, *v->pointer, *v->length);
     }
 }
 
-/* What a packed message has left to read. */
-struct rest {
+/* What is left to read of a message. */
+struct program_reader {
     const char *at;
     size_t      bytes;
 };
 
-static void get(struct rest *rest, void *to, size_t bytes)
+static void program_read(struct program_reader *rest, void *to, size_t bytes)
 {
     if (bytes > rest->bytes)
-        ski_fatal("the read-only variables of PE 0 are not as long as ours");
+        ski_fatal("the read-only variables of PE 0 are longer or shorter than those of PE %d",
+                  ski_self->pe);
     if (bytes)
         memcpy(to, rest->at, bytes);
     rest->at += bytes;
     rest->bytes -= bytes;
 }
 
-static void get_block(struct rest *rest, const struct variable *v)
+static void program_read_block(struct program_reader *rest, const struct program_variable *v)
 {
-    get(rest, v->length, sizeof *v->length);
+    program_read(rest, v->length, sizeof *v->length);
     *v->pointer = *v->length && *v->length <= rest->bytes ? ski_malloc(*v->length) : NULL;
-    get(rest, *v->pointer, *v->length);
+    program_read(rest, *v->pointer, *v->length);
 }
 
-static void unpack(struct rest rest)
+static void program_unpack(struct program_reader rest)
 {
     for (size_t i = 0; i < count; i++)
         if (variables[i].pointer)
-            get_block(&rest, &variables[i]);
+            program_read_block(&rest, &variables[i]);
         else
-            get(&rest, variables[i].memory, variables[i].bytes);
+            program_read(&rest, variables[i].memory, variables[i].bytes);
 }
 
-/* ---- creations ------------------------------------------------------------------------ */
+/* ---- creations ---------------------------------------------------------------------- */
 
-void ski_program_creates(struct ski_pe *self, skua_msg *msg)
+static struct program_gate *program_gate_of(const struct ski_pe *self)
 {
-    ski_list_push(&self->objects->gate->creations,
+    return self->objects->slot[SKI_SLOT_PROGRAM];
+}
+
+/* The program creates a collection on PE 0 before it has begun elsewhere: @p msg, of
+ * SKI_HANDLER_CREATE, goes along with the values. */
+static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
+{
+    ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_LEAST);
+    ski_list_push(&program_gate_of(self)->creations,
                   ski_msg_copy(self, SKI_HANDLER_CREATE, skua_msg_data(msg), msg->bytes));
     skua_send(self->pe, (skua_handler){SKI_HANDLER_CREATE}, msg);
 }
 
-/* What a message of SKI_HANDLER_READONLY says besides the values. */
+/* Bytes of the creations in a message of SKI_HANDLER_READONLY. */
 static size_t program_creations_bytes(const struct ski_list *creations)
 {
     size_t bytes = sizeof(uint64_t);
@@ -169,29 +181,30 @@ static char *program_put_creations(char *to, const struct ski_list *creations)
 
     to += sizeof n;
     for (struct skua_msg *msg = creations->first; msg; msg = msg->link, n++) {
-        to = put(to, &(uint64_t){msg->bytes}, sizeof(uint64_t));
-        to = put(to, skua_msg_data(msg), msg->bytes);
+        to = program_write(to, &(uint64_t){msg->bytes}, sizeof(uint64_t));
+        to = program_write(to, skua_msg_data(msg), msg->bytes);
     }
-    put(start, &n, sizeof n);
+    program_write(start, &n, sizeof n);
     return to;
 }
 
-static void program_read_creations(struct ski_pe *self, struct rest *rest)
+static void program_read_creations(struct ski_pe *self, struct program_reader *rest)
 {
     uint64_t n, bytes;
 
-    for (get(rest, &n, sizeof n); n > 0; n--) {
-        get(rest, &bytes, sizeof bytes);
+    for (program_read(rest, &n, sizeof n); n > 0; n--) {
+        program_read(rest, &bytes, sizeof bytes);
         if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
-            ski_fatal("the collections of PE 0 make no sense");
-        ski_list_push(&self->objects->gate->creations,
+            ski_fatal("PE %d got creations of collections from PE 0 that make no sense", self->pe);
+        ski_list_push(&program_gate_of(self)->creations,
                       ski_msg_copy(self, SKI_HANDLER_CREATE, rest->at, bytes));
         rest->at += bytes;
         rest->bytes -= bytes;
     }
 }
 
-/* Before all that has come by now.  PE 0 has its own in the queue, so these are copies there. */
+/* Queues the creations before all that has come by now.  On PE 0 they are copies of messages that
+ * are queued, and go. */
 static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
 {
     struct ski_list  held;
@@ -206,55 +219,58 @@ static void program_queue_creations(struct ski_pe *self, struct ski_list *creati
     ski_unhold(self, &held);
 }
 
-/* A message with the creations and, of kind VALUES, the values. */
+/* A message with the creations and, of kind PROGRAM_VALUES, the values. */
 static skua_msg *program_message(const struct ski_list *creations, uint64_t kind)
 {
-    size_t    values = kind == VALUES ? packed_bytes() : 0;
+    size_t    values = kind == PROGRAM_VALUES ? program_packed_bytes() : 0;
     skua_msg *msg    = skua_msg_alloc(sizeof kind + program_creations_bytes(creations) + values);
-    char     *at     = put(skua_msg_data(msg), &kind, sizeof kind);
+    char     *at     = program_write(skua_msg_data(msg), &kind, sizeof kind);
 
     at = program_put_creations(at, creations);
     if (values)
-        pack(at);
+        program_pack(at);
     return msg;
 }
 
-/* ---- gates ------------------------------------------------------------------------- */
+/* ---- gates -------------------------------------------------------------------------- */
 
-static void keep(skua_msg *msg)
+static void program_keep(skua_msg *msg)
 {
-    ski_hold(ski_self, &ski_self->objects->gate->kept, msg);
+    ski_hold(ski_self, &program_gate_of(ski_self)->kept, msg);
 }
 
-/* Handlers are registered before, so there is one table for all PEs of the process. */
-static void make_closed_table(void)
+/* All handlers are registered by now, so one table serves all PEs of the process. */
+static void program_make_closed_table(void)
 {
     ski_handlers_init();
     closed = ski_malloc(SKI_HANDLERS_MOST * sizeof *closed);
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
         closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
                         ? ski_builtin[i].fn
-                        : keep; /* an unknown number is said later */
+                        : program_keep; /* an unknown number is reported behind the gate */
 }
 
-static void close_gate(struct ski_pe *self)
+static void program_close_gate(struct ski_pe *self)
 {
-    struct ski_gate *gate = ski_malloc(sizeof *gate);
+    struct program_gate *gate = ski_malloc(sizeof *gate);
 
+    ski_assert(!program_gate_of(self));
     ski_list_init(&gate->kept);
     ski_list_init(&gate->creations);
-    self->objects->gate = gate;
-    self->handler       = closed;
+    self->objects->slot[SKI_SLOT_PROGRAM] = gate;
+    self->objects->hold_creation          = program_hold_creation;
+    self->handler                         = closed;
 }
 
-static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
+static void program_post(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     msg->handler = SKI_HANDLER_READONLY;
     msg->source  = self->pe;
     ski_msg_post(self, pe, SKI_HANDLER_READONLY, msg);
 }
 
-void ski_gate_free(struct ski_gate *gate)
+/* Frees a gate, which may never have opened; NULL: there is none. */
+static void program_gate_free(struct program_gate *gate)
 {
     struct skua_msg *msg;
 
@@ -263,81 +279,87 @@ void ski_gate_free(struct ski_gate *gate)
     free(gate);
 }
 
-/* The values are in this process: on with the other PEs of it, and with ours. */
-static void open_gate(struct ski_pe *self)
+/* The variables of this process have their values: opens the gate of this PE, after telling its
+ * children in the tree of the process. */
+static void program_open_gate(struct ski_pe *self)
 {
     int             first = ski_job_first_pe(self->job, self->process);
     struct ski_tree tree  = ski_tree_at(self->pe - first, ski_job_pes_of(self->job, self->process),
                                         0, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        say(self, first + ski_tree_child(&tree, i),
-            program_message(&self->objects->gate->creations, OPEN));
+        program_post(self, first + ski_tree_child(&tree, i),
+                     program_message(&program_gate_of(self)->creations, PROGRAM_OPEN));
+    ski_assert(self->handler == closed);
     self->handler = ski_handlers.fn;
-    ski_unhold(self, &self->objects->gate->kept);
-    program_queue_creations(self, &self->objects->gate->creations);
-    ski_gate_free(self->objects->gate);
-    self->objects->gate = NULL;
+    ski_unhold(self, &program_gate_of(self)->kept);
+    program_queue_creations(self, &program_gate_of(self)->creations);
+    program_gate_free(program_gate_of(self));
+    self->objects->slot[SKI_SLOT_PROGRAM] = NULL;
+    self->objects->hold_creation          = NULL;
 }
 
-/* On the first PE of a process: to the processes below. */
-static void pass_values_on(struct ski_pe *self, struct skua_msg *msg)
+/* On the first PE of a process: sends the values to the processes below it in the tree. */
+static void program_forward_values(struct ski_pe *self, struct skua_msg *msg)
 {
     struct ski_tree tree =
         ski_tree_at(self->process, self->job->processes, 0, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        say(self, ski_job_first_pe(self->job, ski_tree_child(&tree, i)),
-            ski_msg_copy(self, SKI_HANDLER_READONLY, skua_msg_data(msg), msg->bytes));
+        program_post(self, ski_job_first_pe(self->job, ski_tree_child(&tree, i)),
+                     ski_msg_copy(self, SKI_HANDLER_READONLY, skua_msg_data(msg), msg->bytes));
 }
 
 void ski_on_readonly(skua_msg *msg)
 {
-    struct ski_pe *self = ski_self;
-    uint64_t       kind = *(uint64_t *)skua_msg_data(msg);
-    struct rest    rest = {(char *)skua_msg_data(msg) + sizeof kind, msg->bytes - sizeof kind};
+    struct ski_pe        *self = ski_self;
+    uint64_t              kind = *(uint64_t *)skua_msg_data(msg);
+    struct program_reader rest = {(char *)skua_msg_data(msg) + sizeof kind,
+                                  msg->bytes - sizeof kind};
 
-    if (kind > OPEN || ski_pe_hidden(self) || !self->objects->gate)
-        ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
-    if (kind == VALUES)
-        pass_values_on(self, msg);
+    if (kind > PROGRAM_OPEN || ski_pe_hidden(self) || !program_gate_of(self))
+        ski_fatal("PE %d sent read-only variables to PE %d, which does not wait for them",
+                  msg->source, self->pe);
+    if (kind == PROGRAM_VALUES)
+        program_forward_values(self, msg);
     program_read_creations(self, &rest);
-    if (kind == VALUES)
-        unpack(rest);
+    if (kind == PROGRAM_VALUES)
+        program_unpack(rest);
     skua_msg_free(msg);
-    open_gate(self);
+    program_open_gate(self);
 }
 
-/* ---- begin ------------------------------------------------------------------------- */
+/* ---- begin -------------------------------------------------------------------------- */
 
-static void send_values(struct ski_pe *self)
+static void program_send_values(struct ski_pe *self)
 {
-    struct skua_msg *msg = program_message(&self->objects->gate->creations, VALUES);
+    struct skua_msg *msg = program_message(&program_gate_of(self)->creations, PROGRAM_VALUES);
 
-    pass_values_on(self, msg);
+    program_forward_values(self, msg);
     skua_msg_free(msg);
 }
 
-/* The values are final: to all processes, then what was sent may be delivered. */
+/* The values are final: they go to all processes, then this gate opens. */
 static void program_publish(struct ski_pe *self)
 {
+    ski_assert(self->pe == 0 && program_gate_of(self));
     self->before_wait = false;
-    send_values(self);
-    open_gate(self);
+    program_send_values(self);
+    program_open_gate(self);
 }
 
 void ski_program_before_wait(struct ski_pe *self)
 {
-    published_bytes = packed_bytes();
+    published_bytes = program_packed_bytes();
     published       = ski_malloc(published_bytes + 1);
-    pack(published);
+    program_pack(published);
     program_publish(self);
 }
 
 /* The variable whose packed value differs between @p one and @p other. */
 static const char *program_changed_variable(const char *one, const char *other)
 {
-    const struct variable *v = variables;
+    const struct program_variable *v = variables;
 
     for (; v < variables + count - 1; v++) {
         size_t length = 0, bytes = v->bytes;
@@ -352,25 +374,25 @@ static const char *program_changed_variable(const char *one, const char *other)
     return v->name;
 }
 
-/* What `begin` wrote after it had waited is not what others have. */
+/* Ends the job if `begin` wrote a variable after it had waited: other PEs have the value before. */
 static void program_check_unchanged(void)
 {
-    char *now = ski_malloc(packed_bytes() + 1);
+    char *now = ski_malloc(program_packed_bytes() + 1);
 
-    pack(now);
-    if (packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
+    program_pack(now);
+    if (program_packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
         ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
-                   "other PEs have what it was then",
+                   "other PEs have its value before that",
                    program_changed_variable(published, now));
     free(now);
     free(published);
 }
 
-static void start(int argc, char **argv)
+static void program_begin(int argc, char **argv)
 {
     struct ski_pe *self = ski_self;
 
-    close_gate(self);
+    program_close_gate(self);
     if (self->pe != 0)
         return;
     self->before_wait = true;
@@ -387,9 +409,16 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
 
     entered  = true;
     begin_fn = begin;
-    make_closed_table();
-    code = skua_main(argc, argv, start);
+    program_make_closed_table();
+    code = skua_main(argc, argv, program_begin);
     free(closed);
     closed = NULL;
     return code;
 }
+
+static void program_pe_end(struct ski_objects *objects)
+{
+    program_gate_free(objects->slot[SKI_SLOT_PROGRAM]);
+}
+
+const struct ski_lifecycle ski_program_lifecycle = {.pe_end = program_pe_end};

@@ -4,54 +4,57 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/sched/wait_report.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
-#include "objects/objects.h"
+#include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
-#define ROOT 0
+#define QUIESCENCE_ROOT 0
 
-struct hook {
-    struct hook *next;
+/* A function to call when a wave visits this PE. */
+struct quiescence_hook {
+    struct quiescence_hook *next;
     bool (*flush)(void *arg);
     void *arg;
 };
 
-struct request {
-    struct request *next;
-    uint32_t        since; /* the first wave that began after it came */
-    skua_completion done;
+/* A request, at the root. */
+struct quiescence_request {
+    struct quiescence_request *next;
+    uint32_t                   since; /* the first wave that begins after it came */
+    skua_completion            done;
 };
 
-struct ski_quiet {
-    struct hook         *hooks;
-    struct request      *first, **last; /* at the root */
-    struct ski_detection detection;
+struct quiescence {
+    struct quiescence_hook          *hooks;
+    struct quiescence_request       *first, **last; /* at the root */
+    struct ski_termination_detection detection;
 };
 
-/* ---- hooks ------------------------------------------------------------------------- */
+/* ---- hooks -------------------------------------------------------------------------- */
 
-static struct ski_quiet *quiet_of(const struct ski_pe *self)
+static struct quiescence *quiescence_of(const struct ski_pe *self)
 {
-    return self->objects->quiet;
+    return self->objects->slot[SKI_SLOT_QUIESCENCE];
 }
 
 void ski_quiescence_hook(bool (*flush)(void *arg), void *arg)
 {
-    struct ski_quiet *quiet = quiet_of(SKI_SELF());
-    struct hook      *hook  = ski_malloc(sizeof *hook);
+    struct quiescence      *quiet = quiescence_of(SKI_SELF());
+    struct quiescence_hook *hook  = ski_malloc(sizeof *hook);
 
-    *hook        = (struct hook){quiet->hooks, flush, arg};
+    *hook        = (struct quiescence_hook){quiet->hooks, flush, arg};
     quiet->hooks = hook;
 }
 
 void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg)
 {
-    struct hook **at = &quiet_of(SKI_SELF())->hooks, *gone;
+    struct quiescence_hook **at = &quiescence_of(SKI_SELF())->hooks, *gone;
 
     while (*at && ((*at)->flush != flush || (*at)->arg != arg))
         at = &(*at)->next;
@@ -61,33 +64,36 @@ void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg)
     }
 }
 
-static bool flush_all(const struct ski_quiet *quiet)
+static bool quiescence_flush_all(const struct quiescence *quiet)
 {
     bool any = false;
 
-    for (const struct hook *hook = quiet->hooks; hook; hook = hook->next)
+    for (const struct quiescence_hook *hook = quiet->hooks; hook; hook = hook->next)
         any |= hook->flush(hook->arg);
     return any;
 }
 
-/* ---- waves ------------------------------------------------------------------------- */
+/* ---- waves -------------------------------------------------------------------------- */
 
-static struct ski_tally visit(struct ski_pe *self, struct ski_topic topic)
+static struct ski_termination_counts quiescence_visit(struct ski_pe               *self,
+                                                      struct ski_termination_topic topic)
 {
-    bool               flushed = flush_all(quiet_of(self));
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_wave_traffic(self), guest = {0, 0};
+    bool               flushed = quiescence_flush_all(quiescence_of(self));
+    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_msg_counts(self),
+                       external = {0, 0};
 
     (void)topic;
     if (self->pe == ski_job_first_pe(self->job, self->process))
-        guest = ski_guest_traffic();
-    return (struct ski_tally){.sent     = all.sent - waves.sent + guest.sent + flushed,
-                              .received = all.received - waves.received + guest.received};
+        external = ski_guest_traffic();
+    return (struct ski_termination_counts){.sent = all.sent - waves.sent + external.sent + flushed,
+                                           .received =
+                                               all.received - waves.received + external.received};
 }
 
-/* Takes out the requests for which the last wave was not the first: the oldest ones. */
-static struct request *take_served(struct ski_quiet *quiet)
+/* Takes out the requests for which the last wave was not the first: they are the oldest. */
+static struct quiescence_request *quiescence_take_served(struct quiescence *quiet)
 {
-    struct request **at = &quiet->first, *served = quiet->first;
+    struct quiescence_request **at = &quiet->first, *served = quiet->first;
 
     while (*at && (int32_t)(quiet->detection.wave - (*at)->since) > 0)
         at = &(*at)->next;
@@ -100,18 +106,20 @@ static struct request *take_served(struct ski_quiet *quiet)
     return served;
 }
 
-static void result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
+static void quiescence_result(struct ski_pe *self, struct ski_termination_topic topic,
+                              const struct ski_termination_counts *sum)
 {
-    struct ski_quiet *quiet  = quiet_of(self);
-    struct request   *served = NULL;
+    struct quiescence         *quiet  = quiescence_of(self);
+    struct quiescence_request *served = NULL;
 
     (void)topic;
-    if (ski_wave_note(&quiet->detection, sum))
-        served = take_served(quiet);
+    ski_assert(self->pe == QUIESCENCE_ROOT && quiet->first);
+    if (ski_termination_record(&quiet->detection, sum))
+        served = quiescence_take_served(quiet);
     if (quiet->first)
-        ski_wave_again(self, &quiet->detection);
-    while (served) { /* each may ask again */
-        struct request *gone = served;
+        ski_termination_continue(self, &quiet->detection);
+    while (served) { /* each completion may ask again */
+        struct quiescence_request *gone = served;
 
         served = gone->next;
         skua_complete(gone->done, NULL, 0);
@@ -119,75 +127,87 @@ static void result(struct ski_pe *self, struct ski_topic topic, const struct ski
     }
 }
 
-const struct ski_wave_kind ski_quiet_waves = {true, visit, result};
+static const struct ski_termination_kind quiescence_waves = {true, quiescence_visit,
+                                                             quiescence_result};
 
-/* ---- requests ---------------------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------------------- */
 
-static void ask(struct ski_pe *self, const skua_completion *done)
+static void quiescence_ask(struct ski_pe *self, const skua_completion *done)
 {
-    struct ski_quiet *quiet   = quiet_of(self);
-    struct request   *request = ski_malloc(sizeof *request);
-    bool              alone   = !quiet->first;
+    struct quiescence         *quiet   = quiescence_of(self);
+    struct quiescence_request *request = ski_malloc(sizeof *request);
+    bool                       alone   = !quiet->first;
 
-    *request               = (struct request){NULL, quiet->detection.wave + 1, *done};
+    *request = (struct quiescence_request){NULL, quiet->detection.wave + 1, *done};
+    ski_assert(self->pe == QUIESCENCE_ROOT && !*quiet->last);
     *quiet->last           = request;
     quiet->last            = &request->next;
-    quiet->detection.pause = 0; /* somebody new may be lucky */
+    quiet->detection.pause = 0; /* a new request may be served soon */
     if (alone)
-        ski_wave_send(self, &quiet->detection);
+        ski_termination_send(self, &quiet->detection);
 }
 
 void skua_quiescence(skua_completion done)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (self->pe == ROOT)
-        ask(self, &done);
+    if (self->pe == QUIESCENCE_ROOT)
+        quiescence_ask(self, &done);
     else
-        skua_send_copy(ROOT, (skua_handler){SKI_HANDLER_QUIET_ASK}, &done, sizeof done);
+        skua_send_copy(QUIESCENCE_ROOT, (skua_handler){SKI_HANDLER_QUIET_ASK}, &done, sizeof done);
 }
 
 void ski_on_quiet_ask(skua_msg *msg)
 {
     skua_completion done = *(skua_completion *)skua_msg_data(msg);
 
-    if (ski_self->pe != ROOT) {
+    if (ski_self->pe != QUIESCENCE_ROOT) {
         ski_far_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
-    ask(ski_self, &done);
+    quiescence_ask(ski_self, &done);
 }
 
-void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text)
-{
-    size_t requests = 0;
+/* ---- life cycle --------------------------------------------------------------------- */
 
-    for (const struct request *request = quiet->first; request; request = request->next)
+static void quiescence_report(struct ski_objects *objects, struct ski_text *text)
+{
+    struct quiescence *quiet    = objects->slot[SKI_SLOT_QUIESCENCE];
+    size_t             requests = 0;
+
+    for (const struct quiescence_request *request = quiet->first; request; request = request->next)
         requests++;
     if (requests)
         ski_text_item(text, "%zu requests for quiescence wait, as messages are held", requests);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
-
-struct ski_quiet *ski_quiet_begin(void)
+static void quiescence_pe_begin(struct ski_objects *objects)
 {
-    struct ski_quiet *quiet = ski_calloc(1, sizeof *quiet);
+    struct quiescence *quiet = ski_calloc(1, sizeof *quiet);
 
-    quiet->detection.topic = (struct ski_topic){ROOT, 0};
+    quiet->detection.topic = (struct ski_termination_topic){QUIESCENCE_ROOT, SKI_TOPIC_QUIET};
     quiet->last            = &quiet->first;
-    return quiet;
+    objects->slot[SKI_SLOT_QUIESCENCE] = quiet;
+    ski_termination_register(objects, SKI_TOPIC_QUIET, &quiescence_waves);
 }
 
-void ski_quiet_end(struct ski_quiet *quiet)
+static void quiescence_pe_end(struct ski_objects *objects)
 {
+    struct quiescence *quiet = objects->slot[SKI_SLOT_QUIESCENCE];
+
     while (quiet->hooks)
         ski_quiescence_unhook(quiet->hooks->flush, quiet->hooks->arg);
     while (quiet->first) {
-        struct request *gone = quiet->first;
-        quiet->first         = gone->next;
+        struct quiescence_request *gone = quiet->first;
+        quiet->first                    = gone->next;
         free(gone);
     }
     free(quiet);
 }
+
+const struct ski_lifecycle ski_quiescence_lifecycle = {
+    .pe_begin  = quiescence_pe_begin,
+    .pe_end    = quiescence_pe_end,
+    .pe_report = quiescence_report,
+};

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quiescence.h - the end of all activity, found by waves (termination.h) over what PEs have sent
- * and received (core/message/msg_counts.h).
+ * quiescence.h - quiescence detection: the end of all activity, found by termination detection
+ * (termination.h) over the messages that PEs have sent and received (core/message/msg_counts.h).
  *
- * PE 0 keeps the requests.  One that comes while a wave is under way waits for the two
- * after it: what was found out before it came says nothing about it.
+ * PE 0 keeps the requests.  A request that comes while a wave is under way waits for the two waves
+ * after it: what was counted before it came says nothing about it.
  *
- * Hidden helpers are visited along with the first PE of their process, which also answers
- * for the guest, whose traffic it reads.
+ * A progress thread is visited along with the first PE of its process, which also counts for the
+ * external threads of the process.
  */
 #ifndef SKI_QUIESCENCE_H
 #define SKI_QUIESCENCE_H
@@ -16,25 +16,24 @@
 
 #include <skua/quiescence.h>
 
-struct ski_quiet;
-struct ski_text;
+#include "objects/model/lifecycle.h"
 
 /**
- * Call flush(arg) on this PE whenever a wave visits it.  Whoever keeps back what it was
- * asked to send sends it then, so that the wave sees it, and returns true; it must not run
- * the scheduler.  The same pair takes the hook away again, which flush may not do.
+ * Call flush(arg) on this PE whenever a wave visits it.  A module that delays what it was asked to
+ * send sends it then, so that the wave counts it, and returns true.  flush must not run the
+ * scheduler, nor call ski_quiescence_unhook().
  */
 void ski_quiescence_hook(bool (*flush)(void *arg), void *arg);
+
+/** Undo ski_quiescence_hook() with these arguments. */
 void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg);
 
-/** Append to @p text that requests wait, if some do. */
-void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text);
-
-struct ski_quiet *ski_quiet_begin(void);
-void              ski_quiet_end(struct ski_quiet *quiet);
+/** The observer of this module (model/lifecycle.h): the requests and hooks of a PE. */
+extern const struct ski_lifecycle ski_quiescence_lifecycle;
 
 #define SKI_QUIET_ASK_LEAST sizeof(skua_completion)
 
+/** Handler: a request for quiescence, on PE 0. */
 void ski_on_quiet_ask(skua_msg *msg);
 
 #endif

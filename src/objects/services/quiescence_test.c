@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quiescence_test.c - hooks: what a PE keeps back is sent before there is quiescence.
- * (Quiescence itself: tests/quiescence.c.) */
+/* quiescence_test.c - hooks: what a PE delays is sent before there is quiescence.  (Quiescence
+ * itself: tests/quiescence.c.) */
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -13,30 +13,30 @@
 #define HOPS 50
 
 /* An item goes around; each PE keeps it until it is asked to send it on. */
-struct mine {
+struct quiescence_test {
     int kept; /* hops that are left, or 0 */
 };
 
 static skua_handler item_handler;
-static skua_pe_data mine_key;
+static skua_pe_data kept_key;
 static _Atomic int  hops, ended;
 
-static struct mine *mine(void)
+static struct quiescence_test *quiescence_test_here(void)
 {
-    return skua_pe_data_get(mine_key);
+    return skua_pe_data_get(kept_key);
 }
 
-static void on_item(skua_msg *msg)
+static void quiescence_test_on_item(skua_msg *msg)
 {
-    mine()->kept = *(int *)skua_msg_data(msg);
+    quiescence_test_here()->kept = *(int *)skua_msg_data(msg);
     skua_msg_free(msg);
     atomic_fetch_add(&hops, 1);
 }
 
-static bool flush(void *arg)
+static bool quiescence_test_flush(void *arg)
 {
-    struct mine *m    = arg;
-    int          left = m->kept - 1;
+    struct quiescence_test *m    = arg;
+    int                     left = m->kept - 1;
 
     if (m->kept == 0)
         return false;
@@ -45,18 +45,18 @@ static bool flush(void *arg)
     return true;
 }
 
-static void start(int argc, char **argv)
+static void quiescence_test_start(int argc, char **argv)
 {
     skua_counter quiet = SKUA_COUNTER_INIT;
 
     (void)argc, (void)argv;
-    ski_quiescence_hook(flush, mine());
+    ski_quiescence_hook(quiescence_test_flush, quiescence_test_here());
     if (skua_pe() == 0)
-        mine()->kept = HOPS;
+        quiescence_test_here()->kept = HOPS;
     skua_quiescence(skua_done_count(&quiet));
     skua_counter_wait(&quiet, 1);
     CHECK(atomic_load(&hops) == HOPS); /* all that was kept back has been sent */
-    ski_quiescence_unhook(flush, mine());
+    ski_quiescence_unhook(quiescence_test_flush, quiescence_test_here());
     if (atomic_fetch_add(&ended, 1) == PES - 1)
         skua_exit(0);
 }
@@ -67,8 +67,8 @@ int main(void)
 
     setenv("SKUA_THREADS", "3", 1);
     setenv("SKUA_PIN", "none", 1);
-    item_handler = skua_register("item", on_item);
-    mine_key     = skua_pe_data_register(sizeof(struct mine));
-    OK(skua_main(1, args, start) == 0, "the job ends well");
+    item_handler = skua_register("item", quiescence_test_on_item);
+    kept_key     = skua_pe_data_register(sizeof(struct quiescence_test));
+    OK(skua_main(1, args, quiescence_test_start) == 0, "the job ends well");
     return tap_end();
 }

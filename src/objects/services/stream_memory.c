@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_memory.c - the variable that leads a put to its stream.
+ * stream_memory.c - the variable through which a put finds its stream.
  *
- * Elsewhere it is declared const (skua/stream.h), so that a compiler loads it once for a loop
- * that puts.  It does not change while a PE runs; here, where it is set, it is not const, and
- * that declaration must not be seen.
+ * skua/stream.h declares the variable const, so that a compiler loads it once for a loop that puts:
+ * it does not change while a PE runs.  This file sets it, so it must not see that declaration.
  */
 #include <skua/api.h>
 

@@ -4,119 +4,153 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/collective/tree.h"
-#include "objects/objects.h"
+#include "objects/model/objects_pe.h"
 
-#define PAUSE_LEAST 20e-6
-#define PAUSE_MOST  1e-3
+#define TERMINATION_PAUSE_LEAST 20e-6
+#define TERMINATION_PAUSE_MOST  1e-3
 
-/* On the wire. */
-struct wave {
-    struct ski_topic topic;
-    uint32_t         number;
-    uint32_t         unused;
+/* A wave, as it travels. */
+struct termination_wave {
+    struct ski_termination_topic topic;
+    uint32_t                     number;
+    uint32_t                     unused;
 };
 
-struct report {
-    struct wave      wave;
-    struct ski_tally sum;
+/* A report, as it travels: the sums of a subtree. */
+struct termination_report {
+    struct termination_wave       wave;
+    struct ski_termination_counts sum;
 };
 
-_Static_assert(sizeof(struct wave) == SKI_WAVE_LEAST && sizeof(struct report) == SKI_REPORT_LEAST,
+_Static_assert(sizeof(struct termination_wave) == SKI_WAVE_LEAST &&
+                   sizeof(struct termination_report) == SKI_REPORT_LEAST,
                "see termination.h");
 
 /* A wave that has visited this PE and waits for its children. */
-struct node {
-    struct node  *next;
-    int           open; /* children that have not reported, and ourselves */
-    struct report sum;
+struct termination_node {
+    struct termination_node  *next;
+    int                       open; /* children that have not reported, and this PE */
+    struct termination_report sum;
 };
 
-struct ski_waves {
-    struct ski_traffic traffic; /* of waves and reports */
-    struct node       *nodes;
-    uint32_t           timers; /* of pauses between waves */
+enum { TERMINATION_QUIET, TERMINATION_IDLE, TERMINATION_DETECTOR, TERMINATION_KINDS };
+
+struct termination {
+    const struct ski_termination_kind *kind[TERMINATION_KINDS];
+    struct ski_traffic                 counts; /* of waves and reports */
+    struct termination_node           *nodes;
+    uint32_t                           timers; /* of pauses between waves */
 };
 
-struct ski_traffic ski_wave_traffic(const struct ski_pe *self)
+static struct termination *termination_of(const struct ski_pe *self)
 {
-    return self->objects->waves->traffic;
+    return self->objects->slot[SKI_SLOT_TERMINATION];
 }
 
-uint32_t ski_wave_timers(const struct ski_pe *self)
+struct ski_traffic ski_termination_msg_counts(const struct ski_pe *self)
 {
-    return self->objects->waves->timers;
+    return termination_of(self)->counts;
 }
 
-static const struct ski_wave_kind *kind_of(struct ski_topic topic)
+uint32_t ski_termination_timers(const struct ski_pe *self)
 {
-    switch (topic.number) {
-    case SKI_TOPIC_QUIET: return &ski_quiet_waves;
-    case SKI_TOPIC_IDLE: return &ski_idle_waves;
-    default: return &ski_detect_waves;
+    return termination_of(self)->timers;
+}
+
+static int termination_kind_index(uint32_t topic)
+{
+    switch (topic) {
+    case SKI_TOPIC_QUIET: return TERMINATION_QUIET;
+    case SKI_TOPIC_IDLE: return TERMINATION_IDLE;
+    default: return TERMINATION_DETECTOR;
     }
 }
 
-static void post(struct ski_pe *self, int pe, uint32_t handler, const void *data, size_t bytes)
+static const struct ski_termination_kind *termination_kind(const struct ski_pe         *self,
+                                                           struct ski_termination_topic topic)
+{
+    return termination_of(self)->kind[termination_kind_index(topic.number)];
+}
+
+void ski_termination_register(struct ski_objects *objects, uint32_t topic,
+                              const struct ski_termination_kind *kind)
+{
+    struct termination *termination = objects->slot[SKI_SLOT_TERMINATION];
+
+    ski_assert(!termination->kind[termination_kind_index(topic)]);
+    termination->kind[termination_kind_index(topic)] = kind;
+}
+
+static void termination_post(struct ski_pe *self, int pe, uint32_t handler, const void *data,
+                             size_t bytes)
 {
     struct skua_msg *msg = ski_msg_copy(self, handler, data, bytes);
 
     skua_msg_set_priority(msg, INT32_MAX);
-    self->objects->waves->traffic.sent++;
+    termination_of(self)->counts.sent++;
     ski_msg_post(self, pe, handler, msg);
 }
 
-/* ---- at the root ------------------------------------------------------------------- */
+/* ---- at the root -------------------------------------------------------------------- */
 
-void ski_wave_send(struct ski_pe *self, struct ski_detection *detection)
+void ski_termination_send(struct ski_pe *self, struct ski_termination_detection *detection)
 {
-    struct wave wave = {detection->topic, ++detection->wave, 0};
+    struct termination_wave wave = {detection->topic, ++detection->wave, 0};
 
-    post(self, self->pe, SKI_HANDLER_QUIET_WAVE, &wave, sizeof wave);
+    termination_post(self, self->pe, SKI_HANDLER_QUIET_WAVE, &wave, sizeof wave);
 }
 
-bool ski_wave_note(struct ski_detection *detection, const struct ski_tally *sum)
+bool ski_termination_record(struct ski_termination_detection    *detection,
+                            const struct ski_termination_counts *sum)
 {
     detection->before = detection->last;
     detection->last   = *sum;
     return detection->before.received == detection->last.sent;
 }
 
-static void on_pause_over(void *arg, const void *data, size_t bytes)
+static void termination_pause_over(void *arg, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    ski_self->objects->waves->timers--;
-    ski_wave_send(ski_self, arg);
+    ski_assert(termination_of(ski_self)->timers > 0);
+    termination_of(ski_self)->timers--;
+    ski_termination_send(ski_self, arg);
 }
 
-void ski_wave_again(struct ski_pe *self, struct ski_detection *detection)
+void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection)
 {
-    const struct ski_tally *last = &detection->last;
+    const struct ski_termination_counts *last = &detection->last;
 
-    /* Probably it is over, and the next wave proves it; but not twice in a row, as counts
-     * also happen to be equal now and then. */
+    /* Equal counts: probably it is over, and the next wave proves it.  Not twice in a row, as
+     * counts happen to be equal now and then. */
     detection->hurried = !detection->hurried && last->sent == last->received;
     if (detection->hurried) {
-        ski_wave_send(self, detection);
+        ski_termination_send(self, detection);
         return;
     }
-    skua_after(detection->pause, skua_done_call(on_pause_over, detection));
-    self->objects->waves->timers++;
-    detection->pause = detection->pause < PAUSE_MOST / 2 ? 2 * detection->pause : PAUSE_MOST;
-    if (detection->pause < PAUSE_LEAST)
-        detection->pause = PAUSE_LEAST;
+    skua_after(detection->pause, skua_done_call(termination_pause_over, detection));
+    termination_of(self)->timers++;
+    detection->pause = detection->pause < TERMINATION_PAUSE_MOST / 2 ? 2 * detection->pause
+                                                                     : TERMINATION_PAUSE_MOST;
+    if (detection->pause < TERMINATION_PAUSE_LEAST)
+        detection->pause = TERMINATION_PAUSE_LEAST;
+    ski_assert(detection->pause <= TERMINATION_PAUSE_MOST);
 }
 
-/* ---- nodes ------------------------------------------------------------------------- */
+/* ---- nodes -------------------------------------------------------------------------- */
 
-static struct node **find(struct ski_waves *waves, const struct wave *wave)
+/* Where the node of a wave's topic is linked in; *at is NULL if there is none. */
+static struct termination_node **termination_find(struct termination            *waves,
+                                                  const struct termination_wave *wave)
 {
-    struct node **at = &waves->nodes;
+    struct termination_node **at = &waves->nodes;
 
     while (*at && ((*at)->sum.wave.topic.root != wave->topic.root ||
                    (*at)->sum.wave.topic.number != wave->topic.number))
@@ -124,7 +158,8 @@ static struct node **find(struct ski_waves *waves, const struct wave *wave)
     return at;
 }
 
-static int parent_of(const struct ski_pe *self, int root)
+/* The parent of this PE in the tree of a root; of a hidden PE, the first PE of its process. */
+static int termination_parent(const struct ski_pe *self, int root)
 {
     struct ski_tree tree;
 
@@ -134,112 +169,123 @@ static int parent_of(const struct ski_pe *self, int root)
     return ski_tree_parent(&tree);
 }
 
-/* All of it is here: to the parent, or to whoever sends the waves. */
-static void conclude(struct ski_pe *self, const struct report *report)
+/* The sums of the subtree are complete: they go to the parent, or, at the root, to the module. */
+static void termination_conclude(struct ski_pe *self, const struct termination_report *report)
 {
-    struct ski_topic topic = report->wave.topic;
+    struct ski_termination_topic topic = report->wave.topic;
 
     if (self->pe == topic.root)
-        kind_of(topic)->result(self, topic, &report->sum);
+        termination_kind(self, topic)->result(self, topic, &report->sum);
     else
-        post(self, parent_of(self, topic.root), SKI_HANDLER_QUIET_REPORT, report, sizeof *report);
+        termination_post(self, termination_parent(self, topic.root), SKI_HANDLER_QUIET_REPORT,
+                         report, sizeof *report);
 }
 
-static void add_report(struct ski_pe *self, struct node **at, const struct ski_tally *sum)
+static void termination_add_report(struct ski_pe *self, struct termination_node **at,
+                                   const struct ski_termination_counts *sum)
 {
-    struct node *node = *at;
+    struct termination_node *node = *at;
 
     node->sum.sum.sent += sum->sent;
     node->sum.sum.received += sum->received;
     node->sum.sum.finished += sum->finished;
+    ski_assert(node->open > 0);
     if (--node->open > 0)
         return;
     *at = node->next;
-    conclude(self, &node->sum);
+    termination_conclude(self, &node->sum);
     free(node);
 }
 
-static void pass_on(struct ski_pe *self, struct node *node)
+static void termination_forward(struct ski_pe *self, struct termination_node *node)
 {
-    const struct wave *wave = &node->sum.wave;
-    struct ski_tree    tree =
+    const struct termination_wave *wave = &node->sum.wave;
+    struct ski_tree                tree =
         ski_tree_at(self->pe, self->pes, wave->topic.root, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave, sizeof *wave);
+        termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave,
+                         sizeof *wave);
+    ski_assert(node->open == 1);
     node->open += tree.children;
-    if (!ski_config.helper || !kind_of(wave->topic)->helpers ||
+    if (!ski_config.helper || !termination_kind(self, wave->topic)->hidden ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
-    post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
-         sizeof *wave);
+    termination_post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
+                     sizeof *wave);
     node->open++;
 }
 
-/* ---- handlers ---------------------------------------------------------------------- */
+/* ---- handlers ----------------------------------------------------------------------- */
 
-/* Whether a wave comes down the tree of a root that there is: to the root only from itself, which
- * therefore knows its topic. */
-static bool wave_is_sound(const struct ski_pe *self, const struct wave *wave, int source)
+/* Whether a wave comes down the tree of a root that exists.  The root takes a wave from itself
+ * only, so it knows the topic. */
+static bool termination_wave_valid(const struct ski_pe *self, const struct termination_wave *wave,
+                                   int source)
 {
     int root = wave->topic.root;
 
     if ((uint32_t)root >= (uint32_t)self->pes)
         return false;
-    return source == (self->pe == root ? root : parent_of(self, root));
+    return source == (self->pe == root ? root : termination_parent(self, root));
 }
 
 void ski_on_wave(skua_msg *msg)
 {
-    struct ski_pe    *self  = ski_self;
-    struct ski_waves *waves = self->objects->waves;
-    struct wave       wave  = *(struct wave *)skua_msg_data(msg);
-    struct node      *node;
-    struct ski_tally  own;
+    struct ski_pe                *self  = ski_self;
+    struct termination           *waves = termination_of(self);
+    struct termination_wave       wave  = *(struct termination_wave *)skua_msg_data(msg);
+    struct termination_node      *node;
+    struct ski_termination_counts own;
 
-    waves->traffic.received++;
-    if (*find(waves, &wave) || !wave_is_sound(self, &wave, msg->source)) {
+    waves->counts.received++;
+    if (*termination_find(waves, &wave) || !termination_wave_valid(self, &wave, msg->source)) {
         ski_far_drop(self, msg);
         return;
     }
     skua_msg_free(msg);
     node         = ski_malloc(sizeof *node);
-    *node        = (struct node){waves->nodes, 1, {wave, {0, 0, 0}}};
+    *node        = (struct termination_node){waves->nodes, 1, {wave, {0, 0, 0}}};
     waves->nodes = node;
     if (!ski_pe_hidden(self))
-        pass_on(self, node);
-    own = kind_of(wave.topic)->visit(self, wave.topic);
-    add_report(self, find(waves, &wave), &own);
+        termination_forward(self, node);
+    own = termination_kind(self, wave.topic)->visit(self, wave.topic);
+    termination_add_report(self, termination_find(waves, &wave), &own);
 }
 
 void ski_on_report(skua_msg *msg)
 {
-    struct ski_pe *self   = ski_self;
-    struct report  report = *(struct report *)skua_msg_data(msg);
-    struct node  **at     = find(self->objects->waves, &report.wave);
+    struct ski_pe            *self   = ski_self;
+    struct termination_report report = *(struct termination_report *)skua_msg_data(msg);
+    struct termination_node **at     = termination_find(termination_of(self), &report.wave);
 
-    self->objects->waves->traffic.received++;
+    termination_of(self)->counts.received++;
     if (!*at || (*at)->sum.wave.number != report.wave.number) {
         ski_far_drop(self, msg);
         return;
     }
     skua_msg_free(msg);
-    add_report(self, at, &report.sum);
+    termination_add_report(self, at, &report.sum);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
-struct ski_waves *ski_waves_begin(void)
+static void termination_pe_begin(struct ski_objects *objects)
 {
-    return ski_calloc(1, sizeof(struct ski_waves));
+    objects->slot[SKI_SLOT_TERMINATION] = ski_calloc(1, sizeof(struct termination));
 }
 
-void ski_waves_end(struct ski_waves *waves)
+static void termination_pe_end(struct ski_objects *objects)
 {
+    struct termination *waves = objects->slot[SKI_SLOT_TERMINATION];
+
     while (waves->nodes) {
-        struct node *gone = waves->nodes;
-        waves->nodes      = gone->next;
+        struct termination_node *gone = waves->nodes;
+        waves->nodes                  = gone->next;
         free(gone);
     }
     free(waves);
 }
+
+const struct ski_lifecycle ski_termination_lifecycle = {.pe_begin = termination_pe_begin,
+                                                        .pe_end   = termination_pe_end};

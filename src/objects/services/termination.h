@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * termination.h - counting over all PEs, again and again, until the counts say that something
- * is over.
+ * termination.h - termination detection by four counters: are all messages of a kind received?
  *
- * Mattern's four counters.  A wave goes down the spanning tree of its root, takes at each
- * PE how much was sent and how much received there so far, and brings the sums back.  PEs
- * are visited at different times, so a wave alone proves nothing.  But let one wave end
- * at time T and the next begin then: what the first saw as received had been received by T,
- * what the second saw as sent contains all that had been sent by T.  Both counts only grow,
- * and received <= sent at any time, so if the first wave's `received` is the second's
- * `sent` they were equal at T: nothing was on its way.
+ * The algorithm is Mattern's.  A *wave* goes down the spanning tree of its root, reads at each PE
+ * how much was sent and how much received there so far, and brings the sums back in reports.  PEs
+ * are visited at different times, so a wave alone proves nothing.  But let one wave end at time T
+ * and the next begin then: what the first saw as received had been received by T, what the second
+ * saw as sent contains all that had been sent by T.  Both counts only grow, and received <= sent at
+ * any time, so if the first wave's `received` is the second's `sent` they were equal at T: nothing
+ * was in flight.
  *
- * A wave has the lowest priority: it visits a PE that has nothing else to do, and never
- * in the middle of a handler.  A program that is busy thus slows the waves down.  One that
- * waits a lot does not: then the root waits before the next wave, each time longer, up to
- * a millisecond.
+ * A wave has the lowest priority: it visits a PE that has nothing else to do, and never in the
+ * middle of a handler.  So a busy program slows the waves down.  A program that waits a lot does
+ * not; there the root pauses before the next wave, each time longer, up to a millisecond.
  *
- * Waves are messages themselves.  They are counted, so that they can be left out of the
- * traffic of the PE (core/message/msg_counts.h).
+ * Waves and reports are messages themselves.  They are counted, so that they can be left out of the
+ * message counts of a PE (core/message/msg_counts.h).
  *
- * A PE remembers of a wave how many of its children have not reported, and their sums.
+ * Of a wave, a PE records how many of its children have not reported, and the sums of the others.
  */
 #ifndef SKI_TERMINATION_H
 #define SKI_TERMINATION_H
@@ -29,68 +27,81 @@
 
 #include <skua/message.h>
 
+#include "objects/model/lifecycle.h"
+
+struct ski_objects;
 struct ski_pe;
 
-/* What the end of is looked for, the same on all PEs. */
-struct ski_topic {
+/* What is counted: the end of it is looked for.  A topic is known by these on all PEs. */
+struct ski_termination_topic {
     int32_t  root;
-    uint32_t number; /* SKI_TOPIC_..., or a detector of the root's */
+    uint32_t number; /* SKI_TOPIC_..., or the number of a detector of the root */
 };
 
 /* Detectors are numbered from 1 on. */
-#define SKI_TOPIC_QUIET UINT32_C(0)
-#define SKI_TOPIC_IDLE  UINT32_MAX
+#define SKI_TOPIC_QUIET    UINT32_C(0)
+#define SKI_TOPIC_DETECTOR UINT32_C(1)
+#define SKI_TOPIC_IDLE     UINT32_MAX
 
-struct ski_tally {
+/* What a PE, or a subtree, counts. */
+struct ski_termination_counts {
     uint64_t sent, received;
-    uint64_t finished; /* producers of a detector; of the idle report: PEs that may go on */
+    uint64_t finished; /* producers of a detector; in the idle report, PEs that may go on */
 };
 
-/* How waves are used. */
-struct ski_wave_kind {
-    bool helpers; /* hidden PEs are visited too */
+/* What a module does with the waves of its topics. */
+struct ski_termination_kind {
+    bool hidden; /* hidden PEs (progress threads) are visited, too */
 
-    /* On each PE: what it has to say. */
-    struct ski_tally (*visit)(struct ski_pe *self, struct ski_topic topic);
+    /* On each PE: its counts. */
+    struct ski_termination_counts (*visit)(struct ski_pe *self, struct ski_termination_topic topic);
 
-    /* At the root: the sums of a wave.  It may send the next. */
-    void (*result)(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum);
+    /* At the root: a wave has brought these sums.  The function may send the next wave. */
+    void (*result)(struct ski_pe *self, struct ski_termination_topic topic,
+                   const struct ski_termination_counts *sum);
 };
 
-extern const struct ski_wave_kind ski_quiet_waves, ski_detect_waves, ski_idle_waves;
-
-/* The waves of a topic, at its root. */
-struct ski_detection {
-    struct ski_topic topic;
-    uint32_t         wave; /* number of the last one                          */
-    bool             hurried;
-    double           pause;  /* seconds before the next                         */
-    struct ski_tally before; /* what the one before the last said               */
-    struct ski_tally last;
+/* The detection of the end of a topic, at its root. */
+struct ski_termination_detection {
+    struct ski_termination_topic  topic;
+    uint32_t                      wave;    /* number of the last wave                    */
+    bool                          hurried; /* the last wave was sent without a pause     */
+    double                        pause;   /* seconds before the next wave                */
+    struct ski_termination_counts before;  /* sums of the wave before the last            */
+    struct ski_termination_counts last;    /* sums of the last wave                       */
 };
 
-/** Send the first wave of some, or the next, now. */
-void ski_wave_send(struct ski_pe *self, struct ski_detection *detection);
+/** Send the next wave, or the first, now. */
+void ski_termination_send(struct ski_pe *self, struct ski_termination_detection *detection);
 
-/** Note the result of a wave; true: nothing was on its way when it began. */
-bool ski_wave_note(struct ski_detection *detection, const struct ski_tally *sum);
+/** Record the sums of a wave; true: nothing was in flight when the wave began. */
+bool ski_termination_record(struct ski_termination_detection    *detection,
+                            const struct ski_termination_counts *sum);
 
-/** Send the next wave, perhaps a little later. */
-void ski_wave_again(struct ski_pe *self, struct ski_detection *detection);
+/** Send the next wave, at once or after a pause. */
+void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection);
 
-/** What waves have added to the traffic of this PE. */
-struct ski_traffic ski_wave_traffic(const struct ski_pe *self);
+/** The waves and reports that this PE has sent and received. */
+struct ski_traffic ski_termination_msg_counts(const struct ski_pe *self);
 
-/** Timers of this PE that run until a next wave. */
-uint32_t ski_wave_timers(const struct ski_pe *self);
+/** The number of timers of this PE that run until a next wave. */
+uint32_t ski_termination_timers(const struct ski_pe *self);
 
-struct ski_waves *ski_waves_begin(void);
-void              ski_waves_end(struct ski_waves *waves);
+/** Register what a module does with waves of @p topic, when a PE begins; SKI_TOPIC_DETECTOR stands
+ * for all detectors. */
+void ski_termination_register(struct ski_objects *objects, uint32_t topic,
+                              const struct ski_termination_kind *kind);
+
+/** The observer of this module (model/lifecycle.h): the waves of a PE. */
+extern const struct ski_lifecycle ski_termination_lifecycle;
 
 #define SKI_WAVE_LEAST   16
 #define SKI_REPORT_LEAST 40
 
+/** Handler: a wave visits this PE. */
 void ski_on_wave(skua_msg *msg);
+
+/** Handler: the sums of a child in the tree. */
 void ski_on_report(skua_msg *msg);
 
 #endif

@@ -5,6 +5,7 @@
 #include <skua/interface.h>
 
 #include "base/config.h"
+#include "base/memory.h"
 #include "core/message/addr_tag.h"
 #include "objects/chare/invoke.h"
 #include "objects/zerocopy/learned_channel.h"
@@ -87,7 +88,7 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
     if (bytes > UINT32_MAX ||
         ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
         refuse(what, "a layout that makes no sense");
-    if (!ski_config.learn_channels || !what->land ||
+    if (!ski_config.learn_channels || !ski_landing_fn(what) ||
         !send_apart(self, &ref, entry, &like, head, &simple))
         skua_invoke(ref, entry, pack(&like, head, &simple));
 }
@@ -119,6 +120,8 @@ static bool is_apart(const skua_msg *msg)
     return is_sound(ski_landing_of(msg), msg->bytes, true);
 }
 
+static skua_msg *landing_whole(skua_msg *msg);
+
 /* What it has been on its way is of no use any more, and not to be believed by who gets it next. */
 static void arrived(struct ski_landing *landing)
 {
@@ -126,7 +129,7 @@ static void arrived(struct ski_landing *landing)
     landing->whole = NULL;
 }
 
-void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+static void landing_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_lane *lane;
 
@@ -134,17 +137,17 @@ void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, s
         malformed(entry, msg);
     ski_landing_of(msg)->apart = 0;
     lane                       = ski_lane_arrived(object, msg);
-    msg                        = ski_landing_whole(msg);
+    msg                        = landing_whole(msg);
     if (!ski_landing_of(msg)->apart && !is_whole(msg))
         malformed(entry, msg);
     arrived(ski_landing_of(msg));
-    ski_msg_strip(msg);
+    ski_msg_clear_target(msg);
     entry->entry(object + 1, msg);
     if (lane)
         ski_lane_after(object, lane);
 }
 
-skua_msg *ski_landing_sent_on(skua_msg *msg)
+static skua_msg *landing_sent_on(skua_msg *msg)
 {
     skua_msg *copy;
 
@@ -212,7 +215,7 @@ static bool landing_is_copy(const skua_msg *whole)
            ski_addr_tag_peek(&ski_landing_of(whole)->whole) == (uintptr_t)landing_whole_tag(whole);
 }
 
-skua_msg *ski_landing_whole(skua_msg *msg)
+static skua_msg *landing_whole(skua_msg *msg)
 {
     skua_msg *whole = is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
     size_t    bytes;
@@ -250,6 +253,46 @@ const skua_layout *skua_landing_data(skua_msg *msg)
 void skua_landing_withdraw(void *self)
 {
     ski_lanes_withdraw(ski_object_of(self));
+}
+
+/* ---- registration ------------------------------------------------------------------------------
+ */
+
+/* An entry whose data land. */
+struct landing_entry {
+    struct ski_entry_ops ops; /* first */
+    skua_land_fn         land;
+};
+
+skua_land_fn ski_landing_fn(const struct ski_entry *entry)
+{
+    return ((const struct landing_entry *)(const void *)entry->ops)->land;
+}
+
+static void landing_discard(skua_msg *msg)
+{
+    ski_lane_dropped(msg);
+    skua_msg_free(landing_whole(msg));
+}
+
+skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
+                                 skua_land_fn land, unsigned flags)
+{
+    struct landing_entry *made = ski_malloc(sizeof *made); /* for as long as the process */
+
+    if (flags & ~(SKUA_ENTRY_EXPEDITED | SKI_ENTRY_CREATES))
+        ski_misuse("%s(\"%s\"): an entry whose data land is not threaded, inline or sync", __func__,
+                   name);
+    made->ops  = (struct ski_entry_ops){.run        = landing_run,
+                                        .to_forward = landing_whole,
+                                        .to_resend  = landing_sent_on,
+                                        .discard    = landing_discard};
+    made->land = land;
+    return ski_entry_add(
+        __func__, of,
+        &(struct ski_entry){
+            .name = name, .entry = fn, .flags = flags | SKI_ENTRY_LANDS, .ops = &made->ops},
+        ski_on_invoke);
 }
 
 /* ---- what skuac's output stands on --------------------------------------------------------------

@@ -16,7 +16,7 @@
 #include <skua/landing.h>
 
 #include "objects/chare/entry.h"
-#include "objects/chare/object.h"
+#include "objects/model/element.h"
 
 struct ski_lane;
 
@@ -38,6 +38,9 @@ static inline struct ski_landing *ski_landing_of(const skua_msg *msg)
     return (struct ski_landing *)(uintptr_t)(msg + 1);
 }
 
+/** Where data of an entry that is SKI_ENTRY_LANDS land, or NULL. */
+skua_land_fn ski_landing_fn(const struct ski_entry *entry);
+
 /** Whether the entry of a message is SKI_ENTRY_LANDS. */
 static inline bool ski_msg_lands(const skua_msg *msg)
 {
@@ -54,15 +57,6 @@ static inline skua_layout *ski_landing_view(const struct ski_landing *landing)
 {
     return (skua_layout *)(void *)(ski_landing_head(landing) + ((landing->head + 7) & ~(size_t)7));
 }
-
-/** Run an entry that is SKI_ENTRY_LANDS. */
-void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
-
-/** A message of such an entry with its data: itself, or another that takes its place. */
-skua_msg *ski_landing_whole(skua_msg *msg);
-
-/** One that its receiver sends on to such an entry: with its data. */
-skua_msg *ski_landing_sent_on(skua_msg *msg);
 
 /** Show that @p whole, a copy of a message that is on its way, may take the place of that. */
 void ski_landing_tag_whole(skua_msg *whole);

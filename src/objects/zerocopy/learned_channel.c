@@ -9,8 +9,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/message/addr_tag.h"
-#include "objects/chare/hash_table.h"
-#include "objects/objects.h"
+#include "objects/model/hash_table.h"
 #include "onesided/rma/layout.h"
 
 #define ENOUGH 1     /* times that a step was the same as before it           */
@@ -67,24 +66,24 @@ struct ski_lane {
 
 /* An object here that has had messages on lanes. */
 struct holder {
-    struct ski_link    link;
-    struct ski_object *object;
-    struct ski_lane   *first;
-    unsigned           lanes, wanted; /* how many; those that should be armed */
+    struct ski_hash_link link;
+    struct ski_object   *object;
+    struct ski_lane     *first;
+    unsigned             lanes, wanted; /* how many; those that should be armed */
 };
 
 /* What a sender remembers of messages of one kind. */
 struct habit {
-    struct ski_link  link;
-    int64_t          reference, step; /* of the last one                  */
-    uint64_t         bytes;           /* of its data                      */
-    uint64_t         number;          /* of messages on the lane          */
-    struct ski_lane *lane;            /* or NULL                          */
-    uint32_t         streak;          /* so often the step was the same   */
-    uint32_t         words;           /* of its key                       */
-    struct habit    *follower;        /* what was sent next, last time    */
-    struct ski_lane *its_lane;        /* the follower's                   */
-    uint64_t         key[];
+    struct ski_hash_link link;
+    int64_t              reference, step; /* of the last one                  */
+    uint64_t             bytes;           /* of its data                      */
+    uint64_t             number;          /* of messages on the lane          */
+    struct ski_lane     *lane;            /* or NULL                          */
+    uint32_t             streak;          /* so often the step was the same   */
+    uint32_t             words;           /* of its key                       */
+    struct habit        *follower;        /* what was sent next, last time    */
+    struct ski_lane     *its_lane;        /* the follower's                   */
+    uint64_t             key[];
 };
 
 /* From one shape to another. */
@@ -95,19 +94,25 @@ struct route {
 };
 
 struct ski_lanes {
-    struct ski_chains habits, holders;
-    struct habit     *recent; /* what was sent last */
-    struct shape     *shape[SHAPES];
-    struct route      route[ROUTES];
-    unsigned          shapes, routes; /* routes: so many were ever worked out */
-    uint64_t          landed;
+    struct ski_hash_table habits, holders;
+    struct habit         *recent; /* what was sent last */
+    struct shape         *shape[SHAPES];
+    struct route          route[ROUTES];
+    unsigned              shapes, routes; /* routes: so many were ever worked out */
+    uint64_t              landed;
 };
+
+/* What this PE has learned; NULL: nothing yet. */
+static struct ski_lanes *lanes_known(const struct ski_pe *self)
+{
+    return self->objects->slot[SKI_SLOT_LEARNED_CHANNELS];
+}
 
 static struct ski_lanes *lanes_of(struct ski_pe *self)
 {
-    if (!self->objects->lanes)
-        self->objects->lanes = ski_calloc(1, sizeof *self->objects->lanes);
-    return self->objects->lanes;
+    if (!lanes_known(self))
+        self->objects->slot[SKI_SLOT_LEARNED_CHANNELS] = ski_calloc(1, sizeof(struct ski_lanes));
+    return lanes_known(self);
 }
 
 static uint64_t word(uint64_t number, unsigned state)
@@ -167,7 +172,7 @@ static struct habit *new_habit(struct ski_lanes *lanes, uint64_t hash, const str
         return NULL;
     *habit = (struct habit){.words = key->words};
     memcpy(habit->key, key->word, bytes);
-    ski_chain_add(&lanes->habits, &habit->link, hash);
+    ski_hash_add(&lanes->habits, &habit->link, hash);
     return habit;
 }
 
@@ -185,7 +190,7 @@ static struct habit *find_habit(struct ski_lanes *lanes, const struct key *key)
 {
     uint64_t hash = hash_of(key);
 
-    for (struct ski_link *link = ski_chain_first(&lanes->habits, hash); link; link = link->next)
+    for (struct ski_hash_link *link = ski_hash_first(&lanes->habits, hash); link; link = link->next)
         if (link->hash == hash && is_of((struct habit *)link, key))
             return (struct habit *)link;
     return new_habit(lanes, hash, key);
@@ -319,7 +324,7 @@ struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, sk
     struct ski_object *object = berth->object;
 
     *pe = berth->pe;
-    ski_path_copy(path_between(self->objects->lanes, berth->shape, from), berth->at, from->at);
+    ski_path_copy(path_between(lanes_known(self), berth->shape, from), berth->at, from->at);
     berth->msg = msg;
     atomic_store_explicit(&berth->state, word(ski_landing_of(msg)->number, LANDED),
                           memory_order_release);
@@ -331,7 +336,7 @@ struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, sk
 
 static struct holder *find_holder(const struct ski_lanes *lanes, const struct ski_object *object)
 {
-    struct ski_link *link = ski_chain_first(&lanes->holders, (uintptr_t)object);
+    struct ski_hash_link *link = ski_hash_first(&lanes->holders, (uintptr_t)object);
 
     while (link && ((struct holder *)link)->object != object)
         link = link->next;
@@ -345,7 +350,7 @@ static struct holder *holder_of(struct ski_lanes *lanes, struct ski_object *obje
     if (!holder) {
         holder  = ski_malloc(sizeof *holder);
         *holder = (struct holder){.object = object};
-        ski_chain_add(&lanes->holders, &holder->link, (uintptr_t)object);
+        ski_hash_add(&lanes->holders, &holder->link, (uintptr_t)object);
     }
     return holder;
 }
@@ -458,7 +463,7 @@ static void take_berth(struct ski_berth *berth, skua_msg *msg)
 
     if (state == word(landing->number, LANDED) && berth->msg == msg) {
         set_view(landing, berth);
-        ski_self->objects->lanes->landed++;
+        lanes_known(ski_self)->landed++;
     }
     if (landing->apart || state == word(landing->number, ARMED))
         atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_relaxed);
@@ -481,7 +486,7 @@ static void count(struct ski_lane *lane, uint64_t number)
 /* On no lane. */
 static void came_otherwise(const struct ski_object *object, const skua_msg *msg)
 {
-    const struct ski_lanes *lanes  = ski_self->objects->lanes;
+    const struct ski_lanes *lanes  = lanes_known(ski_self);
     const struct holder    *holder = lanes ? find_holder(lanes, object) : NULL;
 
     if (holder)
@@ -521,7 +526,7 @@ struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg)
 
 static const struct shape *new_shape(struct ski_pe *self, const skua_layout *given)
 {
-    struct ski_lanes *lanes = self->objects->lanes;
+    struct ski_lanes *lanes = lanes_known(self);
     struct shape     *shape;
 
     if (lanes->shapes == SHAPES || !(shape = ski_pool_alloc(&self->pool, sizeof *shape)))
@@ -538,7 +543,7 @@ static const struct shape *new_shape(struct ski_pe *self, const skua_layout *giv
 /* NULL: the layout makes no sense, or there are too many. */
 static const struct shape *shape_of(struct ski_pe *self, const skua_layout *given)
 {
-    const struct ski_lanes *lanes = self->objects->lanes;
+    const struct ski_lanes *lanes = lanes_known(self);
 
     for (unsigned i = 0; i < lanes->shapes; i++)
         if (ski_layout_same(&lanes->shape[i]->given, given))
@@ -574,7 +579,8 @@ static bool arm_next(struct ski_pe *self, struct ski_lane *lane, struct ski_obje
         return false;
     berth->object    = object;
     berth->reference = (int64_t)((uint64_t)lane->reference + steps * (uint64_t)lane->step);
-    if (!ski_entries[lane->entry].land(object + 1, berth->reference, lane->head, &given))
+    if (!ski_landing_fn(&ski_entries[lane->entry])(object + 1, berth->reference, lane->head,
+                                                   &given))
         return false;
     if (!arm_berth(self, lane, berth, &given)) {
         want(lane, false);
@@ -642,7 +648,7 @@ void ski_lane_dropped(skua_msg *msg)
 
 void ski_lanes_withdraw(struct ski_object *object)
 {
-    struct ski_lanes *lanes  = object->of->self->objects->lanes;
+    struct ski_lanes *lanes  = lanes_known(object->of->self);
     struct holder    *holder = lanes ? find_holder(lanes, object) : NULL;
     struct ski_lane  *next;
 
@@ -652,7 +658,7 @@ void ski_lanes_withdraw(struct ski_object *object)
         next = lane->next; /* it is another's as soon as it is given back */
         withdraw(lane);
     }
-    ski_chain_remove(&lanes->holders, &holder->link);
+    ski_hash_remove(&lanes->holders, &holder->link);
     free(holder);
 }
 
@@ -661,24 +667,29 @@ void ski_lanes_withdraw(struct ski_object *object)
 
 uint64_t skua_landing_count(void)
 {
-    const struct ski_lanes *lanes = SKI_SELF()->objects->lanes;
+    const struct ski_lanes *lanes = lanes_known(SKI_SELF());
 
     return lanes ? lanes->landed : 0;
 }
 
-static void free_link(struct ski_link *link, void *arg)
+static void free_link(struct ski_hash_link *link, void *arg)
 {
     (void)arg;
     free(link);
 }
 
-void ski_lanes_end(struct ski_objects *objects)
+static void lanes_pe_end(struct ski_objects *objects)
 {
-    if (!objects->lanes)
+    struct ski_lanes *lanes = objects->slot[SKI_SLOT_LEARNED_CHANNELS];
+
+    if (!lanes)
         return;
-    ski_chains_each(&objects->lanes->habits, free_link, NULL);
-    ski_chains_each(&objects->lanes->holders, free_link, NULL);
-    ski_chains_clear(&objects->lanes->habits);
-    ski_chains_clear(&objects->lanes->holders);
-    free(objects->lanes);
+    ski_hash_each(&lanes->habits, free_link, NULL);
+    ski_hash_each(&lanes->holders, free_link, NULL);
+    ski_hash_clear(&lanes->habits);
+    ski_hash_clear(&lanes->holders);
+    free(lanes);
 }
+
+const struct ski_lifecycle ski_learned_channel_lifecycle = {.pe_end           = lanes_pe_end,
+                                                            .element_detached = ski_lanes_withdraw};

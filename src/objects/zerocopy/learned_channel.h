@@ -56,9 +56,9 @@ void ski_lane_after(struct ski_object *object, const struct ski_lane *lane);
 /** Nothing more lands in memory of @p object; what has landed is brought into messages. */
 void ski_lanes_withdraw(struct ski_object *object);
 
+extern const struct ski_lifecycle ski_learned_channel_lifecycle;
+
 /** A message will not be delivered. */
 void ski_lane_dropped(skua_msg *msg);
-
-void ski_lanes_end(struct ski_objects *objects);
 
 #endif

@@ -16,13 +16,14 @@
 #include <skua/topology.h>
 
 #include "base/memory.h"
+#include "core/data/slot_table.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
-#include "objects/chare/msg_target.h"
-#include "objects/chare/class.h"
-#include "objects/chare/collection.h"
+#include "objects/model/msg_target.h"
+#include "objects/model/class.h"
+#include "objects/model/collection.h"
 #include "objects/chare/entry.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/location/location.h"
@@ -216,17 +217,22 @@ struct slot {
     void            *landed; /* memory of ours, or NULL: of the program's     */
 };
 
+static struct ski_slots *parts_slots(const struct ski_objects *objects)
+{
+    return objects->slot[SKI_SLOT_NOCOPY];
+}
+
 /* What happens when others are through with a part, @p fn, once: it gets the name of @p item. */
 static skua_completion parts_done_once(skua_done_fn fn, void *item, uint64_t *name)
 {
-    *name = ski_slots_add(&ski_self->objects->parts, item);
+    *name = ski_slots_add(parts_slots(ski_self->objects), item);
     return skua_done_call(fn, (void *)(uintptr_t)*name);
 }
 
 /* The item of a name, which is used up unless it @p stays; NULL: it happened before. */
 static void *parts_named(void *name, bool stays)
 {
-    struct ski_slots *all  = &ski_self->objects->parts;
+    struct ski_slots *all  = parts_slots(ski_self->objects);
     void             *item = ski_slots_find(all, (uintptr_t)name);
 
     if (item && !stays)
@@ -349,9 +355,9 @@ static void give_again(const skua_ref *ref, skua_entry entry, skua_msg *msg)
     struct ski_collection *all = ski_collection_find(ski_self->objects, ref->of.id);
     struct ski_object     *object;
 
-    if (!all || all->state == SKI_ENDED || ski_died_here(all, &ref->index))
+    if (!all || all->state == SKI_ENDED || ski_element_died_here(all, &ref->index))
         skua_parts_free(msg);
-    else if ((object = ski_here(all, &ref->index)))
+    else if ((object = ski_element_here(all, &ref->index)))
         ski_entry_run(object, ski_entry_find("skua_parts_here", entry), msg);
     else
         skua_invoke(*ref, entry, msg);
@@ -664,7 +670,7 @@ void skua_parts_broadcast(skua_handler handler, skua_msg *msg)
 
 skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg)
 {
-    skua_msg *made = ski_msg_headed(head, bytes, skua_msg_data(msg), msg->bytes);
+    skua_msg *made = ski_msg_with_header(head, bytes, skua_msg_data(msg), msg->bytes);
 
     parts_end_at(made + 1, made->bytes)->first += bytes;
     skua_msg_free(msg);
@@ -759,3 +765,20 @@ void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg 
         skua_msg_free(msg);
     }
 }
+
+/* ---- life cycle -------------------------------------------------------------------------------
+ */
+
+static void parts_pe_begin(struct ski_objects *objects)
+{
+    objects->slot[SKI_SLOT_NOCOPY] = ski_calloc(1, sizeof(struct ski_slots));
+}
+
+static void parts_pe_end(struct ski_objects *objects)
+{
+    ski_slots_end(parts_slots(objects), NULL); /* what it names goes with the arena */
+    free(parts_slots(objects));
+}
+
+const struct ski_lifecycle ski_nocopy_lifecycle = {.pe_begin = parts_pe_begin,
+                                                   .pe_end   = parts_pe_end};

@@ -23,6 +23,7 @@
 #include <skua/parts.h>
 
 #include "base/arch.h"
+#include "objects/model/lifecycle.h"
 
 struct ski_pe;
 
@@ -46,6 +47,8 @@ struct ski_parts {
 
 #define SKI_PARTS_MAGIC UINT64_C(0x7061727473206f66)
 #define SKI_PARTS_LEAST (16 + sizeof(struct ski_parts))
+
+extern const struct ski_lifecycle ski_nocopy_lifecycle;
 
 void ski_on_parts(skua_msg *msg);
 

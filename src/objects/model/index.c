@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index.c - see index.h. */
-#include "objects/chare/index.h"
+#include "objects/model/index.h"
 
 #include <stdio.h>
 
-/* Two to six integers: the frequent ones. */
-static uint64_t hash_words(const uint32_t *x, uint32_t words)
+#include "base/assert.h"
+
+/* The hash of one to six integers, the frequent indices. */
+static uint64_t index_hash_words(const uint32_t *x, uint32_t words)
 {
     uint64_t hash = words;
 
@@ -21,8 +23,9 @@ uint64_t ski_index_hash(const skua_index *index)
     uint64_t hash = index->bytes * SKI_GOLDEN;
     uint64_t word;
 
+    ski_assert(index->bytes <= SKUA_INDEX_MAX);
     if (index->bytes <= 24 && index->bytes % 4 == 0)
-        return hash_words((const uint32_t *)index->at.x, index->bytes / 4);
+        return index_hash_words((const uint32_t *)index->at.x, index->bytes / 4);
     for (uint32_t i = 0; i < index->bytes; i += (uint32_t)sizeof word) {
         uint32_t rest = index->bytes - i;
 
@@ -34,11 +37,12 @@ uint64_t ski_index_hash(const skua_index *index)
     return hash;
 }
 
-/* Integers in brackets. */
-static void write_integers(char *at, size_t room, const skua_index *index)
+/* Writes integers in brackets. */
+static void index_write_integers(char *at, size_t room, const skua_index *index)
 {
     for (uint32_t i = 0; i < index->bytes / 4; i++) {
         int wrote = snprintf(at, room, "%s%d", i ? ", " : "(", index->at.x[i]);
+        ski_assert(wrote > 0 && (size_t)wrote < room);
         at += wrote;
         room -= (size_t)wrote;
     }
@@ -52,7 +56,7 @@ const char *ski_index_text(char text[SKI_INDEX_TEXT], const skua_index *index, i
     if (index->bytes > SKUA_INDEX_MAX) {
         snprintf(text, SKI_INDEX_TEXT, "(%u bytes)", index->bytes);
     } else if (dims > 0 && index->bytes >= 4 && index->bytes <= 24 && index->bytes % 4 == 0) {
-        write_integers(text, SKI_INDEX_TEXT, index);
+        index_write_integers(text, SKI_INDEX_TEXT, index);
     } else {
         at += snprintf(at, SKI_INDEX_TEXT, "0x");
         for (uint32_t i = 0; i < index->bytes; i++)

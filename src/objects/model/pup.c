@@ -2,46 +2,49 @@
 /*
  * pup.c - see pup.h.
  *
- * What a class packs is checked against what it measured, and what it unpacks against
- * what there is, so that a `pup` that forgets its lengths is noticed where it errs.
+ * The bytes that a class packs are counted against those it measured, and the bytes it unpacks
+ * against those that came, so that a `pup` that forgets a length is found where it errs.
  */
-#include "objects/chare/pup.h"
+#include "objects/model/pup.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
-#include "objects/chare/object.h"
+#include "objects/model/collection.h"
+#include "objects/model/object.h"
 
-enum what { MEASURE, PACK, UNPACK };
+enum pup_mode { PUP_MEASURE, PUP_PACK, PUP_UNPACK };
 
 struct skua_pup {
-    enum what what;
-    char     *at; /* packing, unpacking */
-    size_t    left;
-    size_t    bytes; /* measured */
-    void     *self;  /* whose they are */
+    enum pup_mode mode;
+    char         *at; /* packing, unpacking: the next byte */
+    size_t        left;
+    size_t        bytes; /* measured */
+    void         *self;  /* the object */
 };
 
-static void take(skua_pup *p, size_t bytes)
+static void pup_take(skua_pup *p, size_t bytes)
 {
     if (bytes > p->left)
         ski_misuse("pup of %s: %s goes beyond what was measured; are lengths pupped before "
                    "what they measure?",
                    ski_object_text(ski_object_of(p->self)),
-                   p->what == PACK ? "packing" : "unpacking");
+                   p->mode == PUP_PACK ? "packing" : "unpacking");
+    ski_assert(p->mode != PUP_MEASURE);
     p->left -= bytes;
 }
 
 void skua_pup_bytes(skua_pup *p, void *data, size_t bytes)
 {
-    if (p->what == MEASURE) {
+    if (p->mode == PUP_MEASURE) {
         p->bytes += bytes;
         return;
     }
-    take(p, bytes);
+    pup_take(p, bytes);
     if (bytes == 0)
         return;
-    if (p->what == PACK)
+    if (p->mode == PUP_PACK)
         memcpy(p->at, data, bytes);
     else
         memcpy(data, p->at, bytes);
@@ -50,11 +53,11 @@ void skua_pup_bytes(skua_pup *p, void *data, size_t bytes)
 
 void skua_pup_memory(skua_pup *p, void *pointer, size_t bytes)
 {
-    void *memory; /* copied in and out: it may be a pointer to anything */
+    void *memory; /* copied to and from *pointer, which may be a pointer of any type */
 
-    if (p->what == UNPACK) {
+    if (p->mode == PUP_UNPACK) {
         if (bytes > p->left)
-            take(p, bytes);
+            pup_take(p, bytes);
         memory = bytes ? ski_malloc(bytes) : NULL;
         memcpy(pointer, &memory, sizeof memory);
     }
@@ -64,7 +67,7 @@ void skua_pup_memory(skua_pup *p, void *pointer, size_t bytes)
 
 bool skua_pup_unpacking(const skua_pup *p)
 {
-    return p->what == UNPACK;
+    return p->mode == PUP_UNPACK;
 }
 
 void skua_pup_plain(skua_pup *p, void *self)
@@ -82,8 +85,8 @@ size_t ski_pup_left(const skua_pup *p)
     return p->left;
 }
 
-/* A class without a function has no bytes: see ski_class_moves(). */
-static void run(const struct ski_class *of, skua_pup *p, void *self)
+/* A class without a function has no memory: see ski_class_moves(). */
+static void pup_run(const struct ski_class *of, skua_pup *p, void *self)
 {
     if (of->def.pup)
         of->def.pup(p, self);
@@ -91,26 +94,26 @@ static void run(const struct ski_class *of, skua_pup *p, void *self)
 
 size_t ski_pup_measure(const struct ski_class *of, void *self)
 {
-    skua_pup p = {.what = MEASURE, .self = self};
+    skua_pup p = {.mode = PUP_MEASURE, .self = self};
 
-    run(of, &p, self);
+    pup_run(of, &p, self);
     return p.bytes;
 }
 
 void ski_pup_pack(const struct ski_class *of, void *self, void *to, size_t bytes)
 {
-    skua_pup p = {.what = PACK, .at = to, .left = bytes, .self = self};
+    skua_pup p = {.mode = PUP_PACK, .at = to, .left = bytes, .self = self};
 
-    run(of, &p, self);
+    pup_run(of, &p, self);
     if (p.left > 0)
         ski_misuse("pup of %s packs less than it measured", ski_object_text(ski_object_of(self)));
 }
 
 void ski_pup_unpack(const struct ski_class *of, void *self, const void *from, size_t bytes)
 {
-    skua_pup p = {.what = UNPACK, .at = (char *)from, .left = bytes, .self = self};
+    skua_pup p = {.mode = PUP_UNPACK, .at = (char *)from, .left = bytes, .self = self};
 
-    run(of, &p, self);
+    pup_run(of, &p, self);
     if (p.left > 0)
         ski_misuse("pup of %s unpacks less than it packed", ski_object_text(ski_object_of(self)));
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* class.c - see class.h. */
-#include "objects/chare/class.h"
+#include "objects/model/class.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "objects/chare/invoke.h"
 
 struct ski_entry *ski_entries;
 
@@ -20,9 +20,9 @@ void ski_entries_init(void)
         ski_entries = ski_calloc(UINT16_MAX + 1, sizeof *ski_entries);
 }
 
-/* Libraries that do not know of each other may have classes of the same name: the second
- * one is "name#2". */
-static const char *own_name(const char *name)
+/* A unique name: libraries that do not know of each other may have classes of the same name, and
+ * the second such class is "name#2". */
+static const char *class_own_name(const char *name)
 {
     uint32_t same = 1;
     size_t   bytes;
@@ -43,7 +43,7 @@ skua_class skua_class_register(const skua_class_def *def)
     struct ski_class *made = ski_malloc(sizeof *made);
 
     *made          = (struct ski_class){*def, class_count + 1, def->name}; /* 0 is no class */
-    made->def.name = own_name(def->name);
+    made->def.name = class_own_name(def->name);
     ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
     classes[class_count++] = made;
@@ -55,8 +55,8 @@ const struct ski_class *ski_class_find(uint32_t id)
     return id - 1 < class_count ? classes[id - 1] : NULL; /* 0 wraps around */
 }
 
-/* "Class::name", for ever. */
-static char *full_name(const struct ski_class *of, const char *name)
+/* "Class::name", which is never freed. */
+static char *class_entry_name(const struct ski_class *of, const char *name)
 {
     size_t bytes = strlen(of->def.name) + strlen(name) + 3;
     char  *full  = ski_malloc(bytes);
@@ -65,13 +65,15 @@ static char *full_name(const struct ski_class *of, const char *name)
     return full;
 }
 
-static skua_entry add(const char *call, skua_class of, const struct ski_entry *entry)
+skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
+                         skua_handler_fn fn)
 {
     const struct ski_class *class = ski_class_find(of.id);
     skua_handler handler;
 
     if (!class)
-        ski_misuse("%s(\"%s\"): its class was never registered", call, entry->name);
+        ski_misuse("%s(\"%s\"): its class was never registered; call skua_class_register() first",
+                   call, entry->name);
     if (entry->flags & SKUA_ENTRY_SYNC && !entry->method)
         ski_misuse("%s(\"%s\"): only a method can be SKUA_ENTRY_SYNC", call, entry->name);
     if (entry->flags & SKUA_ENTRY_INLINE && entry->flags & SKUA_ENTRY_THREADED)
@@ -81,33 +83,14 @@ static skua_entry add(const char *call, skua_class of, const struct ski_entry *e
         ski_misuse("%s(\"%s\"): an element is created at its home or where the message comes "
                    "from, not at both",
                    call, entry->name);
-    handler = skua_register(full_name(class, entry->name), ski_on_invoke);
+    ski_assert(!entry->entry != !entry->method);
+    handler = skua_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
+    ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
     ski_entries[handler.id]       = *entry;
     ski_entries[handler.id].of    = class;
     ski_entries[handler.id].plain = entry->flags & ~SKI_ENTRY_CREATES ? NULL : entry->method;
     return (skua_entry){handler.id};
-}
-
-skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn, unsigned flags)
-{
-    return add(__func__, of, &(struct ski_entry){.name = name, .entry = fn, .flags = flags});
-}
-
-skua_entry skua_method_register(skua_class of, const char *name, skua_method_fn fn, unsigned flags)
-{
-    return add(__func__, of, &(struct ski_entry){.name = name, .method = fn, .flags = flags});
-}
-
-skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
-                                 skua_land_fn land, unsigned flags)
-{
-    if (flags & ~(SKUA_ENTRY_EXPEDITED | SKI_ENTRY_CREATES))
-        ski_misuse("%s(\"%s\"): an entry whose data land is not threaded, inline or sync", __func__,
-                   name);
-    return add(__func__, of,
-               &(struct ski_entry){
-                   .name = name, .entry = fn, .flags = flags | SKI_ENTRY_LANDS, .land = land});
 }
 
 void ski_entry_unknown(const char *call, skua_entry entry)

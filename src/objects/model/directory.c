@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* directory.c - see directory.h. */
-#include "objects/location/directory.h"
+#include "objects/model/directory.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
-#include "objects/chare/object.h"
+#include "objects/model/object.h"
 
-#define LEAST 16
+#define DIRECTORY_SLOTS_LEAST 16
 
-static void allocate(struct ski_directory *directory, size_t slots)
+static void directory_allocate(struct ski_directory *directory, size_t slots)
 {
+    ski_assert((slots & (slots - 1)) == 0 && slots > 1);
     directory->slot  = ski_calloc(slots, sizeof *directory->slot);
     directory->mask  = slots - 1;
     directory->shift = 64 - (unsigned)__builtin_ctzll(slots);
@@ -20,7 +22,7 @@ void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes)
                                         .mask_key = index_bytes % 8 ? UINT32_MAX : UINT64_MAX,
                                         .golden   = SKI_GOLDEN,
                                         .version  = 1};
-    allocate(directory, LEAST);
+    directory_allocate(directory, DIRECTORY_SLOTS_LEAST);
 }
 
 void ski_directory_destroy(struct ski_directory *directory)
@@ -28,32 +30,33 @@ void ski_directory_destroy(struct ski_directory *directory)
     free(directory->slot);
 }
 
-bool ski_value_is(uintptr_t value, const skua_index *index)
+bool ski_directory_value_is(uintptr_t value, const skua_index *index)
 {
-    if (value & SKI_IS_PLACE)
-        return ski_index_equal(&((struct ski_absent *)(value ^ SKI_IS_PLACE))->index, index);
+    if (value & SKI_ABSENT_BIT)
+        return ski_index_equal(&((struct ski_absent *)(value ^ SKI_ABSENT_BIT))->index, index);
     return ski_object_is((struct ski_object *)value, index);
 }
 
-static void insert(struct ski_directory *directory, uint64_t key, uintptr_t value)
+static void directory_insert(struct ski_directory *directory, uint64_t key, uintptr_t value)
 {
     uint64_t at = key * SKI_GOLDEN >> directory->shift;
 
     while (directory->slot[at].value)
         at = (at + 1) & directory->mask;
-    directory->slot[at] = (struct ski_slot){key, value};
+    directory->slot[at] = (struct ski_directory_slot){key, value};
 }
 
-static void resize(struct ski_directory *directory, size_t slots)
+static void directory_resize(struct ski_directory *directory, size_t slots)
 {
-    struct ski_slot *old   = directory->slot;
-    size_t           count = directory->mask + 1;
+    struct ski_directory_slot *old   = directory->slot;
+    size_t                     count = directory->mask + 1;
 
-    allocate(directory, slots);
+    directory_allocate(directory, slots);
     for (size_t i = 0; i < count; i++)
         if (old[i].value)
-            insert(directory, old[i].key, old[i].value);
+            directory_insert(directory, old[i].key, old[i].value);
     free(old);
+    ski_assert(directory->count * 4 <= (directory->mask + 1) * 3);
 }
 
 void ski_directory_reserve(struct ski_directory *directory, size_t more)
@@ -63,14 +66,14 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
     while ((directory->count + more) * 4 > slots * 3)
         slots *= 2;
     if (slots > directory->mask + 1)
-        resize(directory, slots);
+        directory_resize(directory, slots);
 }
 
-/* Frees slot @p hole: what was pushed beyond it moves back, unless it would then lie
- * before the slot that its key asks for. */
-static void take_out(struct ski_directory *directory, uint64_t hole)
+/* Frees slot @p hole.  An entry behind it moves back into the hole, unless it would then lie before
+ * the slot that its key asks for. */
+static void directory_remove(struct ski_directory *directory, uint64_t hole)
 {
-    struct ski_slot *slot = directory->slot;
+    struct ski_directory_slot *slot = directory->slot;
 
     for (uint64_t at = (hole + 1) & directory->mask; slot[at].value;
          at          = (at + 1) & directory->mask) {
@@ -82,31 +85,34 @@ static void take_out(struct ski_directory *directory, uint64_t hole)
         hole       = at;
     }
     slot[hole].value = 0;
+    ski_assert(directory->count > 0);
     directory->count--;
 }
 
 void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value)
 {
-    uint64_t         key  = ski_directory_key(directory, index);
-    uint64_t         at   = key * SKI_GOLDEN >> directory->shift;
-    struct ski_slot *slot = directory->slot;
+    uint64_t                   key  = ski_directory_key(directory, index);
+    uint64_t                   at   = key * SKI_GOLDEN >> directory->shift;
+    struct ski_directory_slot *slot = directory->slot;
 
+    ski_assert(index->bytes <= SKUA_INDEX_MAX);
     directory->version++;
     for (; slot[at].value; at = (at + 1) & directory->mask)
-        if (slot[at].key == key && (directory->exact || ski_value_is(slot[at].value, index))) {
+        if (slot[at].key == key &&
+            (directory->exact || ski_directory_value_is(slot[at].value, index))) {
             if (value)
                 slot[at].value = value;
             else
-                take_out(directory, at);
+                directory_remove(directory, at);
             return;
         }
     if (!value)
         return;
     if ((directory->count + 1) * 4 > (directory->mask + 1) * 3) {
-        resize(directory, 2 * (directory->mask + 1));
-        insert(directory, key, value);
+        directory_resize(directory, 2 * (directory->mask + 1));
+        directory_insert(directory, key, value);
     } else {
-        slot[at] = (struct ski_slot){key, value};
+        slot[at] = (struct ski_directory_slot){key, value};
     }
     directory->count++;
 }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dead_letter.h - dead letters: messages to single objects that were deleted long ago.
+ *
+ * The home of an object keeps a tombstone when the object is deleted, but not for ever
+ * (location.h). A message for an object that its home does not know is kept, as the object may be
+ * yet to come.  To tell the two apart the home sends an *inquiry* to the PE that created the
+ * object, and that PE sends it back.  Messages between two PEs keep their order, so when the
+ * inquiry is back every creation that the creator had sent before has arrived.  If the object is
+ * not known even then, it has been deleted: its messages are counted (skua_stats.departed), warned
+ * of and dropped.
+ *
+ * The home of a seed (seed.h) is the PE that planted it, and the seed grows anywhere at any time.
+ * So a PE keeps an inquiry for an object that it created itself until all its seeds are known to
+ * have grown.
+ */
+#ifndef SKI_DEAD_LETTER_H
+#define SKI_DEAD_LETTER_H
+
+#include <skua/message.h>
+
+#define SKI_INQUIRY_LEAST 4
+
+/** Handler: is a single object yet to come? */
+void ski_on_inquiry(skua_msg *msg);
+
+#endif

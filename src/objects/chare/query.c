@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.c - calls of the program that look at collections and elements, and change nothing. */
+#include "objects/chare/creation_wait.h"
+#include "objects/location/home.h"
+#include "objects/model/element.h"
+
+int skua_home(skua_ref element)
+{
+    struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, element.of.id);
+
+    if (all->state == SKI_EXPECTED)
+        ski_creation_wait_defined(__func__, all);
+    ski_check_index(__func__, all, &element.index);
+    return ski_home(all, &element.index);
+}
+
+int skua_where(skua_ref ref)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
+
+    if (all->state == SKI_EXPECTED)
+        return self->pe;
+    ski_check_index(__func__, all, &ref.index);
+    return ski_element_here(all, &ref.index) ? self->pe : ski_lookup_pe(all, &ref.index);
+}
+
+/* The member of a process group in this process; the call waits until it is created. */
+static void *query_shared_member(struct ski_collection *all)
+{
+    if (SKI_UNLIKELY(!all->shared))
+        ski_creation_wait(all);
+    return all->shared;
+}
+
+void *skua_object_here(skua_ref ref)
+{
+    struct ski_objects    *objects = SKI_SELF()->objects;
+    struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
+    struct ski_object     *object;
+
+    if (all->state == SKI_EXPECTED)
+        return NULL;
+    ski_check_index(__func__, all, &ref.index);
+    if (all->kind == SKI_PROCESS_GROUP)
+        return ref.index.at.x[0] == skua_process() ? query_shared_member(all) : NULL;
+    object = ski_element_here(all, &ref.index);
+    return object && object->state == SKI_ALIVE ? object + 1 : NULL;
+}
+
+size_t skua_collection_here(skua_collection target)
+{
+    return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;
+}
+
+/* What skua_collection_each() was given. */
+struct query_each {
+    void (*fn)(void *self, void *arg);
+    void *arg;
+};
+
+static void query_call_each(struct ski_object *object, void *arg)
+{
+    struct query_each *each = arg;
+
+    if (object->state == SKI_ALIVE)
+        each->fn(object + 1, each->arg);
+}
+
+void skua_collection_each(skua_collection target, void (*fn)(void *self, void *arg), void *arg)
+{
+    struct ski_collection *all  = ski_collection_look(SKI_SELF()->objects, __func__, target.id);
+    struct query_each      each = {fn, arg};
+
+    ski_elements_each(all, query_call_each, &each);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * claim.h - elements that are created by messages for them.
+ *
+ * An element that a message creates is created at its home, or by order of its home, so there is
+ * never a second one.  With SKUA_ENTRY_CREATE_HERE the sender *claims* the element first: it keeps
+ * this message and all that it sends to the element afterwards, and sends a claim, which goes to
+ * the element as a message would.  The answer is an order of the home to create the element; or
+ * comes from the PE where the element is, behind all that the sender sent before.  Either lets the
+ * messages go, in their order.  Had they gone to the home and come back, those sent after the
+ * creation would have overtaken others that were still on that way.  For the same reason the home
+ * creates an element itself if messages wait for it there.
+ */
+#ifndef SKI_CLAIM_H
+#define SKI_CLAIM_H
+
+#include "objects/location/home.h"
+
+/** Before a message is sent, by an entry with these flags, to an element which that is to create
+ *  here: claim the element, unless it is known where it is. */
+void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags);
+
+/** Keep @p msg, of this PE and not sent yet, if it would have to wait here: not in the queue,
+ *  where later ones would overtake it if the element turns out to be elsewhere. */
+bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
+
+/** At the home: create an element because @p msg, for an entry with these flags, is for it; there,
+ *  or on the PE that the message came from.  Returns the element if it is here and the message is
+ *  to be delivered. */
+struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index *index,
+                                    struct ski_absent *absent, skua_msg *msg, unsigned flags);
+
+/** End the job: @p msg is for an element that does not exist, and @p why. */
+SKI_COLD _Noreturn void ski_undeliverable(struct ski_collection *all, const skua_index *index,
+                                          const skua_msg *msg, const char *why);
+
+/** Handler: a PE claims an element. */
+void ski_on_claim(skua_msg *msg);
+
+/** Handler: the element that this PE claims is on another PE. */
+void ski_on_claimed(skua_msg *msg);
+
+#define SKI_CLAIM_LEAST 4
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* closing.c - see closing.h. */
+#include "objects/location/closing.h"
+
+#include "base/assert.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/collective/tree.h"
+#include "core/message/msg_counts.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "objects/location/location.h"
+
+/* ---- indices that are inserted again ------------------------------------------------ */
+
+bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
+{
+    if (!absent || absent->pe != SKI_ABSENT_DELETED || absent->judged || !all->open ||
+        all->kind != SKI_ARRAY)
+        return false;
+    ski_assert(ski_home(all, &absent->index) == all->self->pe);
+    ski_hold(all->self, &absent->held, msg);
+    if (absent->checks == 0) {
+        absent->checks = (uint32_t)all->self->pes;
+        for (int pe = 0; pe < all->self->pes; pe++)
+            ski_element_post(all->self, pe, SKI_HANDLER_CHECK, all->id, &absent->index,
+                             &absent->moves, sizeof absent->moves);
+    }
+    return true;
+}
+
+void ski_on_check(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+
+    if (!ski_element_msg(msg, SKI_CHECK_LEAST, &all, &index))
+        return;
+    if (ski_closing_inserting(all)) {
+        ski_hold(all->self, &all->closing->checks, msg);
+        return;
+    }
+    ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_CHECKED, all->id, &index,
+                     skua_msg_data(msg), SKI_CHECK_LEAST);
+    skua_msg_free(msg);
+}
+
+/* Delivers the messages that waited for the answers.  No code of the program runs: the messages are
+ * in error, or the runtime's own. */
+static void closing_judge(struct ski_collection *all, struct ski_absent *absent)
+{
+    struct ski_list  held;
+    struct skua_msg *msg;
+
+    ski_assert(absent->checks == 0 && !absent->judged);
+    ski_list_init(&held);
+    ski_list_prepend(&held, &absent->held);
+    absent->judged = true;
+    while ((msg = ski_list_pop(&held))) {
+        all->self->held--;
+        all->self->handler[msg->handler](msg);
+    }
+    absent->judged = false;
+}
+
+void ski_on_checked(skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct ski_absent     *absent;
+    skua_index             index;
+    uint32_t               moves;
+
+    if (!ski_element_msg(msg, sizeof moves, &all, &index))
+        return;
+    memcpy(&moves, skua_msg_data(msg), sizeof moves);
+    skua_msg_free(msg);
+    absent = ski_absent_find(all, &index);
+    if (!absent || absent->pe != SKI_ABSENT_DELETED || absent->moves != moves ||
+        absent->checks == 0)
+        return; /* it was inserted again */
+    if (--absent->checks == 0)
+        closing_judge(all, absent);
+}
+
+/* ---- closing ------------------------------------------------------------------------ */
+
+static struct ski_tree closing_tree(const struct ski_collection *all)
+{
+    return ski_tree_at(all->self->pe, all->self->pes, all->root, (int)ski_config.tree_arity);
+}
+
+/* Reports to the parent once this PE and its subtree have no insertion under way. */
+static void closing_advance(struct ski_collection *all)
+{
+    struct ski_closing *closing = all->closing;
+    struct ski_tree     tree    = closing_tree(all);
+
+    ski_assert(closing->children <= tree.children);
+    if (!closing->ordered || closing->reported || closing->inserting > 0 ||
+        closing->children < tree.children)
+        return;
+    closing->reported = true;
+    if (tree.rank == 0)
+        ski_notify_insertions_ended(&all->self->objects->lifecycle, all);
+    else
+        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_CLOSING}, &all->id,
+                       sizeof all->id);
+}
+
+void ski_closing_acknowledged(struct ski_collection *all)
+{
+    if (!ski_closing_inserting(all))
+        ski_fatal("PE %d: an element of %s has arrived that was not inserted here", all->self->pe,
+                  all->class->def.name);
+    if (--all->closing->inserting == 0)
+        ski_unhold(all->self, &all->closing->checks);
+    closing_advance(all);
+}
+
+void ski_closing_ordered(struct ski_collection *all)
+{
+    all->closing->ordered = true;
+    closing_advance(all);
+}
+
+void ski_closing_done(struct ski_collection *all)
+{
+    ski_assert(all->state == SKI_EXISTS);
+    all->open = false;
+    ski_location_release_unknown(all);
+}
+
+void ski_on_closing(skua_msg *msg)
+{
+    uint64_t               id;
+    struct ski_collection *all;
+
+    memcpy(&id, skua_msg_data(msg), sizeof id);
+    if (ski_collection_awaited(ski_self->objects, id, msg, &all))
+        return;
+    if (all->closing->children == closing_tree(all).children || all->kind == SKI_CHARES) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
+    all->closing->children++;
+    skua_msg_free(msg);
+    closing_advance(all);
+}
+
+/* ---- life cycle --------------------------------------------------------------------- */
+
+static void closing_collection_added(struct ski_collection *all)
+{
+    all->closing = ski_calloc(1, sizeof *all->closing);
+    ski_list_init(&all->closing->checks);
+}
+
+static void closing_collection_ended(struct ski_collection *all)
+{
+    ski_held_discard(all->self, &all->closing->checks);
+}
+
+static void closing_collection_freed(struct ski_collection *all)
+{
+    struct skua_msg *msg;
+
+    while ((msg = ski_list_pop(&all->closing->checks)))
+        skua_msg_free(msg);
+    free(all->closing);
+}
+
+const struct ski_lifecycle ski_closing_lifecycle = {
+    .collection_added = closing_collection_added,
+    .collection_ended = closing_collection_ended,
+    .collection_freed = closing_collection_freed,
+    .late = (const uint32_t[]){SKI_HANDLER_CHECK, SKI_HANDLER_CHECKED, SKI_HANDLER_CLOSING, 0},
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * closing.h - which insertions of a PE are under way: the closing of an array, and indices that are
+ * inserted again.
+ *
+ * Closing.  A message for an element that does not exist is an error in a closed array.  So an
+ * array is closed in two steps.  The order to close goes to all PEs as a broadcast; from then on a
+ * PE inserts no more.  Each PE reports to its parent in the tree when all its insertions are
+ * acknowledged and its children have reported.  Then the root broadcasts that the array is closed.
+ * An insertion that the closing follows was called before its PE took the order in, so its element
+ * exists, and is known to its home, when the array is closed anywhere.
+ *
+ * An index that is inserted again.  A message to an element that was deleted is an error, but the
+ * insertion of its successor may be on its way to the home while a message that follows it is
+ * there. So the home keeps such a message and asks all PEs; each answers when it has no insertion
+ * under way.  Either the insertion has come by then, or there is none that the message follows, and
+ * the message is in error.
+ */
+#ifndef SKI_CLOSING_H
+#define SKI_CLOSING_H
+
+#include "objects/model/collection.h"
+
+/* The insertions of this PE into a collection, and how far its closing is. */
+struct ski_closing {
+    uint32_t inserting; /* insertions of this PE that are not acknowledged */
+    int32_t  children;  /* children in the tree that have reported         */
+    bool     ordered;   /* this PE has had the order to close              */
+    bool     reported;  /* this PE has reported to its parent              */
+
+    struct ski_list checks; /* questions of homes, until no insertion is under way */
+};
+
+/** Whether an insertion of this PE is under way. */
+static inline bool ski_closing_inserting(const struct ski_collection *all)
+{
+    return all->closing->inserting > 0;
+}
+
+/** An element that this PE has inserted has arrived where it is created.  Ends the job if no
+ *  insertion is under way. */
+void ski_closing_acknowledged(struct ski_collection *all);
+
+/** The order to close the array has come. */
+void ski_closing_ordered(struct ski_collection *all);
+
+/** The array is closed: messages that wait for elements which do not exist are in error. */
+void ski_closing_done(struct ski_collection *all);
+
+/** Whether @p msg, which is for an element that was deleted, as @p absent says at its home, has to
+ *  wait until it is known that the element is not inserted again. */
+bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
+
+/** The observer of this module (model/lifecycle.h): the insertions of a PE into a collection. */
+extern const struct ski_lifecycle ski_closing_lifecycle;
+
+/** Handler: a child in the tree has no insertion under way, after the order to close. */
+void ski_on_closing(skua_msg *msg);
+
+/** Handler: the home of a deleted element asks whether it is inserted again. */
+void ski_on_check(skua_msg *msg);
+
+/** Handler: a PE has no insertion of a deleted element under way. */
+void ski_on_checked(skua_msg *msg);
+
+#define SKI_CLOSING_LEAST 8
+#define SKI_CHECK_LEAST   4
+
+#endif

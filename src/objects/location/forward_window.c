@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forward_window.c - see forward_window.h. */
+#include "objects/location/forward_window.h"
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "core/pe/handler.h"
+#include "core/message/msg_counts.h"
+#include "objects/model/seqnum.h"
+
+#define FORWARD_WINDOW_FIRST 16
+#define FORWARD_WINDOW_MOST  65536
+
+/* The forwarding of messages to an element that is elsewhere. */
+struct ski_forward_window {
+    uint32_t direct;  /* not at home: messages that may still go to the element directly     */
+    uint32_t window;  /* at home: messages that may be sent before their arrival is known ... */
+    uint32_t unknown; /* ... and those sent since it was                                     */
+    uint32_t probed;  /* the element's number of migrations at the last probe                */
+    bool     probing; /* the answer to a probe has not come                                  */
+    bool     lost;    /* the answer was that the element is not there                        */
+    uint32_t told_count, told_room;
+    int32_t *told; /* sources that know of the last migration, sorted */
+};
+
+/* The answer to a probe. */
+struct forward_probed {
+    uint32_t moves; /* that the probe named */
+    uint32_t here;
+};
+
+_Static_assert(sizeof(struct forward_probed) == SKI_PROBED_LEAST, "see forward_window.h");
+
+static struct ski_forward_window *forward_of(struct ski_absent *absent)
+{
+    if (!absent->forward) {
+        absent->forward = ski_calloc(1, sizeof *absent->forward);
+
+        absent->forward->direct = SKI_FORWARD_DIRECT_MOST;
+        absent->forward->window = FORWARD_WINDOW_FIRST;
+    }
+    return absent->forward;
+}
+
+void ski_forward_window_free(struct ski_absent *absent)
+{
+    if (absent->forward)
+        free(absent->forward->told);
+    free(absent->forward);
+    absent->forward = NULL;
+}
+
+/* ---- sources ------------------------------------------------------------------------ */
+
+/* Records that a source is told of the last migration; false: it was told before. */
+static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
+{
+    uint32_t low = 0, high = f->told_count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+
+        if (f->told[middle] < pe)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < f->told_count && f->told[low] == pe)
+        return false;
+    if (f->told_count == f->told_room) {
+        f->told_room = f->told_room ? 2 * f->told_room : 4;
+        f->told      = ski_realloc(f->told, f->told_room * sizeof *f->told);
+    }
+    memmove(f->told + low + 1, f->told + low, (f->told_count - low) * sizeof *f->told);
+    f->told[low] = pe;
+    ski_assert(low == 0 || f->told[low - 1] < pe);
+    f->told_count++;
+    return true;
+}
+
+static void forward_tell(struct ski_collection *all, const struct ski_absent *absent, int source)
+{
+    if (source != all->self->pe && source < all->self->pes &&
+        forward_add_told(absent->forward, source))
+        ski_location_send(all, source, &absent->index,
+                          &(struct ski_location_update){absent->pe, absent->moves});
+}
+
+/* ---- at other PEs than the home ----------------------------------------------------- */
+
+static void forward_away(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg,
+                         int home)
+{
+    struct ski_forward_window *f      = absent->forward;
+    bool                       direct = f->direct > 0;
+
+    ski_assert(absent->pe >= 0 && absent->pe != all->self->pe);
+    f->direct -= direct;
+    if (direct || ski_job_index(all->self->job, home) < 0) /* the home would not know the source */
+        forward_tell(all, absent, msg->source);
+    ski_msg_forward(all->self, direct ? absent->pe : home, msg);
+}
+
+/* ---- at the home -------------------------------------------------------------------- */
+
+static void forward_resize(struct ski_forward_window *f, bool larger)
+{
+    if (larger)
+        f->window *= f->window < FORWARD_WINDOW_MOST ? 2 : 1;
+    else
+        f->window -= f->window / 2;
+    ski_assert(f->window > 0 && f->window <= FORWARD_WINDOW_MOST);
+}
+
+/* Whether messages have to wait at the home. */
+static bool forward_blocked(const struct ski_forward_window *f)
+{
+    return f->probing || f->lost;
+}
+
+static void forward_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
+{
+    struct ski_forward_window *f = absent->forward;
+
+    if (f->window >= FORWARD_WINDOW_FIRST && !absent->held.first)
+        forward_tell(all, absent, msg->source);
+    ski_msg_forward(all->self, absent->pe, msg);
+    if (++f->unknown < f->window)
+        return;
+    ski_assert(!f->probing);
+    f->probing = true;
+    f->probed  = absent->moves;
+    ski_element_post(all->self, absent->pe, SKI_HANDLER_PROBE, all->id, &absent->index, &f->probed,
+                     sizeof f->probed);
+}
+
+/* Sends as many of the messages that wait as may be sent. */
+static void forward_pump(struct ski_collection *all, struct ski_absent *absent)
+{
+    skua_msg *msg;
+
+    while (!forward_blocked(absent->forward) && (msg = ski_list_pop(&absent->held))) {
+        all->self->held--;
+        forward_send(all, absent, msg);
+    }
+}
+
+void ski_forward_window_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
+{
+    struct ski_forward_window *f    = forward_of(absent);
+    int                        home = ski_home(all, &absent->index);
+
+    if (home != all->self->pe)
+        forward_away(all, absent, msg, home);
+    else if (forward_blocked(f))
+        ski_hold(all->self, &absent->held, msg);
+    else
+        forward_send(all, absent, msg);
+}
+
+void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *absent)
+{
+    struct ski_forward_window *f = absent->forward;
+
+    if (!f)
+        return;
+    f->told_count = 0;
+    f->lost       = false;
+    if (f->unknown > 0)
+        forward_resize(f, false);
+    forward_pump(all, absent);
+}
+
+void ski_on_probe(skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct forward_probed  probed = {0};
+    skua_index             index;
+
+    if (!ski_element_msg(msg, sizeof probed.moves, &all, &index))
+        return;
+    memcpy(&probed.moves, skua_msg_data(msg), sizeof probed.moves);
+    probed.here = ski_element_here(all, &index) != NULL;
+    ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_PROBED, all->id, &index, &probed,
+                     sizeof probed);
+    skua_msg_free(msg);
+}
+
+void ski_on_probed(skua_msg *msg)
+{
+    struct ski_collection     *all;
+    struct ski_absent         *absent;
+    struct ski_forward_window *f;
+    struct forward_probed      probed;
+    skua_index                 index;
+
+    if (!ski_element_msg(msg, sizeof probed, &all, &index))
+        return;
+    memcpy(&probed, skua_msg_data(msg), sizeof probed);
+    skua_msg_free(msg);
+    absent = ski_absent_find(all, &index);
+    f      = absent ? absent->forward : NULL;
+    if (!f || !f->probing || f->probed != probed.moves) /* the element has been here since */
+        return;
+    f->probing = false;
+    f->unknown = 0;
+    f->lost    = !probed.here && absent->moves == probed.moves;
+    forward_resize(f, probed.here);
+    forward_pump(all, absent);
+}
+
+/* ---- at the home, with the element -------------------------------------------------- */
+
+/* The messages that wait for an element while it is here.  They are in a message from this PE to
+ * itself, which is queued behind each window of them. */
+struct forward_backlog {
+    struct ski_list rest; /* not empty; held (msg_counts.h) */
+    uint64_t        window;
+};
+
+/* Queues a window of messages before all that is queued by now, and the rest behind them. */
+static void forward_queue_backlog(struct ski_pe *self, skua_msg *carrier)
+{
+    struct forward_backlog *backlog = skua_msg_data(carrier);
+    struct ski_list         some;
+    struct skua_msg        *msg;
+
+    ski_list_init(&some);
+    for (uint64_t i = 0; i < backlog->window && (msg = ski_list_pop(&backlog->rest)); i++)
+        ski_list_push(&some, msg);
+    if (backlog->rest.first)
+        ski_hold(self, &some, carrier);
+    else
+        skua_msg_free(carrier);
+    ski_unhold(self, &some);
+}
+
+void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent)
+{
+    static const struct forward_backlog none;
+    struct ski_pe                      *self = all->self;
+    skua_msg                           *msg;
+    struct forward_backlog             *backlog;
+
+    if (!absent->forward || !absent->held.first) {
+        ski_unhold(self, &absent->held);
+        return;
+    }
+    msg             = ski_msg_copy(self, SKI_HANDLER_BACKLOG, &none, sizeof none);
+    msg             = ski_msg_set_target(msg, all->id, &absent->index);
+    backlog         = skua_msg_data(msg);
+    backlog->window = absent->forward->window;
+    ski_assert(backlog->window > 0);
+    ski_list_init(&backlog->rest); /* in place: a list is not moved */
+    ski_list_prepend(&backlog->rest, &absent->held);
+    self->queue.pushed++; /* as if it had been sent and were delivered now */
+    self->queue.popped++;
+    forward_queue_backlog(self, msg);
+}
+
+/* The element has left before it had the whole backlog. */
+static void forward_backlog_left(struct ski_collection *all, const skua_index *index,
+                                 struct ski_list *rest)
+{
+    struct ski_absent *absent = ski_absent_get(all, index);
+
+    ski_list_prepend(&absent->held, rest);
+    if (absent->pe >= 0) {
+        forward_of(absent);
+        forward_pump(all, absent);
+    } else if (absent->pe != SKI_ABSENT_CLAIMED) {
+        ski_unhold(
+            all->self,
+            &absent->held); /* the element does not exist: each message says so, or creates it */
+    }
+}
+
+void ski_on_backlog(skua_msg *msg)
+{
+    struct forward_backlog *backlog = skua_msg_data(msg);
+    struct ski_collection  *all     = ski_collection_find(ski_self->objects, msg->target >> 8);
+    skua_index              index   = ski_msg_index(msg);
+
+    if (all->state != SKI_ENDED && ski_element_here(all, &index)) {
+        backlog->window *= backlog->window < FORWARD_WINDOW_MOST ? 2 : 1;
+        forward_queue_backlog(all->self, msg);
+        return;
+    }
+    if (all->state == SKI_ENDED)
+        ski_held_discard(all->self, &backlog->rest);
+    else
+        forward_backlog_left(all, &index, &backlog->rest);
+    skua_msg_free(msg);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * forward_window.h - forwarding messages to an element that is elsewhere, within a window.
+ *
+ * A message may wait in a queue for longer than its element stays on that PE.  Sent after the
+ * element from PE to PE it would be late on each of them, and a backlog of such messages would
+ * circle for as long as the element migrates.  So a message is sent after its element only a
+ * bounded number of times; then it waits at the element's home, which sends it when it has
+ * reason to believe that it will arrive:
+ *
+ *   - A PE that an element has left, or that has heard where it is, sends the first
+ *     SKI_FORWARD_DIRECT_MOST messages there and all others to the home.
+ *   - The home sends messages on within a *window*.  With the last of a window goes a *probe*,
+ *     which the PE answers when its queue has come to it: by then all messages of the window
+ *     have been delivered, or are back at the home.  If the element was there, the next window
+ *     is twice as large; if it was not, or is heard to have migrated meanwhile, half as large.
+ *     Until the answer comes all other messages wait at the home.  If the element was not there,
+ *     they wait until the home hears where it is, as it does of each arrival (location.h).
+ *   - An element that comes to its home finds its backlog there, and takes it a window at a
+ *     time; when it leaves, the rest stays.
+ *
+ * The bound.  Of n messages to an element that migrates m times, at most SKI_FORWARD_DIRECT_MOST
+ * for each migration go after it directly.  Each goes to the home for the first time once.  A
+ * window of w messages that fails in part costs at most 2w + 2 messages, and at least w/2 messages
+ * have succeeded in windows since the last that failed, but for the first window and windows of
+ * one.  So the number of forwarded messages is at most a constant times n + m.  An element
+ * migrates by itself at most once for each message that it gets.
+ *
+ * Sources.  The PE that forwards a message to its element tells the source where the element is,
+ * once for each migration: a message that the source sent before it heard of it brings no second
+ * update.  The home tells no source of an element that migrates faster than windows succeed, nor
+ * while messages wait, which later ones of the source would overtake.
+ *
+ * No message waits for ever.  Messages wait at the home while a probe is under way, which is
+ * answered; or after the answer that the element was not where the home believed it to be.
+ * Then it has left that PE, or has not arrived there yet, and its next arrival or its deletion is
+ * told to the home behind that answer, or was told before and is known when the answer comes.
+ */
+#ifndef SKI_FORWARD_WINDOW_H
+#define SKI_FORWARD_WINDOW_H
+
+#include "objects/location/home.h"
+
+#define SKI_FORWARD_DIRECT_MOST 4
+
+/** Forward @p msg to its element, which is on PE @p absent->pe, or to the home of the element; or,
+ *  at the home, hold the message. */
+void ski_forward_window_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
+
+/** The record of an absent element has changed: the element is on another PE, or is known to have
+ *  arrived there. */
+void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *absent);
+
+/** The element of @p absent is here now: messages that wait for it are delivered. */
+void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent);
+
+/** Free what is recorded of forwarding to the element of @p absent; its messages stay. */
+void ski_forward_window_free(struct ski_absent *absent);
+
+/** Handler: the home of an element asks whether the element is here. */
+void ski_on_probe(skua_msg *msg);
+
+/** Handler: the answer to a probe, at the home. */
+void ski_on_probed(skua_msg *msg);
+
+/** Handler: queue the next window of the messages that waited for an element. */
+void ski_on_backlog(skua_msg *msg);
+
+#define SKI_PROBE_LEAST  4
+#define SKI_PROBED_LEAST 8
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* home.c - see home.h. */
+#include "objects/location/home.h"
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "core/message/msg_counts.h"
+#include "core/pe/handler.h"
+#include "objects/location/index_map.h"
+
+int ski_home(const struct ski_collection *all, const skua_index *index)
+{
+    switch (all->kind) {
+    case SKI_GROUP:
+    case SKI_CHARES: return index->at.x[0];
+    case SKI_PROCESS_GROUP: return skua_process_first(index->at.x[0]);
+    default: return ski_index_map_home(&all->def, index, all->self->pes);
+    }
+}
+
+struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index)
+{
+    return ski_directory_absent(ski_directory_find(&all->directory, index));
+}
+
+struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index)
+{
+    struct ski_absent *absent = ski_absent_find(all, index);
+
+    if (absent)
+        return absent;
+    ski_assert(!ski_element_here(all, index));
+    absent  = ski_malloc(sizeof *absent);
+    *absent = (struct ski_absent){.index = *index, .pe = SKI_ABSENT_UNKNOWN};
+    ski_list_init(&absent->held);
+    ski_directory_set(&all->directory, index, (uintptr_t)absent | SKI_ABSENT_BIT);
+    return absent;
+}
+
+void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    ski_hold(all->self, &ski_absent_get(all, index)->held, msg);
+}
+
+int ski_lookup_pe(const struct ski_collection *all, const skua_index *index)
+{
+    struct ski_absent *absent = ski_absent_find(all, index);
+
+    if (absent && absent->pe == SKI_ABSENT_CLAIMED)
+        return all->self->pe;
+    return absent && absent->pe >= 0 ? absent->pe : ski_home(all, index);
+}
+
+void ski_location_send(struct ski_collection *all, int to, const skua_index *index,
+                       const struct ski_location_update *update)
+{
+    ski_element_post(all->self, to, SKI_HANDLER_LOCATED, all->id, index, update, sizeof *update);
+}

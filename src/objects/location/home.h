@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * home.h - the home of an element, and what a PE has recorded of elements that are elsewhere.
+ *
+ * The *home* of an element is a PE, by the map of its collection (index_map.h).  It knows where the
+ * element is.  Any PE may have a record of an absent element (struct ski_absent): where it was last
+ * heard to be, and messages that wait for it.
+ */
+#ifndef SKI_HOME_H
+#define SKI_HOME_H
+
+#include "objects/model/collection.h"
+
+/* What a PE tells another of an element. */
+struct ski_location_update {
+    int32_t  pe;    /* where it is, or SKI_ABSENT_DELETED       */
+    uint32_t moves; /* how often it has migrated then, a seqnum */
+};
+
+/** The home of an element, by the kind and the map of its collection. */
+int ski_home(const struct ski_collection *all, const skua_index *index);
+
+/** The PE to send a message to that is for an element which is not here: where the element was last
+ *  heard to be, or its home; or this PE, while it claims the element (claim.h). */
+int ski_lookup_pe(const struct ski_collection *all, const skua_index *index);
+
+/** ski_lookup_pe() of an element whose index is its key, cached until the directory changes. */
+static inline int ski_lookup_pe_cached(struct ski_collection *all, const skua_index *index,
+                                       uint64_t key)
+{
+    struct ski_lookup *lookup = &all->lookup[(key ^ key >> 32) % SKI_LOOKUPS];
+
+    if (SKI_UNLIKELY(lookup->key != key || lookup->version != all->directory.version))
+        *lookup = (struct ski_lookup){key, all->directory.version, ski_lookup_pe(all, index)};
+    return lookup->pe;
+}
+
+/** The record of an absent element, or NULL. */
+struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index);
+
+/** The record of an absent element; an empty one is added if there is none. */
+struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
+
+/** Keep @p msg, which was being delivered, with the record of the absent element it is for. */
+void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
+
+/** Tell PE @p to where an element is. */
+void ski_location_send(struct ski_collection *all, int to, const skua_index *index,
+                       const struct ski_location_update *update);
+
+#endif

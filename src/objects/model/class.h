@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * class.h - the classes of a program, and their entries.
+ *
+ * An entry is a handler too (core/pe/handler.h); the function of all these handlers is
+ * ski_on_invoke().  So a message names its entry by the number of a handler, and the processes of a
+ * job compare the names of classes and entries at start along with those of other handlers.
+ */
+#ifndef SKI_CLASS_H
+#define SKI_CLASS_H
+
+#include <skua/object.h>
+
+#include "base/arch.h"
+
+/* A class that was registered. */
+struct ski_class {
+    skua_class_def def;
+    uint32_t       id;
+    const char    *given; /* the name that it was registered with; def.name is unique */
+};
+
+/* Flags of entries whose messages create an element that does not exist. */
+#define SKI_ENTRY_CREATES ((unsigned)(SKUA_ENTRY_CREATE_HOME | SKUA_ENTRY_CREATE_HERE))
+
+/* The entry has operations of its own for its messages (struct ski_entry_ops). */
+#define SKI_ENTRY_LANDS 0x10000u
+
+struct ski_entry;
+struct ski_object;
+
+/* How messages are treated of an entry whose data are delivered in place (zerocopy/inplace.h). */
+struct ski_entry_ops {
+    /* Run the entry; it consumes @msg. */
+    void (*run)(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
+
+    /* Before @msg leaves this PE undelivered: the message with all its data in it, or another that
+     * takes its place. */
+    skua_msg *(*to_forward)(skua_msg *msg);
+
+    /* Before its receiver sends @msg to another object: likewise. */
+    skua_msg *(*to_resend)(skua_msg *msg);
+
+    /* Free a message that will not be delivered. */
+    void (*discard)(skua_msg *msg);
+};
+
+/* An entry that was registered. */
+struct ski_entry {
+    const struct ski_class *of;     /* NULL: the handler is no entry                */
+    skua_method_fn          plain;  /* the method, if running the entry is calling it */
+    skua_entry_fn           entry;  /* of entry and method */
+    skua_method_fn          method; /* one is NULL         */
+    const char             *name;
+    _Alignas(16) unsigned flags;
+    const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_LANDS */
+};
+
+_Static_assert(sizeof(struct ski_entry) == 64, "an entry is found by a shift");
+
+/* All entries, by the number of their handlers.  There is one for each number of 16 bits, so a
+ * number need not be checked before it is used; pages that are never used cost nothing. */
+extern struct ski_entry *ski_entries;
+
+/** Allocate ski_entries, once. */
+void ski_entries_init(void);
+
+/** Whether objects of a class can be packed: the class has a function for it, or no memory. */
+static inline bool ski_class_moves(const struct ski_class *class)
+{
+    return class->def.pup || class->def.bytes == 0;
+}
+
+/** Add an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry
+ * makes no sense.  @p call names the caller. */
+skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
+                         skua_handler_fn fn);
+
+/** A class by its number, or NULL. */
+const struct ski_class *ski_class_find(uint32_t id);
+
+/** End the job: @p call was given an entry that was never registered. */
+SKI_COLD _Noreturn void ski_entry_unknown(const char *call, skua_entry entry);
+
+/** The entry that the program gave to @p call; ends the job if there is no such entry. */
+static inline const struct ski_entry *ski_entry_find(const char *call, skua_entry entry)
+{
+    if (SKI_UNLIKELY(entry.id > UINT16_MAX || !ski_entries || !ski_entries[entry.id].of))
+        ski_entry_unknown(call, entry);
+    return &ski_entries[entry.id];
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * directory.h - what a PE knows of the elements of a collection, by index.
+ *
+ * A value is an object that is here, or the record of an element that is absent: where it is, and
+ * the messages that wait for it.  The lowest bit of a value tells which.
+ *
+ * Open addressing with linear probing, at most three quarters full.  Removing an entry moves those
+ * behind it back, so a search ends at the first free slot.
+ */
+#ifndef SKI_DIRECTORY_H
+#define SKI_DIRECTORY_H
+
+#include "core/data/msg_list.h"
+#include "objects/model/index.h"
+
+struct ski_forward_window;
+struct ski_object;
+
+/* The record of an element that is not here. */
+struct ski_absent {
+    skua_index      index;
+    int32_t         pe;     /* where it is, or SKI_ABSENT_...               */
+    uint32_t        moves;  /* its number of migrations then, a seqnum      */
+    struct ski_list held;   /* messages that wait for it                    */
+    uint32_t        checks; /* of a deleted element: answers awaited (closing.h) */
+    bool            judged; /* of a deleted element: it is not inserted again    */
+
+    struct ski_forward_window *forward; /* forward_window.h; NULL: no message was forwarded */
+};
+
+/* In place of the PE of an absent element.  Claimed: this PE has asked its home to let the element
+ * be created here (claim.h). */
+enum { SKI_ABSENT_UNKNOWN = -1, SKI_ABSENT_DELETED = -2, SKI_ABSENT_CLAIMED = -3 };
+
+/* An entry of a directory, or a free slot. */
+struct ski_directory_slot {
+    uint64_t  key;
+    uintptr_t value; /* 0: free */
+};
+
+/* The elements of a collection that this PE knows, by index. */
+struct ski_directory {
+    struct ski_directory_slot *slot;
+    uint64_t                   mask;
+    unsigned                   shift;
+    bool                       exact;    /* keys are the indices themselves                 */
+    uint64_t                   mask_key; /* of an index's last eight bytes, those that it has */
+    uint64_t                   golden;   /* SKI_GOLDEN: a load is faster than its making    */
+    size_t                     count;
+    uint64_t                   version; /* incremented by every change, never 0 */
+};
+
+#define SKI_ABSENT_BIT ((uintptr_t)1)
+
+/** The object that a value of a directory is, or NULL. */
+static inline struct ski_object *ski_directory_object(uintptr_t value)
+{
+    return SKI_LIKELY(!(value & SKI_ABSENT_BIT)) ? (struct ski_object *)value : NULL;
+}
+
+/** The record of an absent element that a value of a directory is, or NULL. */
+static inline struct ski_absent *ski_directory_absent(uintptr_t value)
+{
+    return value & SKI_ABSENT_BIT ? (struct ski_absent *)(value ^ SKI_ABSENT_BIT) : NULL;
+}
+
+/** Begin an empty directory, of indices of @p index_bytes, or of any length (0). */
+void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes);
+
+/** Free the slots of a directory, not the values. */
+void ski_directory_destroy(struct ski_directory *directory);
+
+/** Make room for @p more entries. */
+void ski_directory_reserve(struct ski_directory *directory, size_t more);
+
+/** Whether @p value is that of @p index; keys that are hashes do not tell. */
+bool ski_directory_value_is(uintptr_t value, const skua_index *index);
+
+/** The key of an index of one or two integers at @p at. */
+static inline uint64_t ski_directory_int_key(const struct ski_directory *directory, const void *at)
+{
+    uint64_t key;
+
+    memcpy(&key, at, sizeof key);
+    return key & directory->mask_key;
+}
+
+/** The key of an index: itself, or its hash. */
+static inline uint64_t ski_directory_key(const struct ski_directory *directory,
+                                         const skua_index           *index)
+{
+    return directory->exact ? ski_directory_int_key(directory, &index->at) : ski_index_hash(index);
+}
+
+/** The value of @p key, or 0, in a directory whose keys are the indices. */
+static inline uintptr_t ski_directory_find_key(const struct ski_directory *directory, uint64_t key)
+{
+    const struct ski_directory_slot *slot = directory->slot;
+
+    for (uint64_t at = key * directory->golden >> directory->shift; slot[at].value;
+         at          = (at + 1) & directory->mask)
+        if (slot[at].key == key)
+            return slot[at].value;
+    return 0;
+}
+
+/** The value of @p index, or 0. */
+static inline uintptr_t ski_directory_find(const struct ski_directory *directory,
+                                           const skua_index           *index)
+{
+    uint64_t                         key  = ski_directory_key(directory, index);
+    uint64_t                         at   = key * directory->golden >> directory->shift;
+    const struct ski_directory_slot *slot = directory->slot;
+
+    if (directory->exact)
+        return ski_directory_find_key(directory, key);
+    for (; slot[at].value; at = (at + 1) & directory->mask)
+        if (slot[at].key == key && ski_directory_value_is(slot[at].value, index))
+            return slot[at].value;
+    return 0;
+}
+
+/** Set the value of @p index, which may be new; 0 removes its entry. */
+void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * element.h - the life of an element on this PE: created, running, deleted.
+ *
+ * An element is deleted, or migrates, when none of its entries is running.  Its memory stays until
+ * the messages in this PE's queue that name it by address have been taken out.  Each step is an
+ * event that other modules observe (lifecycle_defs.h).
+ */
+#ifndef SKI_ELEMENT_H
+#define SKI_ELEMENT_H
+
+#include "objects/model/collection.h"
+#include "objects/model/object.h"
+
+/** Add an element with zeroed memory, which this PE finds by its index from now on; its
+ *  constructor has not run.  Ends the job if the element exists here. */
+struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index);
+
+/** Run the constructor of an element. */
+void ski_element_construct(struct ski_object *object, const void *data, size_t bytes);
+
+/** Add and construct an element, in no insertion.  Elements of its index have made @p moves
+ *  migrations before. */
+struct ski_object *ski_element_create(struct ski_collection *all, const skua_index *index,
+                                      uint32_t moves, const void *data, size_t bytes);
+
+/** Act on the state of an element whose last entry has returned, or whose last message was taken
+ *  out of the queue: delete it, let it migrate, or free its memory. */
+SKI_COLD void ski_element_settle(struct ski_object *object);
+
+/** Keep @p object from being deleted or migrating, until ski_element_leave(): an entry runs. */
+static inline void ski_element_enter(struct ski_object *object)
+{
+    object->life += SKI_LIFE_RUNNING;
+}
+
+/** End what ski_element_enter() began. */
+static inline void ski_element_leave(struct ski_object *object)
+{
+    object->life -= SKI_LIFE_RUNNING;
+    if (SKI_UNLIKELY(object->life & SKI_LIFE_CHANGED))
+        ski_element_settle(object);
+}
+
+/** Delete an element as soon as none of its entries is running. */
+void ski_element_delete(struct ski_object *object);
+
+/** Let the class of an element free what the element holds. */
+void ski_element_destroy(struct ski_object *object);
+
+/** Take an element off the list of its collection, and free its memory when no message in the
+ *  queue names it; @p state is what those messages will see. */
+void ski_element_remove(struct ski_object *object, int state);
+
+/** Delete an element whose collection is deleted. */
+void ski_element_end(struct ski_object *object);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lifecycle.h - modules observe the life cycle of PEs, collections and elements.
+ *
+ * The modules that create, delete, migrate and insert elements know nothing of those that count
+ * them in reductions, hand them broadcasts or keep sections.  A module that has to act on an event
+ * (lifecycle_defs.h) defines one `const struct ski_lifecycle`, which objects.c lists.  Each PE has
+ * a table of the observers of each event, filled when it begins, so that an event costs a call for
+ * each observer and nothing for the other modules.
+ *
+ * Sending to, finding and running an element is no event: those paths are short, and call no table.
+ */
+#ifndef SKI_LIFECYCLE_H
+#define SKI_LIFECYCLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <skua/message.h>
+
+#include "core/pe/handler.h"
+
+struct ski_absent;
+struct ski_account;
+struct ski_collection;
+struct ski_object;
+struct ski_objects;
+struct ski_text;
+
+/* What an element takes along when it migrates, of one module. */
+struct ski_baggage {
+    /* The bytes that pack() writes for an element. */
+    size_t (*bytes)(const struct ski_object *object);
+
+    /* Write what the element takes along. */
+    void (*pack)(struct ski_object *object, void *to);
+
+    /* Whether @from, which came from another PE, may be unpacked. */
+    bool (*valid)(const struct ski_collection *all, const void *from, size_t bytes);
+
+    /* Read it on the PE where the element arrives, before the element itself is unpacked. */
+    void (*unpack)(struct ski_object *object, const void *from, size_t bytes);
+};
+
+/* An observer.  A member that is NULL does not concern the module. */
+struct ski_lifecycle {
+    /* A PE begins, or ends.  A module keeps its state of the PE in objects->slot[its id].  When a
+     * PE ends its collections have been freed, and modules are called in reverse order. */
+    void (*pe_begin)(struct ski_objects *objects);
+    void (*pe_end)(struct ski_objects *objects);
+
+#define EVENT(name, arguments, ...) void (*name)(__VA_ARGS__);
+#include "objects/model/lifecycle_defs.h"
+#undef EVENT
+
+    /* What an element takes along of this module; NULL: nothing. */
+    const struct ski_baggage *baggage;
+
+    /* Whether an account of an insertion that came from another PE makes sense. */
+    bool (*account_valid)(const struct ski_collection *all, const struct ski_account *account);
+
+    /* Free a message that will not be delivered; false: it is none of this module's. */
+    bool (*discard)(skua_msg *msg);
+
+    /* Handlers whose messages may reach a PE after their collection was deleted, with no mistake of
+     * the program; 0 ends the list. */
+    const uint32_t *late;
+};
+
+#define SKI_OBSERVERS_MOST 8 /* of one event */
+#define SKI_MODULES_MOST   24
+#define SKI_BAGGAGES_MOST  3
+
+/* The observers of a PE, by event, in order; NULL ends each list. */
+struct ski_lifecycle_table {
+#define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MOST + 1])(__VA_ARGS__);
+#include "objects/model/lifecycle_defs.h"
+#undef EVENT
+    const struct ski_lifecycle *module[SKI_MODULES_MOST + 1]; /* all observers */
+    const struct ski_baggage   *baggage[SKI_BAGGAGES_MOST + 1];
+    bool                        late[SKI_HANDLERS];
+};
+
+/** Add an observer behind those that are in @p table. */
+void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifecycle *observer);
+
+/* ski_notify_NAME(table, ...): tell the observers of event NAME. */
+#define EVENT(name, arguments, ...)                                                                \
+    void ski_notify_##name(const struct ski_lifecycle_table *table, __VA_ARGS__);
+#include "objects/model/lifecycle_defs.h"
+#undef EVENT
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lifecycle_defs.h - every event of a collection or an element that a module may observe.
+ *
+ * EVENT(name, (arguments), parameters) becomes the member `name` of struct ski_lifecycle, which a
+ * module sets or leaves NULL, and the function ski_notify_name(), which calls the observers in the
+ * order of the list in objects.c.
+ */
+/* clang-format off */
+
+/* This PE first hears of a collection: nothing is known but its id. */
+EVENT(collection_added,     (all), struct ski_collection *all)
+/* All elements are here that are created with the collection on this PE. */
+EVENT(collection_populated, (all), struct ski_collection *all)
+/* The collection is deleted, and its elements here are about to be. */
+EVENT(collection_ending,    (all), struct ski_collection *all)
+/* The collection is deleted, and its elements here are, but for those with entries that run. */
+EVENT(collection_ended,     (all), struct ski_collection *all)
+/* The record of the collection is freed: the PE ends. */
+EVENT(collection_freed,     (all), struct ski_collection *all)
+
+/* An element is on this PE from now on: created, inserted or migrated.  Its constructor has not run,
+ * and this PE does not find it by its index yet. */
+EVENT(element_added,    (object), struct ski_object *object)
+/* The element of the record @absent is on this PE now; the observer frees the record. */
+EVENT(absence_ended,    (all, absent), struct ski_collection *all, struct ski_absent *absent)
+/* An element is created on this PE, by no insertion.  Its constructor has not run. */
+EVENT(element_created,  (object), struct ski_object *object)
+/* An element is deleted, while its collection goes on. */
+EVENT(element_deleted,  (object), struct ski_object *object)
+/* An element has left the list of elements of its collection here: deleted or migrated. */
+EVENT(element_removed,  (all), struct ski_collection *all)
+/* The memory of an element is about to be packed or freed: no other PE writes to it any more when
+ * the observer returns. */
+EVENT(element_detached, (object), struct ski_object *object)
+
+/* An element that shall migrate has no entry running: the observer packs and sends it. */
+EVENT(element_leaving,  (object), struct ski_object *object)
+/* An element is on its way to PE object->to. */
+EVENT(element_departed, (object), struct ski_object *object)
+/* An element that PE @from sent has been unpacked here. */
+EVENT(element_arrived,  (object, from), struct ski_object *object, int from)
+
+/* This PE inserts an element: the observer fills its part of the account. */
+EVENT(insertion_begun,  (all, account), struct ski_collection *all, struct ski_account *account)
+/* An inserted element is on the PE where it is created.  Its constructor has not run. */
+EVENT(element_inserted, (object, account), struct ski_object *object, const struct ski_account *account)
+/* At the root of a collection: no insertion is under way on any PE, and none follows. */
+EVENT(insertions_ended, (all), struct ski_collection *all)
+
+/* The idle report asks what waits on this PE for a collection. */
+EVENT(collection_report, (all, text), struct ski_collection *all, struct ski_text *text)
+/* The idle report asks what else waits on this PE. */
+EVENT(pe_report,         (objects, text), struct ski_objects *objects, struct ski_text *text)

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * object.h - an object in memory.
+ *
+ *      | struct ski_object, 64 bytes | the program's, zeroed at first ...
+ *                                    ^ self
+ *
+ * `life` has three parts, so that a message can change and test them at once: how many messages in
+ * this PE's queue name the object by address (32 bits), until when its memory stays; how many of
+ * its entries have not returned (24 bits), until when it is neither deleted nor migrated; and
+ * whether its state is another than SKI_ALIVE (the sign).
+ *
+ * The numbers of broadcasts, reductions and sections belong to those modules (collective/).  They
+ * stand here since each contribution and each broadcast looks at them.
+ */
+#ifndef SKI_OBJECT_H
+#define SKI_OBJECT_H
+
+#include "base/assert.h"
+#include "objects/model/index.h"
+
+struct ski_collection;
+
+/* Runs; will be deleted, or migrate, when its entries have returned; is deleted; has migrated. */
+enum ski_object_state { SKI_ALIVE, SKI_DYING, SKI_LEAVING, SKI_DEAD, SKI_LEFT };
+
+/* What precedes the memory of the program in an object. */
+struct ski_object {
+    struct ski_collection *of;
+    uint64_t               life;           /* see above                            */
+    uint32_t               position;       /* in of->object                        */
+    uint32_t               next_reduction; /* number of its next reduction         */
+    uint32_t               last_broadcast; /* number of the last broadcast it had  */
+    uint32_t               moves;          /* number of its migrations, a seqnum   */
+    int32_t                to;             /* the PE that it migrates to           */
+    uint8_t                state;          /* enum ski_object_state                */
+    uint8_t                index_bytes;
+    uint16_t               sections; /* sections that it is a member of */
+    union {
+        unsigned char  raw[24];
+        unsigned char *long_one; /* of more than 24 bytes */
+    } index;
+};
+
+_Static_assert(sizeof(struct ski_object) == 64, "what follows is as aligned as malloc's memory");
+
+#define SKI_LIFE_QUEUED  UINT64_C(1)
+#define SKI_LIFE_RUNNING (UINT64_C(1) << 32)
+#define SKI_LIFE_CHANGED (UINT64_C(1) << 63)
+
+/** Whether an entry of @p object has not returned. */
+static inline bool ski_object_running(const struct ski_object *object)
+{
+    return (object->life & ~SKI_LIFE_CHANGED) >= SKI_LIFE_RUNNING;
+}
+
+/** Whether a message in this PE's queue names @p object by address. */
+static inline bool ski_object_queued(const struct ski_object *object)
+{
+    return (uint32_t)object->life != 0;
+}
+
+/** Set the state of @p object. */
+static inline void ski_object_change(struct ski_object *object, int state)
+{
+    object->state = (uint8_t)state;
+    object->life  = (object->life & ~SKI_LIFE_CHANGED) | (state ? SKI_LIFE_CHANGED : 0);
+}
+
+/** The object whose memory, as the program knows it, is @p self. */
+static inline struct ski_object *ski_object_of(const void *self)
+{
+    return (struct ski_object *)self - 1;
+}
+
+/** The bytes of the index of @p object. */
+static inline const unsigned char *ski_object_index(const struct ski_object *object)
+{
+    return object->index_bytes > sizeof object->index.raw ? object->index.long_one
+                                                          : object->index.raw;
+}
+
+/** Whether @p object has this index. */
+static inline bool ski_object_is(const struct ski_object *object, const skua_index *index)
+{
+    return object->index_bytes == index->bytes &&
+           memcmp(ski_object_index(object), &index->at, index->bytes) == 0;
+}
+
+/** Write the index of @p object to @p index.  Memory of objects is zeroed, so all of a short one is
+ *  copied: a few moves of fixed size. */
+static inline void ski_object_index_read(skua_index *index, const struct ski_object *object)
+{
+    index->bytes = object->index_bytes;
+    memset(&index->at, 0, sizeof index->at);
+    if (SKI_LIKELY(object->index_bytes <= sizeof object->index.raw))
+        memcpy(&index->at, object->index.raw, sizeof object->index.raw);
+    else
+        memcpy(&index->at, object->index.long_one, object->index_bytes);
+}
+
+/** The index of @p object. */
+static inline skua_index ski_object_index_get(const struct ski_object *object)
+{
+    skua_index index;
+
+    ski_object_index_read(&index, object);
+    return index;
+}
+
+/** A new object of @p bytes of the program's memory, zeroed, with an index. */
+struct ski_object *ski_object_alloc(size_t bytes, const skua_index *index);
+
+/** Free an object that no message in the queue names. */
+void ski_object_free(struct ski_object *object);
+
+#endif

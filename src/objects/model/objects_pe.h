@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * objects_pe.h - what a PE remembers for the objects layer.
+ *
+ * The members are those that messages to objects look at, and the table of collections.  All other
+ * state belongs to one module each: a module keeps it behind its slot, from its pe_begin to its
+ * pe_end (lifecycle.h).
+ */
+#ifndef SKI_OBJECTS_PE_H
+#define SKI_OBJECTS_PE_H
+
+#include "core/pe/pe.h"
+#include "objects/model/lifecycle.h"
+
+struct ski_collection;
+struct ski_entry;
+struct ski_reply;
+
+/* The modules that have state of a PE. */
+enum ski_objects_slot {
+    SKI_SLOT_CALLBACKS,
+    SKI_SLOT_CREATION_WAIT,
+    SKI_SLOT_DETECTORS,
+    SKI_SLOT_IDLE_REPORT,
+    SKI_SLOT_LEARNED_CHANNELS,
+    SKI_SLOT_NOCOPY,
+    SKI_SLOT_PROGRAM,
+    SKI_SLOT_QUIESCENCE,
+    SKI_SLOT_SECTIONS,
+    SKI_SLOT_SEEDS,
+    SKI_SLOT_TERMINATION,
+    SKI_SLOTS
+};
+
+/* The state of this layer on a PE. */
+struct ski_objects {
+    /* What every message to an object looks at. */
+    struct ski_collection  *last;    /* the collection found last; never NULL            */
+    const struct ski_entry *entries; /* ski_entries (class.h)                            */
+    uint64_t                stamp;   /* header word of small messages to objects here: invoke.c */
+
+    struct ski_pe          *self;
+    struct ski_collection **table; /* collection.c: open addressing by id */
+    uint64_t                mask;
+    size_t                  count;
+    uint32_t                collections_created; /* by this PE                        */
+    uint64_t                chares_created;      /* single objects, by this PE        */
+    struct ski_reply       *replies;             /* of sync entries that run: entry.c */
+
+    /* Until the program has begun (services/program.h): takes the creation of a collection, which
+     * other PEs get with the read-only variables.  NULL: it is broadcast. */
+    void (*hold_creation)(struct ski_pe *self, skua_msg *msg);
+
+    void                      *slot[SKI_SLOTS];
+    struct ski_lifecycle_table lifecycle;
+};
+
+/** The id of a collection or a section: the PE that creates it, and its count of them. */
+static inline uint64_t ski_id_make(uint64_t creator, uint32_t number)
+{
+    return creator << 32 | number;
+}
+
+/** Whether a PE of this job can have given out @p id. */
+static inline bool ski_id_valid(const struct ski_pe *self, uint64_t id)
+{
+    return id >> 32 < (uint64_t)self->pes && (uint32_t)id > 0;
+}
+
+/** Whether the program has not begun on this PE (services/program.h). */
+static inline bool ski_objects_gated(const struct ski_objects *objects)
+{
+    return objects->hold_creation != NULL;
+}
+
+#endif
