@@ -51,7 +51,7 @@ ok "not even its headers" test -z "$public"
 
 # Includes that close a cycle and stay: "FROM TO", one a line, each with its reason.  (None.)
 excepted=""
-find src/base src/core src/flow src/transport tools -name '*.[chS]' ! -name '*_test.c' | sort >"$work/files"
+find src translator tools -name '*.[chS]' ! -name '*_test.c' | sort >"$work/files"
 xargs grep -n '#include "' <"$work/files" |
   awk -v files="$work/files" -v excepted="$excepted" -f "$tests/cycles.awk" >"$work/cycles"
 out=$(cat "$work/cycles")

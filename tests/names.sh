@@ -21,9 +21,8 @@ src/base/arch_aarch64.h        src/base/arch_x86_64.h
 src/base/topology_hwloc.c      src/base/topology_plain.c
 src/boot/pmix.c                src/boot/pmix_none.c
 END
-# Names that a contract gives to several programs or modules: main() of a program, the entry of a
-# driver or of a fuzzer, functions of the C library in the preload modules.
-shared='main|ski_driver|LLVMFuzzerTestOneInput|LLVMFuzzerInitialize'
+# Names that a contract gives to several programs: main(), and the entries of a fuzzer.
+shared='main|LLVMFuzzerTestOneInput|LLVMFuzzerInitialize'
 
 cat >"$work/scan.awk" <<'END'
 # Prints "f NAME file:line" for a function that is defined, "s NAME file:line" for a static one,
@@ -150,6 +149,7 @@ awk 'NR == FNR { for (i = 1; i <= NF; i++) group[$i] = $1; next }
      }
      END { for (name in files) if (files[name] > 1) print name "()" where[name] }' \
   "$work/variants" "$work/functions" >"$work/twice"
+ok "functions are found" test "$(grep -c . "$work/functions")" -gt 1000
 twice=$(grep -c '^[^ ]' "$work/twice")
 cat "$work/twice"
 ok "no function is defined in two files ($twice are)" test "$twice" = 0
@@ -163,6 +163,7 @@ ok "no static function has a single word for a name ($single have)" test "$singl
 # Tags, in the same way.  What driver.h declares and does not define is opaque: each driver, and
 # seal.c in front of them, defines it for itself.
 sed -n 's/^struct \(ski_[a-z_]*\);.*/\1/p' src/transport/driver.h >"$work/opaque"
+ok "opaque types of drivers are found" test -s "$work/opaque"
 grep '^t ' "$work/defined" | awk 'NR == FNR { opaque[$1] = 1; next }
   !($2 in opaque && $3 ~ /^src\/transport\//)' "$work/opaque" - >"$work/tags"
 awk 'NR == FNR { for (i = 1; i <= NF; i++) group[$i] = $1; next }
