@@ -5,7 +5,7 @@
  * core dump.
  *
  * Every PE searches for both words of the secret, as bytes and as digits.  If the test runs as
- * root, a child process with the user id `nobody' searches what other users can read; else the PE
+ * root, a child process with the user id 65534 searches what other users can read; else the PE
  * itself does.
  */
 #include <ctype.h>

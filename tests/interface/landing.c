@@ -115,7 +115,7 @@ void Cell_on_spot(Cell *c, int step, struct spot at, const skua_layout *x)
     CHECK(is_spot(at) && *(float *)x->at == (float)step);
 }
 
-/* Whether messages were learned although their heads have bytes that are nobody's. */
+/* Whether messages were learned although their heads have padding bytes. */
 void check_asked(const Cell *c)
 {
     const char *learns = getenv("SKUA_LEARNED_CHANNELS");

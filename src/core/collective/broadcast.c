@@ -35,7 +35,7 @@ struct ski_broadcast_node {
     skua_msg       *msg;     /* ... and its message                         */
 };
 
-static struct ski_broadcast_tail *tail_of(struct skua_msg *msg)
+static struct ski_broadcast_tail *broadcast_tail_of(struct skua_msg *msg)
 {
     return (struct ski_broadcast_tail *)(void *)((char *)skua_msg_data(msg) +
                                                  ski_msg_tail_offset(msg));
@@ -43,7 +43,7 @@ static struct ski_broadcast_tail *tail_of(struct skua_msg *msg)
 
 uint32_t ski_broadcast_handler(skua_msg *msg)
 {
-    return tail_of(msg)->handler;
+    return broadcast_tail_of(msg)->handler;
 }
 
 /* Makes @p msg, which has room behind its data, one that goes down the tree. */
@@ -51,8 +51,8 @@ static void broadcast_set_tail(skua_msg *msg, const struct ski_broadcast_tail *t
 {
     msg->handler = SKI_HANDLER_BROADCAST;
     msg->flags |= SKI_MSG_TAIL;
-    msg->source   = tail->parent;
-    *tail_of(msg) = *tail;
+    msg->source             = tail->parent;
+    *broadcast_tail_of(msg) = *tail;
 }
 
 skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail)
@@ -92,7 +92,7 @@ static void broadcast_over(struct ski_pe *self, const struct ski_broadcast_node 
     ski_window_open(self);
 }
 
-static void finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
+static void broadcast_finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
 {
     if (--node->open > 0)
         return;
@@ -115,7 +115,7 @@ void ski_on_broadcast_done(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-    finish_one(ski_self, node);
+    broadcast_finish_one(ski_self, node);
 }
 
 void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
@@ -132,8 +132,8 @@ void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct s
 
 /* Sends @p msg to the children of this PE, whose node has the name @p node, or 0.  Returns the
  * message to deliver: @p msg, or a copy while the network reads from that. */
-static skua_msg *pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
-                         uint32_t handler, uint64_t node)
+static skua_msg *broadcast_pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+                                   uint32_t handler, uint64_t node)
 {
     struct ski_broadcast_tail tail     = {tree->root, handler, self->pe, 0, node};
     bool                      segments = ski_segments_used(self, msg);
@@ -145,8 +145,8 @@ static skua_msg *pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tr
 }
 
 /* Runs the user's handler on this PE's message. */
-static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler, int root,
-                        uint64_t name)
+static void broadcast_run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler,
+                                  int root, uint64_t name)
 {
     struct ski_broadcast_node *node;
 
@@ -157,7 +157,7 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
     /* Found anew: a packet that lied may have ended it while the handler waited. */
     node = name ? ski_slots_find(&self->collectives->broadcasts, name) : NULL;
     if (node)
-        finish_one(self, node);
+        broadcast_finish_one(self, node);
 }
 
 bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
@@ -175,17 +175,17 @@ static void broadcast_arrived(struct ski_pe *self, skua_msg *msg,
     struct ski_tree tree = ski_tree_at(self->pe, self->pes, tail->root, (int)ski_config.tree_arity);
     uint64_t        name = ski_broadcast_node(self, &tree, tail);
 
-    msg = pass_on(self, msg, &tree, tail->handler, name);
-    run_handler(self, msg, tail->handler, tail->root, name);
+    msg = broadcast_pass_on(self, msg, &tree, tail->handler, name);
+    broadcast_run_handler(self, msg, tail->handler, tail->root, name);
 }
 
 /* A message from this PE itself has been passed on: ski_broadcast_deliver(). */
 void ski_on_broadcast(skua_msg *msg)
 {
-    struct ski_broadcast_tail tail = *tail_of(msg);
+    struct ski_broadcast_tail tail = *broadcast_tail_of(msg);
 
     if (msg->source == ski_self->pe)
-        run_handler(ski_self, msg, tail.handler, tail.root, tail.above);
+        broadcast_run_handler(ski_self, msg, tail.handler, tail.root, tail.above);
     else if (ski_broadcast_is_sound(ski_self, &tail, msg->bytes))
         broadcast_arrived(ski_self, msg, &tail);
     else
@@ -202,7 +202,7 @@ void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_
     self->handler[SKI_HANDLER_BROADCAST](msg);
 }
 
-/* At the root, where somebody waits for the end: the node brings the message. */
+/* At the root of a broadcast whose end is asked for: the node holds the message. */
 void ski_on_broadcast_here(skua_msg *msg)
 {
     uint64_t                         name = *(const uint64_t *)skua_msg_data(msg);
@@ -211,11 +211,11 @@ void ski_on_broadcast_here(skua_msg *msg)
 
     skua_msg_free(msg);
     if (node)
-        run_handler(ski_self, node->msg, node->handler, ski_self->pe, name);
+        broadcast_run_handler(ski_self, node->msg, node->handler, ski_self->pe, name);
 }
 
 /* A message with the name of @p node, as urgent as the user's. */
-static skua_msg *carrier(struct ski_broadcast_node *node)
+static skua_msg *broadcast_carrier(struct ski_broadcast_node *node)
 {
     const skua_msg *like = node->msg;
     skua_msg       *msg  = skua_msg_alloc_bits(sizeof node->name, 32 * (size_t)like->bit_room);
@@ -255,11 +255,11 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
         node->cost    = cost;
         node->handler = handler;
     }
-    msg = pass_on(self, msg, &tree, handler, node ? node->name : 0);
+    msg = broadcast_pass_on(self, msg, &tree, handler, node ? node->name : 0);
     if (node)
         node->msg = msg;
     if (node)
-        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL}, carrier(node));
+        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL}, broadcast_carrier(node));
     else {
         msg->handler = (uint16_t)handler;
         msg->source  = self->pe;

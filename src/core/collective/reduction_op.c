@@ -66,7 +66,7 @@ BITWISE(bit_xor, a ^ b)
 
 /* Groups of five: how many, their mean, the sum of squared distances to it, least, most.
  * Two sets are united as Chan, Golub and LeVeque do. */
-static void statistics(void *into, const void *from, size_t count, skua_type type)
+static void op_statistics(void *into, const void *from, size_t count, skua_type type)
 {
     (void)type;
     for (size_t i = 0; i + 5 <= count; i += 5) {
@@ -121,7 +121,7 @@ static const struct op builtin[] = {
     {"bitwise and", bit_and, INTEGERS},
     {"bitwise or", bit_or, INTEGERS},
     {"bitwise xor", bit_xor, INTEGERS},
-    {"statistics", statistics, DOUBLES},
+    {"statistics", op_statistics, DOUBLES},
 };
 
 #define BUILTIN (sizeof builtin / sizeof *builtin)
