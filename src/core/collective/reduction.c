@@ -99,7 +99,7 @@ static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, u
     c->small_end   = &r->small_next;
     c->small_begun = call + 1;
     if (c->board)
-        self->queue.attention |= SKI_ATTEND_POLLED;
+        self->queue.attention |= SKI_EVENT_POLLED;
 }
 
 /* The oldest small call that is in flight bounds the slots that senders may write. */
@@ -113,7 +113,7 @@ static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
     else
         c->small_end = r->small_at;
     if (!c->small)
-        self->queue.attention &= ~(uint32_t)SKI_ATTEND_POLLED;
+        self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED;
     if (c->board)
         ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
 }

@@ -89,7 +89,6 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
                        uint64_t small_call)
 {
-    self->stats.sent_inline++;
     /* Release: pairs with the acquire in ski_board_find(). */
     if (SKI_UNLIKELY(
             atomic_exchange_explicit(&slot->stamp, (small_call + 1) << 1, memory_order_release) &
@@ -109,7 +108,6 @@ const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint3
 
 void ski_board_count(struct ski_pe *self)
 {
-    self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
 }

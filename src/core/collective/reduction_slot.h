@@ -20,7 +20,10 @@
  * All changes of a stamp are totally ordered: either the receiver finds the slot filled, or the
  * sender finds the bit and sends a wakeup, which the inbox holds.
  *
- * A contribution counts as a message that was sent and received (msg_counts.h).
+ * Quiescence.  A receiver that reads a contribution counts a message that it sent to itself and ran
+ * (msg_counts.h).  One that it does not read, since it has not made the call, is counted nowhere:
+ * nothing will come of it.  That is enough for termination detection: a PE polls before it runs the
+ * message of a wave, so of two waves that count the same the second found no slot to read.
  */
 #ifndef SKI_REDUCTION_SLOT_H
 #define SKI_REDUCTION_SLOT_H
@@ -88,7 +91,7 @@ void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *s
 const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,
                                                 uint64_t small_call);
 
-/** Count a contribution that was read as a message that was received. */
+/** Count a contribution that was read as a message of this PE to itself. */
 void ski_board_count(struct ski_pe *self);
 
 /** Publish that all small calls below @p low are finished, if senders gain from it. */

@@ -22,7 +22,7 @@ enum {
     SKI_EVENT_EXIT      = 8,  /* the job ends                           */
     SKI_EVENT_NET       = 16, /* the PE has a network port to poll      */
     SKI_EVENT_DOORBELLS = 32, /* the PE has rung doorbells for itself   */
-    SKI_ATTEND_POLLED   = 64, /* memory is polled (sched/scheduler.h)   */
+    SKI_EVENT_POLLED    = 64, /* memory is polled (sched/scheduler.h)   */
 };
 
 struct ski_queue {

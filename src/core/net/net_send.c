@@ -294,7 +294,7 @@ static void net_send_or_keep(struct ski_net_port *net, struct ski_net_peer *peer
  * finds out: they count as well. */
 static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer *peer)
 {
-    return peer->backlog.first && (peer->full || self->thread) && !peer->lost;
+    return peer->backlog.first && (peer->full || !peer->endpoint || self->thread) && !peer->lost;
 }
 
 bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved)

@@ -2,9 +2,9 @@
 /*
  * scheduler.c - the loop of a PE (scheduler.h).
  *
- * The fast paths: sched_pass() runs the one message that has arrived, past the queue, or pops a
- * message of priority 0.  Anything else sets a bit of the event mask (core/data/queue.h) and takes
- * the slow path.  After empty passes the PE spins, yields or sleeps
+ * The fast paths: if exactly one message has arrived, sched_pass() runs it without queueing it;
+ * otherwise it pops a message of priority 0.  Anything else sets a bit of the event mask
+ * (core/data/queue.h) and takes the slow path.  After empty passes the PE spins, yields or sleeps
  * (docs/decisions/0004-waiting.md).
  */
 #include "core/sched/scheduler.h"
@@ -24,10 +24,11 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent   */
-#define IDLE_PASSES        64    /* empty ones between two reads of the clock              */
-#define IDLE_SHARED        4     /* ... where PEs share a CPU                              */
-#define LOOK_NS            500   /* before each yield but the first: a quarter of its cost */
+#define ARRIVALS    32 /* inbox cells queued per pass: one behind others may be more urgent */
+#define IDLE_PASSES 64 /* empty ones between two reads of the clock              */
+#define IDLE_SHARED 4  /* ... where PEs share a CPU                              */
+#define LOOK_NS     500 /* polling before each yield but the first: a quarter of the cost of a yield \
+                         */
 #define FAR_PASSES         16    /* that run a message between two polls of the network    */
 #define FAR_PASSES_PRESSED 1024  /* ... while memory is short (backpressure.h)   */
 #define YIELDS             3     /* of a PE on a crowded CPU before it sleeps            */
@@ -43,15 +44,15 @@ struct ski_idle_callback {
 
 /* What a PE does while there is nothing to run. */
 struct ski_idle {
-    uint64_t since;       /* ticks; 0: not known                                    */
-    uint64_t delivered;   /* queue.popped at that moment                            */
-    uint64_t spin_ticks;  /* idle so long: spin                                     */
-    uint64_t yield_ticks; /* idle so long: spin and yield; then sleep               */
-    uint64_t look_ticks;  /* of polling between two yields                          */
-    uint64_t rests;       /* times that all callbacks had nothing to do             */
-    uint32_t yields;      /* since then                                             */
-    uint32_t depth;       /* walks of the list of callbacks                         */
-    bool     worked;      /* callbacks have nothing to do                           */
+    uint64_t since;          /* ticks; 0: not known                                    */
+    uint64_t delivered;      /* queue.popped at that moment                            */
+    uint64_t spin_ticks;     /* spin until idle for this long ...                      */
+    uint64_t yield_ticks;    /* ... spin and yield until idle for this long; then sleep */
+    uint64_t look_ticks;     /* of polling between two yields                          */
+    uint64_t rests;          /* times that all callbacks had nothing to do             */
+    uint32_t yields;         /* since `since`                                          */
+    uint32_t depth;          /* nested walks of the list of callbacks                  */
+    bool     callbacks_done; /* they ran, and had nothing more to do                */
 
     struct ski_idle_callback *callbacks;
 };
@@ -80,7 +81,7 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
         ski_timers_fire(self);
     if (self->queue.attention & SKI_EVENT_NET)
         sched_poll_net(self);
-    if (self->queue.attention & SKI_ATTEND_POLLED)
+    if (self->queue.attention & SKI_EVENT_POLLED)
         self->polled->poll(self);
     return ski_queue_pop(&self->queue);
 }
@@ -161,7 +162,7 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
  * counts messages or waits for one is in time. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
-    if (self->queue.attention == SKI_ATTEND_POLLED && !self->queue.plain.first)
+    if (self->queue.attention == SKI_EVENT_POLLED && !self->queue.plain.first)
         return self->polled->poll(self);
     if (self->queue.attention != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
@@ -224,9 +225,9 @@ static inline bool sched_pass(struct ski_pe *self)
 /* ---- idle ---------------------------------------------------------------- */
 
 /* Removed callbacks stay in the list, without function, while it is walked. */
-static void sched_drop_removed(struct ski_idle *sched_idle)
+static void sched_drop_removed(struct ski_idle *idle)
 {
-    struct ski_idle_callback **at = &sched_idle->callbacks;
+    struct ski_idle_callback **at = &idle->callbacks;
 
     while (*at) {
         struct ski_idle_callback *callback = *at;
@@ -240,16 +241,15 @@ static void sched_drop_removed(struct ski_idle *sched_idle)
 }
 
 /* Runs the idle callbacks; true if one of them has more to do. */
-static bool sched_idle_work(struct ski_idle *sched_idle)
+static bool sched_idle_work(struct ski_idle *idle)
 {
     bool more = false;
 
-    sched_idle->depth++;
-    for (struct ski_idle_callback *callback = sched_idle->callbacks; callback;
-         callback                           = callback->next)
+    idle->depth++;
+    for (struct ski_idle_callback *callback = idle->callbacks; callback; callback = callback->next)
         more |= callback->fn && callback->fn(callback->arg);
-    if (--sched_idle->depth == 0)
-        sched_drop_removed(sched_idle);
+    if (--idle->depth == 0)
+        sched_drop_removed(idle);
     return more;
 }
 
@@ -257,12 +257,12 @@ static void sched_sleep(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self);
 
-    if (self->queue.attention & SKI_ATTEND_POLLED && !self->polled->doze(self))
+    if (most == 0)
+        return;
+    if (self->queue.attention & SKI_EVENT_POLLED && !self->polled->doze(self))
         return;
     if (self->queue.attention & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;
-    if (most == 0)
-        return;
     ns = ns < most ? ns : most;
     ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
@@ -312,12 +312,16 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
         self->idle->since     = now; /* the PE was busy in between */
         self->idle->delivered = self->queue.popped;
         self->idle->yields    = 0;
+
+        self->idle->callbacks_done = false;
     }
-    if (self->idle->callbacks && !self->idle->worked) {
-        self->idle->worked = !sched_idle_work(self->idle);
-        return; /* it may have changed what the loop waits for: poll before sleeping */
+    if (self->idle->callbacks && !self->idle->callbacks_done) {
+        self->idle->callbacks_done = true; /* unless one is added meanwhile */
+        if (sched_idle_work(self->idle))
+            self->idle->callbacks_done = false;
+        return; /* they may have changed what the loop waits for: poll before sleeping */
     }
-    self->idle->worked = false;
+    self->idle->callbacks_done = false;
     self->idle->rests++;
     if (ski_host_crowded(self->host, self->index))
         sched_step_aside(self);
@@ -339,25 +343,26 @@ static inline bool sched_idle(struct ski_pe *self)
 
 void skua_idle_add(skua_idle_fn fn, void *arg)
 {
-    struct ski_idle          *sched_idle = SKI_SELF()->idle;
-    struct ski_idle_callback *callback   = ski_malloc(sizeof *callback);
+    struct ski_idle          *idle     = SKI_SELF()->idle;
+    struct ski_idle_callback *callback = ski_malloc(sizeof *callback);
 
-    *callback             = (struct ski_idle_callback){fn, arg, sched_idle->callbacks};
-    sched_idle->callbacks = callback;
-    sched_idle->worked    = false; /* this one may have something to do */
+    *callback       = (struct ski_idle_callback){fn, arg, idle->callbacks};
+    idle->callbacks = callback;
+
+    idle->callbacks_done = false; /* this one may have something to do */
 }
 
 void skua_idle_remove(skua_idle_fn fn, void *arg)
 {
-    struct ski_idle          *sched_idle = SKI_SELF()->idle;
-    struct ski_idle_callback *callback   = sched_idle->callbacks;
+    struct ski_idle          *idle     = SKI_SELF()->idle;
+    struct ski_idle_callback *callback = idle->callbacks;
 
     while (callback && (callback->fn != fn || callback->arg != arg))
         callback = callback->next;
     if (callback)
         callback->fn = NULL;
-    if (sched_idle->depth == 0)
-        sched_drop_removed(sched_idle);
+    if (idle->depth == 0)
+        sched_drop_removed(idle);
 }
 
 uint64_t ski_scheduler_rests(const struct ski_pe *self)
@@ -365,7 +370,7 @@ uint64_t ski_scheduler_rests(const struct ski_pe *self)
     return self->idle->rests;
 }
 
-/* A loop returns to its caller, which may compute for long. */
+/* Leaves a loop.  The caller may compute for a long time, so packets that wait are sent now. */
 static inline void sched_leave(struct ski_pe *self)
 {
     ski_assert(self->loop.depth > 0);
@@ -490,14 +495,13 @@ size_t skua_poll(size_t n)
 
 void ski_scheduler_init(struct ski_pe *self)
 {
-    struct ski_idle *sched_idle = ski_calloc(1, sizeof *sched_idle);
+    struct ski_idle *idle = ski_calloc(1, sizeof *idle);
 
-    sched_idle->spin_ticks = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
-    sched_idle->yield_ticks =
-        sched_idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
-    sched_idle->look_ticks = ski_ns_to_ticks(LOOK_NS);
-    self->idle             = sched_idle;
-    self->idle_limit       = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
+    idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
+    idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
+    idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
+    self->idle        = idle;
+    self->idle_limit  = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
 }
 

@@ -14,7 +14,8 @@
 
 struct ski_pe;
 
-/* Memory of a PE that other PEs write without a message, while SKI_ATTEND_POLLED is set. */
+/* Hooks for memory that other PEs write without sending a message; used while SKI_EVENT_POLLED is
+ * set. */
 struct ski_polled {
     /** Uses what has come.  False: nothing has. */
     bool (*poll)(struct ski_pe *self);
@@ -34,7 +35,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 /** Runs messages until the job ends. */
 void ski_scheduler_run(struct ski_pe *self);
 
-/** Returns how many times @p self found nothing to do, its idle callbacks included. */
+/** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
 uint64_t ski_scheduler_rests(const struct ski_pe *self);
 
 /** Prepares the queue and the idle state of a new PE. */

@@ -21,7 +21,7 @@ static void forward_inquire(struct ski_collection *all, const skua_index *index)
                      sizeof what);
 }
 
-/* At the home of an element, which does not know it. */
+/* At the home, which has no PE for the element: it is unknown, awaited or deleted. */
 static struct ski_object *forward_at_home(struct ski_collection *all, const skua_index *index,
                                           struct ski_absent *absent, skua_msg *msg, unsigned flags)
 {
@@ -49,7 +49,7 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
     if (all->kind != SKI_ARRAY)
         flags = 0;
     if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
-        ski_claim(all, index, flags); /* a completion sent it, or the array was not known here */
+        ski_claim(all, index, flags); /* the send could not: a completion, or an unknown array */
     absent = ski_absent_find(all, index);
     if (absent && absent->pe >= 0)
         ski_forward_window_send(all, absent, msg);

@@ -2,10 +2,10 @@
 /*
  * forward_window.h - forwarding messages to an element that is elsewhere, within a window.
  *
- * A message may wait in a queue for longer than its element stays on that PE.  Sent after the
- * element from PE to PE it would be late on each of them, and a backlog of such messages would
- * circle for as long as the element migrates.  So a message is sent after its element only a
- * bounded number of times; then it waits at the element's home, which sends it when it has
+ * A message may wait in a queue for longer than its element stays on that PE.  If it
+ * chased the element from PE to PE it would be late on each of them, and a backlog of such messages
+ * would circle for as long as the element migrates.  So a message chases its element only a bounded
+ * number of times; then it waits at the element's home, which sends it when it has
  * reason to believe that it will arrive:
  *
  *   - A PE that an element has left, or that has heard where it is, sends the first
@@ -20,15 +20,17 @@
  *     time; when it leaves, the rest stays.
  *
  * The bound.  Of n messages to an element that migrates m times, at most SKI_FORWARD_DIRECT_MOST
- * for each migration go after it directly.  Each goes to the home for the first time once.  A
- * window of w messages that fails in part costs at most 2w + 2 messages, and at least w/2 messages
- * have succeeded in windows since the last that failed, but for the first window and windows of
- * one.  So the number of forwarded messages is at most a constant times n + m.  An element
- * migrates by itself at most once for each message that it gets.
+ * for each migration chase it directly, and each message goes to the home at least once.  For the
+ * rest let the potential be four times the size of the next window.  A window of w messages that
+ * fails costs at most 2w + 2 messages and halves the window, which lowers the potential by 2w: the
+ * two that remain are charged to the migration that made it fail.  A window that succeeds delivers
+ * w messages and doubles the window, which raises the potential by 4w: charged to these messages.
+ * So the number of forwarded messages is at most a constant times n + m.  Unless a load balancer
+ * moves it, an element migrates at most once for each message that it gets: then m <= n.
  *
  * Sources.  The PE that forwards a message to its element tells the source where the element is,
- * once for each migration: a message that the source sent before it heard of it brings no second
- * update.  The home tells no source of an element that migrates faster than windows succeed, nor
+ * once for each migration: messages that the source sent before that update arrived bring no second
+ * one.  The home tells no source of an element that migrates faster than windows succeed, nor
  * while messages wait, which later ones of the source would overtake.
  *
  * No message waits for ever.  Messages wait at the home while a probe is under way, which is
@@ -54,7 +56,8 @@ void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *abs
 /** The element of @p absent is here now: messages that wait for it are delivered. */
 void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent);
 
-/** Free what is recorded of forwarding to the element of @p absent; its messages stay. */
+/** Free what is recorded of forwarding to the element of @p absent; messages held for it are kept.
+ */
 void ski_forward_window_free(struct ski_absent *absent);
 
 /** Handler: the home of an element asks whether the element is here. */
@@ -66,6 +69,7 @@ void ski_on_probed(skua_msg *msg);
 /** Handler: queue the next window of the messages that waited for an element. */
 void ski_on_backlog(skua_msg *msg);
 
+/* Bytes of a probe and of its answer, at least. */
 #define SKI_PROBE_LEAST  4
 #define SKI_PROBED_LEAST 8
 

@@ -17,8 +17,7 @@
 
 #define DEFERRED_MOST 32 /* replies that wait to be sent together */
 
-/* ---- checks: a request comes from another process
- * ------------------------------------------------ */
+/* ---- checks: a request comes from another process ------------------------------- */
 
 /* Returns whether the header is complete and names its sender as the origin, so that a reply is
  * possible: another origin may not exist. */
@@ -108,17 +107,18 @@ static bool am_target_are_elements(struct ski_am_request     *request,
 static bool am_target_can_notify(const struct ski_am_request *request)
 {
     struct ski_resolved target;
+    bool                direct;
 
     if (!request->notify.region.id)
         return true;
     if (ski_resolve(NULL, request->notify, 0, sizeof(skua_notify), &target) != SKUA_OK)
         return false;
+    direct = ski_resolved_is_direct(&target);
     ski_resolved_release(&target);
-    return ski_resolved_is_direct(&target);
+    return direct;
 }
 
-/* ---- serving
- * --------------------------------------------------------------------------------------- */
+/* ---- serving -------------------------------------------------------------------- */
 
 static skua_status_t am_target_accumulate(struct ski_am_request     *request,
                                           const struct ski_resolved *target)
@@ -216,8 +216,7 @@ static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_
     return msg;
 }
 
-/* ---- deferred replies
- * ------------------------------------------------------------------------------- */
+/* ---- deferred replies ----------------------------------------------------------- */
 
 /* A reply to a put or an accumulate of another host is not urgent: what the put started here, the
  * handler of its signal for example, goes first.  Such replies wait a little, and those to one PE
@@ -285,8 +284,7 @@ static void am_target_send_reply(struct ski_pe *self, const struct ski_am_reques
     }
 }
 
-/* ---- replies from where the data lie
- * ------------------------------------------------------------------ */
+/* ---- replies from where the data lie -------------------------------------------- */
 
 /* Sends the data of a get from the memory of the region.  That lies in the arena, which is not
  * unmapped before everything that was sent has left. */
@@ -329,8 +327,7 @@ static bool am_target_reply_uncopied(struct ski_pe *self, skua_msg *msg)
     return sent;
 }
 
-/* ---- requests
- * --------------------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------- */
 
 /* The origin logs the call as well, when it gets the status. */
 static SKI_COLD void am_target_log_refused(const struct ski_am_request *request,
@@ -409,8 +406,7 @@ void ski_on_am_placed(skua_msg *msg)
     am_target_on_message(msg);
 }
 
-/* ---- puts whose data the driver still has
- * ---------------------------------------------------------------- */
+/* ---- puts whose data the driver still has --------------------------------------- */
 
 /* A put of one segment, without its data. */
 struct am_put_header {
@@ -435,26 +431,26 @@ static bool am_target_place_data(struct am_put_header *header, ptrdiff_t lo, ptr
     return can;
 }
 
-/* Makes a put without data of one whose data have been placed.  It is run in its turn: it brings
+/* Builds the remainder of a put whose data are in place.  It is queued like any message and carries
  * the notification, the signal and the reply. */
 static skua_msg *am_target_put_without_data(const skua_msg *msg, struct am_put_header *header,
                                             const char *signal)
 {
-    struct ski_am_request *request = &header->request;
-    skua_msg              *left    = skua_msg_alloc(sizeof *request + request->signal_bytes);
+    struct ski_am_request *request   = &header->request;
+    skua_msg              *remainder = skua_msg_alloc(sizeof *request + request->signal_bytes);
 
     request->segments = request->data_bytes = 0;
-    memcpy(skua_msg_data(left), request, sizeof *request);
+    memcpy(skua_msg_data(remainder), request, sizeof *request);
     if (request->signal_bytes > 0)
-        memcpy(ski_am_data(skua_msg_data(left)), signal, request->signal_bytes);
-    left->handler = SKI_HANDLER_AM_PLACED;
-    left->source  = msg->source;
-    return left;
+        memcpy(ski_am_data(skua_msg_data(remainder)), signal, request->signal_bytes);
+    remainder->handler = SKI_HANDLER_AM_PLACED;
+    remainder->source  = msg->source;
+    return remainder;
 }
 
 /* Returns whether a packet is a put of one segment that may be placed now, and its header.  Not
- * while a request waits in the queue with its data: it may be an earlier one of the same PE, which
- * this would overtake.  Requests of which only the rest waits have been placed. */
+ * while a request with its data is queued (self->counted): it may be an earlier one of the same
+ * origin. Queued remainders do not matter, since their data are in place. */
 static bool am_target_is_put(const struct ski_pe *self, const skua_msg *msg, const char *data,
                              struct am_put_header *header, ptrdiff_t *lo, ptrdiff_t *hi)
 {
@@ -481,8 +477,8 @@ skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, co
     return am_target_put_without_data(msg, &header, data + sizeof header + header.segment.bytes);
 }
 
-/* Not into regions that count their operations: this PE could not free such a region before the
- * data have come, and would wait for itself.  Other regions are freed by all their PEs together,
+/* Not into regions that count their operations: to free such a region this PE would wait for data
+ * that only this PE can receive.  Other regions are freed by all their PEs together,
  * when what they put is complete. */
 size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data,
                                 void **to)

@@ -12,18 +12,19 @@
 
 struct ski_pe;
 
-/** Copies the data of a put from the memory of the driver to their place, as
- *  ski_am_recv_inline(). */
+/** Copies the data of a put out of the driver's memory into the region.  Returns the remainder to
+ *  queue (ski_on_am_placed()), or NULL: nothing was placed, receive the packet as usual. */
 skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data);
 
-/** Finds the place of the data of a put that are still to come, as ski_am_recv_alloc(). */
+/** Finds where the driver may receive the data of a put that are still to come.  Returns how many
+ *  bytes it may write at *@p to; 0: none, receive the packet as usual. */
 size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data,
                                 void **to);
 
-/** Returns the message for the rest of a put whose data have been placed. */
+/** Returns the remainder to queue of a put whose data the driver has received in place. */
 skua_msg *ski_am_target_recv_done(const skua_msg *msg, const char *data);
 
-/** Frees the replies that a PE which ends has not sent. */
+/** Frees the replies that are still deferred when a PE ends; they are not sent. */
 void ski_am_target_end(struct ski_pe *self);
 
 /** Handles a request. */

@@ -4,7 +4,7 @@
  * travel:
  *
  *     | struct ski_am_request | segment: remote, bytes ... | data ... | data of the signal |
- *     | struct ski_am_reply | data ... |
+ *     | struct ski_am_reply | data ... |          or several replies without data
  */
 #ifndef SKI_AM_WIRE_H
 #define SKI_AM_WIRE_H
@@ -12,9 +12,9 @@
 #include "onesided/rma/rma_op.h"
 
 #define SKI_AM_SEGMENTS_MAX  128   /* of a request                                            */
-#define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data that are sent to another host uncopied    */
+#define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data from which on they are sent without a copy */
 
-/* Where data goes or comes from at the target, in bytes from the global address. */
+/* Where data are written or read at the target, in bytes from the global address. */
 struct ski_am_segment {
     int64_t  remote;
     uint64_t bytes;
@@ -22,14 +22,14 @@ struct ski_am_segment {
 
 struct ski_am_request {
     uint32_t          verb;   /* enum ski_rma_verb                                            */
-    int32_t           origin; /* that gets the reply: a PE, or a hidden one                   */
+    int32_t           origin; /* the PE, perhaps a hidden one, that sent it and gets the reply */
     int32_t           source; /* in whose name a signal is sent                               */
     uint32_t          signal;
     uint64_t          id; /* the origin's, which the reply repeats                        */
     skua_gaddr        remote;
     uint64_t          segments, data_bytes, signal_bytes;
     uint32_t          op, type, scaled; /* of an accumulate                                   */
-    uint32_t          deferrable;       /* a get: its memory may be read after it was served  */
+    uint32_t          deferrable;       /* a get: its memory may be read after the handler    */
     uint64_t          scale[2];
     struct ski_atomic atomic;
     skua_gaddr        notify; /* with the last request of an operation                        */
@@ -40,7 +40,7 @@ struct ski_am_reply {
     uint64_t id;
     int32_t  status; /* a skua_status_t */
     uint32_t unused;
-    uint64_t value; /* of an atomic, before */
+    uint64_t value; /* before the atomic */
     uint64_t data_bytes;
 };
 

@@ -37,7 +37,8 @@
  * sent on the one that the lower PE initiated.
  *
  * A packet is sent from the memory of the runtime.  What the kernel does not accept at once waits
- * in the send queue of the peer, of at most TCP_SENDQ_MAX packets, and is sent in progress().
+ * in the send queue of the peer, whose length is bounded in packets and bytes, and is sent in
+ * progress().
  */
 #ifndef SKI_TCP_H
 #define SKI_TCP_H
@@ -134,8 +135,9 @@ struct ski_peer {
     bool                 slow_path; /* it is lost, or its connections have records          */
     struct ski_tcp_send_req *first, **last;
     unsigned                 waiting; /* packets in the send queue                              */
-    unsigned                 stalls;  /* flushes in a row that sent nothing                     */
-    bool                     queued;  /* in port->waiting                                       */
+    size_t                   waiting_bytes; /* of these packets                                 */
+    unsigned                 stalls; /* flushes in a row that sent nothing                     */
+    bool                     queued; /* in port->waiting                                       */
     struct ski_sockaddrs     addrs;
     size_t                   next_addr; /* the first address not tried yet                       */
     int                      error;     /* errno of the last attempt; 0: another port answered  */

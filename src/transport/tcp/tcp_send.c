@@ -14,10 +14,13 @@
 
 #include "transport/tcp/tcp.h"
 
-#define TCP_COPY_MAX   2048 /* bytes that are copied faster than they are gathered by the kernel */
-#define TCP_SENDQ_MAX  1024 /* packets in a send queue, at most */
-#define TCP_STALLS_MAX 64   /* flushes that send nothing before epoll is used */
-#define TCP_IOV_MAX    48   /* parts in one call ... */
+#define TCP_COPY_MAX  2048 /* bytes that are copied faster than they are gathered by the kernel */
+#define TCP_SENDQ_MAX 1024 /* packets in a send queue, at most ...  */
+#define TCP_SENDQ_FULL                                                                             \
+    ((size_t)4 << 20)     /* ... or bytes from which on it is full: their memory is the            \
+                             runtime's, whose senders then wait (back-pressure) */
+#define TCP_STALLS_MAX 64 /* flushes that send nothing before epoll is used */
+#define TCP_IOV_MAX    48 /* parts in one call ... */
 #define TCP_WRITE_MAX                                                                              \
     ((size_t)512 << 10) /* ... and their bytes, at most: with more the flow is uneven */
 
@@ -120,6 +123,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
     *peer->last = out;
     peer->last  = &out->next;
     peer->waiting++;
+    peer->waiting_bytes += tcp_send_req_bytes(out);
     if (peer->queued)
         return;
     peer->queued       = true;
@@ -137,6 +141,8 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     if (!peer->first)
         peer->last = &peer->first;
     peer->waiting--;
+    assert(peer->waiting_bytes >= tcp_send_req_bytes(out));
+    peer->waiting_bytes -= tcp_send_req_bytes(out);
     if (out->split)
         port->up->done(port->owner, out->cookie, SKUA_OK);
     else
@@ -266,7 +272,7 @@ static bool tcp_sendq_has_room(struct ski_peer *peer)
 
     if (!port->spare)
         port->spare = malloc(sizeof *port->spare);
-    return port->spare && peer->waiting < TCP_SENDQ_MAX;
+    return port->spare && peer->waiting < TCP_SENDQ_MAX && peer->waiting_bytes < TCP_SENDQ_FULL;
 }
 
 /* Sends to a peer that is lost, or whose connections have records. */
