@@ -95,8 +95,8 @@ void ski_segments_destroy(struct ski_pe *self)
         segment_transfer_free(self->collectives->transfers);
 }
 
-/* Ends @p t.  Returns its message, or a copy with @p tail while the network reads from the message.
- */
+/* Ends @p t.  Returns its message, or a copy with @p tail if the network still reads from the
+ * message. */
 static skua_msg *segment_transfer_release(struct ski_transfer             *t,
                                           const struct ski_broadcast_tail *tail)
 {
@@ -219,7 +219,7 @@ static struct ski_tree segment_tree(const struct ski_pe *self, int root)
     return ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
 }
 
-/* Returns whether the offset and the length of a segment are those that a sender gives the segments
+/* Returns whether the offset and the length of a segment are what a sender computes for segments
  * of a message of this size. */
 static bool segment_range_valid(const struct ski_pe *self, const struct ski_segment *segment)
 {

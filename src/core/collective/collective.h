@@ -62,14 +62,13 @@ struct ski_creditor {
 /* The collectives of a PE. */
 struct ski_collectives {
     /* reductions */
-    uint64_t next;  /* number of the next reduction                  */
-    uint64_t calls; /* reductions and barriers that this PE has called */
-    struct ski_reduction   *
-        *table;      /* reductions in flight: number n is in entry n modulo table_size */
-    size_t table_size; /* a power of two, or 0                          */
-    int    levels;     /* rounds of a reduction (reduction_order.h) */
-    struct ski_reduction *free_records; /* records that can be reused */
-    struct ski_split     *splits;       /* large calls in flight                         */
+    uint64_t               next;         /* number of the next reduction                     */
+    uint64_t               calls;        /* reductions and barriers that this PE has called  */
+    struct ski_reduction **table;        /* in flight: number n is entry n modulo table_size */
+    size_t                 table_size;   /* a power of two, or 0                             */
+    int                    levels;       /* rounds of a reduction (reduction_order.h)        */
+    struct ski_reduction  *free_records; /* records that can be reused                       */
+    struct ski_split      *splits;       /* split calls in flight                            */
 
     /* small reductions (reduction_slot.h) */
     uint64_t                    small_calls;        /* number of the next small call */
@@ -85,13 +84,13 @@ struct ski_collectives {
     uint64_t             transfers_sent; /* number of the next transfer */
 
     /* flow control */
-    uint64_t             window;    /* bytes that may be in flight */
-    uint64_t             in_flight; /* bytes of calls in flight */
-    bool                 draining;  /* ski_window_open() begins deferred calls */
-    struct ski_deferred *deferred,
-        **deferred_end;                 /* calls that found the window full, in their order */
-    uint64_t            unacknowledged; /* bytes of broadcasts since the last acknowledged one */
-    struct ski_creditor creditor[SKI_CREDITORS];
+    uint64_t              window;    /* bytes that may be in flight */
+    uint64_t              in_flight; /* bytes of calls in flight */
+    bool                  draining;  /* ski_window_open() begins deferred calls */
+    struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
+    struct ski_deferred **deferred_end;
+    uint64_t              unacknowledged; /* bytes of broadcasts since the last acknowledged one */
+    struct ski_creditor   creditor[SKI_CREDITORS];
 };
 
 /** Allocates the collectives of @p self. */
@@ -105,15 +104,14 @@ void ski_reductions_destroy(struct ski_collectives *collectives);
 
 /* ---- flow control ---------------------------------------------------------- */
 
-/** Returns whether a call must not begin now: the window is full, or earlier calls wait for room.
- */
+/** Returns whether a call must wait: the window is full, or earlier calls wait for room. */
 static inline bool ski_window_full(const struct ski_collectives *c)
 {
     return c->in_flight >= c->window || c->deferred;
 }
 
 /** Returns whether a contribution requests its credit at once. */
-static inline bool ski_window_asks(const struct ski_collectives *c)
+static inline bool ski_window_wants_credit(const struct ski_collectives *c)
 {
     return c->in_flight >= c->window / 4;
 }
@@ -135,8 +133,8 @@ bool ski_window_waits(const struct ski_pe *self);
  *  PE's stack. */
 void ski_window_wait(struct ski_pe *self, struct ski_deferred *call);
 
-/** Queues @p call until there is room.  It comes from ski_malloc() and is freed when it has begun.
- */
+/** Queues @p call, which was allocated by ski_malloc(), until there is room; frees it when it has
+ *  begun. */
 void ski_window_defer(struct ski_pe *self, struct ski_deferred *call);
 
 /** Returns the bytes of the window that a call with @p bytes of data takes. */
@@ -146,8 +144,8 @@ static inline uint64_t ski_call_cost(size_t bytes)
 }
 
 /** Returns @p cost bytes of the window, since a call is over.  @p what and @p source, for errors,
- *  are the packet that tells so and the PE that sent it.  The caller calls ski_window_open() once
- *  the state of the PE is consistent. */
+ *  are the kind of the packet that reports this and the PE that sent it.  The caller calls
+ * ski_window_open() once the state of the PE is consistent. */
 void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source);
 
 /** Begins deferred calls if at least half of the window is free. */

@@ -42,7 +42,7 @@ static const char *reduction_describe(const struct ski_reduction_head *head, cha
     return text;
 }
 
-/* Ends the job: @p head, from PE @p from, differs from that of the record @p r. */
+/* Ends the job: @p head, from PE @p from, and the record @p r are of different calls. */
 static SKI_COLD _Noreturn void reduction_mismatch(const struct ski_reduction      *r,
                                                   const struct ski_reduction_head *head, int from)
 {
@@ -393,8 +393,8 @@ static struct ski_reduction_slot *reduction_reserve_slot(struct ski_pe *self, bo
                                              : NULL;
 }
 
-/* Sends the partial result to @p pe.  Returns whether it went into a slot, which needs no credit.
- */
+/* Sends the partial result to @p pe.  Returns whether it was sent in a slot, which needs no
+ * credit. */
 static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int pe,
                               bool want_credit, bool last)
 {
@@ -443,7 +443,8 @@ static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struc
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
-        r->slotted = reduction_send_up(self, r, parent, ski_window_asks(self->collectives), true);
+        r->slotted =
+            reduction_send_up(self, r, parent, ski_window_wants_credit(self->collectives), true);
         return REDUCTION_SENT_UP;
     }
     if (contribution && !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED)
@@ -625,8 +626,9 @@ static bool reduction_head_valid(const struct ski_pe *self, const struct ski_red
            (ahead <= REDUCTION_MOST_AHEAD || -ahead <= REDUCTION_MOST_AHEAD);
 }
 
-/* Returns whether @p msg belongs to the call of the record @p r or, if @p r is NULL, is valid and
- * may create a record.  A head that agrees with a record needs no other check. */
+/* Returns whether @p msg agrees with the record @p r, unless NULL, or has a valid head.  A head
+ * that agrees with a record needs no other check.  A valid one that does not is a mismatch of
+ * calls, which reduction_get() reports. */
 static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_reduction *r,
                                 const skua_msg *msg)
 {
@@ -783,8 +785,8 @@ static bool reduction_is_small(const struct ski_reduction_call *call)
     return call->head.algorithm == SKI_REDUCTION_WHOLE && call->bytes <= SKI_SLOT_BYTES;
 }
 
-/* Returns the PE that gets the contribution of this PE in the first round, or -1 if there is none.
- */
+/* Returns the PE that this PE sends its contribution to in the first round, or -1 if there is
+ * none. */
 static int reduction_first_target(const struct ski_pe *self, const struct ski_reduction_head *head)
 {
     int to = self->pe ^ 1;
@@ -936,7 +938,7 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
         reduction_begin(self, &call);
 }
 
-/* Returns @p type as a byte; a number that is no type becomes one that is no type. */
+/* Returns @p type as a byte; an invalid type stays invalid. */
 static uint8_t reduction_type(skua_type type)
 {
     return (uint8_t)((unsigned)type <= SKUA_BYTE ? type : UINT8_MAX);

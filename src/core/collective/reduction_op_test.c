@@ -38,7 +38,7 @@ static union op_value op_test_load(const char *array, size_t i, skua_type type)
     return value;
 }
 
-/* Whether @p type is one that @p op is documented for. */
+/* Returns whether the documentation defines @p op for @p type. */
 static bool op_test_defined(skua_op op, skua_type type)
 {
     bool integer = type == SKUA_INT32 || type == SKUA_INT64 || type == SKUA_UINT64;
@@ -71,7 +71,7 @@ static double op_test_real(skua_op op, double a, double b)
     }
 }
 
-/* @p less: a < b, by the sign of the type. */
+/* Returns @p a combined with @p b; @p less: a < b in the type of the elements. */
 static uint64_t op_test_integer(skua_op op, uint64_t a, uint64_t b, bool less)
 {
     switch (op.id) {
@@ -206,8 +206,7 @@ static bool op_test_close(double a, double b)
     return fabs(a - b) <= 1e-12 * (1 + fabs(b));
 }
 
-/* Fills @p stats with the statistics of @p count values: number, mean, squares, minimum, maximum.
- */
+/* Computes the statistics of @p count values: their number, mean, squares, minimum and maximum. */
 static void op_test_statistics_of(const double *values, int count, double stats[5])
 {
     double mean = 0, squares = 0, least = INFINITY, most = -INFINITY;

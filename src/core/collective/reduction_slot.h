@@ -8,7 +8,7 @@
  * same order, and each PE numbers them in that order.  In a round a PE receives from exactly one
  * PE (reduction_order.h), so each pair of a round and a call has one writer:
  *
- *      sender      fills slot [round][call % depth], then sets its stamp to that of the call
+ *      sender      fills slot [round][call % depth], then sets its stamp to the stamp of the call
  *      receiver    polls the stamp once it has made the call itself, then combines from the slot
  *
  * Reuse.  A receiver publishes `low`, the number of its oldest small call in flight.  A sender
@@ -55,8 +55,7 @@ struct ski_reduction_head {
 
 /* A contribution to one round of one small call. */
 struct ski_reduction_slot {
-    _Alignas(
-        SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2; bit 0: the receiver sleeps */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2; bit 0: receiver sleeps */
     _Alignas(16) struct ski_reduction_head head;
     char elements[SKI_SLOT_BYTES]; /* aligned to 16 */
 };

@@ -7,8 +7,8 @@
  *
  * Slices, if all PEs get the result.  Between two exchanges a PE reads and writes the buffers of
  * all PEs, in its slice alone.  The first exchange brings the addresses of the buffers, whose
- * contributions are complete.  A PE joins the second exchange when its slice is done; its end tells
- * each PE that no other PE uses its buffer any more.  Exchanges consist of messages, which order
+ * contributions are complete.  A PE joins the second exchange when its slice is done; after
+ * that exchange no other PE uses its buffer.  Exchanges consist of messages, which order
  * memory.
  *
  * Blocks, if a root gets the result.  The other PEs may compute for long after their call, so the
@@ -30,12 +30,12 @@
 #include "core/message/message.h"
 #include "core/collective/reduction.h"
 
-#define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split  */
-#define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split  */
-#define SPLIT_SEGMENTS_MANY  8      /* segments from which they are twice as long      */
-#define SPLIT_BLOCK          8192 /* bytes combined at once: the blocks of several PEs fit a cache */
-#define SPLIT_BLOCKS_CLAIMED 4    /* blocks that a PE claims at once                 */
-#define SPLIT_LINE           64 /* slices and segments end at multiples of this and of all types */
+#define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
+#define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
+#define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
+#define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
+#define SPLIT_BLOCKS_CLAIMED 4      /* blocks that a PE claims at once                      */
+#define SPLIT_LINE           64     /* slices and segments end at multiples of this         */
 
 /* A split call in flight. */
 struct ski_split {
@@ -279,7 +279,8 @@ static void split_copy_block(const struct ski_pe *self, const struct ski_reducti
                    (const void *)(uintptr_t)(address[0] + offset), bytes);
 }
 
-/* Returns the offset at which the slice of @p pe begins; that of the number of PEs is the end. */
+/* Returns the offset at which the slice of @p pe begins, or the end of the elements if @p pe is the
+ * number of PEs. */
 static size_t split_slice(const struct ski_pe *self, const struct ski_split *split, int pe)
 {
     size_t lines = (split->bytes + SPLIT_LINE - 1) / SPLIT_LINE;
