@@ -195,9 +195,10 @@ typedef struct {
     double min, max;
 } skua_statistics;
 
-/** The number of doubles in a skua_statistics. +skua_op SKUA_STATISTICS Reduction operator:
- *  combines two skua_statistics. */
+/** The number of doubles in a skua_statistics. */
 #define SKUA_STATISTICS_COUNT 5
+
+/** The reduction operator that combines skua_statistics. */
 static const skua_op SKUA_STATISTICS = {10};
 
 /** Returns the statistics of a single number. */

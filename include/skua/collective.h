@@ -37,7 +37,6 @@ SKUA_BEGIN_DECLS
 SKUA_API void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done);
 
 /** The types of elements that reductions and accumulates combine. */
-/** The types of elements that reductions and accumulates combine. */
 typedef enum {
     SKUA_INT32,
     SKUA_INT64,

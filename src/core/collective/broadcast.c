@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * broadcast.c - a message to every PE, down a spanning tree.
+ * broadcast.c - a message to every PE, down a spanning tree (tree.h).
  *
- * Each PE gets a message of its own: the data as the user sent it, and behind
- * it, out of the handler's sight, a *tail* with what the tree needs.  A PE
- * first copies the message to its children, then runs the handler on it.
+ * Each PE gets a message of its own: the data of the user and behind it, hidden from the handler, a
+ * *tail* with what forwarding needs.  A PE sends copies of the message to its children, then runs
+ * the handler on it.
  *
- * Where the end is asked for, every PE makes a node that counts its handler
- * and its children; the last of them reports to the parent's node, by the name
- * (slot_table.h) that the parent has given it: no address leaves a PE.  The program asks by a
- * completion, and flow control (collective.h) every so often: messages without a priority are
- * handled in the order of sending everywhere, so the end of one is the end of those before it.
+ * If the end of a broadcast is awaited, each PE has a node that counts its handler and its
+ * children.  When all of them have finished, the PE reports to the node of its parent, which it
+ * knows by a handle (slot_table.h), not by an address.  The program awaits the end with a
+ * completion.  Flow control (collective.h) awaits the end of some broadcasts only: messages without
+ * a priority are handled in the order in which they were sent on every PE, so the end of one
+ * implies the end of those before it.
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/broadcast.h"
@@ -24,17 +26,19 @@
 #include "core/message/message.h"
 #include "core/message/msg_counts.h"
 
+/* A broadcast, whose end is awaited, on one PE. */
 struct ski_broadcast_node {
-    uint64_t        name;    /* ours for it                                 */
-    int             open;    /* children and handler that have not finished */
-    int             parent;  /* PE, or -1 at the root                       */
-    uint64_t        above;   /* the parent's name for its node              */
-    skua_completion done;    /* at the root                                 */
-    uint64_t        cost;    /* at the root: bytes of the window that become free */
-    uint32_t        handler; /* at the root: the user's ...                 */
-    skua_msg       *msg;     /* ... and its message                         */
+    uint64_t        handle;      /* of this node                                      */
+    int             unfinished;  /* of the children and the handler                   */
+    int             parent;      /* PE, or -1 at the root                             */
+    uint64_t        parent_node; /* handle of the parent's node                       */
+    skua_completion done;        /* at the root                                       */
+    uint64_t        cost;        /* at the root: bytes of the window that it releases */
+    uint32_t        handler;     /* at the root: of the user                          */
+    skua_msg       *msg;         /* at the root: for `handler`                        */
 };
 
+/* Returns the tail of @p msg. */
 static struct ski_broadcast_tail *broadcast_tail_of(struct skua_msg *msg)
 {
     return (struct ski_broadcast_tail *)(void *)((char *)skua_msg_data(msg) +
@@ -46,7 +50,8 @@ uint32_t ski_broadcast_handler(skua_msg *msg)
     return broadcast_tail_of(msg)->handler;
 }
 
-/* Makes @p msg, which has room behind its data, one that goes down the tree. */
+/* Writes @p tail behind the data of @p msg, which has room for it, and addresses @p msg to
+ * ski_on_broadcast(). */
 static void broadcast_set_tail(skua_msg *msg, const struct ski_broadcast_tail *tail)
 {
     msg->handler = SKI_HANDLER_BROADCAST;
@@ -65,43 +70,48 @@ skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tai
     return copy;
 }
 
-/* Makes the node of this PE in @p tree: @p above is the name of the parent's. */
+/* Adds the node of this PE in @p tree; @p parent_node is the handle of the parent's node. */
 static struct ski_broadcast_node *broadcast_node_new(struct ski_pe         *self,
                                                      const struct ski_tree *tree, int parent,
-                                                     uint64_t above)
+                                                     uint64_t parent_node)
 {
     struct ski_broadcast_node *node = ski_malloc(sizeof *node);
 
-    *node =
-        (struct ski_broadcast_node){.open = tree->children + 1, .parent = parent, .above = above};
-    node->name = ski_slots_add(&self->collectives->broadcasts, node);
+    *node = (struct ski_broadcast_node){
+        .unfinished = tree->children + 1, .parent = parent, .parent_node = parent_node};
+    node->handle = ski_slots_add(&self->collectives->broadcasts, node);
+    ski_assert(node->handle);
     return node;
 }
 
 uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
                             const struct ski_broadcast_tail *tail)
 {
-    return tail->above ? broadcast_node_new(self, tree, tail->parent, tail->above)->name : 0;
+    return tail->parent_node
+               ? broadcast_node_new(self, tree, tail->parent, tail->parent_node)->handle
+               : 0;
 }
 
-/* At the root: all handlers have returned. */
-static void broadcast_over(struct ski_pe *self, const struct ski_broadcast_node *node)
+/* Completes a broadcast at the root, after all handlers have returned. */
+static void broadcast_complete(struct ski_pe *self, const struct ski_broadcast_node *node)
 {
     ski_window_release(self, node->cost, "broadcast", self->pe);
     skua_complete(node->done, NULL, 0);
     ski_window_open(self);
 }
 
+/* Counts a child or the handler of @p node as finished; the last one ends the node. */
 static void broadcast_finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
 {
-    if (--node->open > 0)
+    ski_assert(node->unfinished > 0);
+    if (--node->unfinished > 0)
         return;
-    ski_slots_remove(&self->collectives->broadcasts, node->name);
+    ski_slots_remove(&self->collectives->broadcasts, node->handle);
     if (node->parent < 0)
-        broadcast_over(self, node);
+        broadcast_complete(self, node);
     else
-        skua_send_copy(node->parent, (skua_handler){SKI_HANDLER_BROADCAST_DONE}, &node->above,
-                       sizeof node->above);
+        skua_send_copy(node->parent, (skua_handler){SKI_HANDLER_BROADCAST_DONE}, &node->parent_node,
+                       sizeof node->parent_node);
     free(node);
 }
 
@@ -118,7 +128,7 @@ void ski_on_broadcast_done(skua_msg *msg)
     broadcast_finish_one(ski_self, node);
 }
 
-void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                               const struct ski_broadcast_tail *tail, bool near)
 {
     for (int i = 0; i < tree->children; i++) {
@@ -130,9 +140,9 @@ void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct s
     }
 }
 
-/* Sends @p msg to the children of this PE, whose node has the name @p node, or 0.  Returns the
- * message to deliver: @p msg, or a copy while the network reads from that. */
-static skua_msg *broadcast_pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+/* Sends @p msg to the children of this PE; @p node is the handle of this PE's node, or 0.  Returns
+ * the message to deliver: @p msg, or a copy while the network reads from @p msg. */
+static skua_msg *broadcast_forward(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                                    uint32_t handler, uint64_t node)
 {
     struct ski_broadcast_tail tail     = {tree->root, handler, self->pe, 0, node};
@@ -140,27 +150,28 @@ static skua_msg *broadcast_pass_on(struct ski_pe *self, skua_msg *msg, const str
 
     if (segments)
         msg = ski_segments_send(self, msg, tree, &tail);
-    ski_broadcast_pass_whole(self, msg, tree, &tail, segments);
+    ski_broadcast_send_whole(self, msg, tree, &tail, segments);
     return msg;
 }
 
-/* Runs the user's handler on this PE's message. */
+/* Runs the user's handler on @p msg; @p handle is the handle of this PE's node, or 0. */
 static void broadcast_run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler,
-                                  int root, uint64_t name)
+                                  int root, uint64_t handle)
 {
     struct ski_broadcast_node *node;
 
+    ski_assert(ski_pe_has_handler(self, handler));
     msg->handler = (uint16_t)handler;
     msg->source  = root;
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
-    /* Found anew: a packet that lied may have ended it while the handler waited. */
-    node = name ? ski_slots_find(&self->collectives->broadcasts, name) : NULL;
+    /* The node is looked up: a forged packet may have ended it while the handler waited. */
+    node = handle ? ski_slots_find(&self->collectives->broadcasts, handle) : NULL;
     if (node)
         broadcast_finish_one(self, node);
 }
 
-bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
+bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
                             size_t bytes)
 {
     return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
@@ -168,81 +179,85 @@ bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcas
            ski_pe_has_handler(self, tail->handler) && ski_builtin_accepts(tail->handler, bytes);
 }
 
-/* One that came whole: it goes to the children first. */
-static void broadcast_arrived(struct ski_pe *self, skua_msg *msg,
-                              const struct ski_broadcast_tail *tail)
+/* Forwards a broadcast that arrived whole to the children, then runs its handler. */
+static void broadcast_accept(struct ski_pe *self, skua_msg *msg,
+                             const struct ski_broadcast_tail *tail)
 {
     struct ski_tree tree = ski_tree_at(self->pe, self->pes, tail->root, (int)ski_config.tree_arity);
-    uint64_t        name = ski_broadcast_node(self, &tree, tail);
+    uint64_t        handle = ski_broadcast_node(self, &tree, tail);
 
-    msg = broadcast_pass_on(self, msg, &tree, tail->handler, name);
-    broadcast_run_handler(self, msg, tail->handler, tail->root, name);
+    msg = broadcast_forward(self, msg, &tree, tail->handler, handle);
+    broadcast_run_handler(self, msg, tail->handler, tail->root, handle);
 }
 
-/* A message from this PE itself has been passed on: ski_broadcast_deliver(). */
+/* A message whose source is this PE comes from ski_broadcast_deliver(), which has forwarded it. */
 void ski_on_broadcast(skua_msg *msg)
 {
     struct ski_broadcast_tail tail = *broadcast_tail_of(msg);
 
     if (msg->source == ski_self->pe)
-        broadcast_run_handler(ski_self, msg, tail.handler, tail.root, tail.above);
-    else if (ski_broadcast_is_sound(ski_self, &tail, msg->bytes))
-        broadcast_arrived(ski_self, msg, &tail);
+        broadcast_run_handler(ski_self, msg, tail.handler, tail.root, tail.parent_node);
+    else if (ski_broadcast_is_valid(ski_self, &tail, msg->bytes))
+        broadcast_accept(ski_self, msg, &tail);
     else
         ski_net_drop(ski_self, msg);
 }
 
-/* By the table of handlers, as if the message had come whole: a PE may be in a state in which
- * broadcasts are kept for later. */
+/* Calls through the table of handlers, as if the message had arrived whole: the entry may be one
+ * that keeps broadcasts until the program has begun. */
 void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                            const struct ski_broadcast_tail *tail)
 {
-    ski_broadcast_pass_whole(self, msg, tree, tail, true);
-    broadcast_set_tail(msg, tail); /* its parent is this PE */
+    ski_assert(tail->parent == self->pe);
+    ski_broadcast_send_whole(self, msg, tree, tail, true);
+    broadcast_set_tail(msg, tail); /* tail->parent is this PE */
     self->handler[SKI_HANDLER_BROADCAST](msg);
 }
 
-/* At the root of a broadcast whose end is asked for: the node holds the message. */
+/* Runs the handler at the root of a broadcast whose end is awaited: the node has the message. */
 void ski_on_broadcast_here(skua_msg *msg)
 {
-    uint64_t                         name = *(const uint64_t *)skua_msg_data(msg);
+    uint64_t                         handle = *(const uint64_t *)skua_msg_data(msg);
     const struct ski_broadcast_node *node =
-        ski_slots_find(&ski_self->collectives->broadcasts, name);
+        ski_slots_find(&ski_self->collectives->broadcasts, handle);
 
     skua_msg_free(msg);
     if (node)
-        broadcast_run_handler(ski_self, node->msg, node->handler, ski_self->pe, name);
+        broadcast_run_handler(ski_self, node->msg, node->handler, ski_self->pe, handle);
 }
 
-/* A message with the name of @p node, as urgent as the user's. */
-static skua_msg *broadcast_carrier(struct ski_broadcast_node *node)
+/* Returns a message with the handle of @p node that has the priority of the user's message. */
+static skua_msg *broadcast_handle_msg(struct ski_broadcast_node *node)
 {
-    const skua_msg *like = node->msg;
-    skua_msg       *msg  = skua_msg_alloc_bits(sizeof node->name, 32 * (size_t)like->bit_room);
+    const skua_msg *model = node->msg;
+    skua_msg       *msg   = skua_msg_alloc_bits(sizeof node->handle, 32 * (size_t)model->bit_room);
 
-    *(uint64_t *)skua_msg_data(msg) = node->name;
-    msg->flags                      = like->flags;
-    msg->priority                   = like->priority;
-    msg->bit_words                  = like->bit_words;
-    memcpy(ski_msg_words(msg), ski_msg_words(node->msg), 4 * (size_t)like->bit_words);
+    *(uint64_t *)skua_msg_data(msg) = node->handle;
+    msg->flags                      = model->flags;
+    msg->priority                   = model->priority;
+    msg->bit_words                  = model->bit_words;
+    memcpy(ski_msg_words(msg), ski_msg_words(node->msg), 4 * (size_t)model->bit_words);
     return msg;
 }
 
-/* Whether the end of a broadcast of @p msg is to be known here, and what of the window becomes
- * free then. */
-static uint64_t broadcast_count(struct ski_pe *self, const skua_msg *msg, bool asked)
+/* Counts a broadcast of @p msg in the window.  Returns the bytes that its end releases, which may
+ * include earlier broadcasts; 0: its end is not awaited.  @p awaited: the program awaits the end.
+ */
+static uint64_t broadcast_charge_window(struct ski_pe *self, const skua_msg *msg, bool awaited)
 {
     struct ski_collectives *c    = self->collectives;
     uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->local_pes;
 
     c->in_flight += cost;
     if (msg->flags & SKI_MSG_SPECIAL)
-        return cost; /* it may overtake those before it */
-    cost      = c->untold + cost;
-    c->untold = asked || cost >= c->window / 8 ? 0 : cost;
-    return c->untold ? 0 : cost;
+        return cost; /* its priority may let it overtake earlier ones */
+    cost              = c->unacknowledged + cost;
+    c->unacknowledged = awaited || cost >= c->window / 8 ? 0 : cost;
+    return c->unacknowledged ? 0 : cost;
 }
 
+/* Sends a broadcast.  Its end is awaited if @p done does something or if @p cost, the bytes of the
+ * window to release, is not 0. */
 static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg,
                             skua_completion done, uint64_t cost)
 {
@@ -255,11 +270,12 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
         node->cost    = cost;
         node->handler = handler;
     }
-    msg = broadcast_pass_on(self, msg, &tree, handler, node ? node->name : 0);
+    msg = broadcast_forward(self, msg, &tree, handler, node ? node->handle : 0);
     if (node)
         node->msg = msg;
     if (node)
-        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL}, broadcast_carrier(node));
+        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL},
+                  broadcast_handle_msg(node));
     else {
         msg->handler = (uint16_t)handler;
         msg->source  = self->pe;
@@ -267,15 +283,16 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
     }
 }
 
+/* Sends a broadcast that is subject to flow control. */
 static void broadcast_begin_counted(struct ski_pe *self, uint32_t handler, skua_msg *msg,
                                     skua_completion done)
 {
-    uint64_t cost = broadcast_count(self, msg, done.kind != 0);
+    uint64_t cost = broadcast_charge_window(self, msg, done.kind != 0);
 
     broadcast_begin(self, handler, msg, done, cost);
 }
 
-/* A broadcast that found no room.  Its message counts as one that was sent (msg_counts.h). */
+/* A broadcast that found the window full.  Its message counts as sent (msg_counts.h). */
 struct broadcast_deferred {
     struct ski_deferred base;
     uint32_t            handler;
@@ -287,12 +304,14 @@ static void broadcast_begin_deferred(struct ski_pe *self, struct ski_deferred *b
 {
     struct broadcast_deferred *deferred = (struct broadcast_deferred *)base;
 
+    ski_assert(self->held > 0 && deferred->message.first);
     self->held--;
     broadcast_begin_counted(self, deferred->handler, deferred->message.first, deferred->done);
 }
 
-static SKI_COLD void broadcast_later(struct ski_pe *self, uint32_t handler, skua_msg *msg,
-                                     skua_completion done)
+/* Waits until the broadcast has begun, or queues it if the caller is a handler. */
+static SKI_COLD void broadcast_wait_or_defer(struct ski_pe *self, uint32_t handler, skua_msg *msg,
+                                             skua_completion done)
 {
     struct broadcast_deferred waiting, *deferred = &waiting;
     bool                      waits = ski_window_waits(self);
@@ -324,7 +343,7 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
         ski_ownership_send(self, SKI_RELEASE_BROADCAST, msg, handler.id,
                            __builtin_return_address(0), false);
     if (SKI_UNLIKELY(ski_window_full(self->collectives)))
-        broadcast_later(self, handler.id, msg, done);
+        broadcast_wait_or_defer(self, handler.id, msg, done);
     else
         broadcast_begin_counted(self, handler.id, msg, done);
 }

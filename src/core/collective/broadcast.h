@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * broadcast.h - messages to every PE: what goes with them, and large ones between hosts.
+ * broadcast.h - broadcasts: the tail of their messages, and segments of large ones between hosts.
  *
  * A large message without priority goes to a child on another host in *segments*.  The child
- * allocates the message with the first of them, receives each segment into its place there and
- * sends it on to its own children at once: so all levels of the tree move data at the same time.
- * The last segment makes the message an ordinary broadcast, which is delivered in that segment's
- * turn: order between PEs is what it would be if the message had come whole.
+ * allocates the message when the first segment arrives, receives each segment in place and
+ * forwards it to its own children at once, so that all levels of the tree transfer data at the
+ * same time.  The last segment makes the message an ordinary broadcast, which is delivered when
+ * that segment would be: the order of messages between two PEs does not depend on segmentation.
  *
- * Segments are read by the network from the message itself.  Where it has not read all of them
- * when the message is to be delivered, the handler gets a copy, and the message is freed later.
+ * The network reads segments from the message itself.  If it still reads when the message is
+ * delivered, the handler gets a copy, and the original is freed after the last read.
  *
- * On the wire:  struct ski_segment, then its part of the data.  The sender numbers its
- * transfers, and segments of one transfer come in order.  How long segments are follows from the
- * length of the message, so a receiver knows where each begins.  It allocates nothing and lets
- * nothing be written before the head of a segment is checked, and each place is written once.
+ * On the wire:  struct ski_segment, then the data of the segment.  The sender numbers its
+ * transfers, and the segments of a transfer arrive in order.  The length of segments follows from
+ * the length of the message, so a receiver knows where each segment begins.  A receiver checks the
+ * head of a segment before it allocates or writes anything, and writes each segment once.
  */
 #ifndef SKI_BROADCAST_H
 #define SKI_BROADCAST_H
@@ -25,27 +25,29 @@
 
 struct ski_pe;
 
-/* What the tree needs of a broadcast; it lies behind the data of a whole message. */
+/* What forwarding a broadcast needs; it lies behind the data of a whole message. */
 struct ski_broadcast_tail {
     int32_t  root;
     uint32_t handler;
     int32_t  parent;
-    uint32_t zero;
-    uint64_t above; /* the parent's name for its node; 0: the end is not asked for */
+    uint32_t reserved;    /* 0 */
+    uint64_t parent_node; /* handle of the parent's node; 0: the end is not awaited */
 };
 
-_Static_assert(sizeof(struct ski_broadcast_tail) == SKI_MSG_TAIL_BYTES, "has a place in messages");
+_Static_assert(sizeof(struct ski_broadcast_tail) == SKI_MSG_TAIL_BYTES,
+               "a tail fits behind a message");
 
+/* The head of a segment on the wire. */
 struct ski_segment {
-    uint64_t                  bytes;          /* of the message */
-    uint64_t                  offset, length; /* of the segment in it */
-    uint64_t                  number;         /* of the transfer, among the sender's */
-    struct ski_broadcast_tail tail;           /* `above` in the last segment alone */
+    uint64_t                  bytes;          /* of the whole message */
+    uint64_t                  offset, length; /* of the segment in the message */
+    uint64_t                  number;         /* of the transfer, given by the sender */
+    struct ski_broadcast_tail tail;           /* `parent_node` is set in the last segment only */
 };
 
 /* ---- segments (broadcast_segment.c) ------------------------------------------ */
 
-/** Returns whether @p msg goes to other hosts in segments. */
+/** Returns whether @p msg is sent to other hosts in segments. */
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg);
 
 /** Sends @p msg to the children of @p tree on other hosts.  Returns the message to deliver here:
@@ -53,41 +55,41 @@ bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg);
 skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                             const struct ski_broadcast_tail *tail);
 
-/** Frees the records of transfers that are in flight at the end. */
+/** Frees the transfers that are in flight when the job ends. */
 void ski_segments_destroy(struct ski_pe *self);
 
 /** Returns how many bytes of a segment, whose packet has the header @p msg and begins with
- *  @p data, are to be received at *@p to; 0: it is to be received as any other packet. */
+ *  @p data, are received in place, at *@p to.  0: the packet is received as any other one. */
 size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
-/** Makes the message that stands for a segment whose bytes are in their place; NULL: they are not
- *  @p whole, and may come again. */
+/** Returns a message that represents a segment received in place.  NULL: the segment was not
+ *  received @p whole; its sender may repeat it. */
 skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const char *data,
                              bool whole);
 
 /* ---- trees (broadcast.c) ------------------------------------------------------- */
 
-/** Returns whether a broadcast of @p bytes can have been sent: not back to its root, and for a
- *  handler that may have it. */
-bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
+/** Returns whether a broadcast of @p bytes with @p tail is valid: its root and its parent exist, it
+ *  does not return to its root, and its handler accepts it. */
+bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
                             size_t bytes);
 
-/** Makes the node of this PE for a broadcast whose end is asked for.  Returns its name; 0: the end
- *  is not asked for. */
+/** Adds the node of this PE for a broadcast whose end is awaited.  Returns its handle, or 0 if the
+ *  end is not awaited. */
 uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
                             const struct ski_broadcast_tail *tail);
 
-/** Copies @p msg, with its priority and with @p tail behind it. */
+/** Returns a copy of @p msg with its priority and with @p tail behind its data. */
 skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail);
 
-/** Delivers @p msg, which has come in segments and has room for @p tail.  Children on this host
- *  get copies of it; @p tail->above is the name of this PE's own node. */
+/** Delivers @p msg, which has arrived in segments and has room for @p tail, and sends copies to the
+ *  children on this host.  @p tail->parent_node is the handle of this PE's own node. */
 void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                            const struct ski_broadcast_tail *tail);
 
-/** Sends whole copies of @p msg to the children of @p tree; if @p near, to those on this host
- *  alone. */
-void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+/** Sends whole copies of @p msg to the children of @p tree, or, if @p near, only to those on this
+ *  host. */
+void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                               const struct ski_broadcast_tail *tail, bool near);
 
 #endif

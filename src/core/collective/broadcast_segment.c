@@ -2,6 +2,7 @@
 /* broadcast_segment.c - large broadcasts between hosts (see broadcast.h). */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/broadcast.h"
@@ -11,35 +12,36 @@
 #include "core/message/message.h"
 #include "transport/driver.h"
 
-#define SEGMENT_LEAST ((size_t)128 << 10)
+#define SEGMENT_LEAST ((size_t)128 << 10) /* bytes of a segment that is not the last */
 #define SEGMENT_MOST  ((size_t)512 << 10)
-#define SEGMENT_LINE  ((size_t)4 << 10) /* segments begin at multiples of it */
-#define SEGMENTS      4                 /* of a message that is not large, or fewer */
+#define SEGMENT_LINE  ((size_t)4 << 10) /* segments begin at multiples of this */
+#define SEGMENT_COUNT 4                 /* segments of a message, if their size allows it */
 
 _Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_LEAST, "see builtin.h");
-_Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver looks at no more");
+_Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver passes the whole head");
 
-/* A message that comes or goes in segments. */
+/* A message that this PE receives, forwards or sends in segments. */
 struct ski_transfer {
-    struct ski_transfer *next, **at;
-    int32_t              parent;  /* the PE that it comes from, or -1            */
-    int32_t              root;    /* of the broadcast ...                        */
-    uint32_t             handler; /* ... and what it is for, if it comes         */
-    uint64_t             number;  /* that the parent gave it                     */
-    uint64_t             sent_as; /* its number at this PE's children            */
-    skua_msg            *msg;
-    size_t               got;       /* bytes that have come                        */
-    size_t               sending;   /* segments that the network still reads       */
-    bool                 released;  /* they are all that the message is needed for */
-    uint8_t              claimed[]; /* a bit for each segment that is, or is being, written */
+    struct ski_transfer  *next;
+    struct ski_transfer **link;         /* the pointer to this transfer                   */
+    int32_t               parent;       /* the PE that sends it, or -1 at the root        */
+    int32_t               root;         /* of the broadcast; not set at the root          */
+    uint32_t              handler;      /* of the broadcast; not set at the root          */
+    uint64_t              number;       /* of the transfer from the parent                */
+    uint64_t              child_number; /* of the transfer to this PE's children          */
+    skua_msg             *msg;
+    size_t                received;  /* bytes, in order                                */
+    size_t                sending;   /* segments that the network still reads          */
+    bool                  released;  /* the message is needed for these segments only  */
+    uint8_t               claimed[]; /* a bit for each segment that has been or is being received */
 };
 
-/* A segment that the network reads from its message. */
+/* A segment that the network reads from the message of its transfer. */
 struct segment_out {
-    struct ski_net_done  done; /* first */
+    struct ski_net_done  done; /* the first member */
     struct ski_pe       *self;
     struct ski_transfer *transfer;
-    skua_msg            *msg; /* that this lies in, behind the head of the segment */
+    skua_msg            *msg; /* with the head of the segment; this structure lies behind that */
 };
 
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
@@ -48,10 +50,11 @@ bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
            !msg->bit_room && !(msg->flags & SKI_MSG_SPECIAL);
 }
 
-/* Many small segments cost more than they gain from each other. */
+/* Returns the bytes of a segment of a message of @p bytes.  Many small segments cost more than
+ * their overlap gains. */
 static size_t segment_bytes(size_t bytes)
 {
-    size_t part = bytes / SEGMENTS / SEGMENT_LINE * SEGMENT_LINE;
+    size_t part = bytes / SEGMENT_COUNT / SEGMENT_LINE * SEGMENT_LINE;
 
     if (part < SEGMENT_LEAST)
         return SEGMENT_LEAST;
@@ -60,42 +63,48 @@ static size_t segment_bytes(size_t bytes)
 
 /* ---- transfers --------------------------------------------------------------- */
 
-/* Adds a transfer with bits for @p segments that come. */
-static struct ski_transfer *transfer_new(struct ski_pe *self, skua_msg *msg, size_t segments)
+/* Adds a transfer of @p msg with room to claim @p segments. */
+static struct ski_transfer *segment_transfer_new(struct ski_pe *self, skua_msg *msg,
+                                                 size_t segments)
 {
     struct ski_transfer *t = ski_calloc(1, sizeof *t + (segments + 7) / 8);
 
-    t->next    = self->collectives->transfers;
-    t->at      = &self->collectives->transfers;
-    t->parent  = -1;
-    t->sent_as = self->collectives->transfers_sent++;
-    t->msg     = msg;
+    t->next         = self->collectives->transfers;
+    t->link         = &self->collectives->transfers;
+    t->parent       = -1;
+    t->child_number = self->collectives->transfers_sent++;
+    t->msg          = msg;
     if (t->next)
-        t->next->at = &t->next;
+        t->next->link = &t->next;
     return self->collectives->transfers = t;
 }
 
-static void transfer_free(struct ski_transfer *t)
+/* Removes @p t and frees it, without its message. */
+static void segment_transfer_free(struct ski_transfer *t)
 {
-    *t->at = t->next;
+    ski_assert(*t->link == t);
+    *t->link = t->next;
     if (t->next)
-        t->next->at = t->at;
+        t->next->link = t->link;
     free(t);
 }
 
 void ski_segments_destroy(struct ski_pe *self)
 {
     while (self->collectives->transfers)
-        transfer_free(self->collectives->transfers);
+        segment_transfer_free(self->collectives->transfers);
 }
 
-/* Ends @p t.  Returns its message, or a copy while the network reads from that. */
-static skua_msg *transfer_release(struct ski_transfer *t, const struct ski_broadcast_tail *tail)
+/* Ends @p t.  Returns its message, or a copy with @p tail if the network still reads from the
+ * message. */
+static skua_msg *segment_transfer_release(struct ski_transfer             *t,
+                                          const struct ski_broadcast_tail *tail)
 {
     skua_msg *msg = t->msg;
 
+    ski_assert(!t->released);
     if (t->sending == 0) {
-        transfer_free(t);
+        segment_transfer_free(t);
         return msg;
     }
     t->released = true;
@@ -104,21 +113,23 @@ static skua_msg *transfer_release(struct ski_transfer *t, const struct ski_broad
 
 /* ---- sending ----------------------------------------------------------------- */
 
+/* Notes that the network has read a segment. */
 static void segment_out_done(struct ski_net_done *done, skua_status_t status)
 {
     struct segment_out  *out  = (struct segment_out *)done;
     struct ski_pe       *self = out->self;
     struct ski_transfer *t    = out->transfer;
 
-    (void)status; /* a peer that is lost is reported elsewhere */
+    (void)status; /* the loss of a peer is reported elsewhere */
     ski_pool_free(&self->pool, out->msg);
+    ski_assert(t->sending > 0);
     if (--t->sending > 0 || !t->released)
         return;
     ski_pool_free(&self->pool, t->msg);
-    transfer_free(t);
+    segment_transfer_free(t);
 }
 
-/* Returns a message with the head of a segment, and room for @p more bytes. */
+/* Returns a message with the head of a segment and room for @p more bytes. */
 static skua_msg *segment_msg(const struct ski_pe *self, const struct ski_segment *segment,
                              size_t more)
 {
@@ -130,22 +141,24 @@ static skua_msg *segment_msg(const struct ski_pe *self, const struct ski_segment
     return msg;
 }
 
+/* Returns the data of a segment in the message of its transfer. */
 static const char *segment_data(const struct ski_transfer *t, const struct ski_segment *segment)
 {
     return (const char *)skua_msg_data(t->msg) + segment->offset;
 }
 
-/* Lets the network read a segment from its message; false: it cannot now. */
-static bool segment_lend(struct ski_pe *self, struct ski_transfer *t, int pe,
-                         const struct ski_segment *segment)
+/* Sends a segment that the network reads from the message of its transfer.  False: the network
+ * cannot take it now. */
+static bool segment_send_in_place(struct ski_pe *self, struct ski_transfer *t, int pe,
+                                  const struct ski_segment *segment)
 {
     skua_msg           *msg = segment_msg(self, segment, sizeof(struct segment_out));
     struct segment_out *out =
         (struct segment_out *)(void *)((char *)skua_msg_data(msg) + sizeof *segment);
 
     *out       = (struct segment_out){{segment_out_done}, self, t, msg};
-    msg->bytes = sizeof *segment + segment->length; /* on the way */
-    t->sending++;                                   /* it may be done before the call returns */
+    msg->bytes = sizeof *segment + segment->length; /* on the wire */
+    t->sending++; /* segment_out_done() may be called before the call returns */
     if (ski_net_send_split(self, pe, msg, segment_data(t, segment), segment->length, &out->done))
         return true;
     t->sending--;
@@ -153,23 +166,24 @@ static bool segment_lend(struct ski_pe *self, struct ski_transfer *t, int pe,
     return false;
 }
 
+/* Sends a segment to @p pe, as a copy if the network cannot read it in place. */
 static void segment_send(struct ski_pe *self, struct ski_transfer *t, int pe,
                          const struct ski_segment *segment)
 {
     skua_msg *msg;
 
-    if (ski_net_driver()->send_split && segment_lend(self, t, pe, segment))
+    if (ski_net_driver()->send_split && segment_send_in_place(self, t, pe, segment))
         return;
     msg = segment_msg(self, segment, segment->length);
     memcpy((char *)skua_msg_data(msg) + sizeof *segment, segment_data(t, segment), segment->length);
     ski_msg_post(self, pe, SKI_HANDLER_BROADCAST_SEGMENT, msg);
 }
 
-/* Sends a segment, which is here, to the children of @p tree on other hosts. */
-static void segment_pass(struct ski_pe *self, struct ski_transfer *t, const struct ski_tree *tree,
-                         struct ski_segment segment)
+/* Sends a segment, which has been received, to the children of @p tree on other hosts. */
+static void segment_forward(struct ski_pe *self, struct ski_transfer *t,
+                            const struct ski_tree *tree, struct ski_segment segment)
 {
-    segment.number = t->sent_as;
+    segment.number = t->child_number;
     for (int i = 0; i < tree->children; i++) {
         int pe = ski_tree_child(tree, i);
 
@@ -181,32 +195,33 @@ static void segment_pass(struct ski_pe *self, struct ski_transfer *t, const stru
 skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                             const struct ski_broadcast_tail *tail)
 {
-    struct ski_transfer *t       = transfer_new(self, msg, 0);
+    struct ski_transfer *t       = segment_transfer_new(self, msg, 0);
     struct ski_segment   segment = {.bytes = msg->bytes, .tail = *tail};
     size_t               most    = segment_bytes(msg->bytes);
 
     for (; segment.offset < segment.bytes; segment.offset += segment.length) {
         uint64_t left = segment.bytes - segment.offset;
 
-        segment.length     = left < most ? left : most;
-        segment.tail.above = segment.length == left ? tail->above : 0;
-        segment_pass(self, t, tree, segment);
+        segment.length           = left < most ? left : most;
+        segment.tail.parent_node = segment.length == left ? tail->parent_node : 0;
+        segment_forward(self, t, tree, segment);
     }
-    msg = transfer_release(t, tail);
-    msg->flags &= (uint8_t)~SKI_MSG_TAIL; /* a copy has one */
+    msg = segment_transfer_release(t, tail);
+    msg->flags &= (uint8_t)~SKI_MSG_TAIL; /* a copy has a tail */
     return msg;
 }
 
 /* ---- receiving --------------------------------------------------------------- */
 
+/* Returns the place of this PE in the tree of @p root. */
 static struct ski_tree segment_tree(const struct ski_pe *self, int root)
 {
     return ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
 }
 
-/* Returns whether a segment lies where the sender of such a message would have begun one, and is as
- * long as it would have been. */
-static bool segment_fits(const struct ski_pe *self, const struct ski_segment *segment)
+/* Returns whether the offset and the length of a segment are what a sender computes for segments
+ * of a message of this size. */
+static bool segment_range_valid(const struct ski_pe *self, const struct ski_segment *segment)
 {
     size_t most = segment_bytes(segment->bytes), left;
 
@@ -217,23 +232,24 @@ static bool segment_fits(const struct ski_pe *self, const struct ski_segment *se
     return segment->length == (left < most ? left : most);
 }
 
-/* Returns whether @p msg, or its header, is one of a segment that its sender could have sent. */
-static bool segment_possible(const struct ski_pe *self, const skua_msg *msg,
+/* Returns whether the source of @p msg, which may be a header alone, could have sent @p segment. */
+static bool segment_is_valid(const struct ski_pe *self, const skua_msg *msg,
                              const struct ski_segment *segment)
 {
     struct ski_tree tree;
 
     if (segment->tail.parent != msg->source || segment->length != msg->bytes - sizeof *segment ||
-        !segment_fits(self, segment) ||
-        !ski_broadcast_is_sound(self, &segment->tail, segment->bytes))
+        !segment_range_valid(self, segment) ||
+        !ski_broadcast_is_valid(self, &segment->tail, segment->bytes))
         return false;
     tree = segment_tree(self, segment->tail.root);
     return ski_tree_parent(&tree) == msg->source;
 }
 
-/* Returns the transfer that a segment belongs to, or NULL.  A PE receives few at a time. */
-static struct ski_transfer *transfer_find(const struct ski_pe      *self,
-                                          const struct ski_segment *segment)
+/* Returns the transfer that a segment belongs to, or NULL.  A PE receives few transfers at a time,
+ * so a list is enough. */
+static struct ski_transfer *segment_transfer_find(const struct ski_pe      *self,
+                                                  const struct ski_segment *segment)
 {
     struct ski_transfer *t = self->collectives->transfers;
 
@@ -242,12 +258,14 @@ static struct ski_transfer *transfer_find(const struct ski_pe      *self,
     return t;
 }
 
-static struct ski_transfer *transfer_begin(struct ski_pe *self, const struct ski_segment *segment)
+/* Begins the transfer of which @p segment is the first segment. */
+static struct ski_transfer *segment_transfer_begin(struct ski_pe            *self,
+                                                   const struct ski_segment *segment)
 {
     size_t               room = ((segment->bytes + 7) & ~(uint64_t)7) + SKI_MSG_TAIL_BYTES;
     size_t               most = segment_bytes(segment->bytes);
     struct ski_transfer *t =
-        transfer_new(self, skua_msg_alloc(room), (segment->bytes + most - 1) / most);
+        segment_transfer_new(self, skua_msg_alloc(room), (segment->bytes + most - 1) / most);
 
     t->msg->bytes = segment->bytes;
     t->parent     = segment->tail.parent;
@@ -257,19 +275,20 @@ static struct ski_transfer *transfer_begin(struct ski_pe *self, const struct ski
     return t;
 }
 
-/* Returns the byte with the bit of a segment, which is *@p bit. */
-static uint8_t *segment_claim(struct ski_transfer *t, const struct ski_segment *segment,
-                              uint8_t *bit)
+/* Returns the byte of t->claimed that has the bit of a segment; *@p bit is that bit. */
+static uint8_t *segment_claim_byte(struct ski_transfer *t, const struct ski_segment *segment,
+                                   uint8_t *bit)
 {
     size_t i = segment->offset / segment_bytes(segment->bytes);
 
+    ski_assert(segment->bytes == t->msg->bytes && segment->offset < segment->bytes);
     *bit = (uint8_t)(1 << i % 8);
     return &t->claimed[i / 8];
 }
 
-/* Reads and checks the head of a segment and claims its place, once: no other is written there,
- * and the message is not delivered before.  The first segment begins a transfer.  NULL: it is not
- * a segment that is missing. */
+/* Reads and checks the head of a segment and claims the segment, so that no other packet writes it.
+ * The first segment begins its transfer.  Returns the transfer, or NULL if the segment is not one
+ * that is missing. */
 static struct ski_transfer *segment_read(struct ski_pe *self, const skua_msg *msg, const char *data,
                                          struct ski_segment *segment)
 {
@@ -277,15 +296,15 @@ static struct ski_transfer *segment_read(struct ski_pe *self, const skua_msg *ms
     uint8_t             *claimed, bit;
 
     memcpy(segment, data, sizeof *segment);
-    if (!segment_possible(self, msg, segment))
+    if (!segment_is_valid(self, msg, segment))
         return NULL;
-    t = transfer_find(self, segment);
+    t = segment_transfer_find(self, segment);
     if (!t && segment->offset == 0)
-        t = transfer_begin(self, segment);
+        t = segment_transfer_begin(self, segment);
     if (!t || t->msg->bytes != segment->bytes || t->root != segment->tail.root ||
         t->handler != segment->tail.handler)
         return NULL;
-    claimed = segment_claim(t, segment, &bit);
+    claimed = segment_claim_byte(t, segment, &bit);
     if (*claimed & bit)
         return NULL;
     *claimed |= bit;
@@ -298,12 +317,12 @@ size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *d
     struct ski_transfer *t = segment_read(self, msg, data, &segment);
 
     if (!t)
-        return 0; /* it is wrong, or its transfer has not begun: its handler will see */
+        return 0; /* the segment is invalid, or its transfer has not begun: its handler decides */
     *to = (char *)skua_msg_data(t->msg) + segment.offset;
     return segment.length;
 }
 
-/* A message from this PE itself: none such comes from another. */
+/* The message has this PE as its source, which no packet from another PE has. */
 skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole)
 {
     struct ski_segment   segment;
@@ -313,16 +332,16 @@ skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const cha
     memcpy(&segment, data, sizeof segment);
     if (whole)
         return segment_msg(self, &segment, 0);
-    t = segment_possible(self, msg, &segment) ? transfer_find(self, &segment) : NULL;
+    t = segment_is_valid(self, msg, &segment) ? segment_transfer_find(self, &segment) : NULL;
     if (t && t->msg->bytes == segment.bytes) {
-        claimed = segment_claim(t, &segment, &bit);
+        claimed = segment_claim_byte(t, &segment, &bit);
         *claimed &= (uint8_t)~bit;
     }
     return NULL;
 }
 
-/* Puts the bytes that @p msg brings into their place, if they are not there.  NULL: something is
- * wrong. */
+/* Copies the data of @p msg to the message of its transfer, unless it was received in place.
+ * Returns the transfer, or NULL if the segment is invalid or out of order. */
 static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
                                            struct ski_segment *segment)
 {
@@ -332,19 +351,20 @@ static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
 
     if (placed) {
         memcpy(segment, data, sizeof *segment);
-        t           = transfer_find(self, segment);
+        t           = segment_transfer_find(self, segment);
         msg->source = segment->tail.parent;
     } else {
         t = segment_read(self, msg, data, segment);
     }
-    if (!t || t->got != segment->offset) {
+    if (!t || t->received != segment->offset) {
         ski_net_drop(self, msg);
         return NULL;
     }
     if (!placed)
         memcpy((char *)skua_msg_data(t->msg) + segment->offset, data + sizeof *segment,
                segment->length);
-    t->got += segment->length;
+    t->received += segment->length;
+    ski_assert(t->received <= t->msg->bytes);
     skua_msg_free(msg);
     return t;
 }
@@ -359,12 +379,13 @@ void ski_on_broadcast_segment(skua_msg *msg)
 
     if (!t)
         return;
-    tree                = segment_tree(self, segment.tail.root);
-    last                = t->got == segment.bytes;
-    segment.tail.above  = last ? ski_broadcast_node(self, &tree, &segment.tail) : 0;
-    segment.tail.zero   = 0;
-    segment.tail.parent = self->pe;
-    segment_pass(self, t, &tree, segment);
+    tree                     = segment_tree(self, segment.tail.root);
+    last                     = t->received == segment.bytes;
+    segment.tail.parent_node = last ? ski_broadcast_node(self, &tree, &segment.tail) : 0;
+    segment.tail.reserved    = 0;
+    segment.tail.parent      = self->pe;
+    segment_forward(self, t, &tree, segment);
     if (last)
-        ski_broadcast_deliver(self, transfer_release(t, &segment.tail), &tree, &segment.tail);
+        ski_broadcast_deliver(self, segment_transfer_release(t, &segment.tail), &tree,
+                              &segment.tail);
 }

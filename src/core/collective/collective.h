@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective.h - what a PE remembers of the collectives in flight, and their flow control.
+ * collective.h - the state of the collectives of a PE, and their flow control.
  *
- * Reductions are numbered by each PE in the order of its calls, which is the same everywhere
- * (reduction.h).  Broadcasts need no table: a node of one that is to be acknowledged lives as
- * long as its children work (broadcast.c).
+ * Each PE numbers its reductions in the order of its calls, which is the same on all PEs
+ * (reduction.h).  Broadcasts have no numbers: a broadcast whose end is awaited has a node on each
+ * PE, which lives until the PE's children have finished (broadcast.c).
  *
- * Flow control (collective_window.c).  What a PE has called and what is not over yet occupies
- * memory: on this PE, and on those that its contributions and messages wait at.  It is counted in
- * bytes, and a call that finds the *window* full does not begin: in start() and in a user thread
- * the call waits; in a handler, which must not be interrupted by other handlers, the call returns
- * and what it was given is kept aside, outside of the arena, until there is room.
+ * Flow control (collective_window.c).  A call in flight occupies memory: on the PE that made it and
+ * on the PEs where its contributions and messages wait.  Each PE counts the bytes of its calls in
+ * flight.  A call that finds the *window* full does not begin.  In start() and in a user thread the
+ * call waits.  A handler must not be interrupted by other handlers, so a call in a handler returns
+ * at once; its arguments are kept, outside of the arena, until there is room.
  *
- * A call leaves the count
- *      allreduce, barrier      when its result is here
- *      reduce, at the root     when its result is here
- *      reduce, elsewhere       when the next PE towards the root has combined it and said so: a
- *                              *credit*.  Credits are gathered up to an eighth of a window,
- *                              unless a contribution asks: once a quarter of the window is used
- *      broadcast               when all handlers have returned, which is asked for once in an
- *                              eighth of a window; it tells of those before it as well
+ * The bytes of a call leave the count
+ *      allreduce, barrier      when its result has arrived
+ *      reduce, at the root     when its result has arrived
+ *      reduce, elsewhere       when the next PE towards the root has combined the contribution and
+ *                              has sent a *credit*.  A PE accumulates the credits for another PE up
+ *                              to an eighth of a window.  Once a quarter of the sender's window is
+ *                              used, its contributions request their credit at once.
+ *      broadcast               when all handlers have returned.  An acknowledgement is requested
+ *                              once for every eighth of a window; it covers the broadcasts before
  *
- * So at most a window and one call more per PE is in flight.  Calls that wait begin when half of
- * the window is free.  That comes: less than a quarter did not ask for credits, less than an eighth
- * are broadcasts whose end was not asked for, and the rest is answered as soon as it is over.
- * Calls begin in the order in which they were made: of the reductions that are not over, the one
- * with the least number has begun wherever it was called, and so will be over.
+ * So each PE has at most a window and one more call in flight.  Deferred calls begin when half of
+ * the window is free.  This always happens: less than a quarter of the window are contributions
+ * that did not request credits, less than an eighth are broadcasts without an acknowledgement, and
+ * all other calls leave the count as soon as they are over.  Calls begin in the order in which they
+ * were made, so of the reductions in flight the one with the least number has begun on every PE
+ * that has called it, and completes once all PEs have called it.
  */
 #ifndef SKI_COLLECTIVE_H
 #define SKI_COLLECTIVE_H
@@ -47,132 +49,147 @@ struct ski_reduction_board;
 struct ski_board_peer;
 struct ski_transfer;
 
-#define SKI_CREDITORS    64  /* PEs whose credits a PE gathers; a power of two */
-#define SKI_CREDIT_LEAST 8   /* of a credit on the wire */
-#define SKI_CALL_COST    256 /* what a call occupies beside its data */
+#define SKI_CREDITORS    64  /* PEs for which a PE accumulates credits; a power of two */
+#define SKI_CREDIT_LEAST 8   /* bytes of a credit on the wire */
+#define SKI_CALL_COST    256 /* bytes that a call occupies beside its data */
 
-/* Credits that a PE has for another one and has not sent. */
+/* The credits for another PE that have not been sent. */
 struct ski_creditor {
     int32_t  pe;
     uint64_t bytes;
 };
 
+/* The collectives of a PE. */
 struct ski_collectives {
     /* reductions */
-    uint64_t               next;   /* number of the next one                        */
-    uint64_t               calls;  /* reductions and barriers this PE has called    */
-    struct ski_reduction **slot;   /* those in flight: n is in slot n modulo slots  */
-    size_t                 slots;  /* a power of two, or 0                          */
-    int                    levels; /* rounds of a reduction (reduction_order.h)              */
-    struct ski_reduction  *spare;  /* records to be used again                      */
-    struct ski_split      *splits; /* large calls in flight                         */
+    uint64_t               next;         /* number of the next reduction                     */
+    uint64_t               calls;        /* reductions and barriers that this PE has called  */
+    struct ski_reduction **table;        /* in flight: number n is entry n modulo table_size */
+    size_t                 table_size;   /* a power of two, or 0                             */
+    int                    levels;       /* rounds of a reduction (reduction_order.h)        */
+    struct ski_reduction  *free_records; /* records that can be reused                       */
+    struct ski_split      *splits;       /* split calls in flight                            */
 
     /* small reductions (reduction_slot.h) */
-    uint64_t                    small_calls;        /* that this PE has made                   */
-    uint64_t                    small_begun;        /* those among them that have begun        */
-    uint64_t                    published_low;      /* in our board                            */
-    struct ski_reduction       *small, **small_end; /* those in flight, in their order    */
-    struct ski_reduction_board *board;              /* ours, or NULL                           */
-    struct ski_board_peer      *peers;              /* by index on the host                    */
+    uint64_t                    small_calls;        /* number of the next small call */
+    uint64_t                    small_begun;        /* number of the next small call that begins */
+    uint64_t                    published_low;      /* the `low` of this PE's board */
+    struct ski_reduction       *small, **small_end; /* small calls in flight, in their order */
+    struct ski_reduction_board *board;              /* of this PE, or NULL */
+    struct ski_board_peer      *peers;              /* boards of other PEs, by index on the host */
+
     /* broadcasts */
-    struct ski_slots     broadcasts;     /* nodes of those that are waited for        */
-    struct ski_transfer *transfers;      /* broadcasts in segments that are in flight */
-    uint64_t             transfers_sent; /* ever */
+    struct ski_slots     broadcasts;     /* nodes of broadcasts whose end is awaited */
+    struct ski_transfer *transfers;      /* segmented broadcasts in flight */
+    uint64_t             transfers_sent; /* number of the next transfer */
 
     /* flow control */
-    uint64_t             window;                   /* bytes */
-    uint64_t             in_flight;                /* bytes */
-    bool                 draining;                 /* deferred calls are being begun */
-    struct ski_deferred *deferred, **deferred_end; /* calls that found it full, in their order */
-    uint64_t             untold;                   /* bytes of broadcasts that asked for no end */
-    struct ski_creditor  creditor[SKI_CREDITORS];
+    uint64_t              window;    /* bytes that may be in flight */
+    uint64_t              in_flight; /* bytes of calls in flight */
+    bool                  draining;  /* ski_window_open() begins deferred calls */
+    struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
+    struct ski_deferred **deferred_end;
+    uint64_t              unacknowledged; /* bytes of broadcasts since the last acknowledged one */
+    struct ski_creditor   creditor[SKI_CREDITORS];
 };
 
-/** Allocates the state of collectives of a PE, and frees it. */
+/** Allocates the collectives of @p self. */
 void ski_collectives_init(struct ski_pe *self);
+
+/** Frees the collectives of a PE, with all calls in flight. */
 void ski_collectives_destroy(struct ski_collectives *collectives);
 
-/** The records and large calls of reductions that are in flight at the end. */
+/** Frees the records and the split calls of reductions that are in flight when the job ends. */
 void ski_reductions_destroy(struct ski_collectives *collectives);
 
 /* ---- flow control ---------------------------------------------------------- */
 
-/** Whether a call must not begin now: there is no room, or others wait for it. */
+/** Returns whether a call must wait: the window is full, or earlier calls wait for room. */
 static inline bool ski_window_full(const struct ski_collectives *c)
 {
     return c->in_flight >= c->window || c->deferred;
 }
 
-/** Whether a contribution asks for its credit at once. */
-static inline bool ski_window_asks(const struct ski_collectives *c)
+/** Returns whether a contribution requests its credit at once. */
+static inline bool ski_window_wants_credit(const struct ski_collectives *c)
 {
     return c->in_flight >= c->window / 4;
 }
 
-/** A call that found the window full.  What it consists of, behind this, is the caller's. */
+/** A call that found the window full.  It is the first member of a structure of its kind. */
 struct ski_deferred {
     struct ski_deferred *next;
     void (*begin)(struct ski_pe *self, struct ski_deferred *call);
-    bool  waits, begun;
-    void *waiters;
+    bool  waits;   /* its caller waits and owns its memory */
+    bool  begun;   /* `begin` has returned                 */
+    void *waiters; /* the caller, for ski_wait_on()        */
 };
 
-/** Whether the caller is one that waits: start(), or a user thread.  Handlers do not. */
+/** Returns whether the caller may wait for room: it is start() or a user thread, not a handler. */
 bool ski_window_waits(const struct ski_pe *self);
 
-/** Wait until @p call, which may lie on the stack, has begun, or the job ends.  It is begun by
- *  whatever makes room, not by the caller: handlers that wait for a later call may lie above the
- *  caller on the PE's stack. */
+/** Waits until @p call, which may lie on the stack, has begun, or the job ends.  ski_window_open()
+ *  begins it, not the caller: handlers that wait for a later call may lie above the caller on the
+ *  PE's stack. */
 void ski_window_wait(struct ski_pe *self, struct ski_deferred *call);
 
-/** Keep @p call, of ski_malloc(), until there is room; it is freed when it has begun. */
+/** Queues @p call, which was allocated by ski_malloc(), until there is room; frees it when it has
+ *  begun. */
 void ski_window_defer(struct ski_pe *self, struct ski_deferred *call);
 
+/** Returns the bytes of the window that a call with @p bytes of data takes. */
 static inline uint64_t ski_call_cost(size_t bytes)
 {
     return bytes + SKI_CALL_COST;
 }
 
-/** Something of @p cost bytes is over; ski_window_open() follows once the PE's state is
- *  consistent, for it begins calls. */
+/** Returns @p cost bytes of the window, since a call is over.  @p what and @p source, for errors,
+ *  are the kind of the packet that reports this and the PE that sent it.  The caller calls
+ * ski_window_open() once the state of the PE is consistent. */
 void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source);
+
+/** Begins deferred calls if at least half of the window is free. */
 void ski_window_open(struct ski_pe *self);
 
-/** A contribution of @p pe was combined here; @p now: it asked to be told at once. */
+/** Grants @p pe a credit of @p cost bytes for a contribution that was combined.  The credit is sent
+ *  at once if @p now, else with later ones. */
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */
 
-/** The handler that a message of SKI_HANDLER_BROADCAST runs on each PE. */
+/** Returns the handler that @p msg, of SKI_HANDLER_BROADCAST, is delivered to on each PE. */
 uint32_t ski_broadcast_handler(skua_msg *msg);
 
-/** skua_broadcast() of the runtime's own, which is not counted and never waits. */
+/** Broadcasts @p msg of the runtime itself: outside of flow control, so it never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 
 /* ---- operators (reduction_op.c) ------------------------------------------------------ */
 
-/** The function of an operator, or NULL if @p op is none for @p type. */
+/** Returns the function of operator @p op, or NULL if it is not defined for @p type. */
 skua_op_fn ski_op_function(skua_op op, skua_type type);
 
-/** Make a contribution what the operator works on: truth values are 0 or 1. */
+/** Converts a contribution to what operator @p op works on: logical operators need 0 or 1. */
 void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type);
 
-/** Whether elements may be combined piece by piece: not those of registered operators, which
- *  may belong together. */
+/** Returns whether @p op treats each element on its own, so that arrays may be combined in pieces.
+ *  Registered operators do not: their elements may belong together. */
 bool ski_op_splits(skua_op op);
 
+/** Returns the name of @p op for errors; an operator that does not exist has one, too. */
 const char *ski_op_name(skua_op op);
+
+/** Returns the name of @p type for errors; a type that does not exist has one, too. */
 const char *ski_type_name(skua_type type);
 
-/** Return the binary logarithm of the bytes of an element of @p type, which exists: dividing by
- *  its size is a shift. */
+/** Returns the binary logarithm of the bytes of an element of @p type, which must exist: dividing
+ * by the size is a shift. */
 static inline unsigned ski_type_shift(skua_type type)
 {
     static const uint8_t shifts[] = {2, 3, 3, 2, 3, 3, 4, 0};
     return shifts[type];
 }
 
-/** Return the bytes of an element; 0: there is no such type. */
+/** Returns the bytes of an element of @p type, or 0 if there is no such type. */
 static inline size_t ski_type_size(skua_type type)
 {
     return (unsigned)type <= SKUA_BYTE ? (size_t)1 << ski_type_shift(type) : 0;

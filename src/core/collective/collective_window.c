@@ -2,6 +2,7 @@
 /* collective_window.c - flow control of collectives (see collective.h). */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/collective.h"
@@ -14,12 +15,12 @@
 #include "core/message/message.h"
 #include "core/sched/wait.h"
 
-#define PART_OF_ARENA 8 /* all windows of a host together take at most this part of it */
+#define WINDOW_ARENA_DIVISOR 8 /* the windows of a host take at most this fraction of its arena */
 
 void ski_collectives_init(struct ski_pe *self)
 {
     struct ski_collectives *c     = ski_calloc(1, sizeof *c);
-    uint64_t                share = self->job->arena->bytes / PART_OF_ARENA;
+    uint64_t                share = self->job->arena->bytes / WINDOW_ARENA_DIVISOR;
 
     self->collectives = c;
     self->polled      = &ski_reductions_polled;
@@ -36,11 +37,11 @@ void ski_collectives_init(struct ski_pe *self)
 void ski_collectives_destroy(struct ski_collectives *c)
 {
     while (c->deferred) {
-        struct ski_deferred *gone = c->deferred;
+        struct ski_deferred *call = c->deferred;
 
-        c->deferred = gone->next;
-        if (!gone->waits)
-            free(gone);
+        c->deferred = call->next;
+        if (!call->waits)
+            free(call);
     }
     ski_reductions_destroy(c);
     ski_board_close(c);
@@ -59,18 +60,21 @@ void ski_window_defer(struct ski_pe *self, struct ski_deferred *call)
 {
     struct ski_collectives *c = self->collectives;
 
+    ski_assert(call->begin && !call->begun);
     call->next       = NULL;
     *c->deferred_end = call;
     c->deferred_end  = &call->next;
 }
 
-/* The job ends, and the memory of @p call with its caller. */
-static void window_take_out(struct ski_collectives *c, struct ski_deferred *call)
+/* Removes @p call, whose caller returns because the job ends. */
+static void window_remove(struct ski_collectives *c, struct ski_deferred *call)
 {
     struct ski_deferred **at = &c->deferred;
 
-    while (*at != call)
+    while (*at != call) {
+        ski_assert(*at);
         at = &(*at)->next;
+    }
     *at = call->next;
     if (!*at)
         c->deferred_end = at;
@@ -85,16 +89,18 @@ void ski_window_wait(struct ski_pe *self, struct ski_deferred *call)
     while (!call->begun)
         if (!ski_wait_on(self, &call->waiters, window_call)) {
             if (!call->begun)
-                window_take_out(self->collectives, call);
+                window_remove(self->collectives, call);
             return;
         }
 }
 
+/* Begins the first deferred call. */
 static void window_begin_first(struct ski_pe *self)
 {
     struct ski_collectives *c    = self->collectives;
     struct ski_deferred    *call = c->deferred;
 
+    ski_assert(c->draining);
     c->deferred = call->next;
     if (!c->deferred)
         c->deferred_end = &c->deferred;
@@ -113,7 +119,7 @@ void ski_window_open(struct ski_pe *self)
 
     if (SKI_LIKELY(!c->deferred) || c->draining)
         return;
-    c->draining = true; /* a call may be over as soon as it begins, and come here again */
+    c->draining = true; /* a call may be over as soon as it begins, and call this again */
     while (c->deferred && c->in_flight <= c->window / 2)
         window_begin_first(self);
     c->draining = false;
@@ -122,12 +128,17 @@ void ski_window_open(struct ski_pe *self)
 void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source)
 {
     if (cost > self->collectives->in_flight)
-        ski_fatal("PE %d sent a %s that makes no sense", source, what);
+        ski_fatal(
+            "PE %d: a %s from PE %d releases %llu bytes of the collective window, of which %llu "
+            "are in use; the packet is corrupt, or this is a bug of the runtime",
+            self->pe, what, source, (unsigned long long)cost,
+            (unsigned long long)self->collectives->in_flight);
     self->collectives->in_flight -= cost;
 }
 
 /* ---- credits ----------------------------------------------------------------- */
 
+/* Sends the credits of @p creditor, if there are any. */
 static void window_send_credit(struct ski_creditor *creditor)
 {
     uint64_t bytes = creditor->bytes;
@@ -142,6 +153,7 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
 {
     struct ski_creditor *creditor = &self->collectives->creditor[(unsigned)pe % SKI_CREDITORS];
 
+    ski_assert((unsigned)pe < (unsigned)self->pes && pe != self->pe);
     if (creditor->pe != pe) {
         window_send_credit(creditor);
         creditor->pe = pe;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction.c - records, rounds and calls (see reduction.h). */
+/* reduction.c - the records, rounds and calls of reductions (see reduction.h). */
 #include "core/collective/reduction.h"
 
 #include <stdio.h>
@@ -16,15 +16,17 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 
-#define FAR_AHEAD (UINT64_C(1) << 24) /* reductions that PEs may be apart */
+#define REDUCTION_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
-_Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST, "results go into futures as they are");
+_Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
+               "a result message serves as the message of a completion");
 
 /* ---- records ------------------------------------------------------------- */
 
-/* "skua_reduce of 3 x double by sum to PE 0": the call that @p head is of. */
-static const char *reduction_text(const struct ski_reduction_head *head, char *text, size_t room)
+/* Describes the call of @p head: "skua_reduce of 3 x double by sum to PE 0". */
+static const char *reduction_describe(const struct ski_reduction_head *head, char *text,
+                                      size_t room)
 {
     int n;
 
@@ -40,52 +42,57 @@ static const char *reduction_text(const struct ski_reduction_head *head, char *t
     return text;
 }
 
-static SKI_COLD _Noreturn void reduction_disagree(const struct ski_reduction      *r,
+/* Ends the job: @p head, from PE @p from, and the record @p r are of different calls. */
+static SKI_COLD _Noreturn void reduction_mismatch(const struct ski_reduction      *r,
                                                   const struct ski_reduction_head *head, int from)
 {
     char text[2][160];
 
     ski_misuse("collective call %llu differs between PEs: PE %d calls %s, PE %d calls %s; all PEs "
                "make the same collective calls in the same order",
-               (unsigned long long)r->head.call + 1, r->from,
-               reduction_text(&r->head, text[0], sizeof text[0]), from,
-               reduction_text(head, text[1], sizeof text[1]));
+               (unsigned long long)r->head.call + 1, r->head_pe,
+               reduction_describe(&r->head, text[0], sizeof text[0]), from,
+               reduction_describe(head, text[1], sizeof text[1]));
 }
 
-static struct ski_reduction **reduction_slot(struct ski_collectives *c, uint64_t number)
+/* Returns the entry of the table for a reduction. */
+static struct ski_reduction **reduction_entry(struct ski_collectives *c, uint64_t number)
 {
-    return &c->slot[number & (c->slots - 1)];
+    ski_assert(c->table_size && (c->table_size & (c->table_size - 1)) == 0);
+    return &c->table[number & (c->table_size - 1)];
 }
 
+/* Returns the record of a reduction in flight, or NULL. */
 static struct ski_reduction *reduction_find(struct ski_collectives *c, uint64_t number)
 {
-    struct ski_reduction *r = c->slots ? *reduction_slot(c, number) : NULL;
+    struct ski_reduction *r = c->table_size ? *reduction_entry(c, number) : NULL;
 
     return r && r->head.number == number ? r : NULL;
 }
 
-/* Numbers in flight lie close together: with enough slots each has its own. */
+/* Doubles the table.  Numbers in flight are close together, so in a table that is large enough each
+ * has an entry of its own. */
 static void reduction_grow(struct ski_collectives *c)
 {
-    struct ski_reduction **old   = c->slot;
-    size_t                 slots = c->slots;
+    struct ski_reduction **old  = c->table;
+    size_t                 size = c->table_size;
 
-    c->slots = slots ? 2 * slots : 16;
-    c->slot  = ski_calloc(c->slots, sizeof *c->slot);
-    for (size_t i = 0; i < slots; i++)
+    c->table_size = size ? 2 * size : 16;
+    c->table      = ski_calloc(c->table_size, sizeof *c->table);
+    for (size_t i = 0; i < size; i++)
         if (old[i])
-            *reduction_slot(c, old[i]->head.number) = old[i];
+            *reduction_entry(c, old[i]->head.number) = old[i];
     free(old);
 }
 
 static void reduction_insert(struct ski_collectives *c, struct ski_reduction *r)
 {
-    while (c->slots == 0 || *reduction_slot(c, r->head.number))
+    while (c->table_size == 0 || *reduction_entry(c, r->head.number))
         reduction_grow(c);
-    *reduction_slot(c, r->head.number) = r;
+    *reduction_entry(c, r->head.number) = r;
 }
 
-/* A small call begins: its partial result lies in the record. */
+/* Appends @p r to the small calls in flight. */
 static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)
 {
     struct ski_collectives *c = self->collectives;
@@ -94,7 +101,7 @@ static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, u
     r->small       = true;
     r->small_call  = call;
     r->small_next  = NULL;
-    r->small_at    = c->small_end;
+    r->small_link  = c->small_end;
     *c->small_end  = r;
     c->small_end   = &r->small_next;
     c->small_begun = call + 1;
@@ -102,103 +109,111 @@ static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, u
         self->queue.attention |= SKI_EVENT_POLLED;
 }
 
-/* The oldest small call that is in flight bounds the slots that senders may write. */
+/* Removes @p r from the small calls in flight.  The oldest of them bounds the slots that senders
+ * may write. */
 static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_collectives *c = self->collectives;
 
-    *r->small_at = r->small_next;
+    ski_assert(*r->small_link == r);
+    *r->small_link = r->small_next;
     if (r->small_next)
-        r->small_next->small_at = r->small_at;
+        r->small_next->small_link = r->small_link;
     else
-        c->small_end = r->small_at;
+        c->small_end = r->small_link;
     if (!c->small)
         self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED;
     if (c->board)
         ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
 }
 
-/* Messages and slots find it no more. */
+/* Removes @p r from the table and from the small calls. */
 static void reduction_remove(struct ski_pe *self, struct ski_reduction *r)
 {
     if (r->small)
         reduction_unlink_small(self, r);
-    *reduction_slot(self->collectives, r->head.number) = NULL;
+    ski_assert(*reduction_entry(self->collectives, r->head.number) == r);
+    *reduction_entry(self->collectives, r->head.number) = NULL;
 }
 
+/* Keeps the memory of @p r for another record. */
 static void reduction_recycle(struct ski_collectives *c, struct ski_reduction *r)
 {
-    r->next  = c->spare;
-    c->spare = r;
+    r->next         = c->free_records;
+    c->free_records = r;
 }
 
-static void reduction_forget(struct ski_pe *self, struct ski_reduction *r)
+/* Ends the record @p r. */
+static void reduction_release(struct ski_pe *self, struct ski_reduction *r)
 {
     reduction_remove(self, r);
     reduction_recycle(self->collectives, r);
 }
 
-/* What a record of this job takes, with what may come in every round. */
-static size_t reduction_size(const struct ski_pe *self)
+/* Returns the bytes of a record, with a contribution for each round. */
+static size_t reduction_record_size(const struct ski_pe *self)
 {
     return sizeof(struct ski_reduction) + (size_t)self->collectives->levels * sizeof(skua_msg *);
 }
 
+/* Returns an empty record. */
 static struct ski_reduction *reduction_new(struct ski_pe *self)
 {
     struct ski_collectives *c = self->collectives;
-    struct ski_reduction   *r = c->spare;
+    struct ski_reduction   *r = c->free_records;
 
     if (r)
-        c->spare = r->next;
+        c->free_records = r->next;
     else
-        r = ski_malloc(reduction_size(self));
+        r = ski_malloc(reduction_record_size(self));
     memset(r, 0, offsetof(struct ski_reduction, elements));
-    memset(r->in, 0, (size_t)c->levels * sizeof *r->in);
+    memset(r->received, 0, (size_t)c->levels * sizeof *r->received);
     return r;
 }
 
 void ski_reductions_destroy(struct ski_collectives *c)
 {
-    for (size_t i = 0; i < c->slots; i++)
-        free(c->slot[i]);
-    free(c->slot);
-    while (c->spare) {
-        struct ski_reduction *gone = c->spare;
+    for (size_t i = 0; i < c->table_size; i++)
+        free(c->table[i]);
+    free(c->table);
+    while (c->free_records) {
+        struct ski_reduction *r = c->free_records;
 
-        c->spare = gone->next;
-        free(gone);
+        c->free_records = r->next;
+        free(r);
     }
     ski_splits_destroy(c);
 }
 
-/* Whether two PEs made the same call, as far as it can be seen. */
+/* Returns whether @p head, with @p bytes of elements, is of the same call as the record @p r. */
 static bool reduction_agrees(const struct ski_reduction *r, const struct ski_reduction_head *head,
                              size_t bytes)
 {
     return r->head.op == head->op && r->head.type == head->type && r->head.root == head->root &&
-           r->head.count == head->count && r->head.all == head->all && r->head.way == head->way &&
-           r->head.call == head->call && r->head.barrier == head->barrier && r->bytes == bytes;
+           r->head.count == head->count && r->head.all == head->all &&
+           r->head.algorithm == head->algorithm && r->head.call == head->call &&
+           r->head.barrier == head->barrier && r->bytes == bytes;
 }
 
-/* The record of the reduction that @p head belongs to, made if it is new. */
-static struct ski_reduction *reduction_record(struct ski_pe                   *self,
-                                              const struct ski_reduction_head *head, size_t bytes,
-                                              int from)
+/* Returns the record of the reduction that @p head, from PE @p from, belongs to; creates it if
+ * there is none. */
+static struct ski_reduction *reduction_get(struct ski_pe                   *self,
+                                           const struct ski_reduction_head *head, size_t bytes,
+                                           int from)
 {
     struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     if (r) {
         if (SKI_UNLIKELY(!reduction_agrees(r, head, bytes)))
-            reduction_disagree(r, head, from);
+            reduction_mismatch(r, head, from);
         return r;
     }
-    r             = reduction_new(self);
-    r->head       = *head;
-    r->head.round = 0; /* of the message, not of the reduction */
-    r->head.ask   = 0;
-    r->bytes      = bytes;
-    r->from       = from;
+    r                   = reduction_new(self);
+    r->head             = *head;
+    r->head.round       = 0; /* the field describes the message, not the reduction */
+    r->head.want_credit = 0;
+    r->bytes            = bytes;
+    r->head_pe          = from;
     reduction_insert(self->collectives, r);
     return r;
 }
@@ -210,15 +225,17 @@ skua_msg *ski_reduction_msg(size_t bytes)
     return skua_msg_alloc(sizeof(struct ski_reduction_head) + bytes);
 }
 
-/* An exchange: every PE is the target of the reduction. */
-static bool reduction_exchanges(const struct ski_reduction_head *head)
+/* Returns whether the reduction is an exchange: every PE is a target of it. */
+static bool reduction_is_exchange(const struct ski_reduction_head *head)
 {
-    return head->all && head->way != SKI_WAY_SEGMENT;
+    return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
+/* Applies the operator of @p r to two arrays of elements.  Addresses of contributions are merged by
+ * a bitwise or: each PE sets its own. */
 static void reduction_apply(const struct ski_reduction *r, char *into, const char *from)
 {
-    bool      addresses = r->head.way == SKI_WAY_EXPOSE;
+    bool      addresses = r->head.algorithm == SKI_REDUCTION_SHARED;
     skua_type type      = addresses ? SKUA_UINT64 : (skua_type)r->head.type;
     skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op){r->head.op};
 
@@ -226,109 +243,118 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
         ski_op_function(op, type)(into, from, r->bytes >> ski_type_shift(type), type);
 }
 
-/* Combines what came in this round into the partial result, the lower PEs first.  The result
- * lies where the lower one did: in what came, perhaps, which then takes the other's place. */
+/* Combines the contribution of this round into the partial result, the lower PEs first; @p lower:
+ * this PE is below the sender.  The operator writes to its first operand.  If that is the
+ * contribution, its message becomes the one of the partial result, or its elements are copied. */
 static void reduction_combine(struct ski_reduction *r, bool lower)
 {
-    skua_msg *in     = r->in[r->round];
-    char     *theirs = ski_reduction_elements(in);
+    skua_msg *contribution = r->received[r->round];
+    char     *elements     = ski_reduction_elements(contribution);
 
-    r->in[r->round] = NULL;
+    ski_assert(contribution->bytes == sizeof r->head + r->bytes);
+    r->received[r->round] = NULL;
     if (lower) {
-        reduction_apply(r, r->mine, theirs);
+        reduction_apply(r, r->partial, elements);
     } else if (r->msg) {
-        skua_msg *out = r->msg;
+        skua_msg *previous = r->msg;
 
-        reduction_apply(r, theirs, r->mine);
-        r->msg  = in;
-        r->mine = theirs;
-        in      = out;
+        reduction_apply(r, elements, r->partial);
+        r->msg       = contribution;
+        r->partial   = elements;
+        contribution = previous;
     } else {
-        reduction_apply(r, theirs, r->mine);
-        memcpy(r->mine, theirs, r->bytes);
+        reduction_apply(r, elements, r->partial);
+        memcpy(r->partial, elements, r->bytes);
     }
-    skua_msg_free(in);
+    skua_msg_free(contribution);
 }
 
-/* Returns the slot that @p r waits for, if it is filled.  Operators and completions are code of
- * the program, which wait for its `begin` as messages do. */
-static const struct ski_reduction_slot *reduction_slotted(const struct ski_pe        *self,
-                                                          const struct ski_reduction *r)
+/* Returns the slot that @p r waits for if it is filled, else NULL.  While messages to the program
+ * are held back until it has begun, so are slots: operators and completions are code of the
+ * program. */
+static const struct ski_reduction_slot *reduction_filled_slot(const struct ski_pe        *self,
+                                                              const struct ski_reduction *r)
 {
     return r->small && self->collectives->board && !self->before_wait
                ? ski_board_find(self, r->round, r->small_call)
                : NULL;
 }
 
-/* Combines the contribution of PE @p from, which lies in a slot. */
+/* Combines the contribution of PE @p from in @p slot into the partial result. */
 static void reduction_combine_slot(struct ski_pe *self, struct ski_reduction *r,
                                    const struct ski_reduction_slot *slot, int from)
 {
-    char *other = r->mine == r->elements[0] ? r->elements[1] : r->elements[0];
+    char *other = r->partial == r->elements[0] ? r->elements[1] : r->elements[0];
 
     if (SKI_UNLIKELY(memcmp(&r->head, &slot->head, sizeof r->head) != 0))
-        reduction_disagree(r, &slot->head, from);
+        reduction_mismatch(r, &slot->head, from);
     ski_board_count(self);
+    ski_assert(r->bytes <= SKI_SLOT_BYTES);
     if (r->bytes == 0)
         return;
     if (self->pe < from) {
-        reduction_apply(r, r->mine, slot->elements);
+        reduction_apply(r, r->partial, slot->elements);
         return;
     }
     memcpy(other, slot->elements, r->bytes);
-    reduction_apply(r, other, r->mine);
-    r->mine = other;
+    reduction_apply(r, other, r->partial);
+    r->partial = other;
 }
 
-/* Combines what has come in the round that @p r is in, from PE @p from.  False: nothing has. */
-static bool reduction_take(struct ski_pe *self, struct ski_reduction *r, int from)
+/* Combines the contribution of PE @p from in the current round, if it has arrived.  Returns whether
+ * it has. */
+static bool reduction_combine_arrived(struct ski_pe *self, struct ski_reduction *r, int from)
 {
     const struct ski_reduction_slot *slot;
 
-    if (r->in[r->round]) {
+    if (r->received[r->round]) {
         reduction_combine(r, self->pe < from);
         return true;
     }
-    slot = reduction_slotted(self, r);
+    slot = reduction_filled_slot(self, r);
     if (slot)
         reduction_combine_slot(self, r, slot, from);
     return slot != NULL;
 }
 
-/* A small partial result, from its record. */
-static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t handler, bool ask)
+/* Sends a small partial result, which lies in its record, as a message. */
+static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t handler,
+                                 bool want_credit)
 {
     struct {
         struct ski_reduction_head head;
         char                      elements[SKI_SLOT_BYTES];
     } packet;
 
-    packet.head       = r->head;
-    packet.head.round = (uint8_t)r->round;
-    packet.head.ask   = ask;
-    memcpy(packet.elements, r->mine, r->bytes);
+    ski_assert(r->bytes <= SKI_SLOT_BYTES);
+    packet.head             = r->head;
+    packet.head.round       = (uint8_t)r->round;
+    packet.head.want_credit = want_credit;
+    memcpy(packet.elements, r->partial, r->bytes);
     skua_send_copy(pe, (skua_handler){handler}, &packet, sizeof packet.head + r->bytes);
 }
 
-/* Sends the partial result, or the result; @p last: it is not needed here any more. */
-static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bool ask, bool last)
+/* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
+ * more. */
+static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bool want_credit,
+                           bool last)
 {
     skua_msg *msg = r->msg;
 
     if (r->small) {
-        reduction_send_small(r, pe, handler, ask);
+        reduction_send_small(r, pe, handler, want_credit);
         return;
     }
     if (!msg || (!last && r->bytes + sizeof r->head > SKUA_INLINE_MAX)) {
         msg  = ski_reduction_msg(r->bytes);
         last = true;
-        memcpy(ski_reduction_elements(msg), r->mine, r->bytes);
+        memcpy(ski_reduction_elements(msg), r->partial, r->bytes);
     } else if (last) {
         r->msg = NULL;
     }
-    *ski_reduction_head_of(msg)       = r->head;
-    ski_reduction_head_of(msg)->round = (uint8_t)r->round;
-    ski_reduction_head_of(msg)->ask   = ask;
+    *ski_reduction_head_of(msg)             = r->head;
+    ski_reduction_head_of(msg)->round       = (uint8_t)r->round;
+    ski_reduction_head_of(msg)->want_credit = want_credit;
     if (msg->bytes > SKUA_INLINE_MAX) {
         skua_send(pe, (skua_handler){handler}, msg);
         return;
@@ -340,44 +366,52 @@ static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bo
 
 /* ---- rounds ---------------------------------------------------------------- */
 
-enum step { WAITS, GOES_ON, IS_AWAY };
+/* What a round has done. */
+enum reduction_progress {
+    REDUCTION_WAITS,     /* a contribution is missing                      */
+    REDUCTION_CONTINUES, /* the next round can begin                       */
+    REDUCTION_SENT_UP    /* another PE has the partial result from now on  */
+};
 
-/* The PE that holds the partial result after a round, and the one that sends its half. */
+/* Returns the PE that holds the partial result of the block of @p pe after the round @p level. */
 static int reduction_parent(const struct ski_pe *self, int pe, int level, int root)
 {
     return ski_block_delegate(ski_block_of(pe, level + 1), level + 1, root, self->pes);
 }
 
+/* Returns the PE that sends the partial result of the sibling block in the round @p level. */
 static int reduction_child(const struct ski_pe *self, int level, int root)
 {
     return ski_block_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
 }
 
-static struct ski_reduction_slot *reduction_reserve(struct ski_pe *self, bool small, int pe,
-                                                    uint32_t round, uint64_t small_call)
+/* Returns the slot of @p pe for a contribution, or NULL if it must be sent as a message. */
+static struct ski_reduction_slot *reduction_reserve_slot(struct ski_pe *self, bool small, int pe,
+                                                         uint32_t round, uint64_t small_call)
 {
     return small && self->collectives->board ? ski_board_reserve(self, pe, round, small_call)
                                              : NULL;
 }
 
-/* Sends a partial result to @p pe.  True: it went into a slot, and needs no credit. */
-static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int pe, bool ask,
-                              bool last)
+/* Sends the partial result to @p pe.  Returns whether it was sent in a slot, which needs no
+ * credit. */
+static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int pe,
+                              bool want_credit, bool last)
 {
     struct ski_reduction_slot *slot =
-        reduction_reserve(self, r->small, pe, r->round, r->small_call);
+        reduction_reserve_slot(self, r->small, pe, r->round, r->small_call);
 
     if (!slot) {
-        reduction_send(r, pe, SKI_HANDLER_REDUCTION, ask, last);
+        reduction_send(r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
         return false;
     }
     slot->head = r->head;
-    memcpy(slot->elements, r->mine, r->bytes);
+    memcpy(slot->elements, r->partial, r->bytes);
     ski_board_publish(self, pe, slot, r->small_call);
     return true;
 }
 
-/* To all PEs that have this one as the delegate of its block. */
+/* Sends the partial result to all PEs for which this PE is the delegate of its block. */
 static void reduction_send_round(struct ski_pe *self, struct ski_reduction *r, int level)
 {
     int ignores = ski_block_ignores(self->pe, level, self->pes), bits = 0;
@@ -387,47 +421,56 @@ static void reduction_send_round(struct ski_pe *self, struct ski_reduction *r, i
 
         if (pe < self->pes)
             reduction_send_up(self, r, pe, false, false);
-        bits = (bits - ignores) & ignores; /* the next subset */
+        bits = (bits - ignores) & ignores; /* the next subset of `ignores` */
     } while (bits);
 }
 
-static enum step reduction_exchange(struct ski_pe *self, struct ski_reduction *r, int level)
+/* Runs a round of an exchange. */
+static enum reduction_progress reduction_step_exchange(struct ski_pe *self, struct ski_reduction *r,
+                                                       int level)
 {
     if (!r->sent)
         reduction_send_round(self, r, level);
-    r->sent = !reduction_take(self, r, reduction_child(self, level, self->pe));
-    return r->sent ? WAITS : GOES_ON;
+    r->sent = !reduction_combine_arrived(self, r, reduction_child(self, level, self->pe));
+    return r->sent ? REDUCTION_WAITS : REDUCTION_CONTINUES;
 }
 
-static enum step reduction_climb(struct ski_pe *self, struct ski_reduction *r, int level)
+/* Runs a round of a reduction to a root. */
+static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struct ski_reduction *r,
+                                                      int level)
 {
-    int       parent = reduction_parent(self, self->pe, level, r->head.root);
-    skua_msg *in     = r->in[level];
+    int       parent       = reduction_parent(self, self->pe, level, r->head.root);
+    skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
-        r->slotted = reduction_send_up(self, r, parent, ski_window_asks(self->collectives), true);
-        return IS_AWAY;
+        r->slotted =
+            reduction_send_up(self, r, parent, ski_window_wants_credit(self->collectives), true);
+        return REDUCTION_SENT_UP;
     }
-    if (in && !r->head.all && r->head.way != SKI_WAY_EXPOSE)
-        ski_window_credit(self, in->source, ski_call_cost(r->bytes),
-                          ski_reduction_head_of(in)->ask);
-    return reduction_take(self, r, reduction_child(self, level, r->head.root)) ? GOES_ON : WAITS;
+    if (contribution && !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED)
+        ski_window_credit(self, contribution->source, ski_call_cost(r->bytes),
+                          ski_reduction_head_of(contribution)->want_credit);
+    return reduction_combine_arrived(self, r, reduction_child(self, level, r->head.root))
+               ? REDUCTION_CONTINUES
+               : REDUCTION_WAITS;
 }
 
-static enum step reduction_step(struct ski_pe *self, struct ski_reduction *r)
+/* Runs the current round.  A block without a sibling has nothing to do in it. */
+static enum reduction_progress reduction_step(struct ski_pe *self, struct ski_reduction *r)
 {
     int level = (int)r->round;
 
+    ski_assert(r->partial && level < self->collectives->levels);
     if (ski_block_sibling(self->pe, level) >= self->pes)
-        return GOES_ON;
-    return reduction_exchanges(&r->head) ? reduction_exchange(self, r, level)
-                                         : reduction_climb(self, r, level);
+        return REDUCTION_CONTINUES;
+    return reduction_is_exchange(&r->head) ? reduction_step_exchange(self, r, level)
+                                           : reduction_step_to_root(self, r, level);
 }
 
 /* ---- the end --------------------------------------------------------------- */
 
-/* The result, to those that have sent their partial results here. */
-static void reduction_pass_down(struct ski_pe *self, struct ski_reduction *r)
+/* Sends the result to the PEs whose partial results this PE has received. */
+static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
 {
     int to = -1;
 
@@ -442,18 +485,19 @@ static void reduction_pass_down(struct ski_pe *self, struct ski_reduction *r)
         reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
 }
 
-/* The result of a segment that all PEs get: to its place here, if it is not there, and down. */
-static void reduction_share(struct ski_pe *self, struct ski_reduction *r)
+/* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it lies
+ * there already, and down the tree. */
+static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
 {
     if (r->msg)
-        memcpy(ski_split_place(self, r->split, &r->head), r->mine, r->bytes);
-    reduction_pass_down(self, r);
+        memcpy(ski_split_place(self, r->split, &r->head), r->partial, r->bytes);
+    reduction_send_down(self, r);
     if (r->msg)
         skua_msg_free(r->msg);
     r->msg = NULL;
 }
 
-/* The result is here. */
+/* Ends a reduction whose result is on this PE. */
 static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_reduction_head head  = r->head;
@@ -461,11 +505,11 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
     skua_msg                 *msg;
     skua_completion           done;
 
-    if (head.way == SKI_WAY_SEGMENT && head.all)
-        reduction_share(self, r);
+    if (head.algorithm == SKI_REDUCTION_SEGMENTED && head.all)
+        reduction_distribute(self, r);
     msg = r->msg;
-    if (head.way != SKI_WAY_WHOLE) {
-        reduction_forget(self, r);
+    if (head.algorithm != SKI_REDUCTION_WHOLE) {
+        reduction_release(self, r);
         ski_split_done(self, split, &head, msg);
         return;
     }
@@ -475,13 +519,13 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
     if (msg)
         ski_complete_with(done, msg);
     else
-        skua_complete(done, r->mine, r->bytes);
-    reduction_recycle(self->collectives, r); /* its result has been used */
+        skua_complete(done, r->partial, r->bytes);
+    reduction_recycle(self->collectives, r); /* the completion has used its elements */
     ski_window_open(self);
 }
 
-/* The partial result was sent to the root, or on the way there. */
-static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
+/* Ends a reduction whose partial result was sent towards the root, unless its result comes back. */
+static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_split         *split   = r->split;
     struct ski_reduction_head head    = r->head;
@@ -489,117 +533,122 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
 
     r->sent = true;
     if (head.all)
-        return; /* the result comes */
+        return; /* the result follows */
     if (slotted)
         ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
-    reduction_forget(self, r);
-    if (head.way != SKI_WAY_WHOLE)
+    reduction_release(self, r);
+    if (head.algorithm != SKI_REDUCTION_WHOLE)
         ski_split_done(self, split, &head, NULL);
     else if (slotted)
         ski_window_open(self);
 }
 
-/* Goes on as far as what is here allows. */
+/* Runs rounds until a contribution is missing or the reduction is over on this PE. */
 static void reduction_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    uint32_t  levels = (uint32_t)self->collectives->levels;
-    enum step step   = GOES_ON;
+    uint32_t                levels = (uint32_t)self->collectives->levels;
+    enum reduction_progress step   = REDUCTION_CONTINUES;
 
-    if (!r->mine)
+    if (!r->partial)
         return;
-    while (r->round < levels && (step = reduction_step(self, r)) == GOES_ON)
+    while (r->round < levels && (step = reduction_step(self, r)) == REDUCTION_CONTINUES)
         r->round++;
-    if (step == GOES_ON)
+    if (step == REDUCTION_CONTINUES)
         reduction_finish(self, r);
-    else if (step == IS_AWAY)
-        reduction_away(self, r);
+    else if (step == REDUCTION_SENT_UP)
+        reduction_sent_up(self, r);
 }
 
 /* ---- slots ------------------------------------------------------------------ */
 
-/* Whether senders may have written the slot of @p r: they know `low` as it was published. */
-static bool reduction_may_be_slotted(const struct ski_collectives *c, const struct ski_reduction *r)
+/* Returns whether senders may have written a slot of @p r: the published `low` allows it. */
+static bool reduction_slot_allowed(const struct ski_collectives *c, const struct ski_reduction *r)
 {
     return r->small_call - c->published_low < SKI_SLOT_DEPTH;
 }
 
-/* One at a time: its completion may make calls. */
-static bool reduction_poll(struct ski_pe *self)
+/* Advances the first small call whose slot is filled.  Only one: its completion may make calls,
+ * which change the list.  Returns whether there was one. */
+static bool reduction_poll_slots(struct ski_pe *self)
 {
     struct ski_collectives *c = self->collectives;
     struct ski_reduction   *r = c->small;
 
-    while (r && reduction_may_be_slotted(c, r) && !reduction_slotted(self, r))
+    while (r && reduction_slot_allowed(c, r) && !reduction_filled_slot(self, r))
         r = r->small_next;
-    if (!r || !reduction_may_be_slotted(c, r))
+    if (!r || !reduction_slot_allowed(c, r))
         return false;
     self->idle_passes = 0;
     reduction_advance(self, r);
     return true;
 }
 
-static bool reduction_doze(struct ski_pe *self)
+/* Requests a wakeup for each small call in flight.  False: a slot is filled already. */
+static bool reduction_doze_slots(struct ski_pe *self)
 {
     const struct ski_collectives *c = self->collectives;
 
-    for (struct ski_reduction *r = c->small; r && reduction_may_be_slotted(c, r); r = r->small_next)
+    for (struct ski_reduction *r = c->small; r && reduction_slot_allowed(c, r); r = r->small_next)
         if (!ski_board_doze(self, r->round, r->small_call))
             return false;
     return true;
 }
 
-const struct ski_polled ski_reductions_polled = {reduction_poll, reduction_doze};
+const struct ski_polled ski_reductions_polled = {reduction_poll_slots, reduction_doze_slots};
 
-/* ---- what comes ------------------------------------------------------------ */
+/* ---- packets --------------------------------------------------------------- */
 
-/* Bytes of elements that a message with such a head has, at most. */
-static bool reduction_fits(const struct ski_pe *self, const struct ski_reduction_head *head,
-                           size_t bytes)
+/* Returns whether a message with @p head may have @p bytes of elements. */
+static bool reduction_bytes_valid(const struct ski_pe *self, const struct ski_reduction_head *head,
+                                  size_t bytes)
 {
     size_t size = ski_type_size(head->type);
 
-    switch (head->way) {
-    case SKI_WAY_WHOLE: return head->count <= bytes / size && head->count * size == bytes;
-    case SKI_WAY_SEGMENT: return bytes && bytes % size == 0 && bytes / size <= head->count;
-    case SKI_WAY_EXPOSE:
+    switch (head->algorithm) {
+    case SKI_REDUCTION_WHOLE: return head->count <= bytes / size && head->count * size == bytes;
+    case SKI_REDUCTION_SEGMENTED: return bytes && bytes % size == 0 && bytes / size <= head->count;
+    case SKI_REDUCTION_SHARED:
         return !ski_job_is_distributed(self->job) && bytes == 8 * (size_t)self->pes;
     default: return !ski_job_is_distributed(self->job) && bytes == 0;
     }
 }
 
-/* Whether the head of a message that came is one that could have been sent. */
-static bool reduction_possible(const struct ski_pe *self, const struct ski_reduction_head *head,
-                               size_t bytes)
+/* Returns whether the values of a received head are valid. */
+static bool reduction_head_valid(const struct ski_pe *self, const struct ski_reduction_head *head,
+                                 size_t bytes)
 {
     uint64_t ahead = head->number - self->collectives->next;
 
-    return (uint32_t)head->root < (uint32_t)self->pes && head->way < SKI_WAYS &&
-           ski_op_function((skua_op){head->op}, head->type) && reduction_fits(self, head, bytes) &&
-           (ahead <= FAR_AHEAD || -ahead <= FAR_AHEAD);
+    return (uint32_t)head->root < (uint32_t)self->pes &&
+           head->algorithm < SKI_REDUCTION_ALGORITHMS &&
+           ski_op_function((skua_op){head->op}, head->type) &&
+           reduction_bytes_valid(self, head, bytes) &&
+           (ahead <= REDUCTION_MOST_AHEAD || -ahead <= REDUCTION_MOST_AHEAD);
 }
 
-/* Whether what came is of the call that the record @p r is of, or, if there is none, may make one.
- * What agrees with a record needs no other look. */
-static bool reduction_is_sound(const struct ski_pe *self, const struct ski_reduction *r,
-                               const skua_msg *msg)
+/* Returns whether @p msg agrees with the record @p r, unless NULL, or has a valid head.  A head
+ * that agrees with a record needs no other check.  A valid one that does not is a mismatch of
+ * calls, which reduction_get() reports. */
+static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_reduction *r,
+                                const skua_msg *msg)
 {
     const struct ski_reduction_head *head  = ski_reduction_head_of((skua_msg *)msg);
     size_t                           bytes = msg->bytes - sizeof *head;
 
     return SKI_LIKELY(r && reduction_agrees(r, head, bytes)) ||
-           reduction_possible(self, head, bytes);
+           reduction_head_valid(self, head, bytes);
 }
 
-/* Whether the partial result of a round is one that this PE waits for from @p source; @p r: the
- * record, or NULL if this is the first part that came. */
+/* Returns whether this PE expects a partial result with @p head from @p source.  @p r is the
+ * record, or NULL if this is the first contribution. */
 static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r,
                               const struct ski_reduction_head *head, int source)
 {
     int level  = head->round;
-    int target = reduction_exchanges(head) ? self->pe : head->root;
+    int target = reduction_is_exchange(head) ? self->pe : head->root;
 
     return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
-           (!r || (level >= (int)r->round && !r->in[level])) &&
+           (!r || (level >= (int)r->round && !r->received[level])) &&
            reduction_child(self, level, target) == source &&
            reduction_parent(self, self->pe, level, target) == self->pe;
 }
@@ -610,26 +659,26 @@ void ski_on_reduce(skua_msg *msg)
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
     struct ski_reduction            *r    = reduction_find(self->collectives, head->number);
 
-    if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
+    if (SKI_UNLIKELY(!reduction_msg_valid(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
         ski_net_drop(self, msg);
         return;
     }
-    r                  = reduction_record(self, head, msg->bytes - sizeof *head, msg->source);
-    r->in[head->round] = msg;
+    r                        = reduction_get(self, head, msg->bytes - sizeof *head, msg->source);
+    r->received[head->round] = msg;
     reduction_advance(self, r);
 }
 
-/* Returns the record of the reduction whose result @p head begins, with @p bytes of elements, if
- * this PE waits for that from @p source: the PE that it has sent its part to.  Else NULL. */
-static struct ski_reduction *reduction_awaiting(struct ski_pe                   *self,
-                                                const struct ski_reduction_head *head, size_t bytes,
-                                                int source)
+/* Returns the record of the reduction that @p head belongs to, if this PE waits for its result of
+ * @p bytes from @p source, the PE that it has sent its partial result to.  Else NULL. */
+static struct ski_reduction *reduction_awaiting_result(struct ski_pe                   *self,
+                                                       const struct ski_reduction_head *head,
+                                                       size_t bytes, int source)
 {
     struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
-    return r && r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed &&
-                   reduction_agrees(r, head, bytes) &&
+    return r && r->sent && r->head.all && r->head.algorithm == SKI_REDUCTION_SEGMENTED &&
+                   !r->in_place && reduction_agrees(r, head, bytes) &&
                    reduction_parent(self, self->pe, (int)r->round, r->head.root) == source
                ? r
                : NULL;
@@ -641,15 +690,15 @@ size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *da
     struct ski_reduction     *r;
 
     memcpy(&head, data, sizeof head);
-    r = reduction_awaiting(self, &head, msg->bytes - sizeof head, msg->source);
+    r = reduction_awaiting_result(self, &head, msg->bytes - sizeof head, msg->source);
     if (!r)
         return 0;
-    r->placed = true;
-    *to       = ski_split_place(self, r->split, &r->head);
+    r->in_place = true;
+    *to         = ski_split_place(self, r->split, &r->head);
     return r->bytes;
 }
 
-/* A message from this PE itself: none such comes from another. */
+/* The message has this PE as its source, which no packet from another PE has. */
 skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
 {
     skua_msg                  *msg  = ski_reduction_msg(0);
@@ -663,45 +712,46 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
         return msg;
     r = reduction_find(self->collectives, head->number);
     if (r)
-        r->placed = false;
+        r->in_place = false;
     skua_msg_free(msg);
     return NULL;
 }
 
-/* Returns the record whose result is where @p msg says, and sets where that is. */
-static struct ski_reduction *reduction_result_placed(struct ski_pe *self, const skua_msg *msg)
+/* Returns the record of the reduction whose result was received in place, as @p msg says, with
+ * its partial result set to that place; NULL: there is none. */
+static struct ski_reduction *reduction_received_in_place(struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_reduction *r =
         reduction_find(self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
 
-    if (!r || !r->placed)
+    if (!r || !r->in_place)
         return NULL;
     ski_assert(!r->msg);
-    r->mine = ski_split_place(self, r->split, &r->head);
+    r->partial = ski_split_place(self, r->split, &r->head);
     return r;
 }
 
-/* The result comes down to a PE that has sent its part up. */
+/* Handles a result from the parent: this PE has sent its partial result up before. */
 void ski_on_result(skua_msg *msg)
 {
-    struct ski_pe                   *self   = ski_self;
-    const struct ski_reduction_head *head   = ski_reduction_head_of(msg);
-    bool                             placed = msg->source == self->pe;
+    struct ski_pe                   *self     = ski_self;
+    const struct ski_reduction_head *head     = ski_reduction_head_of(msg);
+    bool                             in_place = msg->source == self->pe;
     struct ski_reduction            *r =
-        placed ? reduction_result_placed(self, msg)
-                          : reduction_awaiting(self, head, msg->bytes - sizeof *head, msg->source);
+        in_place ? reduction_received_in_place(self, msg)
+                            : reduction_awaiting_result(self, head, msg->bytes - sizeof *head, msg->source);
 
     if (!r) {
         ski_net_drop(self, msg);
         return;
     }
-    if (placed) {
+    if (in_place) {
         skua_msg_free(msg);
         reduction_finish(self, r);
         return;
     }
-    r->msg  = msg;
-    r->mine = ski_reduction_elements(msg);
+    r->msg     = msg;
+    r->partial = ski_reduction_elements(msg);
     reduction_finish(self, r);
 }
 
@@ -718,39 +768,43 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
 }
 
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
-                        struct ski_split *split, char *mine, skua_msg *msg, size_t bytes)
+                        struct ski_split *split, char *partial, skua_msg *msg, size_t bytes)
 {
-    struct ski_reduction *r = reduction_record(self, head, bytes, self->pe);
+    struct ski_reduction *r = reduction_get(self, head, bytes, self->pe);
 
-    r->split = split;
-    r->mine  = mine;
-    r->msg   = msg;
+    ski_assert(!r->partial && partial && head->algorithm != SKI_REDUCTION_WHOLE);
+    r->split   = split;
+    r->partial = partial;
+    r->msg     = msg;
     reduction_advance(self, r);
 }
 
+/* Returns whether the elements of a call fit into a slot. */
 static bool reduction_is_small(const struct ski_reduction_call *call)
 {
-    return call->head.way == SKI_WAY_WHOLE && call->bytes <= SKI_SLOT_BYTES;
+    return call->head.algorithm == SKI_REDUCTION_WHOLE && call->bytes <= SKI_SLOT_BYTES;
 }
 
-/* The PE that a contribution goes to in the first round, if that is one PE, or -1. */
+/* Returns the PE that this PE sends its contribution to in the first round, or -1 if there is
+ * none. */
 static int reduction_first_target(const struct ski_pe *self, const struct ski_reduction_head *head)
 {
     int to = self->pe ^ 1;
 
     if (to >= self->pes)
         return -1;
-    return reduction_exchanges(head) || ((head->root ^ self->pe) & 1) ? to : -1;
+    return reduction_is_exchange(head) || ((head->root ^ self->pe) & 1) ? to : -1;
 }
 
-/* The first round of a small call, before its record is made: other PEs wait for it.  False: it is
- * not over with that; *@p sent tells whether it was sent. */
+/* Sends the contribution to the first round of a small call before its record is created, since
+ * other PEs wait for it.  *@p sent: it was sent.  Returns whether the call is over on this PE. */
 static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduction_call *call,
                                     bool *sent)
 {
-    struct ski_collectives    *c    = self->collectives;
-    int                        to   = reduction_first_target(self, &call->head);
-    struct ski_reduction_slot *slot = reduction_reserve(self, to >= 0, to, 0, call->small_call);
+    struct ski_collectives    *c  = self->collectives;
+    int                        to = reduction_first_target(self, &call->head);
+    struct ski_reduction_slot *slot =
+        reduction_reserve_slot(self, to >= 0, to, 0, call->small_call);
 
     *sent = slot != NULL;
     if (!slot)
@@ -765,6 +819,7 @@ static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduct
     return true;
 }
 
+/* Begins a small call. */
 static void reduction_begin_small(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     struct ski_reduction *r;
@@ -772,39 +827,41 @@ static void reduction_begin_small(struct ski_pe *self, const struct ski_reductio
 
     if (reduction_begin_in_slot(self, call, &sent))
         return;
-    r = reduction_record(self, &call->head, call->bytes, self->pe);
+    r = reduction_get(self, &call->head, call->bytes, self->pe);
     reduction_link_small(self, r, call->small_call);
     self->collectives->in_flight += ski_call_cost(call->bytes);
-    r->done = call->done;
-    r->sent = sent;
-    r->mine = r->elements[0];
-    ski_reduction_fill(call, 0, r->mine, call->bytes);
+    r->done    = call->done;
+    r->sent    = sent;
+    r->partial = r->elements[0];
+    ski_reduction_fill(call, 0, r->partial, call->bytes);
     reduction_advance(self, r);
 }
 
+/* Begins a call that is one reduction and does not fit into slots. */
 static void reduction_begin_whole(struct ski_pe *self, const struct ski_reduction_call *call)
 {
-    struct ski_reduction *r = reduction_record(self, &call->head, call->bytes, self->pe);
+    struct ski_reduction *r = reduction_get(self, &call->head, call->bytes, self->pe);
 
     self->collectives->in_flight += ski_call_cost(call->bytes);
-    r->done = call->done;
-    r->msg  = ski_reduction_msg(call->bytes);
-    r->mine = ski_reduction_elements(r->msg);
-    ski_reduction_fill(call, 0, r->mine, call->bytes);
+    r->done    = call->done;
+    r->msg     = ski_reduction_msg(call->bytes);
+    r->partial = ski_reduction_elements(r->msg);
+    ski_reduction_fill(call, 0, r->partial, call->bytes);
     reduction_advance(self, r);
 }
 
+/* Begins a call, for which the window has room. */
 static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     if (reduction_is_small(call))
         reduction_begin_small(self, call);
-    else if (call->head.way == SKI_WAY_WHOLE)
+    else if (call->head.algorithm == SKI_REDUCTION_WHOLE)
         reduction_begin_whole(self, call);
     else
         ski_split_begin(self, call);
 }
 
-/* A call that found no room; of a handler, with a copy of its data. */
+/* A call that found the window full.  A call of a handler has a copy of its data. */
 struct reduction_deferred {
     struct ski_deferred       base;
     struct ski_reduction_call call;
@@ -816,6 +873,7 @@ static void reduction_begin_deferred(struct ski_pe *self, struct ski_deferred *b
     reduction_begin(self, &((struct reduction_deferred *)base)->call);
 }
 
+/* Queues a call of a handler. */
 static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     struct reduction_deferred *deferred = ski_malloc(sizeof *deferred + call->bytes);
@@ -828,7 +886,9 @@ static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call
     ski_window_defer(self, &deferred->base);
 }
 
-static SKI_COLD void reduction_later(struct ski_pe *self, const struct ski_reduction_call *call)
+/* Waits until the call has begun, or queues it if the caller is a handler. */
+static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *self,
+                                             const struct ski_reduction_call *call)
 {
     struct reduction_deferred waiting = {.base.begin = reduction_begin_deferred, .call = *call};
 
@@ -838,22 +898,24 @@ static SKI_COLD void reduction_later(struct ski_pe *self, const struct ski_reduc
         reduction_defer(self, call);
 }
 
+/* Ends the job if the arguments of a call are wrong. */
 static void reduction_check_call(const struct ski_pe *self, const char *name,
                                  const struct ski_reduction_head *head)
 {
     skua_op op = {head->op};
 
     if ((uint32_t)head->root >= (uint32_t)self->pes)
-        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", name, head->root,
-                   self->pes - 1);
+        ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
+                   head->root, self->pes - 1);
     if (!ski_op_function(op, head->type))
         ski_misuse("%s: there is no %s of type %s", name, ski_op_name(op),
                    ski_type_name(head->type));
     if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
-        ski_misuse("%s: %llu elements are more than any memory holds", name,
-                   (unsigned long long)head->count);
+        ski_misuse("%s: %llu elements of type %s are more than fit into memory", name,
+                   (unsigned long long)head->count, ski_type_name(head->type));
 }
 
+/* Makes a call of the public function @p name. */
 static void reduction_call(const char *name, struct ski_reduction_head head, const void *data,
                            skua_completion done)
 {
@@ -862,21 +924,21 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
     struct ski_reduction_call call = {.data = data, .done = done};
 
     reduction_check_call(self, name, &head);
-    call.bytes  = head.count << ski_type_shift(head.type);
-    head.way    = (uint8_t)ski_split_way(self, &head, call.bytes);
-    head.number = c->next;
-    head.call   = (uint32_t)c->calls++;
-    c->next += ski_split_numbers(self, head.way, call.bytes);
+    call.bytes     = head.count << ski_type_shift(head.type);
+    head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
+    head.number    = c->next;
+    head.call      = (uint32_t)c->calls++;
+    c->next += ski_split_numbers(self, head.algorithm, call.bytes);
     call.head = head;
     if (reduction_is_small(&call))
         call.small_call = c->small_calls++;
     if (SKI_UNLIKELY(ski_window_full(c)))
-        reduction_later(self, &call);
+        reduction_wait_or_defer(self, &call);
     else
         reduction_begin(self, &call);
 }
 
-/* A number that is no type remains one in a byte. */
+/* Returns @p type as a byte; an invalid type stays invalid. */
 static uint8_t reduction_type(skua_type type)
 {
     return (uint8_t)((unsigned)type <= SKUA_BYTE ? type : UINT8_MAX);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction.h - reductions, and the barriers that are reductions of nothing.
+ * reduction.h - reductions.  A barrier is a reduction without elements.
  *
- * A call is one reduction or, if it is large, several; each PE numbers them in the order of its
- * calls.  How a call goes, its *way*, depends on what is the same everywhere:
+ * A call consists of one reduction or, if it is large, of several.  Each PE numbers them in the
+ * order of its calls.  The algorithm of a call depends only on values that are the same on all PEs:
  *
- *   SKI_WAY_WHOLE     Small, or of an operator whose elements belong together.  Partial results
- *                     travel whole, in rounds (reduction_order.h): towards the root, or, if all PEs
- * get the result, to all of them at once, which is an exchange. SKI_WAY_SEGMENT   Large, where PEs
- * share no memory.  Each segment is a reduction with a number of its own, so that they follow each
- * other along the tree; if all PEs get the result, segments have different roots, and results go
- *                     down the tree again.
- *   SKI_WAY_EXPOSE    Large, inside one host.  The addresses of the contributions, which lie in the
- *                     arena, go to the root, and the memory with them; the root combines them, in
- *                     place, block by block, and PEs that are in the runtime help it.  If
- *                     all PEs get the result, they exchange the addresses; each combines its
- *                     slice and writes the result into the memory of all; then, the second
- *                     reduction of the call,
- *   SKI_WAY_COMBINED  is a barrier that tells each PE that all slices are done.
+ * - SKI_REDUCTION_WHOLE: the call is small, or the elements of its operator belong together.
+ *   Partial results travel whole, in rounds (reduction_order.h): towards the root, or, if all PEs
+ *   get the result, between all PEs, which is an exchange.
+ * - SKI_REDUCTION_SEGMENTED: the call is large, and not all PEs share memory.  Each segment is a
+ *   reduction with a number of its own, so that the segments form a pipeline along the tree.  If
+ *   all PEs get the result, the segments have different roots, and each root sends its result down
+ *   the tree.
+ * - SKI_REDUCTION_SHARED: the call is large, and all PEs are on one host.  The contributions lie in
+ *   the arena.  To a root: their addresses go to the root, which owns the memory from then on; the
+ *   root combines them in place, block by block, with the help of PEs that are in the runtime.  To
+ *   all PEs: they exchange the addresses; each PE combines its slice and writes the result into the
+ *   memory of all PEs.
+ * - SKI_REDUCTION_SHARED_DONE: the second reduction of such a call to all PEs, a barrier after
+ *   which all slices are complete.
  *
- * All ways combine the PEs in one order.  On the wire, up and down:  struct ski_reduction_head,
- * then elements.  Contributions may arrive before this PE has called: they wait in the record of
- * their reduction, which the head is enough to make.
+ * All algorithms combine the PEs in the same order.  On the wire, up and down the tree:  struct
+ * ski_reduction_head, then elements.  A contribution may arrive before this PE has made the call:
+ * its head is enough to create the record of the reduction, in which the contribution waits.
  */
 #ifndef SKI_REDUCTION_H
 #define SKI_REDUCTION_H
@@ -34,92 +35,107 @@
 
 struct ski_pe;
 
-enum { SKI_WAY_WHOLE, SKI_WAY_SEGMENT, SKI_WAY_EXPOSE, SKI_WAY_COMBINED, SKI_WAYS };
+/* Algorithms of reductions. */
+enum {
+    SKI_REDUCTION_WHOLE,
+    SKI_REDUCTION_SEGMENTED,
+    SKI_REDUCTION_SHARED,
+    SKI_REDUCTION_SHARED_DONE,
+    SKI_REDUCTION_ALGORITHMS /* their number */
+};
 
 /* A reduction that is in flight on this PE. */
 struct ski_reduction {
     struct ski_reduction_head head;
-    int32_t                   from;    /* the PE whose head that is, for errors           */
-    bool                      sent;    /* the partial result, in this round               */
-    bool                      placed;  /* the result is received into its place          */
-    bool                      small;   /* a small call of this PE: see reduction_slot.h  */
-    bool                      slotted; /* the partial result was sent by a slot          */
-    uint32_t                  round;   /* that it is in                                   */
-    size_t                    bytes;   /* of its elements                                 */
-    char                     *mine;    /* the partial result; NULL until this PE has called */
-    skua_msg                 *msg;     /* that it lies in, behind its head, or NULL       */
+    int32_t                   head_pe;  /* the PE that `head` came from, for errors        */
+    bool                      sent;     /* the partial result was sent in this round       */
+    bool                      in_place; /* the result is being received in place           */
+    bool                      small;    /* a small call of this PE: see reduction_slot.h   */
+    bool                      slotted;  /* the partial result was sent in a slot           */
+    uint32_t                  round;    /* the current round                               */
+    size_t                    bytes;    /* of its elements                                 */
+    char                     *partial;  /* partial result; NULL until this PE has called   */
+    skua_msg                 *msg;      /* contains the partial result, or NULL            */
     union {
-        skua_completion       done;  /* SKI_WAY_WHOLE */
-        struct ski_split     *split; /* the others    */
-        struct ski_reduction *next;  /* spare         */
+        skua_completion       done;  /* SKI_REDUCTION_WHOLE               */
+        struct ski_split     *split; /* the call, for other algorithms    */
+        struct ski_reduction *next;  /* record that can be reused         */
     };
-    uint64_t               small_call;             /* of a small one: its number ...    */
-    struct ski_reduction  *small_next;             /* ... the next one that is in flight, */
-    struct ski_reduction **small_at;               /* ... and the pointer to this one     */
-    _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* its partial result is in one of them */
-    skua_msg *in[];                                /* what has come, by round */
+    uint64_t               small_call;             /* number of the small call             */
+    struct ski_reduction  *small_next;             /* the next small call in flight        */
+    struct ski_reduction **small_link;             /* the pointer to this small call       */
+    _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* of a small call: `partial` is one of them */
+    skua_msg *received[];                          /* contributions, by round              */
 };
 
-/* A call, as it is made. */
+/* A call of the program. */
 struct ski_reduction_call {
     struct ski_reduction_head head;
     const void               *data;
     size_t                    bytes;
-    uint64_t                  small_call; /* of a small one */
+    uint64_t                  small_call; /* number of a small call */
     skua_completion           done;
 };
 
+/** Returns the head of a contribution or result. */
 static inline struct ski_reduction_head *ski_reduction_head_of(skua_msg *msg)
 {
     return (struct ski_reduction_head *)(void *)(msg + 1);
 }
 
+/** Returns the elements of a contribution or result. */
 static inline char *ski_reduction_elements(skua_msg *msg)
 {
     return (char *)(ski_reduction_head_of(msg) + 1);
 }
 
-/** A message with room for a head and @p bytes of elements. */
+/** Returns a message with room for a head and @p bytes of elements. */
 skua_msg *ski_reduction_msg(size_t bytes);
 
-/** Put a contribution of @p call into @p elements: its @p bytes from @p offset on. */
+/** Copies @p bytes of the contribution of @p call, from @p offset on, to @p elements and prepares
+ * them for the operator. */
 void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, char *elements,
                         size_t bytes);
 
-/** This PE's partial result, @p mine, for the reduction with @p head: @p msg is the message that
- *  it lies in, or NULL.  The reduction may be over when it returns. */
+/** Joins the reduction with @p head of the call @p split.  @p partial is the contribution of this
+ * PE;
+ *  @p msg is the message that contains it, or NULL.  The reduction may be over at the return. */
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
-                        struct ski_split *split, char *mine, skua_msg *msg, size_t bytes);
+                        struct ski_split *split, char *partial, skua_msg *msg, size_t bytes);
 
-/** What the scheduler polls while small calls are in flight: the slots of reduction_slot.h. */
+/** Polls the slots of reduction_slot.h, for the scheduler, while small calls are in flight. */
 extern const struct ski_polled ski_reductions_polled;
 
 /** Returns how many bytes of a result, whose packet has the header @p msg and begins with @p data,
- *  are to be received at *@p to; 0: it is to be received as any other packet. */
+ *  are received in place, at *@p to.  0: the packet is received as any other one. */
 size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
-/** Makes the message that stands for a result whose elements are in their place; NULL: they are not
- *  @p whole, and may come again. */
+/** Returns a message that represents a result received in place.  NULL: the result was not received
+ *  @p whole; its sender may repeat it. */
 skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole);
 
 /* ---- large calls (reduction_split.c) --------------------------------------------------- */
 
-/** Which way a call goes, and how many numbers it takes. */
-int ski_split_way(const struct ski_pe *self, const struct ski_reduction_head *head, size_t bytes);
-uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes);
+/** Returns the algorithm of a call with @p head and @p bytes of elements: SKI_REDUCTION_*. */
+int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
+                        size_t bytes);
 
-/** Begin a call that is split. */
+/** Returns the number of reductions that a call of @p bytes consists of. */
+uint64_t ski_split_numbers(const struct ski_pe *self, int algorithm, size_t bytes);
+
+/** Begins a call of any algorithm but SKI_REDUCTION_WHOLE. */
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call);
 
-/** Returns where the result of the segment with @p head belongs in that of the call. */
+/** Returns where the result of the segment with @p head lies in the result of its call. */
 char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
                       const struct ski_reduction_head *head);
 
-/** A reduction of a split call, whose record with @p head is gone, is over on this PE: @p msg has
- *  its result, if it is not NULL. */
+/** Continues a split call after its reduction with @p head is over on this PE and the record has
+ *  been released.  @p msg contains the result, unless NULL. */
 void ski_split_done(struct ski_pe *self, struct ski_split *split,
                     const struct ski_reduction_head *head, skua_msg *msg);
 
+/** Frees the split calls that are in flight when the job ends. */
 void ski_splits_destroy(struct ski_collectives *collectives);
 
 #endif

@@ -2,77 +2,80 @@
 /*
  * reduction_op.c - the operators of reductions.
  *
- * An operator is a function over arrays of one type.  The two macros below
- * write the switch over types once; the table names what they made.
+ * An operator is a function over two arrays of one type.  The macros OP_NUMERIC and OP_BITWISE
+ * generate these functions, each with its switch over types; op_builtin[] lists them with the types
+ * that they accept.
  */
 #include <complex.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/collective/collective.h"
 #include "core/pe/handler.h"
 
-#define LOOP(ctype, expression)                                                                    \
+#define OP_LOOP(ctype, expression)                                                                 \
     for (size_t i = 0; i < count; i++) {                                                           \
         const ctype a      = ((const ctype *)into)[i];                                             \
         const ctype b      = ((const ctype *)from)[i];                                             \
         ((ctype *)into)[i] = (ctype)(expression);                                                  \
     }
 
-/* For all numbers.  @p i32 and @p i64 are the C types to compute with: unsigned
- * ones where signed arithmetic could overflow, which then wraps around. */
-#define NUMERIC(name, i32, i64, expression, complex_float, complex_double)                         \
+/* Defines an operator on numbers.  @p i32 and @p i64 are the C types that integers are computed
+ * with: unsigned ones where signed arithmetic could overflow, so that it wraps around. */
+#define OP_NUMERIC(name, i32, i64, expression, complex_float, complex_double)                      \
     static void name(void *into, const void *from, size_t count, skua_type type)                   \
     {                                                                                              \
         switch (type) {                                                                            \
-        case SKUA_INT32: LOOP(i32, expression) break;                                              \
-        case SKUA_INT64: LOOP(i64, expression) break;                                              \
-        case SKUA_UINT64: LOOP(uint64_t, expression) break;                                        \
-        case SKUA_FLOAT: LOOP(float, expression) break;                                            \
-        case SKUA_DOUBLE: LOOP(double, expression) break;                                          \
+        case SKUA_INT32: OP_LOOP(i32, expression) break;                                           \
+        case SKUA_INT64: OP_LOOP(i64, expression) break;                                           \
+        case SKUA_UINT64: OP_LOOP(uint64_t, expression) break;                                     \
+        case SKUA_FLOAT: OP_LOOP(float, expression) break;                                         \
+        case SKUA_DOUBLE: OP_LOOP(double, expression) break;                                       \
         case SKUA_COMPLEX_FLOAT: complex_float break;                                              \
         case SKUA_COMPLEX_DOUBLE: complex_double break;                                            \
         case SKUA_BYTE: break;                                                                     \
         }                                                                                          \
     }
 
-/* For integers, whose sign does not matter. */
-#define BITWISE(name, expression)                                                                  \
+/* Defines an operator on integers whose result does not depend on their sign. */
+#define OP_BITWISE(name, expression)                                                               \
     static void name(void *into, const void *from, size_t count, skua_type type)                   \
     {                                                                                              \
         if (type == SKUA_INT32) {                                                                  \
-            LOOP(uint32_t, expression)                                                             \
+            OP_LOOP(uint32_t, expression)                                                          \
         } else {                                                                                   \
-            LOOP(uint64_t, expression)                                                             \
+            OP_LOOP(uint64_t, expression)                                                          \
         }                                                                                          \
     }
 
-/* Arithmetic has complex numbers, order and truth have not. */
-#define ARITHMETIC(name, expression)                                                               \
-    NUMERIC(name, uint32_t, uint64_t, expression, LOOP(float complex, expression),                 \
-            LOOP(double complex, expression))
-#define REAL(name, expression) NUMERIC(name, int32_t, int64_t, expression, , )
+/* Arithmetic is defined for complex numbers; comparisons and truth values are not. */
+#define OP_ARITHMETIC(name, expression)                                                            \
+    OP_NUMERIC(name, uint32_t, uint64_t, expression, OP_LOOP(float complex, expression),           \
+               OP_LOOP(double complex, expression))
+#define OP_REAL(name, expression) OP_NUMERIC(name, int32_t, int64_t, expression, , )
 
-ARITHMETIC(sum, a + b)
-ARITHMETIC(product, a *b)
-REAL(minimum, b < a ? b : a)
-REAL(maximum, a < b ? b : a)
-REAL(logical_and, (a != 0) & (b != 0))
-REAL(logical_or, (a != 0) | (b != 0))
-REAL(logical_xor, (a != 0) ^ (b != 0))
-BITWISE(bit_and, a &b)
-BITWISE(bit_or, a | b)
-BITWISE(bit_xor, a ^ b)
+OP_ARITHMETIC(op_sum, a + b)
+OP_ARITHMETIC(op_product, a *b)
+OP_REAL(op_minimum, b < a ? b : a)
+OP_REAL(op_maximum, a < b ? b : a)
+OP_REAL(op_logical_and, (a != 0) & (b != 0))
+OP_REAL(op_logical_or, (a != 0) | (b != 0))
+OP_REAL(op_logical_xor, (a != 0) ^ (b != 0))
+OP_BITWISE(op_bit_and, a &b)
+OP_BITWISE(op_bit_or, a | b)
+OP_BITWISE(op_bit_xor, a ^ b)
 
-/* Groups of five: how many, their mean, the sum of squared distances to it, least, most.
- * Two sets are united as Chan, Golub and LeVeque do. */
+/* Merges statistics, which are groups of five doubles: the number of values, their mean, the sum of
+ * their squared distances to the mean, the minimum and the maximum.  Means and squares are merged
+ * by the formula of Chan, Golub and LeVeque. */
 static void op_statistics(void *into, const void *from, size_t count, skua_type type)
 {
     (void)type;
     for (size_t i = 0; i + 5 <= count; i += 5) {
-        double       *a   = (double *)into + i;
-        const double *b   = (const double *)from + i;
-        double        all = a[0] + b[0], apart = b[1] - a[1];
+        double       *a     = (double *)into + i;
+        const double *b     = (const double *)from + i;
+        double        total = a[0] + b[0], delta = b[1] - a[1];
 
         if (b[0] == 0)
             continue;
@@ -80,73 +83,75 @@ static void op_statistics(void *into, const void *from, size_t count, skua_type 
             memcpy(a, b, 5 * sizeof *a);
             continue;
         }
-        a[1] += apart * b[0] / all;
-        a[2] += b[2] + apart * apart * a[0] * b[0] / all;
+        a[1] += delta * b[0] / total;
+        a[2] += b[2] + delta * delta * a[0] * b[0] / total;
         a[3] = b[3] < a[3] ? b[3] : a[3];
         a[4] = b[4] > a[4] ? b[4] : a[4];
-        a[0] = all;
+        a[0] = total;
     }
 }
 
-/* Kinds of operators by what they work on; `op_types` says on which types. */
-enum { NUMBERS, REALS, TRUTHS, INTEGERS, DOUBLES, ANYTHING };
+/* What operators work on; op_types[] lists the element types of each.  Operators below OP_DOUBLES
+ * treat each element on its own (ski_op_splits()). */
+enum { OP_NUMBERS, OP_REALS, OP_TRUTHS, OP_INTEGERS, OP_DOUBLES, OP_ANYTHING };
 
-#define TYPE(type) (1u << (type))
-#define ALL        (TYPE(SKUA_BYTE) - 1)
-#define COMPLEX    (TYPE(SKUA_COMPLEX_FLOAT) | TYPE(SKUA_COMPLEX_DOUBLE))
+#define OP_TYPE(type)  (1u << (type))
+#define OP_ALL_NUMBERS (OP_TYPE(SKUA_BYTE) - 1)
+#define OP_COMPLEX     (OP_TYPE(SKUA_COMPLEX_FLOAT) | OP_TYPE(SKUA_COMPLEX_DOUBLE))
 
 static const uint8_t op_types[] = {
-    [NUMBERS]  = ALL,
-    [REALS]    = ALL & ~COMPLEX,
-    [TRUTHS]   = ALL & ~COMPLEX,
-    [INTEGERS] = TYPE(SKUA_INT32) | TYPE(SKUA_INT64) | TYPE(SKUA_UINT64),
-    [DOUBLES]  = TYPE(SKUA_DOUBLE),
-    [ANYTHING] = ALL | TYPE(SKUA_BYTE),
+    [OP_NUMBERS]  = OP_ALL_NUMBERS,
+    [OP_REALS]    = OP_ALL_NUMBERS & ~OP_COMPLEX,
+    [OP_TRUTHS]   = OP_ALL_NUMBERS & ~OP_COMPLEX,
+    [OP_INTEGERS] = OP_TYPE(SKUA_INT32) | OP_TYPE(SKUA_INT64) | OP_TYPE(SKUA_UINT64),
+    [OP_DOUBLES]  = OP_TYPE(SKUA_DOUBLE),
+    [OP_ANYTHING] = OP_ALL_NUMBERS | OP_TYPE(SKUA_BYTE),
 };
 
-struct op {
+struct op_entry {
     const char *name;
     skua_op_fn  fn;
     int         types;
 };
 
-static const struct op builtin[] = {
-    {"sum", sum, NUMBERS},
-    {"product", product, NUMBERS},
-    {"min", minimum, REALS},
-    {"max", maximum, REALS},
-    {"logical and", logical_and, TRUTHS},
-    {"logical or", logical_or, TRUTHS},
-    {"logical xor", logical_xor, TRUTHS},
-    {"bitwise and", bit_and, INTEGERS},
-    {"bitwise or", bit_or, INTEGERS},
-    {"bitwise xor", bit_xor, INTEGERS},
-    {"statistics", op_statistics, DOUBLES},
+static const struct op_entry op_builtin[] = {
+    {"sum", op_sum, OP_NUMBERS},
+    {"product", op_product, OP_NUMBERS},
+    {"min", op_minimum, OP_REALS},
+    {"max", op_maximum, OP_REALS},
+    {"logical and", op_logical_and, OP_TRUTHS},
+    {"logical or", op_logical_or, OP_TRUTHS},
+    {"logical xor", op_logical_xor, OP_TRUTHS},
+    {"bitwise and", op_bit_and, OP_INTEGERS},
+    {"bitwise or", op_bit_or, OP_INTEGERS},
+    {"bitwise xor", op_bit_xor, OP_INTEGERS},
+    {"statistics", op_statistics, OP_DOUBLES},
 };
 
-#define BUILTIN (sizeof builtin / sizeof *builtin)
+#define OP_BUILTINS (sizeof op_builtin / sizeof *op_builtin)
 
-static struct op *registered;
-static uint32_t   registered_count;
+static struct op_entry *op_registered;
+static uint32_t         op_registered_count;
 
 skua_op skua_op_register(const char *name, skua_op_fn fn)
 {
     ski_register_name("operator", name);
-    registered = ski_realloc(registered, (registered_count + 1) * sizeof *registered);
-    registered[registered_count] = (struct op){name, fn, ANYTHING};
-    return (skua_op){(uint32_t)BUILTIN + registered_count++};
+    op_registered = ski_realloc(op_registered, (op_registered_count + 1) * sizeof *op_registered);
+    op_registered[op_registered_count] = (struct op_entry){name, fn, OP_ANYTHING};
+    return (skua_op){(uint32_t)OP_BUILTINS + op_registered_count++};
 }
 
-static const struct op *op_find(skua_op op)
+/* Returns the operator with the number @p op, or NULL if there is none. */
+static const struct op_entry *op_find(skua_op op)
 {
-    if (op.id < BUILTIN)
-        return &builtin[op.id];
-    return op.id - BUILTIN < registered_count ? &registered[op.id - BUILTIN] : NULL;
+    if (op.id < OP_BUILTINS)
+        return &op_builtin[op.id];
+    return op.id - OP_BUILTINS < op_registered_count ? &op_registered[op.id - OP_BUILTINS] : NULL;
 }
 
 skua_op_fn ski_op_function(skua_op op, skua_type type)
 {
-    const struct op *found = op_find(op);
+    const struct op_entry *found = op_find(op);
 
     if (!found || (unsigned)type > SKUA_BYTE || !(op_types[found->types] >> type & 1))
         return NULL;
@@ -155,18 +160,20 @@ skua_op_fn ski_op_function(skua_op op, skua_type type)
 
 void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type)
 {
-    if (op_find(op)->types == TRUTHS)
-        logical_or(data, data, count, type);
+    ski_assert(ski_op_function(op, type));
+    if (op_find(op)->types == OP_TRUTHS)
+        op_logical_or(data, data, count, type);
 }
 
 bool ski_op_splits(skua_op op)
 {
-    return op_find(op)->types < DOUBLES;
+    ski_assert(op_find(op));
+    return op_find(op)->types < OP_DOUBLES;
 }
 
 const char *ski_op_name(skua_op op)
 {
-    const struct op *found = op_find(op);
+    const struct op_entry *found = op_find(op);
     return found ? found->name : "unknown operator";
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction_order.h - in which order the PEs of a reduction are combined, by arithmetic.
+ * reduction_order.h - the order in which a reduction combines the PEs, computed by arithmetic.
  *
  * A block of level k is 2^k neighbouring PEs, from a multiple of 2^k on; the last one may be
  * shorter.  In round k each block of level k is combined with its sibling, the lower one first:
@@ -8,20 +8,20 @@
  *      PEs 0 to 6       level 1          level 2               level 3
  *      0 1 2 3 4 5 6    (0 1) (2 3) (4 5) (6)    ((0 1)(2 3)) ((4 5) 6)    all of them
  *
- * so the order depends on the number of PEs alone: not on the root, the size or the algorithm.
+ * so the order depends on the number of PEs alone, not on the root, the size or the algorithm.
  *
  * The *delegate* of a block, for a target, is the PE that holds the block's partial result on its
- * way to the target: the member whose low bits are those of the target, as far as there is one.
- * The target is the delegate of every block it is in.  Only delegates of the two halves of a block
- * can be its delegate, so a reduction to a root is a tree; and where every PE is the target of
- * a reduction of its own, which is an exchange, it talks to one PE a round.  No PE keeps a table.
+ * way to the target: the member that has the low bits of the target, as far as such members exist.
+ * The target is the delegate of every block that it belongs to.  The delegate of a block is the
+ * delegate of one of its halves, so a reduction to a root is a tree.  In an *exchange* every PE is
+ * a target, and each PE receives from one PE in each round.  No PE keeps a table.
  */
 #ifndef SKI_REDUCTION_ORDER_H
 #define SKI_REDUCTION_ORDER_H
 
 #include <stdint.h>
 
-/** Rounds until all PEs are combined. */
+/** Returns the number of rounds that combine all @p pes PEs. */
 static inline int ski_block_levels(int pes)
 {
     int levels = 0;
@@ -31,19 +31,20 @@ static inline int ski_block_levels(int pes)
     return levels;
 }
 
-/** The first PE of the block of @p level that @p pe is in. */
+/** Returns the first PE of the block of @p level that @p pe belongs to. */
 static inline int ski_block_of(int pe, int level)
 {
     return pe & ~((1 << level) - 1);
 }
 
-/** The first PE of the sibling of that block; it does not exist if it is @p pes or more. */
+/** Returns the first PE of the sibling of the block of @p level that @p pe belongs to.  The sibling
+ *  does not exist if this is not below the number of PEs. */
 static inline int ski_block_sibling(int pe, int level)
 {
     return ski_block_of(pe, level) ^ (1 << level);
 }
 
-/** The delegate, for @p target, of the block of @p level that begins at @p block. */
+/** Returns the delegate, for @p target, of the block of @p level that begins at @p block. */
 static inline int ski_block_delegate(int block, int level, int target, int pes)
 {
     for (int half = level - 1; half >= 0; half--)
@@ -52,8 +53,9 @@ static inline int ski_block_delegate(int block, int level, int target, int pes)
     return block;
 }
 
-/** Bits in which targets may differ and yet have @p pe as the delegate of its block of @p level:
- *  those that would choose halves which do not exist. */
+/** Returns the bits in which targets may differ and still have @p pe as the delegate of its block
+ * of
+ *  @p level: the bits that select halves which do not exist. */
 static inline int ski_block_ignores(int pe, int level, int pes)
 {
     int block = ski_block_of(pe, level), bits = 0;

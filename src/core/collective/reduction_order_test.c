@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction_order_test.c - every PE is combined once, in the one order, whatever the target. */
+/* reduction_order_test.c - a reduction to any target combines every PE once, in one order. */
 #include <stdint.h>
 
 #include "core/collective/reduction_order.h"
 #include "tests/tap.h"
 
-#define MOST 40
+#define ORDER_MOST_PES 40
 
-/* What a PE holds: PEs in their order, [from, to). */
-struct range {
+/* The PEs that a partial result comprises: [from, to). */
+struct order_range {
     int from, to;
 };
 
-static bool join(struct range *into, struct range lower, struct range upper)
+static bool order_join(struct order_range *into, struct order_range lower, struct order_range upper)
 {
-    *into = (struct range){lower.from, upper.to};
+    *into = (struct order_range){lower.from, upper.to};
     return lower.to == upper.from;
 }
 
-/* A reduction to @p target: the partial results move along the delegates. */
+/* Moves the partial results of a reduction to @p target along the delegates. */
 static bool test_tree(int pes, int target)
 {
-    struct range held[MOST];
-    bool         ok = true;
+    struct order_range held[ORDER_MOST_PES];
+    bool               ok = true;
 
     for (int pe = 0; pe < pes; pe++)
-        held[pe] = (struct range){pe, pe + 1};
+        held[pe] = (struct order_range){pe, pe + 1};
     for (int k = 0; k < ski_block_levels(pes); k++)
         for (int low = 0; low < pes; low += 2 << k) {
             int high = ski_block_sibling(low, k), a, b, to;
@@ -36,20 +36,20 @@ static bool test_tree(int pes, int target)
             b  = ski_block_delegate(high, k, target, pes);
             to = ski_block_delegate(low, k + 1, target, pes);
             ok = ok && a < high && b < pes && (to == a || to == b);
-            ok = ok && join(&held[to], held[a], held[b]);
+            ok = ok && order_join(&held[to], held[a], held[b]);
         }
     return ok && held[target].from == 0 && held[target].to == pes;
 }
 
-/* Whether @p from counts @p to among those it sends its partial result of a round to. */
-static bool sends_to(int from, int to, int k, int pes)
+/* Returns whether @p from sends its partial result of a round to @p to. */
+static bool order_sends_to(int from, int to, int k, int pes)
 {
     int ignores = ski_block_ignores(from, k, pes);
 
     return ((from ^ to ^ (1 << k)) & ~ignores) == 0;
 }
 
-/* In an exchange each PE gets the result of the sibling from one PE, which knows it. */
+/* Checks that in an exchange each PE receives the result of the sibling block from its delegate. */
 static bool test_exchange(int pes)
 {
     bool ok = true;
@@ -61,7 +61,7 @@ static bool test_exchange(int pes)
             if (sibling >= pes)
                 continue;
             for (int from = sibling; from < pes && from < sibling + (1 << k); from++)
-                if (sends_to(from, to, k, pes))
+                if (order_sends_to(from, to, k, pes))
                     senders += from == ski_block_delegate(sibling, k, to, pes) ? 1 : 100;
             ok = ok && senders == 1;
         }
@@ -72,13 +72,14 @@ int main(void)
 {
     bool trees = true, exchanges = true;
 
-    for (int pes = 1; pes <= MOST; pes++) {
+    for (int pes = 1; pes <= ORDER_MOST_PES; pes++) {
         for (int target = 0; target < pes; target++)
             trees = trees && test_tree(pes, target);
         exchanges = exchanges && test_exchange(pes);
     }
     OK(trees, "a reduction to any root combines all PEs in their order");
-    OK(exchanges, "in an exchange each PE hears of its sibling once a round");
-    OK(ski_block_levels(1) == 0 && ski_block_levels(INT32_MAX) == 31, "the ends of the range");
+    OK(exchanges, "in an exchange each PE receives from its sibling once a round");
+    OK(ski_block_levels(1) == 0 && ski_block_levels(INT32_MAX) == 31,
+       "the numbers of levels at the ends of the range");
     return tap_end();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction_slot.c - see reduction_slot.h. */
+/* reduction_slot.c - boards, slots and their stamps (see reduction_slot.h). */
 #include "core/collective/reduction_slot.h"
 
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 #include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 
-#define ASLEEP UINT64_C(1)
+#define SLOT_ASLEEP UINT64_C(1) /* bit of a stamp: the receiver sleeps */
 
-_Static_assert(sizeof(struct ski_reduction_slot) == 256, "whole cache lines");
-_Static_assert((SKI_SLOT_DEPTH & (SKI_SLOT_DEPTH - 1)) == 0, "a power of two");
+_Static_assert(sizeof(struct ski_reduction_slot) == 256, "a slot fills whole cache lines");
+_Static_assert((SKI_SLOT_DEPTH & (SKI_SLOT_DEPTH - 1)) == 0, "the depth is a power of two");
 
 void ski_board_open(struct ski_pe *self)
 {
@@ -23,6 +23,7 @@ void ski_board_open(struct ski_pe *self)
     size_t                  slots = (size_t)c->levels * SKI_SLOT_DEPTH;
     size_t                  bytes = sizeof *c->board + slots * sizeof *c->board->slot;
 
+    ski_assert(!c->board && !c->peers);
     if (ski_pe_hidden(self) || self->job->local_pes < 2)
         return;
     c->board = ski_span_try(self->job->arena, bytes, SKI_UNIT_LARGE);
@@ -30,7 +31,7 @@ void ski_board_open(struct ski_pe *self)
         return;
     memset(c->board, 0, bytes);
     c->peers = ski_calloc((size_t)self->job->local_pes, sizeof *c->peers);
-    /* Release: pairs with the acquire in board_of(), which finds a board of zeros. */
+    /* Release: pairs with the acquire in board_peer(); the board is zeroed before it is found. */
     atomic_store_explicit(&self->host->board[self->index], c->board, memory_order_release);
 }
 
@@ -40,7 +41,8 @@ void ski_board_close(struct ski_collectives *c)
     c->peers = NULL;
 }
 
-/* ski_job_index(), without divisions where PEs lie side by side. */
+/* Returns the index of @p pe on this host, or -1: ski_job_index() without its divisions where the
+ * PEs of the host are consecutive. */
 static int board_index(const struct ski_pe *self, int pe)
 {
     uint32_t index = (uint32_t)pe - (uint32_t)self->first;
@@ -48,17 +50,21 @@ static int board_index(const struct ski_pe *self, int pe)
     return index < self->near ? (int)index : ski_job_index(self->job, pe);
 }
 
-/* The board of the PE with @p index, or NULL: it has not begun yet, or has none. */
-static struct ski_board_peer *board_of(struct ski_pe *self, int index)
+/* Returns what is cached of the board of the PE with @p index, or NULL if that PE has not begun yet
+ * or has no board. */
+static struct ski_board_peer *board_peer(struct ski_pe *self, int index)
 {
     struct ski_board_peer *peer = &self->collectives->peers[index];
+
+    ski_assert(index < self->job->local_pes);
 
     if (SKI_UNLIKELY(!peer->board))
         peer->board = atomic_load_explicit(&self->host->board[index], memory_order_acquire);
     return peer->board ? peer : NULL;
 }
 
-/* Whether the slot of a call may be written. */
+/* Returns whether the slot of a call may be written: the receiver has finished the call that used
+ * the slot before. */
 static bool board_has_room(struct ski_board_peer *peer, uint64_t call)
 {
     if (SKI_LIKELY(call - peer->low < SKI_SLOT_DEPTH))
@@ -68,6 +74,7 @@ static bool board_has_room(struct ski_board_peer *peer, uint64_t call)
     return call - peer->low < SKI_SLOT_DEPTH;
 }
 
+/* Returns the slot of @p board for a round of a small call. */
 static struct ski_reduction_slot *board_slot(struct ski_reduction_board *board, uint32_t round,
                                              uint64_t call)
 {
@@ -78,7 +85,7 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
                                              uint64_t small_call)
 {
     int                    index = board_index(self, pe);
-    struct ski_board_peer *peer  = index >= 0 ? board_of(self, index) : NULL;
+    struct ski_board_peer *peer  = index >= 0 ? board_peer(self, index) : NULL;
 
     ski_assert(round < (uint32_t)self->collectives->levels);
     if (SKI_UNLIKELY(!peer || !board_has_room(peer, small_call)))
@@ -89,10 +96,11 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
                        uint64_t small_call)
 {
+    ski_assert(pe != self->pe);
     /* Release: pairs with the acquire in ski_board_find(). */
     if (SKI_UNLIKELY(
             atomic_exchange_explicit(&slot->stamp, (small_call + 1) << 1, memory_order_release) &
-            ASLEEP))
+            SLOT_ASLEEP))
         ski_inbox_wakeup(self, pe);
 }
 
@@ -101,7 +109,7 @@ const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint3
 {
     const struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 
-    /* Acquire: pairs with the release in ski_board_put(). */
+    /* Acquire: pairs with the release in ski_board_publish(). */
     return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == small_call + 1 ? slot
                                                                                            : NULL;
 }
@@ -112,16 +120,16 @@ void ski_board_count(struct ski_pe *self)
     self->queue.popped++;
 }
 
-/* Senders read `low` once in half the depth, so that the line stays here in between. */
+/* `low` is stored once in half the depth, so that its cache line stays with this PE in between. */
 void ski_board_finish(struct ski_pe *self, uint64_t low)
 {
     struct ski_collectives *c = self->collectives;
 
-    ski_assert(low >= c->published_low);
+    ski_assert(low >= c->published_low && low <= c->small_begun);
     if (low - c->published_low < SKI_SLOT_DEPTH / 2)
         return;
     c->published_low = low;
-    /* Release: what was in the slots has been read. */
+    /* Release: pairs with the acquire in board_has_room(); the slots have been read. */
     atomic_store_explicit(&c->board->low, low, memory_order_release);
 }
 
@@ -129,7 +137,8 @@ bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call)
 {
     struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 
-    /* Acquire: as in ski_board_find(). */
-    return atomic_fetch_or_explicit(&slot->stamp, ASLEEP, memory_order_acquire) >> 1 !=
+    ski_assert(round < (uint32_t)self->collectives->levels);
+    /* Acquire: pairs with the release in ski_board_publish(), as in ski_board_find(). */
+    return atomic_fetch_or_explicit(&slot->stamp, SLOT_ASLEEP, memory_order_acquire) >> 1 !=
            small_call + 1;
 }

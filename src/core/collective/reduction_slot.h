@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction_slot.h - small contributions to reductions inside a host: the receiver polls memory
- * that the sender writes, and no message is made.
+ * reduction_slot.h - slots in shared memory for small contributions to reductions inside a host:
+ * the sender writes a slot, the receiver polls it, and no message is allocated.
  *
- * Each PE has a *board* in the arena: for each round of a reduction SKI_SLOT_DEPTH slots.  Small
- * calls (SKI_SLOT_BYTES) are counted by each PE in the order of its calls, which is the same
- * everywhere.  In a round a PE receives from exactly one PE (reduction_order.h), so the slot of a
- * round and a call has one writer:
+ * Each PE has a *board* in the arena: an array of SKI_SLOT_DEPTH slots for each round of a
+ * reduction.  A call of at most SKI_SLOT_BYTES is small.  All PEs make the same small calls in the
+ * same order, and each PE numbers them in that order.  In a round a PE receives from exactly one
+ * PE (reduction_order.h), so each pair of a round and a call has one writer:
  *
- *      sender      fills slot [round][call % depth]; exchanges the stamp for that of the call
- *      receiver    polls the stamp once it has made the call itself; combines in place
+ *      sender      fills slot [round][call % depth], then sets its stamp to the stamp of the call
+ *      receiver    polls the stamp once it has made the call itself, then combines from the slot
  *
- * Reuse.  A receiver publishes `low`: it has finished every small call below.  A sender writes the
- * slot of a call only if the call is below low + depth as far as it knows; otherwise it sends a
- * message, which is always possible, so nothing waits for a slot.  The release of `low` pairs with
- * the acquire of the sender that finds its copy too old: the receiver has read the slot before.
+ * Reuse.  A receiver publishes `low`, the number of its oldest small call in flight.  A sender
+ * writes the slot of a call only if the call is below low + depth; otherwise it sends a message, so
+ * no sender waits for a slot.  Senders cache `low` and read it again when the cached value leaves
+ * no room.  The receiver's release store of `low` pairs with the sender's acquire load: the
+ * receiver has read a slot before a sender writes it again.
  *
- * Sleep.  A receiver that is about to sleep sets the lowest bit of the stamps that it waits for.
- * All changes of a stamp are totally ordered: either the receiver finds the slot filled, or the
- * sender finds the bit and sends a wakeup, which the inbox holds.
+ * Sleep.  A receiver that is about to sleep sets the lowest bit of each stamp that it waits for.
+ * All modifications of a stamp are atomic and totally ordered: either the receiver finds the slot
+ * filled, or the sender finds the bit set and sends a wakeup to the receiver's inbox.
  *
  * Quiescence.  A receiver that reads a contribution counts a message that it sent to itself and ran
  * (msg_counts.h).  One that it does not read, since it has not made the call, is counted nowhere:
@@ -37,67 +38,73 @@
 struct ski_collectives;
 struct ski_pe;
 
-#define SKI_SLOT_BYTES 208 /* elements of a small call, at most */
-#define SKI_SLOT_DEPTH 8   /* calls that may be in the slots of a round; a power of two */
+#define SKI_SLOT_BYTES 208 /* most bytes of elements of a small call */
+#define SKI_SLOT_DEPTH 8   /* slots of a round; a power of two */
 
-/* What every contribution and result begins with, in a slot and on the wire. */
+/* The header of every contribution and result, in a slot and on the wire. */
 struct ski_reduction_head {
-    uint64_t number;
-    uint64_t count; /* elements of the call */
+    uint64_t number; /* of the reduction */
+    uint64_t count;  /* elements of the call */
     int32_t  root;
-    uint32_t call; /* its place in the order of calls, modulo 2^32 */
+    uint32_t call; /* number of the call, modulo 2^32 */
     uint16_t op;
-    uint8_t  type, way;
-    uint8_t  all;   /* PEs get the result   */
-    uint8_t  round; /* of this message      */
-    uint8_t  ask;   /* for a credit at once */
-    uint8_t  barrier;
+    uint8_t  type;
+    uint8_t  algorithm;   /* SKI_REDUCTION_*: see reduction.h          */
+    uint8_t  all;         /* 1: all PEs get the result                 */
+    uint8_t  round;       /* of this message                           */
+    uint8_t  want_credit; /* 1: the sender needs its credit at once    */
+    uint8_t  barrier;     /* 1: the call is skua_barrier()             */
 };
 
+/* A contribution to one round of one small call. */
 struct ski_reduction_slot {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2, and 1: the owner sleeps */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2; bit 0: receiver sleeps */
     _Alignas(16) struct ski_reduction_head head;
     char elements[SKI_SLOT_BYTES]; /* aligned to 16 */
 };
 
+/* The slots of a PE, which other PEs of its host write. */
 struct ski_reduction_board {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t low;
-    struct ski_reduction_slot slot[]; /* [round][SKI_SLOT_DEPTH] */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t low; /* number of the oldest small call in flight */
+    struct ski_reduction_slot slot[];              /* [round][SKI_SLOT_DEPTH] */
 };
 
-/* What a PE knows of the board of another one. */
+/* What a PE has cached of the board of another PE. */
 struct ski_board_peer {
-    struct ski_reduction_board *board; /* NULL until it is found */
-    uint64_t                    low;   /* at least that          */
+    struct ski_reduction_board *board; /* NULL until it is found         */
+    uint64_t                    low;   /* a lower bound of its `low`     */
 };
 
-/** Make the board of @p self, if other PEs of its host may use it.  There is none, and messages are
- *  sent, if the arena has no room. */
+/** Allocates the board of @p self if the host has other PEs.  If the arena has no room, the PE has
+ *  no board and receives contributions as messages. */
 void ski_board_open(struct ski_pe *self);
 
-/** Free what a PE knows of the boards of others.  Its own board goes with the arena. */
+/** Frees what a PE has cached of the boards of other PEs.  Its own board lies in the arena and goes
+ *  with it. */
 void ski_board_close(struct ski_collectives *collectives);
 
-/** Return the slot of PE @p pe for a round of a small call, whose head and elements the caller
- *  writes before it calls ski_board_publish().  NULL: the contribution must be a message. */
+/** Returns the slot of PE @p pe for a round of a small call.  The caller writes its head and
+ *  elements, then calls ski_board_publish().  NULL: the contribution must be sent as a message. */
 struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32_t round,
                                              uint64_t small_call);
 
-/** Let @p pe have its slot, which is filled. */
+/** Publishes a filled slot to its receiver, PE @p pe, and wakes the receiver if it sleeps. */
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
                        uint64_t small_call);
 
-/** Return the slot of this PE for a round of a small call, if it is filled, or NULL. */
+/** Returns the slot of this PE for a round of a small call if it is filled, else NULL. */
 const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,
                                                 uint64_t small_call);
 
-/** Count a contribution that was read as a message of this PE to itself. */
+/** Counts a contribution that was read from a slot as a message of this PE to itself. */
 void ski_board_count(struct ski_pe *self);
 
-/** Publish that all small calls below @p low are finished, if senders gain from it. */
+/** Tells senders that all small calls below @p low are finished.  The update may be postponed until
+ *  half of the slots can be reused. */
 void ski_board_finish(struct ski_pe *self, uint64_t low);
 
-/** Ask for a wakeup when that slot is filled.  False: it is filled. */
+/** Requests a wakeup for when the slot of a round of a small call is filled.  False: it is filled
+ *  already. */
 bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call);
 
 #endif

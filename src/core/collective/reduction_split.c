@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction_split.c - large reductions: slices inside a host, segments between hosts (see
- * reduction.h).
+ * reduction_split.c - large reductions: slices and blocks inside a host, segments between hosts
+ * (see reduction.h).
  *
- * Slices, for all.  A PE writes to memory of other PEs between two exchanges: the first brings
- * the addresses, so contributions are complete; the second, which it joins when its slice is done,
- * tells each PE that its memory is its own again.  Exchanges are messages, which order memory.
+ * Segments.  Each is a reduction of its own (reduction.c) on a part of the elements.
  *
- * Blocks, for a root.  Other PEs may compute for long after their call, so nothing waits for them:
- * their contributions belong to the root from the moment that it has the addresses.  It makes a
- * *task* of them, tells all PEs of it, and begins.  A PE that comes takes the next block of the
- * task, until there is none; the PE that is done with the last one completes the call, or tells the
- * root to. The task is freed by the last PE that has looked at it.
+ * Slices, if all PEs get the result.  Between two exchanges a PE reads and writes the buffers of
+ * all PEs, in its slice alone.  The first exchange brings the addresses of the buffers, whose
+ * contributions are complete.  A PE joins the second exchange when its slice is done; after
+ * that exchange no other PE uses its buffer.  Exchanges consist of messages, which order
+ * memory.
+ *
+ * Blocks, if a root gets the result.  The other PEs may compute for long after their call, so the
+ * root does not wait for them: it owns their contributions once it has the addresses.  The root
+ * creates a *work descriptor*, announces it to all PEs and begins to work on it.  A PE that
+ * receives the announcement claims blocks and combines them until none is left.  The PE that
+ * finishes the last block completes the call if it is the root, else it notifies the root.  The
+ * last PE that releases the work descriptor frees it.
  */
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/pe/builtin.h"
@@ -24,58 +30,63 @@
 #include "core/message/message.h"
 #include "core/collective/reduction.h"
 
-#define SLICES_FROM   16384  /* bytes: smaller calls go whole, inside a host ... */
-#define SEGMENTS_FROM 131072 /* ... and between hosts */
-#define SEGMENTS_MANY 8      /* segments: from here on they are twice as long */
-#define BLOCK         8192   /* of a slice, of each PE: several of them stay in the cache */
-#define TAKEN         4      /* blocks that are taken at once */
-#define LINE          64     /* slices end at multiples of it, and of all types */
+#define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
+#define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
+#define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
+#define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
+#define SPLIT_BLOCKS_CLAIMED 4      /* blocks that a PE claims at once                      */
+#define SPLIT_LINE           64     /* slices and segments end at multiples of this         */
 
-/* A large call in flight. */
+/* A split call in flight. */
 struct ski_split {
-    struct ski_split         *next, **at;
-    struct ski_reduction_head head; /* of the call: of its first reduction */
+    struct ski_split         *next;
+    struct ski_split        **link; /* the pointer to this call        */
+    struct ski_reduction_head head; /* of the call's first reduction   */
     skua_completion           done;
-    skua_msg                 *buffer; /* contribution and result; NULL where there is none */
+    skua_msg                 *buffer; /* contribution and result, or NULL   */
     size_t                    bytes;
-    uint64_t                  left; /* reductions that are not over */
+    uint64_t                  unfinished; /* segments that are not over */
 };
 
-static size_t split_from(const struct ski_pe *self)
+/* Returns the bytes from which a call is split. */
+static size_t split_threshold(const struct ski_pe *self)
 {
-    size_t usual = ski_job_is_distributed(self->job) ? SEGMENTS_FROM : SLICES_FROM;
+    size_t usual = ski_job_is_distributed(self->job) ? SPLIT_SEGMENTED_FROM : SPLIT_SHARED_FROM;
 
     return ski_config.reduce_split ? ski_config.reduce_split : usual;
 }
 
-/* Bytes of a segment of a call of @p bytes: there are two at least, and each is a multiple of all
- * types.  Where there are many, fewer packets are worth more than an early begin. */
-static size_t split_segment(const struct ski_pe *self, size_t bytes)
+/* Returns the bytes of a segment of a call of @p bytes.  It is a multiple of all types, and a call
+ * has at least two segments.  If there are many, fewer packets gain more than a short first
+ * segment. */
+static size_t split_segment_size(const struct ski_pe *self, size_t bytes)
 {
-    size_t least = (split_from(self) / 2 + LINE - 1) / LINE * LINE;
+    size_t least = (split_threshold(self) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
 
-    return bytes / least >= SEGMENTS_MANY ? 2 * least : least;
+    return bytes / least >= SPLIT_SEGMENTS_MANY ? 2 * least : least;
 }
 
-int ski_split_way(const struct ski_pe *self, const struct ski_reduction_head *head, size_t bytes)
+int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
+                        size_t bytes)
 {
-    if (bytes < split_from(self) || self->pes == 1 || !ski_op_splits((skua_op){head->op}))
-        return SKI_WAY_WHOLE;
-    return ski_job_is_distributed(self->job) ? SKI_WAY_SEGMENT : SKI_WAY_EXPOSE;
+    if (bytes < split_threshold(self) || self->pes == 1 || !ski_op_splits((skua_op){head->op}))
+        return SKI_REDUCTION_WHOLE;
+    return ski_job_is_distributed(self->job) ? SKI_REDUCTION_SEGMENTED : SKI_REDUCTION_SHARED;
 }
 
-uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes)
+uint64_t ski_split_numbers(const struct ski_pe *self, int algorithm, size_t bytes)
 {
-    switch (way) {
-    case SKI_WAY_SEGMENT:
-        return (bytes + split_segment(self, bytes) - 1) / split_segment(self, bytes);
-    case SKI_WAY_EXPOSE: return 2; /* to a root: the second is not used */
+    switch (algorithm) {
+    case SKI_REDUCTION_SEGMENTED:
+        return (bytes + split_segment_size(self, bytes) - 1) / split_segment_size(self, bytes);
+    case SKI_REDUCTION_SHARED: return 2; /* a reduction to a root does not use the second */
     default: return 1;
     }
 }
 
 /* ---- calls ----------------------------------------------------------------- */
 
+/* Adds a call, with a buffer for its elements if @p buffer. */
 static struct ski_split *split_new(struct ski_pe *self, const struct ski_reduction_call *call,
                                    bool buffer)
 {
@@ -83,22 +94,24 @@ static struct ski_split *split_new(struct ski_pe *self, const struct ski_reducti
     struct ski_split       *split = ski_malloc(sizeof *split);
 
     *split = (struct ski_split){.next  = c->splits,
-                                .at    = &c->splits,
+                                .link  = &c->splits,
                                 .head  = call->head,
                                 .done  = call->done,
                                 .bytes = call->bytes};
     if (buffer)
         split->buffer = ski_reduction_msg(call->bytes);
     if (c->splits)
-        c->splits->at = &split->next;
+        c->splits->link = &split->next;
     return c->splits = split;
 }
 
+/* Removes a call from the list of its PE. */
 static struct ski_split *split_unlink(struct ski_split *split)
 {
-    *split->at = split->next;
+    ski_assert(*split->link == split);
+    *split->link = split->next;
     if (split->next)
-        split->next->at = split->at;
+        split->next->link = split->link;
     return split;
 }
 
@@ -108,14 +121,17 @@ void ski_splits_destroy(struct ski_collectives *c)
         free(split_unlink(c->splits));
 }
 
+/* Returns whether this PE gets the result. */
 static bool split_result_here(const struct ski_pe *self, const struct ski_split *split)
 {
     return split->head.all || split->head.root == self->pe;
 }
 
+/* Ends a call; a PE that gets the result completes it. */
 static void split_finish(struct ski_pe *self, struct ski_split *split)
 {
     split_unlink(split);
+    ski_assert(split->buffer || !split_result_here(self, split));
     if (split_result_here(self, split))
         ski_complete_with(split->done, split->buffer);
     else if (split->buffer)
@@ -125,7 +141,7 @@ static void split_finish(struct ski_pe *self, struct ski_split *split)
 
 /* ---- segments -------------------------------------------------------------- */
 
-/* The reduction of segment @p i, and its bytes. */
+/* Returns the head of the reduction of segment @p i. */
 static struct ski_reduction_head split_segment_head(const struct ski_pe    *self,
                                                     const struct ski_split *split, uint64_t i)
 {
@@ -137,36 +153,41 @@ static struct ski_reduction_head split_segment_head(const struct ski_pe    *self
     return head;
 }
 
+/* Returns the bytes of segment @p i; the last one may be shorter than the others. */
 static size_t split_segment_bytes(const struct ski_pe *self, const struct ski_split *split,
                                   uint64_t i)
 {
-    size_t segment = split_segment(self, split->bytes), left = split->bytes - i * segment;
+    size_t segment = split_segment_size(self, split->bytes), left = split->bytes - i * segment;
 
+    ski_assert(i * segment < split->bytes);
     return left < segment ? left : segment;
 }
 
+/* Contributes segment @p i: from the buffer of the call at the root of a reduction to one PE, else
+ * from a message of its own. */
 static void split_join_segment(struct ski_pe *self, struct ski_split *split,
                                const struct ski_reduction_call *call, uint64_t i)
 {
     struct ski_reduction_head head   = split_segment_head(self, split, i);
-    size_t                    offset = i * split_segment(self, split->bytes);
+    size_t                    offset = i * split_segment_size(self, split->bytes);
     size_t                    bytes  = split_segment_bytes(self, split, i);
     bool                      stays  = head.root == self->pe && !head.all;
     skua_msg                 *msg    = stays ? NULL : ski_reduction_msg(bytes);
-    char *mine = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
+    char *partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
     self->collectives->in_flight += ski_call_cost(bytes);
-    ski_reduction_fill(call, offset, mine, bytes);
-    ski_reduction_join(self, &head, split, mine, msg, bytes);
+    ski_reduction_fill(call, offset, partial, bytes);
+    ski_reduction_join(self, &head, split, partial, msg, bytes);
 }
 
+/* Begins a call that consists of segments. */
 static void split_begin_segments(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     bool              here  = call->head.all || call->head.root == self->pe;
     struct ski_split *split = split_new(self, call, here);
-    uint64_t          count = ski_split_numbers(self, SKI_WAY_SEGMENT, call->bytes);
+    uint64_t          count = ski_split_numbers(self, SKI_REDUCTION_SEGMENTED, call->bytes);
 
-    split->left = count; /* it is there until the last has joined */
+    split->unfinished = count; /* so the call exists until the last segment has joined */
     for (uint64_t i = 0; i < count; i++)
         split_join_segment(self, split, call, i);
 }
@@ -176,23 +197,27 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
 {
     uint64_t i = head->number - split->head.number;
 
-    return ski_reduction_elements(split->buffer) + i * split_segment(self, split->bytes);
+    ski_assert(split->buffer);
+    return ski_reduction_elements(split->buffer) + i * split_segment_size(self, split->bytes);
 }
 
+/* Ends segment @p i on this PE. */
 static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i)
 {
     size_t bytes = split_segment_bytes(self, split, i);
 
-    if (split_result_here(self, split)) /* elsewhere a credit comes */
+    if (split_result_here(self, split)) /* other PEs receive a credit */
         ski_window_release(self, ski_call_cost(bytes), "reduction", self->pe);
-    if (--split->left == 0)
+    ski_assert(split->unfinished > 0);
+    if (--split->unfinished == 0)
         split_finish(self, split);
     ski_window_open(self);
 }
 
 /* ---- slices ---------------------------------------------------------------- */
 
-static void split_begin_slices(struct ski_pe *self, const struct ski_reduction_call *call)
+/* Begins a call inside a host: contributes the address of this PE's buffer. */
+static void split_begin_shared(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     struct ski_split *split    = split_new(self, call, true);
     char             *elements = ski_reduction_elements(split->buffer);
@@ -207,10 +232,10 @@ static void split_begin_slices(struct ski_pe *self, const struct ski_reduction_c
     ski_reduction_join(self, &split->head, split, (char *)address, msg, bytes);
 }
 
-/* The contributions of all PEs, checked: whatever another process says, this one does not
+/* Checks the addresses of all contributions: whatever another process sends, this one does not
  * write outside of the arena. */
-static void split_check(const struct ski_pe *self, const struct ski_split *split,
-                        const uint64_t *address)
+static void split_check_addresses(const struct ski_pe *self, const struct ski_split *split,
+                                  const uint64_t *address)
 {
     const struct ski_arena *arena = self->job->arena;
 
@@ -218,11 +243,15 @@ static void split_check(const struct ski_pe *self, const struct ski_split *split
         uint64_t at = address[pe] - (uint64_t)arena->base;
 
         if (at >= arena->bytes || arena->bytes - at < split->bytes)
-            ski_fatal("PE %d has its part of a reduction outside of the arena", pe);
+            ski_fatal(
+                "PE %d: the contribution of PE %d to a reduction lies outside of the arena; the "
+                "packet is corrupt, or this is a bug of the runtime",
+                self->pe, pe);
     }
 }
 
-/* One block of all contributions: combined into that of PE 0, as reduction_order.h says. */
+/* Combines a block of all contributions into the block of PE 0, in the order of
+ * reduction_order.h. */
 static void split_combine_block(const struct ski_pe *self, const struct ski_reduction_head *head,
                                 const uint64_t *address, size_t offset, size_t bytes)
 {
@@ -230,15 +259,16 @@ static void split_combine_block(const struct ski_pe *self, const struct ski_redu
     skua_op_fn fn    = ski_op_function((skua_op){head->op}, type);
     size_t     count = bytes / ski_type_size(type);
 
+    ski_assert(fn && bytes <= SPLIT_BLOCK && bytes % ski_type_size(type) == 0);
     for (int64_t step = 1; step < self->pes; step *= 2)
         for (int64_t low = 0; low + step < self->pes; low += 2 * step)
             fn((void *)(uintptr_t)(address[low] + offset),
                (const void *)(uintptr_t)(address[low + step] + offset), count, type);
 }
 
-/* The result of a block, while it is in the cache, to those that get it. */
-static void split_spread_block(const struct ski_pe *self, const struct ski_reduction_head *head,
-                               const uint64_t *address, size_t offset, size_t bytes)
+/* Copies the result of a block, while it is in the cache, to the PEs that get it. */
+static void split_copy_block(const struct ski_pe *self, const struct ski_reduction_head *head,
+                             const uint64_t *address, size_t offset, size_t bytes)
 {
     int first = head->all ? 1 : head->root;
     int last  = head->all ? self->pes - 1 : head->root;
@@ -249,45 +279,48 @@ static void split_spread_block(const struct ski_pe *self, const struct ski_reduc
                    (const void *)(uintptr_t)(address[0] + offset), bytes);
 }
 
-/* Where the slice of @p pe begins. */
+/* Returns the offset at which the slice of @p pe begins, or the end of the elements if @p pe is the
+ * number of PEs. */
 static size_t split_slice(const struct ski_pe *self, const struct ski_split *split, int pe)
 {
-    size_t lines = (split->bytes + LINE - 1) / LINE;
+    size_t lines = (split->bytes + SPLIT_LINE - 1) / SPLIT_LINE;
     size_t at    = lines / (size_t)self->pes * (size_t)pe;
 
     at += lines % (size_t)self->pes * (size_t)pe / (size_t)self->pes;
-    return at * LINE < split->bytes ? at * LINE : split->bytes;
+    return at * SPLIT_LINE < split->bytes ? at * SPLIT_LINE : split->bytes;
 }
 
-/* Some blocks of all contributions, up to @p end. */
+/* Combines the blocks of all contributions from the offset @p at up to @p end. */
 static void split_combine_range(const struct ski_pe *self, const struct ski_reduction_head *head,
                                 const uint64_t *address, size_t at, size_t end)
 {
-    for (; at < end; at += BLOCK) {
-        size_t bytes = end - at < BLOCK ? end - at : BLOCK;
+    for (; at < end; at += SPLIT_BLOCK) {
+        size_t bytes = end - at < SPLIT_BLOCK ? end - at : SPLIT_BLOCK;
 
         split_combine_block(self, head, address, at, bytes);
-        split_spread_block(self, head, address, at, bytes);
+        split_copy_block(self, head, address, at, bytes);
     }
 }
 
-/* All contributions are there: this PE's slice of them, then the second exchange. */
+/* Combines the slice of this PE, after all contributions have been made, and joins the second
+ * exchange.  @p msg contains the addresses. */
 static void split_combine_slice(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     const uint64_t           *address = (const uint64_t *)(const void *)ski_reduction_elements(msg);
     struct ski_reduction_head head    = split->head;
 
-    split_check(self, split, address);
+    split_check_addresses(self, split, address);
     split_combine_range(self, &head, address, split_slice(self, split, self->pe),
                         split_slice(self, split, self->pe + 1));
     skua_msg_free(msg);
     head.number++;
-    head.way = SKI_WAY_COMBINED;
-    msg      = ski_reduction_msg(0);
+    head.algorithm = SKI_REDUCTION_SHARED_DONE;
+    msg            = ski_reduction_msg(0);
     ski_reduction_join(self, &head, split, ski_reduction_elements(msg), msg, 0);
 }
 
-static void split_combined(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
+/* Ends a call whose slices are all done. */
+static void split_slices_done(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     skua_msg_free(msg);
     ski_window_release(self, ski_call_cost(split->bytes), "reduction", self->pe);
@@ -297,144 +330,155 @@ static void split_combined(struct ski_pe *self, struct ski_split *split, skua_ms
 
 /* ---- blocks ---------------------------------------------------------------- */
 
-/* What a root has to combine, in a message of its own. */
-struct task {
-    _Atomic uint64_t          next;  /* bytes from there on are not taken          */
+/* A reduction to a root inside a host; it is the data of a message in the arena. */
+struct split_work {
+    _Atomic uint64_t          next;  /* offset from which on no block is claimed   */
     _Atomic uint64_t          done;  /* bytes that are combined                    */
-    _Atomic int32_t           users; /* PEs that have not looked at it, or do      */
+    _Atomic int32_t           users; /* PEs that have not released it              */
     struct ski_reduction_head head;
     size_t                    bytes;
-    struct ski_split         *split; /* the root's own affair */
-    uint64_t                  address[];
+    struct ski_split         *split;     /* valid on the root only                     */
+    uint64_t                  address[]; /* of the contributions, by PE            */
 };
 
-/* What is sent of a task: to helpers, and, when it is done, to the root. */
-struct split_note {
-    skua_msg *task;
-    uint64_t  done;
+/* A packet of SKI_HANDLER_REDUCTION_BLOCKS: to all PEs, and, when the work is done, to the root. */
+struct split_work_note {
+    skua_msg *work;
+    uint64_t  done; /* 1: all blocks are combined */
 };
 
-static void split_tell(int pe, skua_msg *task, bool done)
+/* Announces a work descriptor to @p pe, or notifies the root that it is @p done. */
+static void split_send_note(int pe, skua_msg *work, bool done)
 {
-    struct split_note note = {task, done};
+    struct split_work_note note = {work, done};
 
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_REDUCTION_BLOCKS}, &note, sizeof note);
 }
 
-static void split_leave_task(skua_msg *msg)
+/* Releases a work descriptor; the last PE frees it. */
+static void split_release_work(skua_msg *msg)
 {
-    struct task *task = skua_msg_data(msg);
+    struct split_work *work = skua_msg_data(msg);
 
-    /* Release and acquire: all have read it before the last one frees it. */
-    if (atomic_fetch_sub_explicit(&task->users, 1, memory_order_acq_rel) == 1)
+    /* Release and acquire: all PEs have read the work descriptor before the last one frees it. */
+    if (atomic_fetch_sub_explicit(&work->users, 1, memory_order_acq_rel) == 1)
         skua_msg_free(msg);
 }
 
-/* Takes blocks until there are none; whether this PE was done with the last one. */
-static bool split_help(const struct ski_pe *self, struct task *task)
+/* Claims and combines blocks until none is left.  Returns whether this PE finished the last one. */
+static bool split_combine_blocks(const struct ski_pe *self, struct split_work *work)
 {
     bool last = false;
 
     for (;;) {
-        /* Relaxed: contributions came with the message that brought the task. */
-        size_t at  = atomic_fetch_add_explicit(&task->next, TAKEN * BLOCK, memory_order_relaxed);
-        size_t end = at + TAKEN * BLOCK < task->bytes ? at + TAKEN * BLOCK : task->bytes;
+        /* Relaxed: the message that announced the work descriptor orders the contributions. */
+        size_t at  = atomic_fetch_add_explicit(&work->next, SPLIT_BLOCKS_CLAIMED * SPLIT_BLOCK,
+                                               memory_order_relaxed);
+        size_t end = at + SPLIT_BLOCKS_CLAIMED * SPLIT_BLOCK < work->bytes
+                         ? at + SPLIT_BLOCKS_CLAIMED * SPLIT_BLOCK
+                         : work->bytes;
 
-        if (at >= task->bytes)
+        if (at >= work->bytes)
             return last;
-        split_combine_range(self, &task->head, task->address, at, end);
-        /* Release what was written, acquire what others wrote: the PE that sees the sum complete
-         * sees all results, and tells the root. */
-        last = atomic_fetch_add_explicit(&task->done, end - at, memory_order_acq_rel) + end - at ==
-               task->bytes;
+        split_combine_range(self, &work->head, work->address, at, end);
+        /* Release and acquire: the PE that completes the sum sees the results of all PEs, and
+         * notifies the root. */
+        last = atomic_fetch_add_explicit(&work->done, end - at, memory_order_acq_rel) + end - at ==
+               work->bytes;
     }
 }
 
-/* At the root: the result is in its buffer; contributions of others are freed, and they hear of
- * it. */
-static void split_task_done(struct ski_pe *self, skua_msg *msg)
+/* Ends a call at the root, whose buffer has the result: frees the contributions of the other PEs
+ * and sends them credits. */
+static void split_work_done(struct ski_pe *self, skua_msg *msg)
 {
-    struct task      *task  = skua_msg_data(msg);
-    struct ski_split *split = task->split;
-    uint64_t          cost  = ski_call_cost(split->bytes);
+    struct split_work *work  = skua_msg_data(msg);
+    struct ski_split  *split = work->split;
+    uint64_t           cost  = ski_call_cost(split->bytes);
 
+    ski_assert(work->head.root == self->pe);
     for (int pe = 0; pe < self->pes; pe++)
         if (pe != self->pe) {
-            skua_msg_free((skua_msg *)(uintptr_t)(task->address[pe] - sizeof task->head) - 1);
+            skua_msg_free((skua_msg *)(uintptr_t)(work->address[pe] - sizeof work->head) - 1);
             ski_window_credit(self, pe, cost, true);
         }
-    split_leave_task(msg);
+    split_release_work(msg);
     ski_window_release(self, cost, "reduction", self->pe);
     split_finish(self, split);
     ski_window_open(self);
 }
 
-/* At the root: all addresses are here. */
-static void split_begin_task(struct ski_pe *self, struct ski_split *split, skua_msg *in)
+/* Begins a work descriptor at the root, after all addresses have arrived in @p received. */
+static void split_begin_work(struct ski_pe *self, struct ski_split *split, skua_msg *received)
 {
-    size_t       addresses = (size_t)self->pes * sizeof(uint64_t);
-    skua_msg    *msg       = skua_msg_alloc(sizeof(struct task) + addresses);
-    struct task *task      = skua_msg_data(msg);
+    size_t             addresses = (size_t)self->pes * sizeof(uint64_t);
+    skua_msg          *msg       = skua_msg_alloc(sizeof(struct split_work) + addresses);
+    struct split_work *work      = skua_msg_data(msg);
 
-    memcpy(task->address, ski_reduction_elements(in), addresses);
-    skua_msg_free(in);
-    split_check(self, split, task->address);
-    atomic_init(&task->next, 0);
-    atomic_init(&task->done, 0);
-    atomic_init(&task->users, self->pes);
-    task->head  = split->head;
-    task->bytes = split->bytes;
-    task->split = split;
+    memcpy(work->address, ski_reduction_elements(received), addresses);
+    skua_msg_free(received);
+    split_check_addresses(self, split, work->address);
+    atomic_init(&work->next, 0);
+    atomic_init(&work->done, 0);
+    atomic_init(&work->users, self->pes);
+    work->head  = split->head;
+    work->bytes = split->bytes;
+    work->split = split;
     for (int i = 1; i < self->pes; i++)
-        split_tell((self->pe + i) % self->pes, msg, false);
-    if (split_help(self, task))
-        split_task_done(self, msg);
+        split_send_note((self->pe + i) % self->pes, msg, false);
+    if (split_combine_blocks(self, work))
+        split_work_done(self, msg);
 }
 
 void ski_on_blocks(skua_msg *msg)
 {
-    struct split_note note = *(struct split_note *)skua_msg_data(msg);
-    struct task      *task = skua_msg_data(note.task);
+    struct split_work_note note = *(struct split_work_note *)skua_msg_data(msg);
+    struct split_work     *work = skua_msg_data(note.work);
 
     skua_msg_free(msg);
     if (note.done) {
-        split_task_done(ski_self, note.task);
+        split_work_done(ski_self, note.work);
         return;
     }
-    if (split_help(ski_self, task))
-        split_tell(task->head.root, note.task, true); /* it is there until the root has left it */
-    split_leave_task(note.task);
+    if (split_combine_blocks(ski_self, work))
+        split_send_note(work->head.root, note.work, true); /* the root has not released it yet */
+    split_release_work(note.work);
 }
 
-/* The addresses have gone on, or all are here. */
-static void split_exposed(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
+/* Continues a call inside a host.  @p msg contains all addresses; it is NULL if they were sent
+ * towards the root. */
+static void split_addresses_done(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     if (split->head.all) {
         split_combine_slice(self, split, msg);
     } else if (msg) {
-        split_begin_task(self, split, msg);
+        split_begin_work(self, split, msg);
     } else {
-        split_unlink(split); /* the contribution is the root's */
+        split_unlink(split); /* the root owns the contribution */
         free(split);
     }
 }
 
-/* ---- for reduction.c ------------------------------------------------------- */
+/* ---- calls from reduction.c ------------------------------------------------ */
 
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call)
 {
-    if (call->head.way == SKI_WAY_SEGMENT)
+    ski_assert(call->head.algorithm == SKI_REDUCTION_SEGMENTED ||
+               call->head.algorithm == SKI_REDUCTION_SHARED);
+    if (call->head.algorithm == SKI_REDUCTION_SEGMENTED)
         split_begin_segments(self, call);
     else
-        split_begin_slices(self, call);
+        split_begin_shared(self, call);
 }
 
 void ski_split_done(struct ski_pe *self, struct ski_split *split,
                     const struct ski_reduction_head *head, skua_msg *msg)
 {
-    switch (head->way) {
-    case SKI_WAY_SEGMENT: split_segment_done(self, split, head->number - split->head.number); break;
-    case SKI_WAY_EXPOSE: split_exposed(self, split, msg); break;
-    default: split_combined(self, split, msg); break;
+    switch (head->algorithm) {
+    case SKI_REDUCTION_SEGMENTED:
+        split_segment_done(self, split, head->number - split->head.number);
+        break;
+    case SKI_REDUCTION_SHARED: split_addresses_done(self, split, msg); break;
+    default: split_slices_done(self, split, msg); break;
     }
 }

@@ -5,11 +5,12 @@
  * The numbers are made of counters that exist anyway, so the fast paths count nothing for them.  A
  * message is *sent* from the call that sends it on, and *received* when its handler is called:
  *
- *      sent      to itself         queue.pushed - stats.received, since the queue counts arrivals
- * too to an inbox       stats.sent_inline, stats.sent_pointer to a full inbox   backlog.waiting,
- * until it is one of the former to other hosts    stats.sent_far, whether it waits for the network
- * or not received  handler called    queue.popped kept for later    less `held`: its handler is yet
- * to use it
+ *      sent      to itself         queue.pushed - stats.received: the queue counts arrivals
+ *                to an inbox       stats.sent_inline, stats.sent_pointer
+ *                to a full inbox   backlog.waiting, until it is one of those
+ *                to other hosts    stats.sent_far, also while it waits for the network
+ *      received  handler called    queue.popped
+ *                kept for later    less `held`: its handler is yet to use it
  *
  * A user thread that is ready is a message to itself.  A packet that came early, one that the
  * driver holds and one in an inbox have been sent and not received.  Wake-ups are no messages.
