@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/message/msg_alloc.h"
+#include "core/pe/handler.h"
 #include "core/pe/pe.h"
 
 /* Takes what goes into the header of a message to an object out of @p msg, which was
@@ -49,9 +50,11 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
         struct skua_msg *msg = cell->message;
 
         ski_assert(ski_arena_contains(self->pool.arena, msg));
-        __builtin_prefetch(msg, 1); /* for writing: it will be sent on or freed */
-        __builtin_prefetch(msg + 1);
-        __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
+        __builtin_prefetch(msg, 1);                   /* for writing: it will be sent on or freed */
+        if (cell->handler == SKI_HANDLER_BROADCAST) { /* the runtime reads its tail at once */
+            __builtin_prefetch(msg + 1);
+            __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
+        }
         return msg;
     }
     return inbox_unpack(self, cell);
