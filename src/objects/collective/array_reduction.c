@@ -164,13 +164,6 @@ static void array_reduction_start(struct ski_collection          *all,
             array_reduction_send_start(all, ski_tree_child(&tree, i), partial->result.number);
 }
 
-static void array_reduction_send(int pe, const struct array_reduction_report *report,
-                                 const void *data, size_t bytes)
-{
-    skua_send(pe, (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_REPORT},
-              ski_msg_with_header(report, sizeof *report, data, bytes));
-}
-
 /* At the root: completes reductions in the order of their numbers. */
 static void array_reduction_finish_ready(struct ski_collection *all)
 {
@@ -179,7 +172,7 @@ static void array_reduction_finish_ready(struct ski_collection *all)
 
     while ((partial = array_reduction_record(*list)) && partial->reported &&
            array_reduction_contributed(partial) == partial->expected)
-        ski_reduction_partial_complete(ski_reduction_list_take(list));
+        ski_reduction_list_complete(list);
 }
 
 /* Reports a reduction to which the whole subtree has contributed. */
@@ -212,10 +205,8 @@ static void array_reduction_report_up(struct ski_collection          *all,
                                                      .to            = partial->result.buffer.to,
                                                      .heard         = ski_array_broadcast_last_known(all)};
     ski_assert(r->partials == &partial->result); /* only the root has older ones */
-    (void)ski_reduction_list_take(&r->partials);
-    array_reduction_send(ski_tree_parent(&tree), &report, partial->result.buffer.data,
-                         partial->result.buffer.bytes);
-    ski_reduction_partial_free(&partial->result);
+    ski_reduction_list_report(&r->partials, ski_tree_parent(&tree),
+                              SKI_HANDLER_ARRAY_REDUCTION_REPORT, &report, sizeof report);
 }
 
 /* Reports all reductions that are complete on this PE. */
@@ -267,7 +258,8 @@ static void array_reduction_send_late(struct ski_collection *all, uint32_t numbe
     late.id     = all->id;
     late.number = number;
     late.late   = true;
-    array_reduction_send(all->root, &late, data, bytes);
+    skua_send(all->root, (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_REPORT},
+              ski_msg_with_header(&late, sizeof late, data, bytes));
 }
 
 static void array_reduction_element_deleted(struct ski_object *object)

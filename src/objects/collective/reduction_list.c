@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "objects/model/msg_target.h"
 
-struct ski_reduction_partial *ski_reduction_list_insert(struct ski_reduction_partial **at,
-                                                        uint32_t number, const void *fresh,
-                                                        size_t bytes)
+void ski_reduction_list_insert(struct ski_reduction_partial **at, uint32_t number,
+                               const void *fresh, size_t bytes)
 {
     struct ski_reduction_partial *partial = ski_malloc(bytes);
 
@@ -17,10 +17,10 @@ struct ski_reduction_partial *ski_reduction_list_insert(struct ski_reduction_par
     memcpy(partial, fresh, bytes);
     partial->number = number;
     partial->next   = *at;
-    return *at      = partial;
+    *at             = partial;
 }
 
-struct ski_reduction_partial *ski_reduction_list_take(struct ski_reduction_partial **list)
+static struct ski_reduction_partial *reduction_list_take(struct ski_reduction_partial **list)
 {
     struct ski_reduction_partial *first = *list;
 
@@ -29,22 +29,34 @@ struct ski_reduction_partial *ski_reduction_list_take(struct ski_reduction_parti
     return first;
 }
 
-void ski_reduction_list_free(struct ski_reduction_partial **list)
-{
-    while (*list)
-        ski_reduction_partial_free(ski_reduction_list_take(list));
-}
-
-void ski_reduction_partial_free(struct ski_reduction_partial *partial)
+static void reduction_list_free_partial(struct ski_reduction_partial *partial)
 {
     free(partial->buffer.data);
     free(partial);
 }
 
-void ski_reduction_partial_complete(struct ski_reduction_partial *partial)
+void ski_reduction_list_complete(struct ski_reduction_partial **list)
 {
-    skua_complete(partial->buffer.to, partial->buffer.data, partial->buffer.bytes);
-    ski_reduction_partial_free(partial);
+    struct ski_reduction_partial *first = reduction_list_take(list);
+
+    skua_complete(first->buffer.to, first->buffer.data, first->buffer.bytes);
+    reduction_list_free_partial(first);
+}
+
+void ski_reduction_list_report(struct ski_reduction_partial **list, int pe, uint32_t handler,
+                               const void *header, size_t bytes)
+{
+    struct ski_reduction_partial *first = reduction_list_take(list);
+
+    skua_send(pe, (skua_handler){handler},
+              ski_msg_with_header(header, bytes, first->buffer.data, first->buffer.bytes));
+    reduction_list_free_partial(first);
+}
+
+void ski_reduction_list_free(struct ski_reduction_partial **list)
+{
+    while (*list)
+        reduction_list_free_partial(reduction_list_take(list));
 }
 
 void ski_reduction_partial_add(struct ski_reduction_partial    *partial,

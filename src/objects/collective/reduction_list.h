@@ -24,22 +24,20 @@ struct ski_reduction_partial {
 
 /** Insert a partial result of reduction @p number at the link @p at.  It begins as a copy of the @p
  *  bytes at @p fresh. */
-struct ski_reduction_partial *ski_reduction_list_insert(struct ski_reduction_partial **at,
-                                                        uint32_t number, const void *fresh,
-                                                        size_t bytes);
+void ski_reduction_list_insert(struct ski_reduction_partial **at, uint32_t number,
+                               const void *fresh, size_t bytes);
 
-/** Remove and return the first partial result of @p list, which has one. */
-struct ski_reduction_partial *ski_reduction_list_take(struct ski_reduction_partial **list);
+/** Remove the first partial result of @p list, which is complete, and give it to its completion,
+ *  which may run the program. */
+void ski_reduction_list_complete(struct ski_reduction_partial **list);
+
+/** Remove the first partial result of @p list, and send it to handler @p handler of PE @p pe behind
+ *  the header of @p bytes at @p header. */
+void ski_reduction_list_report(struct ski_reduction_partial **list, int pe, uint32_t handler,
+                               const void *header, size_t bytes);
 
 /** Free all partial results of @p list. */
 void ski_reduction_list_free(struct ski_reduction_partial **list);
-
-/** Free @p partial, which is in no list. */
-void ski_reduction_partial_free(struct ski_reduction_partial *partial);
-
-/** Give the result to its completion, and free @p partial.  It is in no list, since the completion
- *  may run the program. */
-void ski_reduction_partial_complete(struct ski_reduction_partial *partial);
 
 /** Combine @p bytes at @p data, whose @p spec fits and which PE @p from sent, with @p partial.  The
  *  result goes to @p to unless an earlier contribution has said where. */

@@ -82,20 +82,17 @@ static SKI_COLD _Noreturn void section_reduction_mismatch(
 /* Reports the first reduction, to which all have contributed; at the root completes it. */
 static void section_reduction_report_up(struct ski_section *section)
 {
-    struct ski_reduction_partial   *done   = ski_reduction_list_take(&section->reduction.partials);
-    struct ski_reduction_buffer    *buffer = &done->buffer;
-    struct section_reduction_report report = {section->id, done->number, 0, buffer->spec,
-                                              buffer->to};
+    const struct ski_reduction_partial *done   = section->reduction.partials;
+    struct section_reduction_report     report = {section->id, done->number, 0, done->buffer.spec,
+                                                  done->buffer.to};
 
     ski_assert(done->number == section->reduction.first);
     section->reduction.first++;
-    if (section->parent < 0) {
-        ski_reduction_partial_complete(done);
-        return;
-    }
-    skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_REPORT},
-              ski_msg_with_header(&report, sizeof report, buffer->data, buffer->bytes));
-    ski_reduction_partial_free(done);
+    if (section->parent < 0)
+        ski_reduction_list_complete(&section->reduction.partials);
+    else
+        ski_reduction_list_report(&section->reduction.partials, section->parent,
+                                  SKI_HANDLER_SECTION_REDUCTION_REPORT, &report, sizeof report);
 }
 
 /* Reports all reductions that are complete at this delegate. */
