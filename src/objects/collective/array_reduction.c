@@ -2,8 +2,6 @@
 /* array_reduction.c - see array_reduction.h. */
 #include "objects/collective/array_reduction.h"
 
-#include <stdio.h>
-
 #include <skua/collection.h>
 
 #include "base/assert.h"
@@ -16,7 +14,7 @@
 #include "objects/location/insertion.h"
 #include "objects/model/seqnum.h"
 #include "objects/model/element.h"
-#include "objects/collective/reduction_buffer.h"
+#include "objects/collective/reduction_list.h"
 
 /* Reductions that an element and a PE may be apart. */
 #define ARRAY_REDUCTION_AHEAD_MOST (UINT32_C(1) << 16)
@@ -24,16 +22,14 @@
 /* Children of a PE at most: `active` has a bit for each. */
 #define ARRAY_REDUCTION_CHILDREN 32
 
-/* The partial result of a reduction in progress. */
-struct ski_array_partial {
-    struct ski_array_partial *next;
-    uint32_t                  number;
-    bool                      started;  /* some element has contributed, on any PE */
-    bool                      reported; /* at the root: only late reports are missing */
-    uint64_t                  in;       /* children, by bit, that have reported */
-    int64_t adjust;        /* deletions that concern this and later reductions, negative */
-    int64_t expected;      /* by the reports that have come */
-    int64_t contributions; /* in the reports that have come */
+/* The partial result of a reduction of an array in progress. */
+struct array_reduction_partial {
+    struct ski_reduction_partial result;   /* its `contributions`: in the reports that have come */
+    bool                         started;  /* some element has contributed, on any PE */
+    bool                         reported; /* at the root: only late reports are missing */
+    uint64_t                     in;       /* children, by bit, that have reported */
+    int64_t adjust;   /* deletions that concern this and later reductions, negative */
+    int64_t expected; /* by the reports that have come */
     union {
         struct {
             uint32_t done;  /* elements here that have contributed */
@@ -41,10 +37,9 @@ struct ski_array_partial {
         };
         uint64_t both; /* counts one of each with one addition */
     };
-    struct ski_reduction_buffer buffer;
-    uint64_t                    like_double; /* `like`, if this sums one double */
-    uint64_t   like; /* the signature of a contribution that need only be combined, ... */
-    skua_op_fn fn;   /* ... with this function */
+    uint64_t   like_double; /* `like`, if this sums one double */
+    uint64_t   like;        /* the signature of a contribution that need only be combined, ... */
+    skua_op_fn fn;          /* ... with this function */
 };
 
 /* A report to the parent or, late, to the root; the data follows. */
@@ -92,71 +87,51 @@ static struct ski_tree array_reduction_tree(const struct ski_collection *all)
 
 #define ARRAY_REDUCTION_ONE_OF_EACH ((UINT64_C(1) << 32) + 1)
 
-static int64_t array_reduction_contributed(const struct ski_array_partial *partial)
+static int64_t array_reduction_contributed(const struct array_reduction_partial *partial)
 {
-    return partial->contributions + partial->given;
+    return (int64_t)(partial->result.contributions + partial->given);
 }
 
 /* ---- partial results ------------------------------------------------------------------------- */
 
-static struct ski_array_partial *array_reduction_add_partial(struct ski_array_partial **at,
-                                                             uint32_t                   number)
-{
-    struct ski_array_partial *partial = ski_calloc(1, sizeof *partial);
+static const struct array_reduction_partial array_reduction_fresh = {
+    .like_double = ARRAY_REDUCTION_NOT_LIKE, .like = ARRAY_REDUCTION_NOT_LIKE};
 
-    partial->number = number;
-    partial->next   = *at;
-    partial->like = partial->like_double = ARRAY_REDUCTION_NOT_LIKE;
-    return *at                           = partial;
+_Static_assert(offsetof(struct array_reduction_partial, result) == 0,
+               "an entry of the list of partial results is the record that begins with it");
+
+static inline struct array_reduction_partial *array_reduction_record(
+    struct ski_reduction_partial *result)
+{
+    return (struct array_reduction_partial *)result;
 }
 
 /* The link to the partial result of reduction @p number, which is added if it is new; from @p at
  * on. */
-static inline struct ski_array_partial **array_reduction_seek(struct ski_array_partial **at,
-                                                              uint32_t                   number)
+static inline struct ski_reduction_partial **array_reduction_seek(struct ski_reduction_partial **at,
+                                                                  uint32_t number)
 {
-    while (*at && ski_seqnum_before((*at)->number, number))
-        at = &(*at)->next;
-    if (!*at || (*at)->number != number)
-        array_reduction_add_partial(at, number);
-    return at;
+    return ski_reduction_list_seek(at, number, &array_reduction_fresh,
+                                   sizeof array_reduction_fresh);
 }
 
-static inline struct ski_array_partial *array_reduction_partial(struct ski_array_reduction *r,
-                                                                uint32_t                    number)
+static inline struct array_reduction_partial *array_reduction_partial(struct ski_array_reduction *r,
+                                                                      uint32_t number)
 {
-    return *array_reduction_seek(&r->partials, number);
-}
-
-static void array_reduction_free_partial(struct ski_array_partial *partial)
-{
-    free(partial->buffer.data);
-    free(partial);
-}
-
-static void array_reduction_free_partials(struct ski_array_reduction *r)
-{
-    while (r->partials) {
-        struct ski_array_partial *gone = r->partials;
-        r->partials                    = gone->next;
-        array_reduction_free_partial(gone);
-    }
+    return array_reduction_record(*array_reduction_seek(&r->partials, number));
 }
 
 /* Ends the job if a contribution of @p contributor, NULL: in a report from PE @p from, does not
  * fit. */
-static inline void array_reduction_check_spec(const struct ski_collection     *all,
-                                              const struct ski_array_partial  *partial,
-                                              const struct ski_reduction_spec *spec,
+static inline void array_reduction_check_spec(const struct ski_collection          *all,
+                                              const struct array_reduction_partial *partial,
+                                              const struct ski_reduction_spec      *spec,
                                               const struct ski_object *contributor, int from)
 {
-    char what[128];
-
-    if (SKI_LIKELY(ski_reduction_buffer_fits(&partial->buffer, spec)))
-        return;
-    snprintf(what, sizeof what, "reduction %u of %.80s", partial->number, all->class->def.name);
-    ski_reduction_buffer_mismatch(&partial->buffer, spec, what,
-                                  contributor ? ski_object_text(contributor) : "an element", from);
+    if (SKI_UNLIKELY(!ski_reduction_buffer_fits(&partial->result.buffer, spec)))
+        ski_reduction_buffer_mismatch(
+            &partial->result.buffer, spec, partial->result.number, all->class->def.name,
+            contributor ? ski_object_text(contributor) : "an element", from);
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */
@@ -175,7 +150,8 @@ static void array_reduction_send_start(struct ski_collection *all, int pe, uint3
 }
 
 /* Marks a reduction as started, and tells the children that are not active. */
-static void array_reduction_start(struct ski_collection *all, struct ski_array_partial *partial)
+static void array_reduction_start(struct ski_collection          *all,
+                                  struct array_reduction_partial *partial)
 {
     struct ski_tree tree;
 
@@ -185,42 +161,29 @@ static void array_reduction_start(struct ski_collection *all, struct ski_array_p
     tree             = array_reduction_tree(all);
     for (int i = 0; i < tree.children; i++)
         if (!((all->reduction->active | partial->in) >> i & 1))
-            array_reduction_send_start(all, ski_tree_child(&tree, i), partial->number);
-}
-
-static void array_reduction_send(int pe, const struct array_reduction_report *report,
-                                 const void *data, size_t bytes)
-{
-    skua_send(pe, (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_REPORT},
-              ski_msg_with_header(report, sizeof *report, data, bytes));
-}
-
-static void array_reduction_finish(struct ski_array_partial *partial)
-{
-    skua_complete(partial->buffer.to, partial->buffer.data, partial->buffer.bytes);
-    array_reduction_free_partial(partial);
+            array_reduction_send_start(all, ski_tree_child(&tree, i), partial->result.number);
 }
 
 /* At the root: completes reductions in the order of their numbers. */
 static void array_reduction_finish_ready(struct ski_collection *all)
 {
-    struct ski_array_partial *partial;
+    struct ski_reduction_partial  **list = &all->reduction->partials;
+    struct array_reduction_partial *partial;
 
-    while ((partial = all->reduction->partials) && partial->reported &&
-           array_reduction_contributed(partial) == partial->expected) {
-        all->reduction->partials = partial->next;
-        array_reduction_finish(partial);
-    }
+    while ((partial = array_reduction_record(*list)) && partial->reported &&
+           array_reduction_contributed(partial) == partial->expected)
+        ski_reduction_list_complete(list);
 }
 
 /* Reports a reduction to which the whole subtree has contributed. */
-static void array_reduction_report_up(struct ski_collection *all, struct ski_array_partial *partial)
+static void array_reduction_report_up(struct ski_collection          *all,
+                                      struct array_reduction_partial *partial)
 {
     struct ski_array_reduction   *r    = all->reduction;
     struct ski_tree               tree = array_reduction_tree(all);
     struct array_reduction_report report;
 
-    ski_assert(partial->number == r->first && partial->started);
+    ski_assert(partial->result.number == r->first && partial->started);
     r->first++;
     /* Contributions are late from now on. */
     partial->like = partial->like_double = ARRAY_REDUCTION_NOT_LIKE;
@@ -233,38 +196,28 @@ static void array_reduction_report_up(struct ski_collection *all, struct ski_arr
     }
     r->told_active = array_reduction_is_active(all);
     report         = (struct array_reduction_report){.id            = all->id,
-                                                     .number        = partial->number,
+                                                     .number        = partial->result.number,
                                                      .active        = r->told_active,
-                                                     .filled        = partial->buffer.filled,
-                                                     .spec          = partial->buffer.spec,
+                                                     .filled        = partial->result.buffer.filled,
+                                                     .spec          = partial->result.buffer.spec,
                                                      .contributions = array_reduction_contributed(partial),
                                                      .expected      = partial->expected,
-                                                     .to            = partial->buffer.to,
+                                                     .to            = partial->result.buffer.to,
                                                      .heard         = ski_array_broadcast_last_known(all)};
-    ski_assert(r->partials == partial);
-    r->partials = partial->next; /* only the root has older ones */
-    array_reduction_send(ski_tree_parent(&tree), &report, partial->buffer.data,
-                         partial->buffer.bytes);
-    array_reduction_free_partial(partial);
-}
-
-/* The partial result that is reported next, or NULL; at the root older ones may wait before it. */
-static struct ski_array_partial *array_reduction_current(struct ski_array_reduction *r)
-{
-    struct ski_array_partial *partial = r->partials;
-
-    while (partial && ski_seqnum_before(partial->number, r->first))
-        partial = partial->next;
-    return partial && partial->number == r->first ? partial : NULL;
+    ski_assert(r->partials == &partial->result); /* only the root has older ones */
+    ski_reduction_list_report(&r->partials, ski_tree_parent(&tree),
+                              SKI_HANDLER_ARRAY_REDUCTION_REPORT, &report, sizeof report);
 }
 
 /* Reports all reductions that are complete on this PE. */
 static void array_reduction_advance(struct ski_collection *all)
 {
-    uint64_t                  children = (UINT64_C(1) << array_reduction_tree(all).children) - 1;
-    struct ski_array_partial *partial;
+    struct ski_array_reduction *r        = all->reduction;
+    uint64_t                    children = (UINT64_C(1) << array_reduction_tree(all).children) - 1;
+    struct array_reduction_partial *partial;
 
-    while (all->state == SKI_EXISTS && (partial = array_reduction_current(all->reduction)) &&
+    while (all->state == SKI_EXISTS &&
+           (partial = array_reduction_record(ski_reduction_list_find(r->partials, r->first))) &&
            partial->started && partial->done == all->live && partial->in == children)
         array_reduction_report_up(all, partial);
 }
@@ -285,13 +238,13 @@ static void array_reduction_insertion_begun(struct ski_collection *all, struct s
 /* Adds @p by to the counts of the unreported reductions that an element has contributed to. */
 static void array_reduction_count_done(struct ski_object *object, uint32_t by)
 {
-    struct ski_array_reduction *r  = object->of->reduction;
-    struct ski_array_partial  **at = &r->partials;
+    struct ski_array_reduction    *r  = object->of->reduction;
+    struct ski_reduction_partial **at = &r->partials;
 
     for (uint32_t n = r->first; ski_seqnum_before(n, object->next_reduction); n++) {
         at = array_reduction_seek(at, n);
-        ski_assert(by == 1 || (*at)->done > 0);
-        (*at)->done += by;
+        ski_assert(by == 1 || array_reduction_record(*at)->done > 0);
+        array_reduction_record(*at)->done += by;
     }
 }
 
@@ -305,7 +258,8 @@ static void array_reduction_send_late(struct ski_collection *all, uint32_t numbe
     late.id     = all->id;
     late.number = number;
     late.late   = true;
-    array_reduction_send(all->root, &late, data, bytes);
+    skua_send(all->root, (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_REPORT},
+              ski_msg_with_header(&late, sizeof late, data, bytes));
 }
 
 static void array_reduction_element_deleted(struct ski_object *object)
@@ -339,13 +293,13 @@ static bool array_reduction_in_reach(const struct ski_collection *all, uint32_t 
 
 static void array_reduction_enter(struct ski_object *object)
 {
-    struct ski_collection     *all = object->of;
-    struct ski_array_partial **at  = &all->reduction->partials;
+    struct ski_collection         *all = object->of;
+    struct ski_reduction_partial **at  = &all->reduction->partials;
 
     array_reduction_count_done(object, 1);
     for (uint32_t n = all->reduction->first; ski_seqnum_before(n, object->next_reduction); n++) {
-        at = array_reduction_seek(at, n);
-        array_reduction_start(all, *at); /* the element has contributed: it has started */
+        at = array_reduction_seek(at, n); /* the element has contributed: it has started */
+        array_reduction_start(all, array_reduction_record(*at));
     }
     array_reduction_advance(all);
 }
@@ -381,15 +335,18 @@ static int array_reduction_child(const struct ski_tree *tree, int pe)
  * started while it was. */
 static void array_reduction_set_active(struct ski_collection *all, int child, bool active)
 {
-    struct ski_array_reduction *r    = all->reduction;
-    uint64_t                    bit  = UINT64_C(1) << child;
-    struct ski_tree             tree = array_reduction_tree(all);
+    struct ski_array_reduction *r     = all->reduction;
+    uint64_t                    bit   = UINT64_C(1) << child;
+    struct ski_tree             tree  = array_reduction_tree(all);
+    bool                        quiet = !active && r->active & bit;
 
     ski_assert(child >= 0 && child < tree.children);
-    if (!active && r->active & bit)
-        for (struct ski_array_partial *partial = r->partials; partial; partial = partial->next)
-            if (partial->started && !partial->reported && !(partial->in & bit))
-                array_reduction_send_start(all, ski_tree_child(&tree, child), partial->number);
+    for (struct ski_reduction_partial *at = quiet ? r->partials : NULL; at; at = at->next) {
+        const struct array_reduction_partial *partial = array_reduction_record(at);
+
+        if (partial->started && !partial->reported && !(partial->in & bit))
+            array_reduction_send_start(all, ski_tree_child(&tree, child), at->number);
+    }
     r->active = active ? r->active | bit : r->active & ~bit;
 }
 
@@ -409,15 +366,15 @@ static void array_reduction_combine(struct ski_collection               *all,
                                     const struct array_reduction_report *report, size_t bytes,
                                     int from)
 {
-    struct ski_array_partial *partial = array_reduction_partial(all->reduction, report->number);
+    struct array_reduction_partial *partial =
+        array_reduction_partial(all->reduction, report->number);
 
     if (report->filled) {
         array_reduction_check_spec(all, partial, &report->spec, NULL, from);
-        ski_reduction_buffer_add(&partial->buffer, &report->spec, report + 1, bytes, from);
+        ski_reduction_partial_add(&partial->result, &report->spec, report + 1, bytes, &report->to,
+                                  from);
     }
-    if (!partial->buffer.to.kind)
-        partial->buffer.to = report->to;
-    partial->contributions += report->contributions;
+    partial->result.contributions += (uint64_t)report->contributions;
     partial->expected += report->expected;
 }
 
@@ -444,7 +401,8 @@ void ski_on_array_reduction_report(skua_msg *msg)
     if (report->late) {
         array_reduction_finish_ready(all);
     } else {
-        struct ski_array_partial *partial = array_reduction_partial(all->reduction, report->number);
+        struct array_reduction_partial *partial =
+            array_reduction_partial(all->reduction, report->number);
 
         partial->in |= UINT64_C(1) << child;
         array_reduction_set_active(all, child, report->active);
@@ -501,19 +459,20 @@ static SKI_COLD _Noreturn void array_reduction_too_far_ahead(const struct ski_ob
 
 /* Adds the contribution of an element to a reduction that this PE has not reported. */
 static inline void array_reduction_contribute_here(struct ski_object               *object,
-                                                   struct ski_array_partial        *partial,
+                                                   struct array_reduction_partial  *partial,
                                                    const struct ski_reduction_spec *spec,
                                                    const void *data, size_t bytes,
                                                    const skua_completion *done)
 {
     struct ski_collection *all = object->of;
 
-    ski_assert(!ski_seqnum_before(partial->number, all->reduction->first) && !partial->reported);
+    ski_assert(!ski_seqnum_before(partial->result.number, all->reduction->first) &&
+               !partial->reported);
     array_reduction_check_spec(all, partial, spec, object, all->self->pe);
-    ski_reduction_buffer_contribute(&partial->buffer, spec, data, bytes, done);
+    ski_reduction_buffer_contribute(&partial->result.buffer, spec, data, bytes, done);
     partial->both += ARRAY_REDUCTION_ONE_OF_EACH;
     array_reduction_start(all, partial);
-    if (ski_op_is_list(spec->op) || !partial->buffer.to.kind)
+    if (ski_op_is_list(spec->op) || !partial->result.buffer.to.kind)
         return;
     partial->like = array_reduction_signature((skua_op){spec->op}, (skua_type)spec->type);
     partial->fn   = ski_op_function((skua_op){spec->op}, (skua_type)spec->type);
@@ -544,10 +503,10 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
                                                                  const void *data, size_t count,
                                                                  const skua_completion *done)
 {
-    struct ski_array_reduction *r     = object->of->reduction;
-    struct ski_reduction_spec   spec  = {op.id, (uint32_t)type, count};
-    size_t                      bytes = count * ski_type_size(type);
-    struct ski_array_partial   *partial;
+    struct ski_array_reduction     *r     = object->of->reduction;
+    struct ski_reduction_spec       spec  = {op.id, (uint32_t)type, count};
+    size_t                          bytes = count * ski_type_size(type);
+    struct array_reduction_partial *partial;
 
     if (SKI_UNLIKELY(!ski_reduction_spec_known(op, type)))
         ski_reduction_spec_check("skua_contribute", &spec, ski_object_text(object),
@@ -572,8 +531,8 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
 }
 
 /* Counts a contribution that has been combined. */
-static inline void array_reduction_count_in(struct ski_object        *object,
-                                            struct ski_array_partial *partial)
+static inline void array_reduction_count_in(struct ski_object              *object,
+                                            struct array_reduction_partial *partial)
 {
     object->next_reduction++;
     partial->both += ARRAY_REDUCTION_ONE_OF_EACH;
@@ -588,16 +547,17 @@ static __attribute__((noinline)) void array_reduction_contribute_other(struct sk
                                                                        size_t                 count,
                                                                        const skua_completion *done)
 {
-    struct ski_array_partial *partial = object->of->reduction->partials;
+    struct array_reduction_partial *partial =
+        array_reduction_record(object->of->reduction->partials);
 
-    if (!partial || partial->number != object->next_reduction ||
+    if (!partial || partial->result.number != object->next_reduction ||
         partial->like != array_reduction_signature(op, type) ||
-        partial->buffer.spec.count != count) {
+        partial->result.buffer.spec.count != count) {
         array_reduction_contribute(object, op, type, data, count, done);
         return;
     }
     if (count)
-        partial->fn(partial->buffer.data, data, count, type);
+        partial->fn(partial->result.buffer.data, data, count, type);
     array_reduction_count_in(object, partial);
 }
 
@@ -606,12 +566,13 @@ static __attribute__((noinline)) void array_reduction_contribute_other(struct sk
 void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data, size_t count,
                         const skua_completion *done)
 {
-    struct ski_object        *object  = ski_object_of(self);
-    struct ski_array_partial *partial = object->of->reduction->partials;
+    struct ski_object              *object = ski_object_of(self);
+    struct array_reduction_partial *partial =
+        array_reduction_record(object->of->reduction->partials);
 
-    if (SKI_LIKELY(partial && partial->number == object->next_reduction &&
+    if (SKI_LIKELY(partial && partial->result.number == object->next_reduction &&
                    partial->like_double == array_reduction_signature(op, type) && count == 1)) {
-        *(double *)(void *)partial->buffer.data += *(const double *)data;
+        *(double *)(void *)partial->result.buffer.data += *(const double *)data;
         array_reduction_count_in(object, partial);
     } else {
         array_reduction_contribute_other(object, op, type, data, count, done);
@@ -637,14 +598,14 @@ static const struct ski_object *array_reduction_find_missing(const struct ski_co
 
 static void array_reduction_idle_report(struct ski_collection *all, struct ski_text *text)
 {
-    for (const struct ski_array_partial *partial = all->reduction->partials; partial;
-         partial                                 = partial->next) {
-        const struct ski_object *missing = array_reduction_find_missing(all, partial->number);
+    for (struct ski_reduction_partial *at = all->reduction->partials; at; at = at->next) {
+        const struct array_reduction_partial *partial = array_reduction_record(at);
+        const struct ski_object *missing = array_reduction_find_missing(all, at->number);
 
         if (!partial->started || !missing)
             continue;
         ski_text_item(text, "reduction %u of %s waits for %u of its %u objects here, such as %s",
-                      partial->number, all->class->def.name, all->live - partial->done, all->live,
+                      at->number, all->class->def.name, all->live - partial->done, all->live,
                       ski_object_text(missing));
         return;
     }
@@ -660,12 +621,12 @@ static void array_reduction_collection_added(struct ski_collection *all)
 
 static void array_reduction_collection_ended(struct ski_collection *all)
 {
-    array_reduction_free_partials(all->reduction);
+    ski_reduction_list_free(&all->reduction->partials);
 }
 
 static void array_reduction_collection_freed(struct ski_collection *all)
 {
-    array_reduction_free_partials(all->reduction);
+    ski_reduction_list_free(&all->reduction->partials);
     free(all->reduction);
 }
 

@@ -35,12 +35,13 @@ bool ski_reduction_spec_valid(const struct ski_reduction_spec *spec, size_t byte
 }
 
 void ski_reduction_buffer_mismatch(const struct ski_reduction_buffer *buffer,
-                                   const struct ski_reduction_spec *spec, const char *what,
-                                   const char *contributor, int pe)
+                                   const struct ski_reduction_spec *spec, uint32_t number,
+                                   const char *of, const char *contributor, int pe)
 {
-    ski_misuse("%s: %s on PE %d contributes %llu x %s for %s, but what came first, from PE %d, is "
+    ski_misuse("reduction %u of %s: %s on PE %d contributes %llu x %s for %s, but what came first, "
+               "from PE %d, is "
                "%llu x %s for %s",
-               what, contributor, pe, (unsigned long long)spec->count,
+               number, of, contributor, pe, (unsigned long long)spec->count,
                ski_type_name((skua_type)spec->type), reduction_buffer_op_name(spec->op), buffer->pe,
                (unsigned long long)buffer->spec.count, ski_type_name((skua_type)buffer->spec.type),
                reduction_buffer_op_name(buffer->spec.op));

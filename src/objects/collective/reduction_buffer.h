@@ -69,12 +69,12 @@ static inline bool ski_reduction_buffer_fits(const struct ski_reduction_buffer *
                                (buffer->spec.count == spec->count || ski_op_is_list(spec->op)));
 }
 
-/** End the job: @p contributor on PE @p pe contributes @p spec to @p what, which does not fit @p
- * buffer. */
+/** End the job: @p contributor on PE @p pe contributes @p spec to reduction @p number of @p of,
+ *  which does not fit @p buffer. */
 SKI_COLD _Noreturn void ski_reduction_buffer_mismatch(const struct ski_reduction_buffer *buffer,
                                                       const struct ski_reduction_spec   *spec,
-                                                      const char *what, const char *contributor,
-                                                      int pe);
+                                                      uint32_t number, const char *of,
+                                                      const char *contributor, int pe);
 
 /** Append @p bytes at @p data to @p buffer. */
 void ski_reduction_buffer_append(struct ski_reduction_buffer *buffer, const void *data,

@@ -25,7 +25,7 @@
 #include "objects/model/element.h"
 #include "objects/model/hash_table.h"
 
-struct ski_section_partial;
+struct ski_reduction_partial;
 
 /* The position of a member in a section: on the PE where it is; at its delegate and at the root
  * also while it is elsewhere. */
@@ -47,12 +47,12 @@ struct ski_section_member {
 
 /* The reductions of a section, at one delegate (section_reduction.h). */
 struct ski_section_reduction {
-    uint32_t                    first;        /* the first that is not reported */
-    struct ski_section_partial *partials;     /* from `first` on, as far as known, by number */
-    size_t                      contributors; /* own members and children */
-    uint32_t                   *left_from;    /* for each contributor that has left: the first
-                                                 reduction it does not contribute to */
-    size_t left;                              /* contributors that have left */
+    uint32_t                      first;        /* the first that is not reported */
+    struct ski_reduction_partial *partials;     /* from `first` on, as far as known, by number */
+    size_t                        contributors; /* own members and children */
+    uint32_t                     *left_from;    /* for each contributor that has left: the first
+                                                   reduction it does not contribute to */
+    size_t left;                                /* contributors that have left */
 };
 
 /* States of a section on a PE: members are here, but the PE is not in its tree; at the root: its

@@ -2,8 +2,6 @@
 /* section_reduction.c - see section_reduction.h. */
 #include "objects/collective/section_reduction.h"
 
-#include <stdio.h>
-
 #include "base/assert.h"
 #include "base/memory.h"
 #include "core/message/message.h"
@@ -11,15 +9,7 @@
 #include "core/pe/handler.h"
 #include "objects/chare/invoke.h"
 #include "objects/model/seqnum.h"
-#include "objects/collective/reduction_buffer.h"
-
-/* The partial result of a reduction in progress. */
-struct ski_section_partial {
-    struct ski_section_partial *next;
-    uint32_t                    number;
-    size_t                      given; /* contributions and reports that are combined */
-    struct ski_reduction_buffer buffer;
-};
+#include "objects/collective/reduction_list.h"
 
 /* The report of a child, or the contribution of a member, which the message then names; the data
  * follows. */
@@ -46,37 +36,20 @@ _Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTI
 
 /* ---- partial results ------------------------------------------------------------------------- */
 
-/* The partial result of reduction @p number, which is added if it is new. */
-static struct ski_section_partial *section_reduction_partial(
+/* The partial result of reduction @p number, which is added if it is new.  It counts contributions
+ * and reports that are combined. */
+static struct ski_reduction_partial *section_reduction_partial(
     struct ski_section_reduction *reduction, uint32_t number)
 {
-    struct ski_section_partial **at = &reduction->partials, *made;
+    static const struct ski_reduction_partial fresh;
 
     ski_assert(!ski_seqnum_before(number, reduction->first));
-    while (*at && ski_seqnum_before((*at)->number, number))
-        at = &(*at)->next;
-    if (*at && (*at)->number == number)
-        return *at;
-    made       = ski_calloc(1, sizeof *made);
-    *made      = (struct ski_section_partial){.next = *at, .number = number};
-    return *at = made;
-}
-
-/* Removes the first partial result. */
-static void section_reduction_drop_first(struct ski_section_reduction *reduction)
-{
-    struct ski_section_partial *gone = reduction->partials;
-
-    ski_assert(gone);
-    reduction->partials = gone->next;
-    free(gone->buffer.data);
-    free(gone);
+    return *ski_reduction_list_seek(&reduction->partials, number, &fresh, sizeof fresh);
 }
 
 void ski_section_reduction_free(struct ski_section_reduction *reduction)
 {
-    while (reduction->partials)
-        section_reduction_drop_first(reduction);
+    ski_reduction_list_free(&reduction->partials);
     free(reduction->left_from);
     *reduction = (struct ski_section_reduction){0};
 }
@@ -93,17 +66,14 @@ static size_t section_reduction_expected(const struct ski_section_reduction *red
     return count;
 }
 
-static SKI_COLD _Noreturn void section_reduction_mismatch(const struct ski_section         *section,
-                                                          const struct ski_section_partial *partial,
-                                                          const struct ski_reduction_spec  *spec,
-                                                          const skua_index *contributor, int pe)
+static SKI_COLD _Noreturn void section_reduction_mismatch(
+    const struct ski_section *section, const struct ski_reduction_partial *partial,
+    const struct ski_reduction_spec *spec, const skua_index *contributor, int pe)
 {
-    char what[SKI_SECTION_TEXT + 64], name[SKI_SECTION_TEXT];
+    char name[SKI_SECTION_TEXT];
 
-    snprintf(what, sizeof what, "reduction %u of %s", partial->number,
-             ski_section_text(name, section->id));
     ski_reduction_buffer_mismatch(
-        &partial->buffer, spec, what,
+        &partial->buffer, spec, partial->number, ski_section_text(name, section->id),
         contributor ? ski_element_text(section->of, contributor) : "a delegate", pe);
 }
 
@@ -112,31 +82,28 @@ static SKI_COLD _Noreturn void section_reduction_mismatch(const struct ski_secti
 /* Reports the first reduction, to which all have contributed; at the root completes it. */
 static void section_reduction_report_up(struct ski_section *section)
 {
-    struct ski_section_partial     *done   = section->reduction.partials;
-    struct ski_reduction_buffer    *buffer = &done->buffer;
-    struct section_reduction_report report = {section->id, done->number, 0, buffer->spec,
-                                              buffer->to};
+    const struct ski_reduction_partial *done   = section->reduction.partials;
+    struct section_reduction_report     report = {section->id, done->number, 0, done->buffer.spec,
+                                                  done->buffer.to};
 
     ski_assert(done->number == section->reduction.first);
     section->reduction.first++;
-    section->reduction.partials = done->next; /* before the program runs */
     if (section->parent < 0)
-        skua_complete(buffer->to, buffer->data, buffer->bytes);
+        ski_reduction_list_complete(&section->reduction.partials);
     else
-        skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_REPORT},
-                  ski_msg_with_header(&report, sizeof report, buffer->data, buffer->bytes));
-    free(buffer->data);
-    free(done);
+        ski_reduction_list_report(&section->reduction.partials, section->parent,
+                                  SKI_HANDLER_SECTION_REDUCTION_REPORT, &report, sizeof report);
 }
 
 /* Reports all reductions that are complete at this delegate. */
 static void section_reduction_advance(struct ski_section *section)
 {
-    struct ski_section_reduction *reduction = &section->reduction;
+    struct ski_section_reduction       *reduction = &section->reduction;
+    const struct ski_reduction_partial *partial;
 
     ski_section_enter(section);
-    while (reduction->partials && reduction->partials->number == reduction->first &&
-           reduction->partials->given == section_reduction_expected(reduction, reduction->first))
+    while ((partial = ski_reduction_list_find(reduction->partials, reduction->first)) &&
+           partial->contributions == section_reduction_expected(reduction, reduction->first))
         section_reduction_report_up(section);
     ski_section_leave(section);
 }
@@ -271,7 +238,7 @@ static void section_reduction_combine(struct ski_section                    *sec
                                       const struct section_reduction_report *report, size_t bytes,
                                       const skua_index *contributor, int source)
 {
-    struct ski_section_partial *partial;
+    struct ski_reduction_partial *partial;
 
     if (!ski_reduction_spec_valid(&report->spec, bytes))
         ski_fatal("PE %d sent an invalid contribution to a section", source);
@@ -281,10 +248,8 @@ static void section_reduction_combine(struct ski_section                    *sec
     partial = section_reduction_partial(&section->reduction, report->number);
     if (!ski_reduction_buffer_fits(&partial->buffer, &report->spec))
         section_reduction_mismatch(section, partial, &report->spec, contributor, source);
-    ski_reduction_buffer_add(&partial->buffer, &report->spec, report + 1, bytes, source);
-    if (!partial->buffer.to.kind)
-        partial->buffer.to = report->to;
-    partial->given++;
+    ski_reduction_partial_add(partial, &report->spec, report + 1, bytes, &report->to, source);
+    partial->contributions++;
 }
 
 /* A message for a section that has ended: reports are dropped, contributions are errors. */
@@ -416,7 +381,7 @@ static inline void section_reduction_contribute_here(struct ski_section         
                                                      const struct section_reduction_report *report,
                                                      const void *data, size_t bytes)
 {
-    struct ski_section_partial *partial;
+    struct ski_reduction_partial *partial;
 
     if (SKI_UNLIKELY(report->number - section->reduction.first >= SKI_REDUCTIONS_AHEAD))
         section_reduction_check_number(section, report->number, ski_object_text(member->object),
@@ -426,7 +391,7 @@ static inline void section_reduction_contribute_here(struct ski_section         
         section_reduction_mismatch(section, partial, &report->spec, &member->index,
                                    section->self->pe);
     ski_reduction_buffer_contribute(&partial->buffer, &report->spec, data, bytes, &report->to);
-    if (++partial->given >= section->reduction.contributors - section->reduction.left)
+    if (++partial->contributions >= section->reduction.contributors - section->reduction.left)
         section_reduction_advance(section);
 }
 
@@ -472,10 +437,10 @@ static size_t section_reduction_count_missing(const struct ski_section *section,
 
 void ski_section_reduction_explain(const struct ski_section *section, struct ski_text *text)
 {
-    const struct ski_section_partial *partial = section->reduction.partials;
-    const struct ski_section_member  *member  = NULL;
-    char                              name[SKI_SECTION_TEXT];
-    size_t                            count;
+    const struct ski_reduction_partial *partial = section->reduction.partials;
+    const struct ski_section_member    *member  = NULL;
+    char                                name[SKI_SECTION_TEXT];
+    size_t                              count;
 
     if (!partial || section->state != SKI_SECTION_JOINED)
         return;
