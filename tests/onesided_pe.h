@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "core/pe/handler.h"
 #include "core/pe/pe.h"
 #include "onesided/onesided.h"
 #include "onesided/pe/onesided_pe.h"
@@ -51,8 +52,9 @@ __attribute__((unused)) static struct ski_pe *test_pe_begin(void)
         abort();
     memset(self, 0, sizeof *self);
     self->pes      = TEST_PES;
-    self->handlers = self->sendable = 1; /* misuse of messages is not checked */
-    self->job                       = job;
+    self->handlers = SKI_HANDLERS;
+    self->sendable = 1; /* misuse of messages is not checked */
+    self->job      = job;
     ski_pool_init(&self->pool, heap);
     ski_queue_init(&self->queue);
     ski_onesided_set_job(job, 0);

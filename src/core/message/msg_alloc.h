@@ -46,7 +46,7 @@ static inline struct skua_msg *ski_msg_copy_inline(struct ski_pe *self, uint32_t
 {
     struct skua_msg *msg = ski_msg_new(self, bytes);
 
-    ski_assert(handler > 0 && handler <= self->handlers);
+    ski_assert(handler <= self->handlers); /* 0: a copy that is kept, not sent */
     msg->handler = (uint16_t)handler;
     msg->source  = self->pe;
     if (bytes)
