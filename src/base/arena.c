@@ -29,16 +29,29 @@ static const uintptr_t arena_addresses[] = {0x400000000000, 0x200000000000, 0x30
 
 static struct ski_arena *arena_map_at(int fd, size_t bytes, uintptr_t address)
 {
-    int   flags = MAP_SHARED | MAP_NORESERVE | (address ? MAP_FIXED_NOREPLACE : 0);
+    int   flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
     void *at    = mmap((void *)address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 
     if (at == MAP_FAILED)
         return NULL;
-    if (address && (uintptr_t)at != address) { /* kernels before 4.17 take it as a hint */
+    if ((uintptr_t)at != address) { /* kernels before 4.17 take it as a hint */
         munmap(at, bytes);
         return NULL;
     }
     return at;
+}
+
+/* Maps the arena where the kernel has room, at a multiple of SKI_UNIT_BYTES as everywhere. */
+static struct ski_arena *arena_map_aligned(int fd, size_t bytes)
+{
+    size_t room  = bytes + SKI_UNIT_BYTES;
+    void  *found = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uintptr_t address = ((uintptr_t)found + SKI_UNIT_BYTES - 1) & ~(uintptr_t)(SKI_UNIT_BYTES - 1);
+
+    if (found == MAP_FAILED)
+        return NULL;
+    munmap(found, room);
+    return arena_map_at(fd, bytes, address);
 }
 
 static struct ski_arena *arena_map_anywhere(int fd, size_t bytes)
@@ -47,7 +60,8 @@ static struct ski_arena *arena_map_anywhere(int fd, size_t bytes)
     struct ski_arena *arena = NULL;
 
     for (size_t i = 0; !arena && i < n; i++)
-        arena = arena_map_at(fd, bytes, arena_addresses[i]);
+        arena = arena_addresses[i] ? arena_map_at(fd, bytes, arena_addresses[i])
+                                   : arena_map_aligned(fd, bytes);
     return arena;
 }
 
