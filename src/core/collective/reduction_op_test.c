@@ -54,8 +54,8 @@ static double complex op_test_complex(skua_op op, double complex a, double compl
 {
     if (op.id == SKUA_SUM.id)
         return a + b;
-    return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b),
-                 creal(a) * cimag(b) + cimag(a) * creal(b));
+    return creal(a) * creal(b) - cimag(a) * cimag(b) +
+           (creal(a) * cimag(b) + cimag(a) * creal(b)) * I;
 }
 
 static double op_test_real(skua_op op, double a, double b)
@@ -118,8 +118,8 @@ static void op_test_fill(char *array, size_t count, skua_type type, uint64_t *se
         switch (type) {
         case SKUA_FLOAT: value.f = (float)real; break;
         case SKUA_DOUBLE: value.d = real; break;
-        case SKUA_COMPLEX_FLOAT: value.cf = CMPLXF((float)real, (float)imaginary); break;
-        case SKUA_COMPLEX_DOUBLE: value.cd = CMPLX(real, imaginary); break;
+        case SKUA_COMPLEX_FLOAT: value.cf = (float)real + (float)imaginary * I; break;
+        case SKUA_COMPLEX_DOUBLE: value.cd = real + imaginary * I; break;
         default: value.u64 = bits; break;
         }
         memcpy(array + i * ski_type_size(type), value.bytes, ski_type_size(type));
