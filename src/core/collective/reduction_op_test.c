@@ -119,7 +119,7 @@ static void op_test_fill(char *array, size_t count, skua_type type, uint64_t *se
         case SKUA_FLOAT: value.f = (float)real; break;
         case SKUA_DOUBLE: value.d = real; break;
         case SKUA_COMPLEX_FLOAT: value.cf = (float)real + (float)imaginary * I; break;
-        case SKUA_COMPLEX_DOUBLE: value.cd = real + imaginary * I; break;
+        case SKUA_COMPLEX_DOUBLE: value.cd = (double)real + (double)imaginary * I; break;
         default: value.u64 = bits; break;
         }
         memcpy(array + i * ski_type_size(type), value.bytes, ski_type_size(type));
