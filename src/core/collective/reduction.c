@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction.c - the records, rounds and calls of reductions (see reduction.h). */
+/* reduction.c - the records and rounds of reductions (see reduction.h). */
 #include "core/collective/reduction.h"
 
 #include <stdio.h>
@@ -92,8 +92,7 @@ static void reduction_insert(struct ski_collectives *c, struct ski_reduction *r)
     *reduction_entry(c, r->head.number) = r;
 }
 
-/* Appends @p r to the small calls in flight. */
-static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)
+void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)
 {
     struct ski_collectives *c = self->collectives;
 
@@ -124,7 +123,7 @@ static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
     if (!c->small)
         self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED;
     if (c->board)
-        ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
+        ski_board_finish(self, ski_collectives_low(c));
 }
 
 /* Removes @p r from the table and from the small calls. */
@@ -195,11 +194,8 @@ static bool reduction_agrees(const struct ski_reduction *r, const struct ski_red
            r->head.barrier == head->barrier && r->bytes == bytes;
 }
 
-/* Returns the record of the reduction that @p head, from PE @p from, belongs to; creates it if
- * there is none. */
-static struct ski_reduction *reduction_get(struct ski_pe                   *self,
-                                           const struct ski_reduction_head *head, size_t bytes,
-                                           int from)
+struct ski_reduction *ski_reduction_get(struct ski_pe *self, const struct ski_reduction_head *head,
+                                        size_t bytes, int from)
 {
     struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
@@ -223,12 +219,6 @@ static struct ski_reduction *reduction_get(struct ski_pe                   *self
 skua_msg *ski_reduction_msg(size_t bytes)
 {
     return skua_msg_alloc(sizeof(struct ski_reduction_head) + bytes);
-}
-
-/* Returns whether the reduction is an exchange: every PE is a target of it. */
-static bool reduction_is_exchange(const struct ski_reduction_head *head)
-{
-    return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
 /* Applies the operator of @p r to two arrays of elements.  Addresses of contributions are merged by
@@ -385,21 +375,13 @@ static int reduction_child(const struct ski_pe *self, int level, int root)
     return ski_block_delegate(ski_block_sibling(self->pe, level), level, root, self->pes);
 }
 
-/* Returns the slot of @p pe for a contribution, or NULL if it must be sent as a message. */
-static struct ski_reduction_slot *reduction_reserve_slot(struct ski_pe *self, bool small, int pe,
-                                                         uint32_t round, uint64_t small_call)
-{
-    return small && self->collectives->board ? ski_board_reserve(self, pe, round, small_call)
-                                             : NULL;
-}
-
 /* Sends the partial result to @p pe.  Returns whether it was sent in a slot, which needs no
  * credit. */
 static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int pe,
                               bool want_credit, bool last)
 {
     struct ski_reduction_slot *slot =
-        reduction_reserve_slot(self, r->small, pe, r->round, r->small_call);
+        r->small ? ski_board_reserve(self, pe, r->round, r->small_call) : NULL;
 
     if (!slot) {
         reduction_send(r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
@@ -463,8 +445,8 @@ static enum reduction_progress reduction_step(struct ski_pe *self, struct ski_re
     ski_assert(r->partial && level < self->collectives->levels);
     if (ski_block_sibling(self->pe, level) >= self->pes)
         return REDUCTION_CONTINUES;
-    return reduction_is_exchange(&r->head) ? reduction_step_exchange(self, r, level)
-                                           : reduction_step_to_root(self, r, level);
+    return ski_reduction_is_exchange(&r->head) ? reduction_step_exchange(self, r, level)
+                                               : reduction_step_to_root(self, r, level);
 }
 
 /* ---- the end --------------------------------------------------------------- */
@@ -543,8 +525,7 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
         ski_window_open(self);
 }
 
-/* Runs rounds until a contribution is missing or the reduction is over on this PE. */
-static void reduction_advance(struct ski_pe *self, struct ski_reduction *r)
+void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r)
 {
     uint32_t                levels = (uint32_t)self->collectives->levels;
     enum reduction_progress step   = REDUCTION_CONTINUES;
@@ -579,7 +560,7 @@ static bool reduction_poll_slots(struct ski_pe *self)
     if (!r || !reduction_slot_allowed(c, r))
         return false;
     self->idle_passes = 0;
-    reduction_advance(self, r);
+    ski_reduction_advance(self, r);
     return true;
 }
 
@@ -628,7 +609,7 @@ static bool reduction_head_valid(const struct ski_pe *self, const struct ski_red
 
 /* Returns whether @p msg agrees with the record @p r, unless NULL, or has a valid head.  A head
  * that agrees with a record needs no other check.  A valid one that does not is a mismatch of
- * calls, which reduction_get() reports. */
+ * calls, which ski_reduction_get() reports. */
 static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_reduction *r,
                                 const skua_msg *msg)
 {
@@ -645,7 +626,7 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
                               const struct ski_reduction_head *head, int source)
 {
     int level  = head->round;
-    int target = reduction_is_exchange(head) ? self->pe : head->root;
+    int target = ski_reduction_is_exchange(head) ? self->pe : head->root;
 
     return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->received[level])) &&
@@ -664,9 +645,9 @@ void ski_on_reduce(skua_msg *msg)
         ski_net_drop(self, msg);
         return;
     }
-    r                        = reduction_get(self, head, msg->bytes - sizeof *head, msg->source);
+    r = ski_reduction_get(self, head, msg->bytes - sizeof *head, msg->source);
     r->received[head->round] = msg;
-    reduction_advance(self, r);
+    ski_reduction_advance(self, r);
 }
 
 /* Returns the record of the reduction that @p head belongs to, if this PE waits for its result of
@@ -755,217 +736,16 @@ void ski_on_result(skua_msg *msg)
     reduction_finish(self, r);
 }
 
-/* ---- calls --------------------------------------------------------------- */
-
-void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, char *elements,
-                        size_t bytes)
-{
-    skua_type type = (skua_type)call->head.type;
-
-    if (bytes)
-        memcpy(elements, (const char *)call->data + offset, bytes);
-    ski_op_prepare((skua_op){call->head.op}, elements, bytes >> ski_type_shift(type), type);
-}
+/* ---- large calls ---------------------------------------------------------- */
 
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
                         struct ski_split *split, char *partial, skua_msg *msg, size_t bytes)
 {
-    struct ski_reduction *r = reduction_get(self, head, bytes, self->pe);
+    struct ski_reduction *r = ski_reduction_get(self, head, bytes, self->pe);
 
     ski_assert(!r->partial && partial && head->algorithm != SKI_REDUCTION_WHOLE);
     r->split   = split;
     r->partial = partial;
     r->msg     = msg;
-    reduction_advance(self, r);
-}
-
-/* Returns whether the elements of a call fit into a slot. */
-static bool reduction_is_small(const struct ski_reduction_call *call)
-{
-    return call->head.algorithm == SKI_REDUCTION_WHOLE && call->bytes <= SKI_SLOT_BYTES;
-}
-
-/* Returns the PE that this PE sends its contribution to in the first round, or -1 if there is
- * none. */
-static int reduction_first_target(const struct ski_pe *self, const struct ski_reduction_head *head)
-{
-    int to = self->pe ^ 1;
-
-    if (to >= self->pes)
-        return -1;
-    return reduction_is_exchange(head) || ((head->root ^ self->pe) & 1) ? to : -1;
-}
-
-/* Sends the contribution to the first round of a small call before its record is created, since
- * other PEs wait for it.  *@p sent: it was sent.  Returns whether the call is over on this PE. */
-static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduction_call *call,
-                                    bool *sent)
-{
-    struct ski_collectives    *c  = self->collectives;
-    int                        to = reduction_first_target(self, &call->head);
-    struct ski_reduction_slot *slot =
-        reduction_reserve_slot(self, to >= 0, to, 0, call->small_call);
-
-    *sent = slot != NULL;
-    if (!slot)
-        return false;
-    slot->head = call->head;
-    ski_reduction_fill(call, 0, slot->elements, call->bytes);
-    ski_board_publish(self, to, slot, call->small_call);
-    if (call->head.all)
-        return false;
-    c->small_begun = call->small_call + 1;
-    ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
-    return true;
-}
-
-/* Begins a small call. */
-static void reduction_begin_small(struct ski_pe *self, const struct ski_reduction_call *call)
-{
-    struct ski_reduction *r;
-    bool                  sent;
-
-    if (reduction_begin_in_slot(self, call, &sent))
-        return;
-    r = reduction_get(self, &call->head, call->bytes, self->pe);
-    reduction_link_small(self, r, call->small_call);
-    self->collectives->in_flight += ski_call_cost(call->bytes);
-    r->done    = call->done;
-    r->sent    = sent;
-    r->partial = r->elements[0];
-    ski_reduction_fill(call, 0, r->partial, call->bytes);
-    reduction_advance(self, r);
-}
-
-/* Begins a call that is one reduction and does not fit into slots. */
-static void reduction_begin_whole(struct ski_pe *self, const struct ski_reduction_call *call)
-{
-    struct ski_reduction *r = reduction_get(self, &call->head, call->bytes, self->pe);
-
-    self->collectives->in_flight += ski_call_cost(call->bytes);
-    r->done    = call->done;
-    r->msg     = ski_reduction_msg(call->bytes);
-    r->partial = ski_reduction_elements(r->msg);
-    ski_reduction_fill(call, 0, r->partial, call->bytes);
-    reduction_advance(self, r);
-}
-
-/* Begins a call, for which the window has room. */
-static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call *call)
-{
-    if (reduction_is_small(call))
-        reduction_begin_small(self, call);
-    else if (call->head.algorithm == SKI_REDUCTION_WHOLE)
-        reduction_begin_whole(self, call);
-    else
-        ski_split_begin(self, call);
-}
-
-/* A call that found the window full.  A call of a handler has a copy of its data. */
-struct reduction_deferred {
-    struct ski_deferred       base;
-    struct ski_reduction_call call;
-    _Alignas(16) char data[];
-};
-
-static void reduction_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
-{
-    reduction_begin(self, &((struct reduction_deferred *)base)->call);
-}
-
-/* Queues a call of a handler. */
-static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call *call)
-{
-    struct reduction_deferred *deferred = ski_malloc(sizeof *deferred + call->bytes);
-
-    deferred->base = (struct ski_deferred){.begin = reduction_begin_deferred};
-    deferred->call = *call;
-    if (call->bytes)
-        memcpy(deferred->data, call->data, call->bytes);
-    deferred->call.data = deferred->data;
-    ski_window_defer(self, &deferred->base);
-}
-
-/* Waits until the call has begun, or queues it if the caller is a handler. */
-static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *self,
-                                             const struct ski_reduction_call *call)
-{
-    struct reduction_deferred waiting = {.base.begin = reduction_begin_deferred, .call = *call};
-
-    if (ski_window_waits(self))
-        ski_window_wait(self, &waiting.base);
-    else
-        reduction_defer(self, call);
-}
-
-/* Ends the job if the arguments of a call are wrong. */
-static void reduction_check_call(const struct ski_pe *self, const char *name,
-                                 const struct ski_reduction_head *head)
-{
-    skua_op op = {head->op};
-
-    if ((uint32_t)head->root >= (uint32_t)self->pes)
-        ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
-                   head->root, self->pes - 1);
-    if (!ski_op_function(op, head->type))
-        ski_misuse("%s: there is no %s of type %s", name, ski_op_name(op),
-                   ski_type_name(head->type));
-    if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
-        ski_misuse("%s: %llu elements of type %s are more than fit into memory", name,
-                   (unsigned long long)head->count, ski_type_name(head->type));
-}
-
-/* Makes a call of the public function @p name. */
-static void reduction_call(const char *name, struct ski_reduction_head head, const void *data,
-                           skua_completion done)
-{
-    struct ski_pe            *self = SKI_SELF();
-    struct ski_collectives   *c    = self->collectives;
-    struct ski_reduction_call call = {.data = data, .done = done};
-
-    reduction_check_call(self, name, &head);
-    call.bytes     = head.count << ski_type_shift(head.type);
-    head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
-    head.number    = c->next;
-    head.call      = (uint32_t)c->calls++;
-    c->next += ski_split_numbers(self, head.algorithm, call.bytes);
-    call.head = head;
-    if (reduction_is_small(&call))
-        call.small_call = c->small_calls++;
-    if (SKI_UNLIKELY(ski_window_full(c)))
-        reduction_wait_or_defer(self, &call);
-    else
-        reduction_begin(self, &call);
-}
-
-/* Returns @p type as a byte; an invalid type stays invalid. */
-static uint8_t reduction_type(skua_type type)
-{
-    return (uint8_t)((unsigned)type <= SKUA_BYTE ? type : UINT8_MAX);
-}
-
-void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t count,
-                 skua_completion done)
-{
-    struct ski_reduction_head head = {
-        .count = count, .root = root, .op = (uint16_t)op.id, .type = reduction_type(type)};
-
-    reduction_call(__func__, head, data, done);
-}
-
-void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
-                    skua_completion done)
-{
-    struct ski_reduction_head head = {
-        .count = count, .op = (uint16_t)op.id, .type = reduction_type(type), .all = 1};
-
-    reduction_call(__func__, head, data, done);
-}
-
-void skua_barrier(skua_completion done)
-{
-    struct ski_reduction_head head = {
-        .op = (uint16_t)SKUA_SUM.id, .type = SKUA_INT32, .all = 1, .barrier = 1};
-
-    reduction_call(__func__, head, NULL, done);
+    ski_reduction_advance(self, r);
 }

@@ -114,6 +114,30 @@ size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *da
  *  @p whole; its sender may repeat it. */
 skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole);
 
+/** Returns whether the reduction is an exchange: every PE is a target of it. */
+static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *head)
+{
+    return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
+}
+
+/** Returns the record of the reduction that @p head, from PE @p from, belongs to; creates it if
+ * there is none.  Ends the job if the record is of another call. */
+struct ski_reduction *ski_reduction_get(struct ski_pe *self, const struct ski_reduction_head *head,
+                                        size_t bytes, int from);
+
+/** Appends @p r to the small calls in flight. */
+void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call);
+
+/** Runs rounds of @p r as far as contributions have arrived; the reduction may be over when it
+ *  returns. */
+void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r);
+
+/** Returns the number of the oldest small call that is not finished. */
+static inline uint64_t ski_collectives_low(const struct ski_collectives *c)
+{
+    return c->small ? c->small->small_call : c->small_begun;
+}
+
 /* ---- large calls (reduction_split.c) --------------------------------------------------- */
 
 /** Returns the algorithm of a call with @p head and @p bytes of elements: SKI_REDUCTION_*. */

@@ -84,7 +84,7 @@ static struct ski_reduction_slot *board_slot(struct ski_reduction_board *board, 
 struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32_t round,
                                              uint64_t small_call)
 {
-    int                    index = board_index(self, pe);
+    int                    index = self->collectives->peers ? board_index(self, pe) : -1;
     struct ski_board_peer *peer  = index >= 0 ? board_peer(self, index) : NULL;
 
     ski_assert(round < (uint32_t)self->collectives->levels);

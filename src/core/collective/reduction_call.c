@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reduction_call.c - skua_reduce(), skua_allreduce() and skua_barrier(): how calls begin, or are
+ * deferred while the window of collectives is full (see reduction.h, collective.h). */
+#include <string.h>
+
+#include "base/memory.h"
+#include "core/collective/reduction.h"
+#include "core/collective/reduction_slot.h"
+#include "core/pe/pe.h"
+
+void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, char *elements,
+                        size_t bytes)
+{
+    skua_type type = (skua_type)call->head.type;
+
+    if (bytes)
+        memcpy(elements, (const char *)call->data + offset, bytes);
+    ski_op_prepare((skua_op){call->head.op}, elements, bytes >> ski_type_shift(type), type);
+}
+
+/* Returns whether the elements of a call fit into a slot. */
+static bool reduction_is_small(const struct ski_reduction_call *call)
+{
+    return call->head.algorithm == SKI_REDUCTION_WHOLE && call->bytes <= SKI_SLOT_BYTES;
+}
+
+/* Returns the PE that this PE sends its contribution to in the first round, or -1 if there is
+ * none. */
+static int reduction_first_target(const struct ski_pe *self, const struct ski_reduction_head *head)
+{
+    int to = self->pe ^ 1;
+
+    if (to >= self->pes)
+        return -1;
+    return ski_reduction_is_exchange(head) || ((head->root ^ self->pe) & 1) ? to : -1;
+}
+
+/* Sends the contribution to the first round of a small call before its record is created, since
+ * other PEs wait for it.  *@p sent: it was sent.  Returns whether the call is over on this PE. */
+static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduction_call *call,
+                                    bool *sent)
+{
+    struct ski_collectives    *c  = self->collectives;
+    int                        to = reduction_first_target(self, &call->head);
+    struct ski_reduction_slot *slot =
+        to >= 0 ? ski_board_reserve(self, to, 0, call->small_call) : NULL;
+
+    *sent = slot != NULL;
+    if (!slot)
+        return false;
+    slot->head = call->head;
+    ski_reduction_fill(call, 0, slot->elements, call->bytes);
+    ski_board_publish(self, to, slot, call->small_call);
+    if (call->head.all)
+        return false;
+    c->small_begun = call->small_call + 1;
+    ski_board_finish(self, ski_collectives_low(c));
+    return true;
+}
+
+/* Begins a small call. */
+static void reduction_begin_small(struct ski_pe *self, const struct ski_reduction_call *call)
+{
+    struct ski_reduction *r;
+    bool                  sent;
+
+    if (reduction_begin_in_slot(self, call, &sent))
+        return;
+    r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
+    ski_reduction_link_small(self, r, call->small_call);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
+    r->done    = call->done;
+    r->sent    = sent;
+    r->partial = r->elements[0];
+    ski_reduction_fill(call, 0, r->partial, call->bytes);
+    ski_reduction_advance(self, r);
+}
+
+/* Begins a call that is one reduction and does not fit into slots. */
+static void reduction_begin_whole(struct ski_pe *self, const struct ski_reduction_call *call)
+{
+    struct ski_reduction *r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
+
+    self->collectives->in_flight += ski_call_cost(call->bytes);
+    r->done    = call->done;
+    r->msg     = ski_reduction_msg(call->bytes);
+    r->partial = ski_reduction_elements(r->msg);
+    ski_reduction_fill(call, 0, r->partial, call->bytes);
+    ski_reduction_advance(self, r);
+}
+
+/* Begins a call, for which the window has room. */
+static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call *call)
+{
+    if (reduction_is_small(call))
+        reduction_begin_small(self, call);
+    else if (call->head.algorithm == SKI_REDUCTION_WHOLE)
+        reduction_begin_whole(self, call);
+    else
+        ski_split_begin(self, call);
+}
+
+/* A call that found the window full.  A call of a handler has a copy of its data. */
+struct reduction_deferred {
+    struct ski_deferred       base;
+    struct ski_reduction_call call;
+    _Alignas(16) char data[];
+};
+
+static void reduction_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
+{
+    reduction_begin(self, &((struct reduction_deferred *)base)->call);
+}
+
+/* Queues a call of a handler. */
+static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call *call)
+{
+    struct reduction_deferred *deferred = ski_malloc(sizeof *deferred + call->bytes);
+
+    deferred->base = (struct ski_deferred){.begin = reduction_begin_deferred};
+    deferred->call = *call;
+    if (call->bytes)
+        memcpy(deferred->data, call->data, call->bytes);
+    deferred->call.data = deferred->data;
+    ski_window_defer(self, &deferred->base);
+}
+
+/* Waits until the call has begun, or queues it if the caller is a handler. */
+static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *self,
+                                             const struct ski_reduction_call *call)
+{
+    struct reduction_deferred waiting = {.base.begin = reduction_begin_deferred, .call = *call};
+
+    if (ski_window_waits(self))
+        ski_window_wait(self, &waiting.base);
+    else
+        reduction_defer(self, call);
+}
+
+/* Ends the job if the arguments of a call are wrong. */
+static void reduction_check_call(const struct ski_pe *self, const char *name,
+                                 const struct ski_reduction_head *head)
+{
+    skua_op op = {head->op};
+
+    if ((uint32_t)head->root >= (uint32_t)self->pes)
+        ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
+                   head->root, self->pes - 1);
+    if (!ski_op_function(op, head->type))
+        ski_misuse("%s: there is no %s of type %s", name, ski_op_name(op),
+                   ski_type_name(head->type));
+    if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
+        ski_misuse("%s: %llu elements of type %s are more than fit into memory", name,
+                   (unsigned long long)head->count, ski_type_name(head->type));
+}
+
+/* Makes a call of the public function @p name. */
+static void reduction_call(const char *name, struct ski_reduction_head head, const void *data,
+                           skua_completion done)
+{
+    struct ski_pe            *self = SKI_SELF();
+    struct ski_collectives   *c    = self->collectives;
+    struct ski_reduction_call call = {.data = data, .done = done};
+
+    reduction_check_call(self, name, &head);
+    call.bytes     = head.count << ski_type_shift(head.type);
+    head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
+    head.number    = c->next;
+    head.call      = (uint32_t)c->calls++;
+    c->next += ski_split_numbers(self, head.algorithm, call.bytes);
+    call.head = head;
+    if (reduction_is_small(&call))
+        call.small_call = c->small_calls++;
+    if (SKI_UNLIKELY(ski_window_full(c)))
+        reduction_wait_or_defer(self, &call);
+    else
+        reduction_begin(self, &call);
+}
+
+/* Returns @p type as a byte; an invalid type stays invalid. */
+static uint8_t reduction_type(skua_type type)
+{
+    return (uint8_t)((unsigned)type <= SKUA_BYTE ? type : UINT8_MAX);
+}
+
+void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t count,
+                 skua_completion done)
+{
+    struct ski_reduction_head head = {
+        .count = count, .root = root, .op = (uint16_t)op.id, .type = reduction_type(type)};
+
+    reduction_call(__func__, head, data, done);
+}
+
+void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
+                    skua_completion done)
+{
+    struct ski_reduction_head head = {
+        .count = count, .op = (uint16_t)op.id, .type = reduction_type(type), .all = 1};
+
+    reduction_call(__func__, head, data, done);
+}
+
+void skua_barrier(skua_completion done)
+{
+    struct ski_reduction_head head = {
+        .op = (uint16_t)SKUA_SUM.id, .type = SKUA_INT32, .all = 1, .barrier = 1};
+
+    reduction_call(__func__, head, NULL, done);
+}
