@@ -12,6 +12,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "layout_byte.h"
 #include "tap.h"
 
 #define EACH   12     /* channels that a PE receives on, in the graph */
@@ -111,19 +112,6 @@ static skua_layout random_layout(size_t total)
     return layout;
 }
 
-/* The address of byte @p i of a layout. */
-static char *byte_at(const skua_layout *layout, size_t i)
-{
-    char  *at    = (char *)layout->at + i % layout->bytes;
-    size_t block = i / layout->bytes;
-
-    for (int k = 0; k < layout->levels; k++) {
-        at += (ptrdiff_t)(block % layout->count[k]) * layout->stride[k];
-        block /= layout->count[k];
-    }
-    return at;
-}
-
 static void new_space(struct space *space, skua_layout layout, enum memory kind)
 {
     ptrdiff_t lo = 0, hi = (ptrdiff_t)layout.bytes;
@@ -163,14 +151,14 @@ static void free_space(struct space *space)
 static void fill(const struct space *space, size_t total, uint64_t salt, uint32_t put)
 {
     for (size_t i = 0; i < total; i++)
-        *byte_at(&space->layout, i) = (char)byte_of(salt, put, i);
+        *test_layout_byte(&space->layout, i) = (char)byte_of(salt, put, i);
 }
 
 /* Checks the data and clears it; no other byte has been written. */
 static void check(struct space *space, size_t total, uint64_t salt, uint32_t put)
 {
     for (size_t i = 0; i < total; i++) {
-        char *at = byte_at(&space->layout, i);
+        char *at = test_layout_byte(&space->layout, i);
 
         CHECK((unsigned char)*at == byte_of(salt, put, i));
         *at = (char)GAP;
@@ -193,7 +181,7 @@ static void check_view(struct inlet *in, uint64_t salt, uint32_t put)
         return;
     }
     for (size_t i = 0; i < in->total; i++)
-        CHECK((unsigned char)*byte_at(view, i) == byte_of(salt, put, i));
+        CHECK((unsigned char)*test_layout_byte(view, i) == byte_of(salt, put, i));
     for (size_t i = 0; i < in->space.bytes; i++)
         CHECK((unsigned char)in->space.memory[i] == GAP);
 }
@@ -631,7 +619,7 @@ static void test_lending(bool views, bool lends, bool heap)
         if (!lends || !views)
             CHECK(view->at == in && view->stride[0] == 100);
         for (size_t i = 0; i < 1000; i++)
-            CHECK(*byte_at(view, i) == 1 + (skua_pe() + skua_pes() - 1) % skua_pes());
+            CHECK(*test_layout_byte(view, i) == 1 + (skua_pe() + skua_pes() - 1) % skua_pes());
         skua_channel_ready(mine);
         skua_sync();
     }
@@ -869,7 +857,7 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     for (int turn = 0; turn < TURNS; turn++) {
         for (size_t i = 0; i < count; i++) {
             set_element(want, type, 0, given(skua_pe(), i, turn));
-            memcpy(byte_at(&layout, i * size), want, size);
+            memcpy(test_layout_byte(&layout, i * size), want, size);
         }
         skua_channel_put(out);
         if (skua_pe() == root) {

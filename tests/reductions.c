@@ -14,6 +14,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "element_value.h"
 #include "tap.h"
 
 #define MOST_IN_FLIGHT 8
@@ -26,16 +27,6 @@ static int          finished; /* on PE 0 */
 static skua_pe_data driver_key;
 
 /* ---- values and operators ------------------------------------------------------ */
-
-union value {
-    int32_t        i32;
-    int64_t        i64;
-    uint64_t       u64;
-    float          f;
-    double         d;
-    float complex  cf;
-    double complex cd;
-};
 
 static const size_t type_size[] = {4, 8, 8, 4, 8, 8, 16, 1};
 
@@ -50,7 +41,7 @@ static double number(uint64_t call, int pe, size_t i)
 
 static void put_value(skua_type type, char *at, double x)
 {
-    union value v;
+    union test_value v;
 
     memset(&v, 0, sizeof v);
     switch (type) {
@@ -82,7 +73,7 @@ static void put_value(skua_type type, char *at, double x)
 
 static void combine_value(uint32_t op, skua_type type, char *into, const char *from)
 {
-    union value a, b;
+    union test_value a, b;
 
     memcpy(&a, into, type_size[type]);
     memcpy(&b, from, type_size[type]);

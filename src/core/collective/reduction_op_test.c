@@ -13,26 +13,15 @@
 #include <skua/collection.h>
 
 #include "core/collective/collective.h"
+#include "tests/element_value.h"
 #include "tests/tap.h"
 
 #define OP_TEST_MOST 67 /* elements; not a multiple of any vector length */
 #define OP_TEST_OPS  11 /* predefined operators */
 
-/* An element of any type. */
-union op_value {
-    int32_t        i32;
-    int64_t        i64;
-    uint64_t       u64;
-    float          f;
-    double         d;
-    float complex  cf;
-    double complex cd;
-    char           bytes[16];
-};
-
-static union op_value op_test_load(const char *array, size_t i, skua_type type)
+static union test_value op_test_load(const char *array, size_t i, skua_type type)
 {
-    union op_value value = {.bytes = {0}};
+    union test_value value = {.bytes = {0}};
 
     memcpy(value.bytes, array + i * ski_type_size(type), ski_type_size(type));
     return value;
@@ -89,8 +78,8 @@ static uint64_t op_test_integer(skua_op op, uint64_t a, uint64_t b, bool less)
 }
 
 /* Returns whether @p c is @p a combined with @p b. */
-static bool op_test_is(skua_op op, skua_type type, union op_value a, union op_value b,
-                       union op_value c)
+static bool op_test_is(skua_op op, skua_type type, union test_value a, union test_value b,
+                       union test_value c)
 {
     switch (type) {
     case SKUA_INT32:
@@ -109,9 +98,9 @@ static bool op_test_is(skua_op op, skua_type type, union op_value a, union op_va
 static void op_test_fill(char *array, size_t count, skua_type type, uint64_t *seed)
 {
     for (size_t i = 0; i < count; i++) {
-        union op_value value = {.bytes = {0}};
-        uint64_t       bits  = tap_random(seed);
-        int            real = (int)(bits % 201) - 100, imaginary = (int)(bits / 201 % 201) - 100;
+        union test_value value = {.bytes = {0}};
+        uint64_t         bits  = tap_random(seed);
+        int              real = (int)(bits % 201) - 100, imaginary = (int)(bits / 201 % 201) - 100;
 
         if (tap_random(seed) % 4 == 0)
             bits = 0, real = 0, imaginary = 0;

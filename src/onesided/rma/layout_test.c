@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "tests/layout_byte.h"
 #include "tests/tap.h"
 
 #define ROOM 20000
@@ -45,18 +46,6 @@ static skua_layout layout_random(char *at, size_t total)
     return layout;
 }
 
-static char *layout_byte_at(const skua_layout *layout, size_t i)
-{
-    char  *at    = (char *)layout->at + i % layout->bytes;
-    size_t block = i / layout->bytes;
-
-    for (int k = 0; k < layout->levels; k++) {
-        at += (ptrdiff_t)(block % layout->count[k]) * layout->stride[k];
-        block /= layout->count[k];
-    }
-    return at;
-}
-
 static bool layout_copies(size_t total)
 {
     static char          source[ROOM], target[ROOM], expected[ROOM];
@@ -70,7 +59,7 @@ static bool layout_copies(size_t total)
     memset(target, 0x55, ROOM);
     memset(expected, 0x55, ROOM);
     for (size_t i = 0; i < total; i++)
-        expected[layout_byte_at(&to, i) - target] = *layout_byte_at(&from, i);
+        expected[test_layout_byte(&to, i) - target] = *test_layout_byte(&from, i);
     if (ski_layout_check("test", &from, false, &simple_from, &bytes) != SKUA_OK || bytes != total ||
         ski_layout_check("test", &to, true, &simple_to, &bytes) != SKUA_OK || bytes != total ||
         ski_layout_begin(&simple_to, &span) != target)
@@ -95,7 +84,7 @@ static bool layout_reshaped(size_t total, int *done)
     if (!fits)
         return simple.levels > 0; /* one block has any shape */
     for (size_t i = 0; i < total; i++)
-        if (layout_byte_at(&as, i) != layout_byte_at(&from, i))
+        if (test_layout_byte(&as, i) != test_layout_byte(&from, i))
             return false;
     *done += simple.levels > 0;
     return as.bytes == like.bytes && as.levels == like.levels &&
