@@ -34,7 +34,7 @@ static inline void get_nb(const struct onesided_access *a)
 
 static inline void complete(const struct onesided_access *a)
 {
-    skua_fence(a->pe);
+    skua_flush(a->pe);
 }
 
 #endif

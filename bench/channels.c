@@ -118,7 +118,7 @@ static void drop_channels(struct channel_side *side)
 {
     if (side->out) {
         skua_channel_close(side->out);
-        skua_channel_delete(side->in);
+        skua_channel_destroy(side->in);
     }
     side->out = NULL;
 }
@@ -197,8 +197,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    data_handler    = skua_register("data", on_data);
-    setting_handler = skua_register("setting", on_setting);
+    data_handler    = skua_handler_register("data", on_data);
+    setting_handler = skua_handler_register("setting", on_setting);
     side_key        = skua_pe_data_register(sizeof(struct channel_side));
     return skua_main(argc, argv, start);
 }

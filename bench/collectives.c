@@ -79,7 +79,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    data_handler = skua_register("data", on_data);
+    data_handler = skua_handler_register("data", on_data);
     state_key    = skua_pe_data_register(sizeof(struct collectives_state));
     return skua_main(argc, argv, start);
 }

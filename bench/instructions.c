@@ -20,10 +20,10 @@
  * its entry method doubles   element, with 16 doubles message   skua_invoke() of a message that the
  * entry method passes on chare, group, cube   element, with a single chare, a group, an array of
  * three dimensions item      skua_stream_put() of 8 bytes to this PE and the delivery of batches
- *   flow      element, with structured control flow (skua/flow.h) that waits for the message by its
- *             reference number, and then for the next
+ *   flow      element, with structured control flow (skua/skuac_flow.h) that waits for the message
+ * by its reference number, and then for the next
  */
-#include <skua/flow.h>
+#include <skua/skuac_flow.h>
 #include <skua/skua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,14 +260,14 @@ static bool do_objects(const char *what)
 {
     size_t bytes = strcmp(what, "doubles") == 0 ? sizeof payload : 8;
 
-    balls   = skua_array1(ball_class, 1000, NULL, 0);
+    balls   = skua_array_create1(ball_class, 1000, NULL, 0);
     partner = skua_element1(balls, 777);
     if (strcmp(what, "group") == 0)
         partner = skua_member(skua_group_create(ball_class, NULL, 0), 0);
     else if (strcmp(what, "chare") == 0)
         partner = skua_chare_create(ball_class, 0, NULL, 0);
     else if (strcmp(what, "cube") == 0)
-        partner = skua_element3(skua_array3(ball_class, 10, 10, 10, NULL, 0), 7, 7, 7);
+        partner = skua_element3(skua_array_create3(ball_class, 10, 10, 10, NULL, 0), 7, 7, 7);
     else if (strcmp(what, "message") == 0)
         skua_invoke(partner, passed_entry, skua_msg_alloc(8));
     else if (strcmp(what, "element") != 0 && strcmp(what, "doubles") != 0)
@@ -293,68 +293,68 @@ struct juggler {
 };
 
 struct juggler_run {
-    skua_strand  strand;
-    skua_arrival ball;
-    skua_wait    wait[1];
+    skuac_frame   frame;
+    skuac_arrival ball;
+    skuac_wait    wait[1];
 };
 
 static skua_class juggler_class;
 static skua_entry run_entry, thrown_entry;
 
-static void juggler_run_go(skua_strand *strand)
+static void juggler_run_go(skuac_frame *frame)
 {
-    struct juggler_run *frame = (void *)strand;
-    struct juggler     *self  = strand->self;
+    struct juggler_run *locals = (void *)frame;
+    struct juggler     *self   = frame->self;
 
-    switch (strand->at) {
+    switch (frame->at) {
     case 1: goto at_1;
     default: break;
     }
     while (left > 0) {
         skua_invoke_copy_to(&partner, thrown_entry, &self->caught, sizeof self->caught);
-        skua_flow_want_reference(strand, 0, 0, 0, self->caught);
-        if (!skua_flow_match(strand, 1, 1))
+        skuac_flow_want_reference(frame, 0, 0, 0, self->caught);
+        if (!skuac_flow_match(frame, 1, 1))
             return;
     at_1:
-        frame->ball = skua_flow_got(strand, 0);
+        locals->ball = skuac_flow_got(frame, 0);
         self->caught++;
         left--;
-        skua_flow_drop(&frame->ball);
+        skuac_flow_drop(&locals->ball);
     }
     skua_exit(0);
-    skua_flow_end(strand);
+    skuac_flow_end(frame);
 }
 
-static const skua_strand_type juggler_run_type = {"juggler.run", sizeof(struct juggler_run), 1, 1,
+static const skuac_frame_type juggler_run_type = {"juggler.run", sizeof(struct juggler_run), 1, 1,
                                                   juggler_run_go};
-static const skua_strand_type *const juggler_types[]    = {&juggler_run_type};
-static const char *const             juggler_triggers[] = {"thrown"};
-static const skua_flow_class         juggler_flow       = {
-                  "juggler", SKUA_FLOW_AT(sizeof(struct juggler)), 1, 1, juggler_types, juggler_triggers};
+static const skuac_frame_type *const juggler_types[] = {&juggler_run_type};
+static const char *const             juggler_whens[] = {"thrown"};
+static const skuac_flow_class        juggler_flow    = {
+              "juggler", SKUA_FLOW_AT(sizeof(struct juggler)), 1, 1, juggler_types, juggler_whens};
 
 static void on_run(void *self, const void *data, size_t bytes)
 {
-    static const skua_arrival nothing;
+    static const skuac_arrival nothing;
 
     (void)data, (void)bytes;
-    skua_flow_begin(&juggler_flow, self, &juggler_run_type, nothing);
+    skuac_flow_begin(&juggler_flow, self, &juggler_run_type, nothing);
 }
 
 static void on_thrown(void *self, const void *data, size_t bytes)
 {
-    skua_flow_arrive(&juggler_flow, self, 0, *(const long *)data, data, bytes);
+    skuac_flow_arrive(&juggler_flow, self, 0, *(const long *)data, data, bytes);
 }
 
 static void destroy_juggler(void *self)
 {
-    skua_flow_destroy(&juggler_flow, self);
+    skuac_flow_destroy(&juggler_flow, self);
 }
 
 static bool do_flow(const char *what)
 {
     if (strcmp(what, "flow") != 0)
         return false;
-    partner = skua_element1(skua_array1(juggler_class, 1000, NULL, 0), 777);
+    partner = skua_element1(skua_array_create1(juggler_class, 1000, NULL, 0), 777);
     skua_invoke_copy(partner, run_entry, NULL, 0);
     return true;
 }
@@ -428,10 +428,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    self_handler  = skua_register("self", on_self);
-    fresh_handler = skua_register("fresh", on_fresh);
-    copy_handler  = skua_register("copy", on_copy);
-    net_handler   = skua_register("net", on_net);
+    self_handler  = skua_handler_register("self", on_self);
+    fresh_handler = skua_handler_register("fresh", on_fresh);
+    copy_handler  = skua_handler_register("copy", on_copy);
+    net_handler   = skua_handler_register("net", on_net);
     register_objects();
     register_flow();
     register_stream();

@@ -142,9 +142,9 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    handler[INLINE]     = skua_register("inline", on_copy);
-    handler[OWNED]      = skua_register("owned", on_owned);
-    handler[OWNED_READ] = skua_register("owned-read", on_owned_read);
-    handler[COPY]       = skua_register("copy", on_copy);
+    handler[INLINE]     = skua_handler_register("inline", on_copy);
+    handler[OWNED]      = skua_handler_register("owned", on_owned);
+    handler[OWNED_READ] = skua_handler_register("owned-read", on_owned_read);
+    handler[COPY]       = skua_handler_register("copy", on_copy);
     return skua_main(argc, argv, start);
 }

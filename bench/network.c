@@ -123,7 +123,7 @@ static void measure_flood(const char *series, int me, size_t bytes)
 static void put_signal(int to)
 {
     skua_put_nb(skua_at(memory, to, 0), onesided_source, at.bytes,
-                &(skua_ends){.signal = signalled});
+                &(skua_rma_params){.signal = signalled});
 }
 
 static void on_signal(skua_msg *msg)
@@ -181,7 +181,7 @@ static void notify(const struct onesided_access *a, uint64_t turn)
 {
     (void)turn; /* the counter at the target has this value then */
     skua_put_nb(target(a), onesided_source, a->bytes,
-                &(skua_ends){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
+                &(skua_rma_params){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
 }
 
 static void await(const struct onesided_access *a, uint64_t turn)
@@ -207,7 +207,7 @@ static void make_memory(int me)
 {
     if (skua_region_create(ONESIDED_MEMORY, &memory) != SKUA_OK)
         skua_abort("cannot create the region");
-    own = skua_local(skua_at(memory, me, 0));
+    own = skua_gaddr_local(skua_at(memory, me, 0));
     memset(own, 0, ONESIDED_MEMORY);
     skua_sync();
 }
@@ -217,7 +217,7 @@ static void start(int argc, char **argv)
     const char *series = argc > 1 ? argv[1] : "skua";
     int         me     = skua_pe();
 
-    if (skua_pes() != 2 || skua_near(1 - me))
+    if (skua_pes() != 2 || skua_shares_memory(1 - me))
         skua_abort(
             "bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARED_MEMORY=0");
     make_memory(me);
@@ -234,9 +234,9 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    echo      = skua_register("echo", on_echo);
-    flood     = skua_register("flood", on_flood);
-    signalled = skua_register("signalled", on_signal);
+    echo      = skua_handler_register("echo", on_echo);
+    flood     = skua_handler_register("flood", on_flood);
+    signalled = skua_handler_register("signalled", on_signal);
     network_pace();
     onesided_fill();
     return skua_main(argc, argv, start);

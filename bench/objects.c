@@ -227,17 +227,17 @@ static void measure_life(void)
 
         measure_malloc(&blocks);
         start = bench_now();
-        all   = skua_array1(cell_class, BLOCKS, NULL, 0);
+        all   = skua_array_create1(cell_class, BLOCKS, NULL, 0);
         drain();
-        if (skua_collection_here(all) != BLOCKS)
+        if (skua_collection_local_count(all) != BLOCKS)
             skua_abort("elements are missing");
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
         drain();
         keep_best(&elements, start, BLOCKS);
-        all = skua_array1(cell_class, BLOCKS, NULL, 0);
+        all = skua_array_create1(cell_class, BLOCKS, NULL, 0);
         drain();
         measure_many(all, &messages);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
         drain();
     }
     bench_report(BENCH, "element", 8, "many_ns", messages * 1e9);
@@ -321,7 +321,7 @@ static void run_everywhere(skua_handler handler, const void *data, size_t bytes)
 
 static void measure_all(void)
 {
-    skua_collection all  = skua_array1(cell_class, ELEMENTS, NULL, 0);
+    skua_collection all  = skua_array_create1(cell_class, ELEMENTS, NULL, 0);
     double          loop = 0, broadcast = 0, reduction = 0, one = 1, sum = 0;
     struct reduce   reduce = {all, skua_done_call(on_sum, &sum)};
 
@@ -362,7 +362,7 @@ struct tree_node {
 static void node_finish(struct tree_node *node)
 {
     skua_complete(node->done, &node->objects, sizeof node->objects);
-    skua_delete(node);
+    skua_object_destroy(node);
 }
 
 static void make_node(void *self, const void *data, size_t bytes)
@@ -429,7 +429,7 @@ static void start(int argc, char **argv)
         skua_abort("bench-objects needs one or two PEs");
     if (skua_pe() != 0)
         return;
-    pairs = skua_array1(pair_class, 2, NULL, 0);
+    pairs = skua_array_create1(pair_class, 2, NULL, 0);
     if (skua_pes() == 1) {
         measure_echo("local_ns", skua_element1(pairs, 1), 8, LOCAL, 1e9);
         measure_life();
@@ -462,10 +462,10 @@ static void register_classes(void)
 int main(int argc, char **argv)
 {
     register_classes();
-    echo_handler    = skua_register("echo", on_echo_handler);
-    window_handler  = skua_register("window", on_window_handler);
-    nothing_handler = skua_register("nothing", on_nothing);
-    loop_handler    = skua_register("loop", on_loop);
-    reduce_handler  = skua_register("reduce", on_reduce);
+    echo_handler    = skua_handler_register("echo", on_echo_handler);
+    window_handler  = skua_handler_register("window", on_window_handler);
+    nothing_handler = skua_handler_register("nothing", on_nothing);
+    loop_handler    = skua_handler_register("loop", on_loop);
+    reduce_handler  = skua_handler_register("reduce", on_reduce);
     return skua_main(argc, argv, start);
 }

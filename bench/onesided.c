@@ -233,7 +233,7 @@ static void allocate(const struct onesided_access *a)
 {
     skua_region other;
 
-    if (skua_region_create(a->bytes, &other) != SKUA_OK || skua_region_free(other) != SKUA_OK)
+    if (skua_region_create(a->bytes, &other) != SKUA_OK || skua_region_destroy(other) != SKUA_OK)
         skua_abort("cannot create another region");
 }
 
@@ -242,7 +242,7 @@ static void notify(const struct onesided_access *a, uint64_t turn)
 {
     (void)turn;
     skua_put_nb(target(a), onesided_source, a->bytes,
-                &(skua_ends){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
+                &(skua_rma_params){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
 }
 
 static void await(const struct onesided_access *a, uint64_t turn)
@@ -278,7 +278,7 @@ static struct {
 static void put_signal(int me)
 {
     skua_put_nb(skua_at(memory, 1 - me, 0), onesided_source, signals[me].bytes,
-                &(skua_ends){.signal = signalled});
+                &(skua_rma_params){.signal = signalled});
 }
 
 static void on_signal(skua_msg *msg)
@@ -381,7 +381,7 @@ static void make_memory(int me)
     if (me == skua_process_first(skua_process())) {
         memory = region;
         for (int pe = 0; pe < 2; pe++)
-            part[pe] = skua_local(skua_at(region, pe, 0));
+            part[pe] = skua_gaddr_local(skua_at(region, pe, 0));
     }
     skua_sync();
 }
@@ -404,7 +404,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    signalled = skua_register("signalled", on_signal);
+    signalled = skua_handler_register("signalled", on_signal);
     echo      = skua_function_register("echo", on_echo);
     onesided_fill();
     return skua_main(argc, argv, start);

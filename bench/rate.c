@@ -102,10 +102,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    item        = skua_register("item", on_item);
-    window_done = skua_register("window done", on_window_done);
-    batch_done  = skua_register("batch done", on_batch_done);
-    batch_go    = skua_register("batch go", on_batch_go);
+    item        = skua_handler_register("item", on_item);
+    window_done = skua_handler_register("window done", on_window_done);
+    batch_done  = skua_handler_register("batch done", on_batch_done);
+    batch_go    = skua_handler_register("batch go", on_batch_go);
     state_key   = skua_pe_data_register(sizeof(struct rate_state));
     return skua_main(argc, argv, start);
 }

@@ -134,9 +134,9 @@ int main(int argc, char **argv)
     else
         def.batch = on_batch;
     stream      = skua_stream_register("items", &def);
-    window_done = skua_register("window done", on_window_done);
-    batch_done  = skua_register("batch done", on_batch_done);
-    batch_go    = skua_register("batch go", on_batch_go);
+    window_done = skua_handler_register("window done", on_window_done);
+    batch_done  = skua_handler_register("batch done", on_batch_done);
+    batch_go    = skua_handler_register("batch go", on_batch_go);
     state_key   = skua_pe_data_register(sizeof(struct stream_state));
     return skua_main(argc, argv, start);
 }

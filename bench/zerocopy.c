@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * zerocopy.c - the time of a transfer from memory of one PE to memory of another, one way: with the
- * data copied into and out of a message, and without (skua/buffer.h, skua/parts.h).
+ * data copied into and out of a message, and without (skua/buffer.h, skua/nocopy.h).
  *
  * The value is half a round trip, in the best of several batches.  Each variant is measured with
  * memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting malloc_arena
@@ -57,12 +57,12 @@ static void take_copy(skua_msg *msg)
 
 static skua_buffer source(size_t bytes)
 {
-    return skua_buffer_of(my.source, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.reusable), 0);
+    return skua_buffer_make(my.source, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.reusable), 0);
 }
 
 static skua_buffer target(size_t bytes)
 {
-    return skua_buffer_of(my.target, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.turn), 0);
+    return skua_buffer_make(my.target, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.turn), 0);
 }
 
 static void send_buffer(size_t bytes)
@@ -90,9 +90,9 @@ static void put(size_t bytes)
 
 static void send_part(skua_handler handler, size_t bytes)
 {
-    skua_part part = {my.source, bytes, skua_done_count(&my.reusable), 0};
+    skua_nocopy_argument part = {my.source, bytes, skua_done_count(&my.reusable), 0};
 
-    skua_send(my.peer, handler, skua_parts_alloc(my.peer, 0, &part, 1));
+    skua_send(my.peer, handler, skua_nocopy_alloc(my.peer, 0, &part, 1));
 }
 
 static void send_in_place(size_t bytes)
@@ -113,17 +113,17 @@ static void post(void *none, skua_msg *msg, void **to)
 
 static void take_part(skua_msg *msg)
 {
-    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, NULL))
+    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, NULL))
         return;
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
     skua_complete(skua_done_count(&my.turn), NULL, 0);
 }
 
 static void take_posted(skua_msg *msg)
 {
-    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, post))
+    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, post))
         return;
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
     skua_complete(skua_done_count(&my.turn), NULL, 0);
 }
 
@@ -237,10 +237,10 @@ int main(int argc, char **argv)
 {
     setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* zero-copy at all sizes */
     setenv("SKUA_ZCOPY_THRESHOLD_NET", "1", 0);
-    on_copy   = skua_register("copy", take_copy);
-    on_get    = skua_register("get", take_buffer);
-    on_buffer = skua_register("buffer", take_descriptor);
-    on_part   = skua_register("part", take_part);
-    on_post   = skua_register("post", take_posted);
+    on_copy   = skua_handler_register("copy", take_copy);
+    on_get    = skua_handler_register("get", take_buffer);
+    on_buffer = skua_handler_register("buffer", take_descriptor);
+    on_part   = skua_handler_register("part", take_part);
+    on_post   = skua_handler_register("post", take_posted);
     return skua_main(argc, argv, start);
 }

@@ -31,8 +31,9 @@ static void put_cell(skua_region region, int pe, size_t halo, int step, const do
 {
     size_t cell = offsetof(struct halo, cell) + (size_t)step % 2 * sizeof *value;
 
-    skua_put_nb(skua_at(region, pe, halo + cell), value, sizeof *value,
-                &(skua_ends){.notify = skua_at(region, pe, halo + offsetof(struct halo, arrived))});
+    skua_put_nb(
+        skua_at(region, pe, halo + cell), value, sizeof *value,
+        &(skua_rma_params){.notify = skua_at(region, pe, halo + offsetof(struct halo, arrived))});
 }
 
 /* Each neighbour has a counter of its own, since one of them may be a step ahead of the other. */
@@ -44,7 +45,7 @@ static void exchange(skua_region region, struct rod_part *mine, const double *u,
     put_cell(region, (pe + 1) % pes, offsetof(struct rod_part, left), step, &u[CELLS]);
     skua_notify_wait(&mine->left.arrived, (uint64_t)step + 1);
     skua_notify_wait(&mine->right.arrived, (uint64_t)step + 1);
-    skua_fence_all(); /* the puts have read u, which may change now */
+    skua_flush_all(); /* the puts have read u, which may change now */
 }
 
 static void run(void *arg)
@@ -57,7 +58,7 @@ static void run(void *arg)
 
     (void)arg;
     skua_region_create(sizeof *mine, &region);
-    mine = skua_region_mine(region);
+    mine = skua_region_local(region);
     memset(mine, 0, sizeof *mine);
     u[CELLS / 2] = skua_pe() == 0 ? 1000 : 0;
     skua_sync();

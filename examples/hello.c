@@ -23,6 +23,6 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    greeting = skua_register("greeting", on_greeting);
+    greeting = skua_handler_register("greeting", on_greeting);
     return skua_main(argc, argv, start);
 }

@@ -30,6 +30,6 @@ static void start(int argc, char **argv) /* runs once on every PE */
 
 int main(int argc, char **argv)
 {
-    token = skua_register("token", on_token);
+    token = skua_handler_register("token", on_token);
     return skua_main(argc, argv, start);
 }

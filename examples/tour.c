@@ -114,7 +114,7 @@ static double ring(size_t bytes)
 static bool all_share_memory(void)
 {
     for (int pe = 0; pe < skua_pes(); pe++)
-        if (!skua_near(pe))
+        if (!skua_shares_memory(pe))
             return false;
     return true;
 }
@@ -204,7 +204,7 @@ static void put_and_signal(int pe, const void *data, size_t bytes)
 {
     skua_put_nb(
         skua_at(memory, pe, 0), data, bytes,
-        &(skua_ends){.signal = arrived, .signal_data = &bytes, .signal_bytes = sizeof bytes});
+        &(skua_rma_params){.signal = arrived, .signal_data = &bytes, .signal_bytes = sizeof bytes});
 }
 
 static void on_arrived(skua_msg *msg)
@@ -213,11 +213,11 @@ static void on_arrived(skua_msg *msg)
 
     skua_msg_free(msg);
     if (skua_pe() != 0)
-        put_and_signal(0, skua_region_mine(memory), bytes);
+        put_and_signal(0, skua_region_local(memory), bytes);
     else if (++tour.rounds == ROUNDS)
         skua_future_set(&tour.future, NULL, 0);
     else
-        put_and_signal(1, skua_region_mine(memory), bytes);
+        put_and_signal(1, skua_region_local(memory), bytes);
 }
 
 static double put_round_trips(size_t bytes)
@@ -225,7 +225,7 @@ static double put_round_trips(size_t bytes)
     double start = skua_time();
 
     tour.rounds = 0;
-    put_and_signal(1, skua_region_mine(memory), bytes);
+    put_and_signal(1, skua_region_local(memory), bytes);
     skua_future_wait(&tour.future, NULL);
     skua_future_clear(&tour.future);
     return seconds(start) / ROUNDS / 2 * 1e6;
@@ -251,7 +251,7 @@ static void run_tour(void *arg)
 {
     (void)arg;
     printf("\nSkua on this machine: %d PEs in %d processes.\n\n", skua_pes(), skua_processes());
-    if (skua_near(1))
+    if (skua_shares_memory(1))
         step_floor();
     else
         printf("  1  PE 0 and PE 1 share no memory: messages go through the network.\n");
@@ -269,7 +269,7 @@ static void start(int argc, char **argv)
     if (skua_pes() < 2)
         skua_abort("the tour needs two PEs: skuarun -n 2");
     skua_region_create(PUT_BYTES, &memory);
-    memset(skua_region_mine(memory), 0, PUT_BYTES);
+    memset(skua_region_local(memory), 0, PUT_BYTES);
     skua_sync();
     if (skua_pe() == 0)
         skua_thread_detach(skua_thread_create(run_tour, NULL, 0));
@@ -277,10 +277,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    token      = skua_register("token", on_token);
-    bounce     = skua_register("bounce", on_bounce);
-    greet      = skua_register("greet", on_greet);
-    contribute = skua_register("contribute", on_contribute);
-    arrived    = skua_register("arrived", on_arrived);
+    token      = skua_handler_register("token", on_token);
+    bounce     = skua_handler_register("bounce", on_bounce);
+    greet      = skua_handler_register("greet", on_greet);
+    contribute = skua_handler_register("contribute", on_contribute);
+    arrived    = skua_handler_register("arrived", on_arrived);
     return skua_main(argc, argv, start);
 }

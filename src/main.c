@@ -64,10 +64,10 @@ static void main_run_pes(const struct ski_boot *boot, int argc, char **argv, sku
 }
 
 /* Everything between joining the job and the first PE. */
-static skua_status_t main_prepare(struct ski_boot *boot)
+static skua_status main_prepare(struct ski_boot *boot)
 {
-    static char   lines[BUFSIZ]; /* of our own: MPICH takes the buffer of stdout away */
-    skua_status_t status = SKUA_OK;
+    static char lines[BUFSIZ]; /* of our own: MPICH takes the buffer of stdout away */
+    skua_status status = SKUA_OK;
 
     ski_crash_install(boot);
     if (ski_boot_lays_out(boot)) {

@@ -97,7 +97,7 @@ static void add_to_element(skua_collection array, int i, int j, int64_t value)
 {
     struct element_item item = {array, {i, j}, value};
 
-    skua_stream_put(element_stream, skua_where(skua_element2(array, i, j)), &item);
+    skua_stream_put(element_stream, skua_location(skua_element2(array, i, j)), &item);
 }
 
 static void on_elements(void *arg, const void *data, size_t count)
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
     create_entry  = skua_method_register(tally_class, "create", on_add, SKUA_ENTRY_CREATE_HERE);
     move_entry    = skua_method_register(tally_class, "move", on_move, 0);
     report_entry  = skua_method_register(tally_class, "report", on_report, 0);
-    work_handler  = skua_register("work", on_work);
+    work_handler  = skua_handler_register("work", on_work);
     member_stream = skua_stream_register(
         "tally.add",
         &(skua_stream_def){.item_bytes = sizeof(struct member_item), .batch = on_members});

@@ -149,7 +149,7 @@ static void test_alone(void)
     int64_t          one = 1;
 
     CHECK(skua_region_create(sizeof *flag, &flags) == SKUA_OK);
-    flag = skua_local(skua_at(flags, skua_pe(), 0));
+    flag = skua_gaddr_local(skua_at(flags, skua_pe(), 0));
     atomic_store(flag, 0);
     sync_all();
     reduce_to_first(0);
@@ -293,11 +293,11 @@ int main(int argc, char **argv)
     times  = argc > 2 ? atoi(argv[2]) : 64;
     for (int i = 0; i < COUNT; i++)
         data[i] = i;
-    bury_handler  = skua_register("bury", on_bury);
-    ping_handler  = skua_register("ping", on_ping);
-    heard_handler = skua_register("heard", on_heard);
-    burst_handler = skua_register("burst", on_burst);
-    done_handler  = skua_register("done", on_done);
+    bury_handler  = skua_handler_register("bury", on_bury);
+    ping_handler  = skua_handler_register("ping", on_ping);
+    heard_handler = skua_handler_register("heard", on_heard);
+    burst_handler = skua_handler_register("burst", on_burst);
+    done_handler  = skua_handler_register("done", on_done);
     mine_key      = skua_pe_data_register(sizeof(struct mine));
     return skua_main(argc, argv, start);
 }

@@ -133,7 +133,7 @@ static void start_outsiders(const struct worker *like, int first, pthread_t *thr
 /* Serves requests while it waits, since the threads may need that. */
 static void join_outsiders(pthread_t *thread)
 {
-    struct mine *mine = skua_region_mine(self()->mine);
+    struct mine *mine = skua_region_local(self()->mine);
 
     CHECK(skua_notify_wait(&mine->finished, OUTSIDERS));
     skua_notify_take(&mine->finished, OUTSIDERS);
@@ -265,7 +265,7 @@ static size_t tickets_of(int workers)
             CHECK(ticket[total + i] == (i != t->token##bits));                                     \
     }
 
-static bool is_ok(skua_status_t status)
+static bool is_ok(skua_status status)
 {
     CHECK(status == SKUA_OK);
     return true;
@@ -282,7 +282,7 @@ static void hammer(struct worker *w)
 
 static struct target *target_of(skua_region region)
 {
-    return skua_local(skua_at(region, 0, 0));
+    return skua_gaddr_local(skua_at(region, 0, 0));
 }
 
 static void test_atomics(void)
@@ -362,7 +362,7 @@ static void use_guarded(struct worker *w, skua_gaddr at)
     seen.inside = me;
     CHECK(skua_put(at, &seen, sizeof seen) == SKUA_OK);
     mix(w);
-    skua_fence(at.pe);
+    skua_flush(at.pe);
     CHECK(skua_get(&seen, at, sizeof seen) == SKUA_OK && seen.inside == me);
     seen.inside = 0;
     seen.counter++;
@@ -387,14 +387,14 @@ static void use_locks(struct worker *w)
 static void test_locks(void)
 {
     struct state *s    = self();
-    struct mine  *mine = skua_region_mine(s->mine);
+    struct mine  *mine = skua_region_local(s->mine);
 
     CHECK(skua_locks_create(LOCKS, &s->locks) == SKUA_OK);
     all_work(use_locks, s->mine, FIBERS);
     for (int i = 0; i < LOCKS; i++)
         CHECK(mine->guarded[i].counter == mine->expected[i] && mine->guarded[i].inside == 0);
     skua_sync();
-    CHECK(skua_locks_free(s->locks) == SKUA_OK);
+    CHECK(skua_locks_destroy(s->locks) == SKUA_OK);
 }
 
 /* Each PE holds its own lock while it takes that of the next, in turn: a held lock does not block
@@ -411,7 +411,7 @@ static void test_two_locks(void)
         skua_unlock(s->locks, (skua_pe() + 1) % skua_pes(), 1);
     }
     skua_sync();
-    CHECK(skua_locks_free(s->locks) == SKUA_OK);
+    CHECK(skua_locks_destroy(s->locks) == SKUA_OK);
 }
 
 /* ---- the job ------------------------------------------------------------------------ */
@@ -441,14 +441,14 @@ static void make_regions(void)
     skua_region   made[2];
 
     CHECK(skua_region_create(sizeof(struct mine), &s->mine) == SKUA_OK);
-    memset(skua_region_mine(s->mine), 0, sizeof(struct mine));
+    memset(skua_region_local(s->mine), 0, sizeof(struct mine));
     CHECK(skua_region_create(bytes, &s->kind[SYMMETRIC]) == SKUA_OK);
-    memset(skua_region_mine(s->kind[SYMMETRIC]), 0, bytes);
+    memset(skua_region_local(s->kind[SYMMETRIC]), 0, bytes);
     if (skua_pe() == 0) {
         s->memory = calloc(1, bytes);
-        CHECK(skua_region_alloc(bytes, &made[0]) == SKUA_OK);
-        memset(skua_region_mine(made[0]), 0, bytes);
-        CHECK(skua_region_register(s->memory, bytes, &made[1]) == SKUA_OK);
+        CHECK(skua_region_create_local(bytes, &made[0]) == SKUA_OK);
+        memset(skua_region_local(made[0]), 0, bytes);
+        CHECK(skua_region_create_from(s->memory, bytes, &made[1]) == SKUA_OK);
         for (int pe = 0; pe < skua_pes(); pe++)
             skua_send_copy(pe, tell, made, sizeof made);
     }
@@ -460,10 +460,10 @@ static void free_regions(void)
 {
     struct state *s = self();
 
-    CHECK(skua_region_free(s->mine) == SKUA_OK);
+    CHECK(skua_region_destroy(s->mine) == SKUA_OK);
     for (int kind = 0; kind < KINDS; kind++)
         if (kind == SYMMETRIC || skua_pe() == 0)
-            CHECK(skua_region_free(s->kind[kind]) == SKUA_OK);
+            CHECK(skua_region_destroy(s->kind[kind]) == SKUA_OK);
     free(s->memory);
 }
 
@@ -487,7 +487,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         rounds = strtoul(argv[1], NULL, 10);
     seed      = tap_seed();
-    tell      = skua_register("tell", on_tell);
+    tell      = skua_handler_register("tell", on_tell);
     state_key = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

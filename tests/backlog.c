@@ -183,7 +183,7 @@ static void play(int each, int every)
     CHECK(after - before <= PER_MESSAGE * sent + PER_MOVE * sent / (unsigned)every + 1000);
     skua_invoke_all(phase.all, count_entry, &to, sizeof to);
     CHECK(take(&got) == sent);
-    skua_collection_delete(phase.all);
+    skua_collection_destroy(phase.all);
 }
 
 static void start(int argc, char **argv)
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     hit_entry     = skua_method_register(element_class, "hit", on_hit, 0);
     keep_entry    = skua_entry_register(element_class, "keep", on_keep, 0);
     count_entry   = skua_method_register(element_class, "count", on_count, 0);
-    send_handler  = skua_register("send", on_send);
-    sum_handler   = skua_register("sum", on_sum);
+    send_handler  = skua_handler_register("send", on_send);
+    sum_handler   = skua_handler_register("sum", on_sum);
     return skua_main(argc, argv, start);
 }

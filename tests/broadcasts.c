@@ -126,9 +126,9 @@ static void start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     rounds        = argc > 1 ? atoi(argv[1]) : 2;
-    said_handler  = skua_register("said", on_said);
-    again_handler = skua_register("again", on_again);
-    done_handler  = skua_register("done", on_done);
+    said_handler  = skua_handler_register("said", on_said);
+    again_handler = skua_handler_register("again", on_again);
+    done_handler  = skua_handler_register("done", on_done);
     mine_key      = skua_pe_data_register(sizeof(struct mine));
     return skua_main(argc, argv, start);
 }

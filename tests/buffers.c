@@ -81,7 +81,7 @@ static void over(void *arg, const void *data, size_t bytes)
     CHECK(told->at == side->buffer.at && told->bytes == side->buffer.bytes);
     CHECK(told->user == side->buffer.user && told->pe == skua_pe());
     CHECK(is_filled(told->at, side->bytes, side->pattern));
-    skua_buffer_deregister(&copy);
+    skua_buffer_unregister(&copy);
     give_back(side->memory, told->at);
     self()->heard++;
     free(side);
@@ -95,8 +95,8 @@ static struct side *new_side(enum memory memory, size_t bytes, int mode, uint64_
     side->memory  = memory;
     side->bytes   = 0;
     side->pattern = 0;
-    side->buffer  = skua_buffer_of(make(memory, bytes), bytes, (skua_registration)mode,
-                                   skua_done_call(over, side), user);
+    side->buffer  = skua_buffer_make(make(memory, bytes), bytes, (skua_registration)mode,
+                                     skua_done_call(over, side), user);
     return side;
 }
 
@@ -132,7 +132,7 @@ static void take_offer(skua_msg *msg)
 {
     const struct offer *o    = skua_msg_data(msg);
     struct side        *side = new_side((enum memory)o->memory, o->bytes, o->mode, o->pattern + 1);
-    skua_status_t       status;
+    skua_status         status;
 
     side->pattern = o->pattern;
     side->bytes   = o->put ? o->bytes : less(o->bytes, o->buffer.bytes);
@@ -160,18 +160,18 @@ static void test_long_run(void)
 
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < many; i++) {
-            skua_buffer b = skua_buffer_of(memory + i % (1 << 16), 100, SKUA_REGISTER_NOW,
-                                           skua_done_nothing(), 0);
+            skua_buffer b = skua_buffer_make(memory + i % (1 << 16), 100, SKUA_REGISTER_NOW,
+                                             skua_done_nothing(), 0);
             if (b.held) {
                 skua_buffer again =
-                    skua_buffer_of(b.at, 100, SKUA_REGISTER_NOW, skua_done_nothing(), 0);
+                    skua_buffer_make(b.at, 100, SKUA_REGISTER_NOW, skua_done_nothing(), 0);
 
                 CHECK(skua_gaddr_equal(again.where, b.where));
-                skua_buffer_deregister(&again);
+                skua_buffer_unregister(&again);
             }
-            skua_buffer_deregister(&b);
-            skua_buffer_deregister(&b); /* has no registration any more */
-            CHECK(skua_registrations().kept <= 1024);
+            skua_buffer_unregister(&b);
+            skua_buffer_unregister(&b); /* has no registration any more */
+            CHECK(skua_registration_stats_get().kept <= 1024);
         }
 }
 
@@ -201,8 +201,8 @@ static void test_pool(uint64_t *seed)
 static void test_errors(void)
 {
     char        x[8], y[8];
-    skua_buffer a = skua_buffer_of(x, 8, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
-    skua_buffer b = skua_buffer_of(y, 8, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
+    skua_buffer a = skua_buffer_make(x, 8, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
+    skua_buffer b = skua_buffer_make(y, 8, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
 
     CHECK(skua_buffer_local(&a) == x);
     b.pe = skua_pes();
@@ -231,7 +231,7 @@ static void finish(skua_msg *msg)
     CHECK(s->heard == s->started + s->served);
     CHECK(s->over.value == s->heard);
     /* If the driver pins memory, the pool stays registered. */
-    CHECK(skua_registrations().used == 0 || getenv("SKUA_RMA"));
+    CHECK(skua_registration_stats_get().used == 0 || getenv("SKUA_RMA"));
     skua_barrier(skua_done_call(quiet, NULL));
 }
 
@@ -262,8 +262,8 @@ int main(int argc, char **argv)
         transfers = atoi(argv[1]);
     if (argc > 2)
         many = atoi(argv[2]);
-    on_offer  = skua_register("offer", take_offer);
-    on_finish = skua_register("finish", finish);
+    on_offer  = skua_handler_register("offer", take_offer);
+    on_finish = skua_handler_register("finish", finish);
     state_key = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -129,8 +129,8 @@ static void new_space(struct space *space, skua_layout layout, enum memory kind)
     } else if (kind == HEAP) {
         space->memory = malloc(space->bytes);
     } else {
-        CHECK(skua_region_alloc(space->bytes, &space->region) == SKUA_OK);
-        space->memory = skua_region_mine(space->region);
+        CHECK(skua_region_create_local(space->bytes, &space->region) == SKUA_OK);
+        space->memory = skua_region_local(space->region);
     }
     CHECK(space->memory);
     memset(space->memory, GAP, space->bytes);
@@ -145,7 +145,7 @@ static void free_space(struct space *space)
     else if (space->kind == HEAP)
         free(space->memory);
     else
-        CHECK(skua_region_free(space->region) == SKUA_OK);
+        CHECK(skua_region_destroy(space->region) == SKUA_OK);
 }
 
 static void fill(const struct space *space, size_t total, uint64_t salt, uint32_t put)
@@ -377,7 +377,7 @@ static void test_graph(void)
     skua_sync();
     drop_outlets();
     for (int i = 0; i < EACH; i++) {
-        skua_channel_delete(s->inlet[i].channel);
+        skua_channel_destroy(s->inlet[i].channel);
         free_space(&s->inlet[i].space);
     }
 }
@@ -465,7 +465,7 @@ static void test_quiescence(size_t bytes)
             CHECK(in[pe][i] == in[pe][0] && in[pe][0] > 0);
     skua_sync();
     for (int pe = 0; pe < n; pe++)
-        skua_channel_delete(mine[pe]);
+        skua_channel_destroy(mine[pe]);
     skua_sync();
     for (int pe = 0; pe < n && bytes <= 48 && !checked; pe++) /* these are not reported */
         skua_channel_put(out[pe]);
@@ -527,7 +527,7 @@ static void test_deletion(skua_channel mine, skua_sender *out, const struct spac
         put_large(out, from, bytes);
     else
         be_busy();
-    skua_channel_delete(mine);
+    skua_channel_destroy(mine);
     wait_for_quiet();
     CHECK(self()->heard <= 1);
     self()->heard = 0;
@@ -623,7 +623,7 @@ static void test_lending(bool views, bool lends, bool heap)
         skua_channel_ready(mine);
         skua_sync();
     }
-    skua_channel_delete(mine);
+    skua_channel_destroy(mine);
     skua_channel_close(out);
     heap ? free(from) : skua_channel_free(from);
     skua_sync();
@@ -692,7 +692,7 @@ static void test_flood(void)
             CHECK(flood->in[25 * i + k] == flood_value(skua_pe(), i));
     skua_sync();
     for (int i = 0; i < FLOOD; i++) {
-        skua_channel_delete(flood->mine[i]);
+        skua_channel_destroy(flood->mine[i]);
         skua_channel_close(flood->out[i]);
     }
     skua_channel_free(flood->in);
@@ -740,7 +740,7 @@ static void test_turns(int to, int from)
     for (int i = 0; i < THINGS; i++) {
         CHECK(in[i] == 5);
         skua_channel_close(sender[i]);
-        skua_channel_delete(mine[i]);
+        skua_channel_destroy(mine[i]);
     }
     skua_sync();
 }
@@ -785,7 +785,7 @@ static void test_many(size_t bytes)
     skua_channel_close(out);
     free_space(&from);
     for (int i = 0; i < each; i++) {
-        skua_channel_delete(mine[i]);
+        skua_channel_destroy(mine[i]);
         free_space(&in[i]);
     }
     skua_sync();
@@ -872,7 +872,7 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     }
     skua_channel_close(out);
     if (skua_pe() == root)
-        skua_channel_delete(mine);
+        skua_channel_destroy(mine);
     heap ? free(to) : skua_channel_free(to);
     free(from);
     skua_sync();
@@ -942,11 +942,11 @@ int main(int argc, char **argv)
         rounds = (uint32_t)atoi(argv[1]);
     checked        = getenv("SKUA_CHECKED_CHANNELS") != NULL;
     seed           = tap_seed();
-    offer_handler  = skua_register("offer", on_offer);
-    credit_handler = skua_register("credit", on_credit);
-    poll_handler   = skua_register("poll", on_poll);
-    value_handler  = skua_register("value", on_value);
-    noise_handler  = skua_register("noise", on_noise);
+    offer_handler  = skua_handler_register("offer", on_offer);
+    credit_handler = skua_handler_register("credit", on_credit);
+    poll_handler   = skua_handler_register("poll", on_poll);
+    value_handler  = skua_handler_register("value", on_value);
+    noise_handler  = skua_handler_register("noise", on_noise);
     state_key      = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

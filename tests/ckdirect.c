@@ -93,7 +93,7 @@ static void start(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++)
         one_round(round);
     skua_channel_close(s->out.sender);
-    skua_channel_delete(s->in.channel);
+    skua_channel_destroy(s->in.channel);
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);
@@ -101,7 +101,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    handle_handler = skua_register("handle", on_handle);
+    handle_handler = skua_handler_register("handle", on_handle);
     state_key      = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -275,9 +275,9 @@ int main(int argc, char **argv)
 
     (void)argc;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    said_handler   = skua_register("said", on_said);
-    result_handler = skua_register("result", on_result);
-    done_handler   = skua_register("done", on_done);
+    said_handler   = skua_handler_register("said", on_said);
+    result_handler = skua_handler_register("result", on_result);
+    done_handler   = skua_handler_register("done", on_done);
     concat_op      = skua_op_register("largest", largest);
     mine_key       = skua_pe_data_register(sizeof(struct mine));
     return skua_main(2, args, start);

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
     array_register();
     group_register();
-    array_handler = skua_register("array", on_array);
-    group_handler = skua_register("group", on_group);
+    array_handler = skua_handler_register("array", on_array);
+    group_handler = skua_handler_register("group", on_group);
     return skua_main(argc, argv, start);
 }

@@ -69,5 +69,5 @@ void array_begin(int rounds, skua_completion done)
 {
     struct worker first = {.rounds = rounds, .done = done};
 
-    skua_array1(class, WORKERS, &first, sizeof first);
+    skua_array_create1(class, WORKERS, &first, sizeof first);
 }

@@ -59,7 +59,7 @@ static void construct(void *self, const void *data, size_t bytes)
         break;
     case WAIT: poll_a_while(); break;
     case MOVE: skua_migrate(self, (skua_pe() + 1) % skua_pes()); break;
-    case DIE: skua_delete(self); break;
+    case DIE: skua_object_destroy(self); break;
     default: break;
     }
 }
@@ -70,7 +70,7 @@ static void destroy(void *self)
     free(((struct guest *)self)->memory);
     if (friends.id && skua_collection_of(self).id != friends.id)
         add(skua_member(friends, skua_pe()), 1);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 static void pup(skua_pup *p, void *self)
@@ -190,15 +190,15 @@ static void test_contribute(void)
         skua_collection all;
 
         results = result_sum = 0;
-        all                  = skua_array1(guest_class, n, &does, sizeof does);
+        all                  = skua_array_create1(guest_class, n, &does, sizeof does);
         wait_quiet();
         CHECK(results == 1 && result_sum == n);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
         results = result_sum = 0;
         all                  = skua_group_create(guest_class, &does, sizeof does);
         wait_quiet();
         CHECK(results == 1 && result_sum == skua_pes());
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -206,14 +206,14 @@ static void test_contribute(void)
 static void test_wait(void)
 {
     int             does = WAIT;
-    skua_collection all  = skua_array1(guest_class, 40, &does, sizeof does);
+    skua_collection all  = skua_array_create1(guest_class, 40, &does, sizeof does);
 
     for (int i = 0; i < 40; i++)
         add(skua_element1(all, i), i);
     CHECK(total(all) == 40 * 39 / 2);
-    skua_collection_delete(all);
-    all = skua_array1(guest_class, 40, &does, sizeof does);
-    skua_collection_delete(all); /* before all elements exist */
+    skua_collection_destroy(all);
+    all = skua_array_create1(guest_class, 40, &does, sizeof does);
+    skua_collection_destroy(all); /* before all elements exist */
     wait_quiet();
 }
 
@@ -229,7 +229,7 @@ static void test_move(void)
         while (ask(skua_element1(all, i)) != i)
             ;
     CHECK(total(all) == 40 * 39 / 2);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- deletion ---------------------------------------------------------------------- */
@@ -243,7 +243,7 @@ static void test_held(void)
 
     for (int i = 0; i < 20; i++)
         add(skua_element1(all, i), i);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
     wait_quiet();
 }
 
@@ -251,12 +251,12 @@ static void test_held(void)
 static void test_queued(void)
 {
     int             does = NOTHING, pe = skua_pes() - 1;
-    skua_collection all = skua_array1(guest_class, 10, &does, sizeof does);
+    skua_collection all = skua_array_create1(guest_class, 10, &does, sizeof does);
 
     wait_quiet();
     skua_invoke_copy(skua_element1(all, 1), busy_entry, NULL, 0);
     skua_invoke_copy(skua_element1(all, 0), move_entry, &pe, sizeof pe);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
     for (int i = 0; i < 10; i++)
         add(skua_element1(all, i), 1);
     wait_quiet();
@@ -274,12 +274,12 @@ static void test_again(void)
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 10; i++) {
             add(skua_element1(all, i), 1);
-            skua_delete_ref(skua_element1(all, i));
+            skua_object_destroy_ref(skua_element1(all, i));
             add(skua_element1(all, i), 1);
         }
     wait_quiet();
     CHECK(total(all) == 10);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- broadcasts -------------------------------------------------------------------- */
@@ -287,13 +287,13 @@ static void test_again(void)
 static void test_nested(void)
 {
     int             does = NOTHING;
-    skua_collection all  = skua_array1(guest_class, 12, &does, sizeof does);
+    skua_collection all  = skua_array_create1(guest_class, 12, &does, sizeof does);
 
     for (int n = 1; n <= 40; n++)
         skua_invoke_all(all, shout_entry, &n, sizeof n);
     wait_quiet();
     CHECK(total(all) == 12 * 40);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- completions, insertions ------------------------------------------------------- */
@@ -316,7 +316,7 @@ static void test_long(void)
     }
     wait_quiet();
     CHECK(ask(ref) == 45);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* Inserts on a PE that does not know the array yet. */
@@ -341,7 +341,7 @@ static void test_insert(void)
         wait_quiet();
         skua_array_close(all);
         CHECK(total(all) == skua_pes() * (skua_pes() - 1) / 2);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -360,7 +360,7 @@ static void test_end(void)
     skua_collection group = skua_group_create(guest_class, &does, sizeof does);
 
     for (int i = 0; i < 3; i++)
-        skua_array1(guest_class, 30, &does, sizeof does);
+        skua_array_create1(guest_class, 30, &does, sizeof does);
     for (int pe = 0; pe < skua_pes(); pe++)
         skua_send_copy(pe, friends_handler, &group, sizeof group);
     wait_quiet();
@@ -401,8 +401,8 @@ int main(int argc, char **argv)
     move_entry      = skua_method_register(guest_class, "move", on_move, 0);
     ask_entry       = skua_method_register(guest_class, "ask", on_ask, SKUA_ENTRY_SYNC);
     busy_entry      = skua_method_register(guest_class, "busy", on_busy, SKUA_ENTRY_THREADED);
-    result_handler  = skua_register("result", on_result);
-    insert_handler  = skua_register("insert", on_insert);
-    friends_handler = skua_register("friends", on_friends);
+    result_handler  = skua_handler_register("result", on_result);
+    insert_handler  = skua_handler_register("insert", on_insert);
+    friends_handler = skua_handler_register("friends", on_friends);
     return skua_main(argc, argv, start);
 }

@@ -209,8 +209,8 @@ static void race(int kind, unsigned flags)
         if (kind == HOME)
             for (int i = 0; i < ELEMENTS; i++)
                 CHECK(where(skua_element1(all, i)) == skua_home(skua_element1(all, i)));
-        skua_collection_delete(all);
-        skua_collection_delete(group);
+        skua_collection_destroy(all);
+        skua_collection_destroy(group);
     }
 }
 
@@ -248,8 +248,8 @@ static void test_own(void)
     check_sums(all, (int64_t)ELEMENTS * EACH, ELEMENTS);
     for (int i = 0; i < ELEMENTS; i++)
         CHECK(where(skua_element1(all, i)) == i % skua_pes());
-    skua_collection_delete(all);
-    skua_collection_delete(group);
+    skua_collection_destroy(all);
+    skua_collection_destroy(group);
 }
 
 /* ---- deletion, migration ------------------------------------------------------------------ */
@@ -264,19 +264,19 @@ static void test_again(void)
         let_work(group, all, LOOSE, 0);
         wait_quiet();
         for (int i = 0; i < ELEMENTS; i++)
-            skua_delete_ref(skua_element1(all, i));
+            skua_object_destroy_ref(skua_element1(all, i));
         if (round % 3)
             wait_quiet();
         let_work(group, all, LOOSE, 0); /* some reach the old elements, some create new ones */
         wait_quiet();
         for (int i = 0; i < ELEMENTS; i++)
-            skua_delete_ref(skua_element1(all, i));
+            skua_object_destroy_ref(skua_element1(all, i));
         wait_quiet();
     }
     let_work(group, all, LOOSE, 0);
     check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
-    skua_collection_delete(all);
-    skua_collection_delete(group);
+    skua_collection_destroy(all);
+    skua_collection_destroy(group);
 }
 
 /* A message is queued for an element that is deleted before it is delivered. */
@@ -287,12 +287,12 @@ static void test_queued(void)
     for (int i = 0; i < ELEMENTS; i++) {
         send(skua_element1(all, i), i % 2 ? home_entry : here_entry, -1);
         wait_quiet();
-        skua_delete_ref(skua_element1(all, i));
+        skua_object_destroy_ref(skua_element1(all, i));
         send(skua_element1(all, i), i % 2 ? home_entry : here_entry, -1);
         send(skua_element1(all, i), here_entry, -1);
     }
     check_sums(all, 2 * ELEMENTS, ELEMENTS);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 static void move_all(skua_collection all, int by)
@@ -317,12 +317,12 @@ static void test_journeys(void)
         }
         check_sums(all, 10 * (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
         for (int i = 0; i < ELEMENTS; i++)
-            skua_delete_ref(skua_element1(all, i));
+            skua_object_destroy_ref(skua_element1(all, i));
         wait_quiet();
         let_work(group, all, LOOSE, 0); /* by their cached location */
         check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
-        skua_collection_delete(all);
-        skua_collection_delete(group);
+        skua_collection_destroy(all);
+        skua_collection_destroy(group);
     }
 }
 
@@ -347,7 +347,7 @@ static void test_early(void)
         for (int pe = skua_pes() - 1; pe >= 0; pe--)
             skua_send_copy(pe, early_handler, &all, sizeof all);
         check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -374,7 +374,7 @@ static void test_ways(void)
         skua_invoke_copy_prio(ref, here_entry, &mail, sizeof mail, (int)bytes - 20);
     }
     check_sums(all, SKUA_INDEX_MAX * 5 / 2, SKUA_INDEX_MAX);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* Section members that do not exist are waited for until a multicast creates them. */
@@ -392,9 +392,9 @@ static void test_section(void)
     skua_section_invoke(section, here_entry, &mail, sizeof mail);
     skua_complete(skua_done_invoke_section(section, home_entry), &mail, sizeof mail);
     check_sums(all, 3 * ELEMENTS, ELEMENTS);
-    skua_section_delete(section);
+    skua_section_destroy(section);
     wait_quiet();
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 static const struct {
@@ -432,6 +432,6 @@ int main(int argc, char **argv)
     move_entry    = skua_method_register(item_class, "move", on_move, 0);
     report_entry  = skua_method_register(item_class, "report", on_report, 0);
     work_entry    = skua_method_register(worker_class, "work", on_work, 0);
-    early_handler = skua_register("early", on_early);
+    early_handler = skua_handler_register("early", on_early);
     return skua_main(argc, argv, start);
 }

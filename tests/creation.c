@@ -65,14 +65,14 @@ static void make_slow(void *self, const void *data, size_t bytes)
 
 static void look(const struct names *names)
 {
-    struct member *m = skua_object_here(skua_member(names->group, skua_pe()));
-    struct member *s = skua_object_here(skua_member(names->shared, skua_process()));
+    struct member *m = skua_object_local(skua_member(names->group, skua_pe()));
+    struct member *s = skua_object_local(skua_member(names->shared, skua_process()));
 
     CHECK(m && m->value == names->value);
     CHECK(s && s->value == names->value);
-    CHECK(skua_collection_here(names->array) == FEED);
+    CHECK(skua_collection_local_count(names->array) == FEED);
     CHECK(skua_home(skua_element1(names->array, FEED * skua_pe())) == skua_pe());
-    m = skua_object_here(skua_element1(names->array, FEED * skua_pe() + 1));
+    m = skua_object_local(skua_element1(names->array, FEED * skua_pe() + 1));
     CHECK(m && m->value == names->value);
 }
 
@@ -82,7 +82,7 @@ static struct names make(int value)
         skua_group_create(slow_class, NULL, 0);
     return (struct names){skua_group_create(member_class, &value, sizeof value),
                           skua_process_group_create(member_class, &value, sizeof value),
-                          skua_array1(member_class, FEED * skua_pes(), &value, sizeof value),
+                          skua_array_create1(member_class, FEED * skua_pes(), &value, sizeof value),
                           value};
 }
 
@@ -97,7 +97,7 @@ static void make_chare(void *self, const void *data, size_t bytes)
     memcpy(&done, data, bytes);
     look(&first);
     skua_complete(done, NULL, 0);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 /* ---- observers, one on each PE -----------------------------------------------------------------
@@ -242,8 +242,8 @@ int main(int argc, char **argv)
     wait_entry  = skua_method_register(looker_class, "wait", on_wait, SKUA_ENTRY_THREADED);
     flood_entry = skua_method_register(looker_class, "flood", on_flood, 0);
     make_entry  = skua_method_register(looker_class, "make", on_make, 0);
-    skua_readonly("first", &first, sizeof first);
-    skua_readonly("slow", &slow, sizeof slow);
-    skua_readonly("lookers", &lookers, sizeof lookers);
+    skua_readonly_register("first", &first, sizeof first);
+    skua_readonly_register("slow", &slow, sizeof slow);
+    skua_readonly_register("lookers", &lookers, sizeof lookers);
     return skua_program(argc, argv, begin);
 }

@@ -23,7 +23,7 @@ static int          keen_seen;
 static void mayfly(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 static void on_poke(void *self, const void *data, size_t bytes)
@@ -125,9 +125,9 @@ int main(int argc, char **argv)
     keen_class      = skua_class_register(&(skua_class_def){.name = "keen"});
     poke_entry      = skua_method_register(mayfly_class, "poke", on_poke, 0);
     keen_entry      = skua_method_register(keen_class, "keen", on_keen, 0);
-    poke_handler    = skua_register("poke them", on_poke_them);
-    keen_handler    = skua_register("keen seen", on_keen_seen);
-    count_handler   = skua_register("count", on_count);
-    counted_handler = skua_register("counted", on_counted);
+    poke_handler    = skua_handler_register("poke them", on_poke_them);
+    keen_handler    = skua_handler_register("keen seen", on_keen_seen);
+    count_handler   = skua_handler_register("count", on_count);
+    counted_handler = skua_handler_register("counted", on_counted);
     return skua_main(argc, argv, start);
 }

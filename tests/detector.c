@@ -76,7 +76,7 @@ static int any_pe(void)
 static void count(int slot, int64_t n)
 {
     _Atomic int64_t *all =
-        tap_all_near() ? skua_local(skua_at(mine()->region, 0, 8 * (uint64_t)slot)) : NULL;
+        tap_all_near() ? skua_gaddr_local(skua_at(mine()->region, 0, 8 * (uint64_t)slot)) : NULL;
 
     mine()->balance[slot] += n;
     if (all)
@@ -86,7 +86,7 @@ static void count(int slot, int64_t n)
 static void check_even(int slot)
 {
     if (tap_all_near())
-        CHECK(atomic_load((_Atomic int64_t *)skua_local(
+        CHECK(atomic_load((_Atomic int64_t *)skua_gaddr_local(
                   skua_at(mine()->region, 0, 8 * (uint64_t)slot))) == 0);
 }
 
@@ -148,7 +148,7 @@ static void on_produce(skua_msg *msg)
     }
     copy  = malloc(sizeof *copy);
     *copy = item;
-    skua_after(1e-4, skua_done_call(produce_later, copy));
+    skua_timer_after(1e-4, skua_done_call(produce_later, copy));
 }
 
 /* ---- detectors ------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ static void start(int argc, char **argv)
 {
     mine()->seed = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 7919 + 1;
     CHECK(skua_region_create(8 * SLOTS, &mine()->region) == SKUA_OK);
-    memset(skua_region_mine(mine()->region), 0, 8 * SLOTS);
+    memset(skua_region_local(mine()->region), 0, 8 * SLOTS);
     skua_sync();
     if (skua_pe() != 0)
         return;
@@ -265,13 +265,13 @@ int main(int argc, char **argv)
     char *args[] = {argv[0], seed, argc > 1 ? argv[1] : NULL, NULL};
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    make_handler    = skua_register("make", on_make);
-    produce_handler = skua_register("produce", on_produce);
-    item_handler    = skua_register("item", on_item);
-    start_handler   = skua_register("start", on_start);
-    ended_handler   = skua_register("ended", on_ended);
-    close_handler   = skua_register("close", on_close);
-    report_handler  = skua_register("report", on_report);
+    make_handler    = skua_handler_register("make", on_make);
+    produce_handler = skua_handler_register("produce", on_produce);
+    item_handler    = skua_handler_register("item", on_item);
+    start_handler   = skua_handler_register("start", on_start);
+    ended_handler   = skua_handler_register("ended", on_ended);
+    close_handler   = skua_handler_register("close", on_close);
+    report_handler  = skua_handler_register("report", on_report);
     mine_key        = skua_pe_data_register(sizeof(struct mine));
     return skua_main(argc > 1 ? 3 : 2, args, start);
 }

@@ -28,9 +28,9 @@ static void take(void *self, skua_msg *msg)
     skua_abort("an element that does not exist got a message");
 }
 
-static size_t head_bytes(const struct ski_inplace *landing)
+static size_t head_bytes(const struct ski_inplace *inplace)
 {
-    size_t end = (size_t)((char *)(ski_inplace_view(landing) + 1) - (const char *)landing);
+    size_t end = (size_t)((char *)(ski_inplace_view(inplace) + 1) - (const char *)inplace);
 
     return (end + 15) & ~(size_t)15;
 }
@@ -71,13 +71,13 @@ static void start(int argc, char **argv)
     for (int i = 0; i < MESSAGES; i++)
         skua_invoke(skua_element1(boxes, i), take_entry, make_left());
     CHECK(free_now() + MESSAGES * BYTES <= before);
-    skua_collection_delete(boxes);
+    skua_collection_destroy(boxes);
     skua_quiescence(skua_done_call(deleted, NULL)); /* only after no message waits any more */
 }
 
 int main(int argc, char **argv)
 {
     box_class  = skua_class_register(&(skua_class_def){.name = "Box", .bytes = 8});
-    take_entry = skua_landing_register(box_class, "take", take, NULL, 0);
+    take_entry = skua_inplace_register(box_class, "take", take, NULL, 0);
     return skua_main(argc, argv, start);
 }

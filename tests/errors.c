@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * errors.c - each call that returns a status reports misuse alike: the callback of skua_on_error()
- * is called once, with the name of the call and the status that is returned, and an error that the
- * callback handles is not logged.
+ * errors.c - each call that returns a status reports misuse alike: the callback of
+ * skua_error_set_callback() is called once, with the name of the call and the status that is
+ * returned, and an error that the callback handles is not logged.
  *
  * The last PE misuses memory of PE 0.
  */
@@ -20,11 +20,11 @@ static double                    local[16];
 /* ---- calls of the callback ------------------------------------------- */
 
 static struct {
-    int           times;
-    skua_status_t status;
-    int           pe;
-    bool          fatal;
-    char          call[64], line[256];
+    int         times;
+    skua_status status;
+    int         pe;
+    bool        fatal;
+    char        call[64], line[256];
 } told;
 
 static bool on_error(void *arg, const skua_error *error)
@@ -39,7 +39,7 @@ static bool on_error(void *arg, const skua_error *error)
     return true;
 }
 
-static void check(const char *call, skua_status_t expected, skua_status_t status)
+static void check(const char *call, skua_status expected, skua_status status)
 {
     if (status != expected || told.times != 1 || told.status != expected || told.pe != skua_pe() ||
         told.fatal || strcmp(told.call, call) != 0 || strncmp(told.line, call, strlen(call)) != 0)
@@ -80,10 +80,10 @@ static void puts_and_gets(void)
 
 static void puts_and_gets_nb(void)
 {
-    const skua_ends unsignalled = {.signal = {60000}};
-    const skua_ends forgotten   = {.signal_data = "x", .signal_bytes = 1};
-    const skua_ends elsewhere   = {.notify = skua_at(piece, skua_pes(), 0)};
-    const skua_ends unaligned   = {.notify = odd};
+    const skua_rma_params unsignalled = {.signal = {60000}};
+    const skua_rma_params forgotten   = {.signal_data = "x", .signal_bytes = 1};
+    const skua_rma_params elsewhere   = {.notify = skua_at(piece, skua_pes(), 0)};
+    const skua_rma_params unaligned   = {.notify = odd};
 
     REFUSES(RANGE, skua_put_nb, beyond, local, 8, NULL);
     REFUSES(RANGE, skua_get_nb, local, beyond, 8, NULL);
@@ -145,7 +145,7 @@ static void regions(void)
     const int   others[] = {skua_pes()}, twice[] = {0, 0};
     skua_region region;
 
-    REFUSES(REGION, skua_region_free, freed);
+    REFUSES(REGION, skua_region_destroy, freed);
     REFUSES(INVAL, skua_region_create_on, others, 1, 64, &region);
     REFUSES(INVAL, skua_region_create_on, twice, 2, 64, &region);
 }
@@ -154,7 +154,7 @@ static void channels_and_buffers(void)
 {
     const skua_layout none = skua_layout_of(NULL, 0);
     skua_buffer       mine =
-        skua_buffer_of(local, sizeof local, SKUA_REGISTER_NEVER, skua_done_nothing(), 0);
+        skua_buffer_make(local, sizeof local, SKUA_REGISTER_NEVER, skua_done_nothing(), 0);
     skua_buffer  wrong = mine;
     skua_channel channel;
 
@@ -200,7 +200,7 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     CHECK(skua_region_create(BYTES, &piece) == SKUA_OK);
-    CHECK(skua_region_alloc(64, &freed) == SKUA_OK && skua_region_free(freed) == SKUA_OK);
+    CHECK(skua_region_create_local(64, &freed) == SKUA_OK && skua_region_destroy(freed) == SKUA_OK);
     if (skua_pe() == skua_pes() - 1)
         misuse_all();
     skua_sync();
@@ -210,6 +210,6 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_on_error(on_error, &told);
+    skua_error_set_callback(on_error, &told);
     return skua_main(argc, argv, start);
 }

@@ -151,9 +151,9 @@ int main(int argc, char **argv)
     each      = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
     most_mib  = argc > 2 ? strtoull(argv[2], NULL, 10) : 64;
     must_hold = argc > 3 && strcmp(argv[3], "held") == 0;
-    took      = skua_register("took", on_took);
-    echoed    = skua_register("echoed", on_echoed);
-    burst     = skua_register("burst", on_burst);
-    finished  = skua_register("finished", on_finished);
+    took      = skua_handler_register("took", on_took);
+    echoed    = skua_handler_register("echoed", on_echoed);
+    burst     = skua_handler_register("burst", on_burst);
+    finished  = skua_handler_register("finished", on_finished);
     return skua_main(argc, argv, start);
 }

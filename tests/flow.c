@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c - structured control flow as generated code uses it (skua/flow.h): each construct written
- * by hand, outside of a chare, on PE 0; large numbers of strands and messages; and random programs
- * in objects that migrate (flow_random.c).
+ * flow.c - structured control flow as generated code uses it (skua/skuac_flow.h): each construct
+ * written by hand, outside of a chare, on PE 0; large numbers of frames and messages; and random
+ * programs in objects that migrate (flow_random.c).
  *
  * usage: flow [RANDOM-PROGRAMS [LARGE]]
  */
-#include <skua/flow.h>
+#include <skua/skuac_flow.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void note(Thing *self, const char *what, int value)
     snprintf(self->text + used, sizeof self->text - used, "%s%d ", what, value);
 }
 
-static int value_of(const skua_arrival *arrival)
+static int value_of(const skuac_arrival *arrival)
 {
     int value;
 
@@ -37,189 +37,189 @@ static int value_of(const skua_arrival *arrival)
     return value;
 }
 
-static const skua_arrival nothing;
+static const skuac_arrival nothing;
 
 /* for (i = 0; i < 3; i++) when a[i](v) serial { note } */
 struct Thing_loop {
-    skua_strand  strand;
-    skua_arrival a;
-    skua_wait    wait[1];
-    int          i;
+    skuac_frame   frame;
+    skuac_arrival a;
+    skuac_wait    wait[1];
+    int           i;
 };
 
-static void Thing_loop_go(skua_strand *strand)
+static void Thing_loop_go(skuac_frame *frame)
 {
-    struct Thing_loop *frame = (void *)strand;
+    struct Thing_loop *locals = (void *)frame;
 
-    switch (strand->at) {
+    switch (frame->at) {
     case 1: goto at_1;
     default: break;
     }
-    for (frame->i = 0; frame->i < 3; frame->i++) {
-        skua_flow_want_reference(strand, 0, A, 0, frame->i);
-        if (!skua_flow_match(strand, 1, 1))
+    for (locals->i = 0; locals->i < 3; locals->i++) {
+        skuac_flow_want_reference(frame, 0, A, 0, locals->i);
+        if (!skuac_flow_match(frame, 1, 1))
             return;
     at_1:
-        frame->a = skua_flow_got(strand, 0);
-        note(strand->self, "a", value_of(&frame->a));
-        skua_flow_drop(&frame->a);
+        locals->a = skuac_flow_got(frame, 0);
+        note(frame->self, "a", value_of(&locals->a));
+        skuac_flow_drop(&locals->a);
     }
-    note(strand->self, "end", 0);
-    skua_flow_end(strand);
+    note(frame->self, "end", 0);
+    skuac_flow_end(frame);
 }
 
 /* when a(x), a(y), b[7](z) serial { note } */
 struct Thing_both {
-    skua_strand  strand;
-    skua_arrival invoked, x, y, z;
-    skua_wait    wait[3];
+    skuac_frame   frame;
+    skuac_arrival invoked, x, y, z;
+    skuac_wait    wait[3];
 };
 
-static void Thing_both_go(skua_strand *strand)
+static void Thing_both_go(skuac_frame *frame)
 {
-    struct Thing_both *frame = (void *)strand;
+    struct Thing_both *locals = (void *)frame;
 
-    if (strand->at == 0) {
-        skua_flow_want(strand, 0, A, 0);
-        skua_flow_want(strand, 1, A, 0);
-        skua_flow_want_reference(strand, 2, B, 0, 7);
-        if (!skua_flow_match(strand, 3, 1))
+    if (frame->at == 0) {
+        skuac_flow_want(frame, 0, A, 0);
+        skuac_flow_want(frame, 1, A, 0);
+        skuac_flow_want_reference(frame, 2, B, 0, 7);
+        if (!skuac_flow_match(frame, 3, 1))
             return;
     }
-    frame->x = skua_flow_got(strand, 0);
-    frame->y = skua_flow_got(strand, 1);
-    frame->z = skua_flow_got(strand, 2);
-    if (frame->invoked.msg)
-        note(strand->self, "i", value_of(&frame->invoked));
-    note(strand->self, "x", value_of(&frame->x));
-    note(strand->self, "y", value_of(&frame->y));
-    note(strand->self, "z", value_of(&frame->z));
-    skua_flow_drop(&frame->x);
-    skua_flow_drop(&frame->y);
-    skua_flow_drop(&frame->z);
-    skua_flow_end(strand); /* and its argument */
+    locals->x = skuac_flow_got(frame, 0);
+    locals->y = skuac_flow_got(frame, 1);
+    locals->z = skuac_flow_got(frame, 2);
+    if (locals->invoked.msg)
+        note(frame->self, "i", value_of(&locals->invoked));
+    note(frame->self, "x", value_of(&locals->x));
+    note(frame->self, "y", value_of(&locals->y));
+    note(frame->self, "z", value_of(&locals->z));
+    skuac_flow_drop(&locals->x);
+    skuac_flow_drop(&locals->y);
+    skuac_flow_drop(&locals->z);
+    skuac_flow_end(frame); /* and its argument */
 }
 
 /* case { when a(x), b(y) serial { note }  when c[1](z) { serial { inline a(9) } when a(x) } } */
 struct Thing_either {
-    skua_strand  strand;
-    skua_arrival x, y, z;
-    skua_wait    wait[3];
+    skuac_frame   frame;
+    skuac_arrival x, y, z;
+    skuac_wait    wait[3];
 };
 
-static const skua_flow_class Thing_flow;
+static const skuac_flow_class Thing_flow;
 
-static void Thing_either_go(skua_strand *strand)
+static void Thing_either_go(skuac_frame *frame)
 {
-    static const int     nine  = 9;
-    struct Thing_either *frame = (void *)strand;
+    static const int     nine   = 9;
+    struct Thing_either *locals = (void *)frame;
 
-    switch (strand->at) {
+    switch (frame->at) {
     case 1: goto at_1;
     case 2: goto at_2;
     default: break;
     }
-    skua_flow_want(strand, 0, A, 0);
-    skua_flow_want(strand, 1, B, 0);
-    skua_flow_want_reference(strand, 2, C, 1, 1);
-    if (!skua_flow_match(strand, 3, 1))
+    skuac_flow_want(frame, 0, A, 0);
+    skuac_flow_want(frame, 1, B, 0);
+    skuac_flow_want_reference(frame, 2, C, 1, 1);
+    if (!skuac_flow_match(frame, 3, 1))
         return;
 at_1:
-    switch (strand->chosen) {
+    switch (frame->chosen) {
     case 0:
-        frame->x = skua_flow_got(strand, 0);
-        frame->y = skua_flow_got(strand, 1);
-        note(strand->self, "x", value_of(&frame->x));
-        note(strand->self, "y", value_of(&frame->y));
-        skua_flow_drop(&frame->x);
-        skua_flow_drop(&frame->y);
+        locals->x = skuac_flow_got(frame, 0);
+        locals->y = skuac_flow_got(frame, 1);
+        note(frame->self, "x", value_of(&locals->x));
+        note(frame->self, "y", value_of(&locals->y));
+        skuac_flow_drop(&locals->x);
+        skuac_flow_drop(&locals->y);
         break;
     case 1:
-        frame->z = skua_flow_got(strand, 2);
-        skua_flow_keep(&frame->z);
-        note(strand->self, "z", value_of(&frame->z));
-        skua_flow_arrive(&Thing_flow, strand->self, A, 3, &nine, sizeof nine);
-        skua_flow_want(strand, 0, A, 0);
-        if (!skua_flow_match(strand, 1, 2))
+        locals->z = skuac_flow_got(frame, 2);
+        skuac_flow_keep(&locals->z);
+        note(frame->self, "z", value_of(&locals->z));
+        skuac_flow_arrive(&Thing_flow, frame->self, A, 3, &nine, sizeof nine);
+        skuac_flow_want(frame, 0, A, 0);
+        if (!skuac_flow_match(frame, 1, 2))
             return;
     at_2:
-        frame->x = skua_flow_got(strand, 0);
-        note(strand->self, "x", value_of(&frame->x));
-        note(strand->self, "z", value_of(&frame->z));
-        skua_flow_drop(&frame->x);
-        skua_flow_drop(&frame->z);
+        locals->x = skuac_flow_got(frame, 0);
+        note(frame->self, "x", value_of(&locals->x));
+        note(frame->self, "z", value_of(&locals->z));
+        skuac_flow_drop(&locals->x);
+        skuac_flow_drop(&locals->z);
         break;
-    default: CHECK(strand->chosen <= 1);
+    default: CHECK(frame->chosen <= 1);
     }
-    skua_flow_end(strand);
+    skuac_flow_end(frame);
 }
 
 /* forall [i] (0 : n - 1) when b[i](x) serial { note }; its calls nest: n / 2 of its own */
 struct Thing_one {
-    skua_strand  strand;
-    skua_arrival x;
-    skua_wait    wait[1];
-    int          i;
+    skuac_frame   frame;
+    skuac_arrival x;
+    skuac_wait    wait[1];
+    int           i;
 };
 
-static void Thing_one_go(skua_strand *strand)
+static void Thing_one_go(skuac_frame *frame)
 {
-    struct Thing_one *frame = (void *)strand;
+    struct Thing_one *locals = (void *)frame;
 
-    if (strand->at == 0) {
-        skua_flow_want_reference(strand, 0, B, 0, frame->i);
-        if (!skua_flow_match(strand, 1, 1))
+    if (frame->at == 0) {
+        skuac_flow_want_reference(frame, 0, B, 0, locals->i);
+        if (!skuac_flow_match(frame, 1, 1))
             return;
     }
-    frame->x = skua_flow_got(strand, 0);
-    note(strand->self, "b", value_of(&frame->x));
-    skua_flow_drop(&frame->x);
-    skua_flow_end(strand);
+    locals->x = skuac_flow_got(frame, 0);
+    note(frame->self, "b", value_of(&locals->x));
+    skuac_flow_drop(&locals->x);
+    skuac_flow_end(frame);
 }
 
-static const skua_strand_type Thing_one_type = {"Thing.one", sizeof(struct Thing_one), 1, 1,
+static const skuac_frame_type Thing_one_type = {"Thing.one", sizeof(struct Thing_one), 1, 1,
                                                 Thing_one_go};
 
 struct Thing_all {
-    skua_strand strand;
+    skuac_frame frame;
     int         n;
 };
 
-static const skua_strand_type Thing_all_type;
+static const skuac_frame_type Thing_all_type;
 
-static void Thing_all_go(skua_strand *strand)
+static void Thing_all_go(skuac_frame *frame)
 {
-    struct Thing_all *frame = (void *)strand;
+    struct Thing_all *locals = (void *)frame;
 
-    switch (strand->at) {
+    switch (frame->at) {
     case 1: goto at_1;
     case 2: goto at_2;
     default: break;
     }
-    if (frame->n == 0)
-        frame->n = 4;
-    for (int i = 0; i < frame->n; i++)
-        ((struct Thing_one *)skua_flow_start(strand, &Thing_one_type, nothing))->i = i;
-    if (!skua_flow_join(strand, 1))
+    if (locals->n == 0)
+        locals->n = 4;
+    for (int i = 0; i < locals->n; i++)
+        ((struct Thing_one *)skuac_flow_start(frame, &Thing_one_type, nothing))->i = i;
+    if (!skuac_flow_join(frame, 1))
         return;
 at_1:
-    note(strand->self, "all", frame->n);
-    if (frame->n > 1) {
-        ((struct Thing_all *)skua_flow_start(strand, &Thing_all_type, nothing))->n = frame->n / 2;
-        if (!skua_flow_join(strand, 2))
+    note(frame->self, "all", locals->n);
+    if (locals->n > 1) {
+        ((struct Thing_all *)skuac_flow_start(frame, &Thing_all_type, nothing))->n = locals->n / 2;
+        if (!skuac_flow_join(frame, 2))
             return;
     }
 at_2:
-    skua_flow_end(strand);
+    skuac_flow_end(frame);
 }
 
-static const skua_strand_type Thing_all_type    = {"Thing.all", sizeof(struct Thing_all), 0, 0,
+static const skuac_frame_type Thing_all_type    = {"Thing.all", sizeof(struct Thing_all), 0, 0,
                                                    Thing_all_go};
-static const skua_strand_type Thing_loop_type   = {"Thing.loop", sizeof(struct Thing_loop), 1, 1,
+static const skuac_frame_type Thing_loop_type   = {"Thing.loop", sizeof(struct Thing_loop), 1, 1,
                                                    Thing_loop_go};
-static const skua_strand_type Thing_both_type   = {"Thing.both", sizeof(struct Thing_both), 4, 3,
+static const skuac_frame_type Thing_both_type   = {"Thing.both", sizeof(struct Thing_both), 4, 3,
                                                    Thing_both_go};
-static const skua_strand_type Thing_either_type = {"Thing.either", sizeof(struct Thing_either), 3,
+static const skuac_frame_type Thing_either_type = {"Thing.either", sizeof(struct Thing_either), 3,
                                                    3, Thing_either_go};
 
 /* ---- one object, outside of a chare ------------------------------------------------------ */
@@ -227,22 +227,22 @@ static const skua_strand_type Thing_either_type = {"Thing.either", sizeof(struct
 static _Alignas(16) char memory[SKUA_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
 static Thing *const thing = (Thing *)(void *)memory;
 
-static void begin(const skua_strand_type *type)
+static void begin(const skuac_frame_type *type)
 {
-    skua_flow_begin(&Thing_flow, thing, type, nothing);
+    skuac_flow_begin(&Thing_flow, thing, type, nothing);
 }
 
-static void arrive(int trigger, int64_t reference, int value)
+static void arrive(int when, int64_t reference, int value)
 {
-    skua_flow_arrive(&Thing_flow, thing, (unsigned)trigger, reference, &value, sizeof value);
+    skuac_flow_arrive(&Thing_flow, thing, (unsigned)when, reference, &value, sizeof value);
 }
 
-static void arrive_msg(int trigger, int64_t reference, int value)
+static void arrive_msg(int when, int64_t reference, int value)
 {
     skua_msg *msg = skua_msg_alloc(sizeof value);
 
     memcpy(skua_msg_data(msg), &value, sizeof value);
-    skua_flow_arrive_msg(&Thing_flow, thing, (unsigned)trigger, reference, msg);
+    skuac_flow_arrive_msg(&Thing_flow, thing, (unsigned)when, reference, msg);
 }
 
 /* Compares the trace and clears it. */
@@ -250,7 +250,7 @@ static void expect(const char *text)
 {
     if (strcmp(thing->text, text) != 0)
         skua_abort("expected \"%s\", not \"%s\"", text, thing->text);
-    skua_flow_destroy(&Thing_flow, thing);
+    skuac_flow_destroy(&Thing_flow, thing);
     for (size_t i = sizeof *thing; i < sizeof memory; i++)
         CHECK(memory[i] == 0);
     memset(memory, 0, sizeof memory);
@@ -270,7 +270,7 @@ static void one_when(void)
     begin(&Thing_loop_type);
     begin(&Thing_loop_type); /* takes the second and waits for the next; then it is deleted */
     expect("a10 a11 a12 end0 a20 ");
-    begin(&Thing_loop_type); /* two strands wait for one message: the older takes it */
+    begin(&Thing_loop_type); /* two frames wait for one message: the older takes it */
     begin(&Thing_loop_type);
     arrive(A, 1, 1);
     arrive(A, 0, 2);
@@ -281,10 +281,10 @@ static void one_when(void)
 
 static void several_at_once(void)
 {
-    const int    five    = 5;
-    skua_arrival invoked = {&five, sizeof five, NULL};
+    const int     five    = 5;
+    skuac_arrival invoked = {&five, sizeof five, NULL};
 
-    skua_flow_begin(&Thing_flow, thing, &Thing_both_type, invoked);
+    skuac_flow_begin(&Thing_flow, thing, &Thing_both_type, invoked);
     arrive(A, 1, 1);
     arrive(B, 6, 2);
     arrive(B, 7, 3);
@@ -333,20 +333,20 @@ static void children(void)
     expect("b3 b0 b2 b1 all4 b4 b5 all2 b6 all1 ");
 }
 
-/* A strand that a running strand begins runs after it. */
-static void Thing_nest_go(skua_strand *strand)
+/* A frame that a running frame begins runs after it. */
+static void Thing_nest_go(skuac_frame *frame)
 {
-    skua_flow_begin(&Thing_flow, strand->self, &Thing_one_type, nothing);
-    note(strand->self, "nest", 1);
-    skua_flow_end(strand);
+    skuac_flow_begin(&Thing_flow, frame->self, &Thing_one_type, nothing);
+    note(frame->self, "nest", 1);
+    skuac_flow_end(frame);
 }
 
 static void nested(void)
 {
-    static const skua_strand_type type = {"Thing.nest", sizeof(skua_strand), 0, 0, Thing_nest_go};
+    static const skuac_frame_type type = {"Thing.nest", sizeof(skuac_frame), 0, 0, Thing_nest_go};
 
     arrive(B, 0, 1);
-    skua_flow_begin(&Thing_flow, thing, &type, nothing);
+    skuac_flow_begin(&Thing_flow, thing, &type, nothing);
     expect("nest1 b1 ");
 }
 
@@ -354,55 +354,55 @@ static void nested(void)
 
 static long many_sum;
 
-static void Thing_many_go(skua_strand *strand)
+static void Thing_many_go(skuac_frame *frame)
 {
-    struct Thing_one *frame = (void *)strand;
+    struct Thing_one *locals = (void *)frame;
 
-    if (strand->at == 0) {
-        skua_flow_want_reference(strand, 0, B, 0, frame->i);
-        if (!skua_flow_match(strand, 1, 1))
+    if (frame->at == 0) {
+        skuac_flow_want_reference(frame, 0, B, 0, locals->i);
+        if (!skuac_flow_match(frame, 1, 1))
             return;
     }
-    frame->x = skua_flow_got(strand, 0);
-    CHECK(value_of(&frame->x) == frame->i);
-    many_sum += frame->i;
-    skua_flow_drop(&frame->x);
-    skua_flow_end(strand);
+    locals->x = skuac_flow_got(frame, 0);
+    CHECK(value_of(&locals->x) == locals->i);
+    many_sum += locals->i;
+    skuac_flow_drop(&locals->x);
+    skuac_flow_end(frame);
 }
 
-static const skua_strand_type Thing_many_type = {"Thing.many", sizeof(struct Thing_one), 1, 1,
+static const skuac_frame_type Thing_many_type = {"Thing.many", sizeof(struct Thing_one), 1, 1,
                                                  Thing_many_go};
 
 struct Thing_crowd {
-    skua_strand strand;
+    skuac_frame frame;
     int         n, backwards;
 };
 
 static int crowd_size, crowd_backwards;
 
-static void Thing_crowd_go(skua_strand *strand)
+static void Thing_crowd_go(skuac_frame *frame)
 {
-    if (strand->at == 0)
+    if (frame->at == 0)
         for (int i = 0; i < crowd_size; i++)
-            ((struct Thing_one *)skua_flow_start(strand, &Thing_many_type, nothing))->i =
+            ((struct Thing_one *)skuac_flow_start(frame, &Thing_many_type, nothing))->i =
                 crowd_backwards ? crowd_size - 1 - i : i;
-    if (!skua_flow_join(strand, 1))
+    if (!skuac_flow_join(frame, 1))
         return;
-    note(strand->self, "crowd", crowd_size);
-    skua_flow_end(strand);
+    note(frame->self, "crowd", crowd_size);
+    skuac_flow_end(frame);
 }
 
-static const skua_strand_type Thing_crowd_type = {"Thing.crowd", sizeof(struct Thing_crowd), 0, 0,
+static const skuac_frame_type Thing_crowd_type = {"Thing.crowd", sizeof(struct Thing_crowd), 0, 0,
                                                   Thing_crowd_go};
 
-static const skua_strand_type *const Thing_types[] = {
+static const skuac_frame_type *const Thing_types[] = {
     &Thing_one_type,    &Thing_all_type,  &Thing_loop_type, &Thing_both_type,
     &Thing_either_type, &Thing_many_type, &Thing_crowd_type};
-static const char *const     Thing_triggers[] = {"a", "b", "c"};
-static const skua_flow_class Thing_flow       = {
-          "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_triggers};
+static const char *const      Thing_whens[] = {"a", "b", "c"};
+static const skuac_flow_class Thing_flow    = {
+       "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_whens};
 
-/* @p early: first the messages, then the strands that wait for them, in reverse order. */
+/* @p early: first the messages, then the frames that wait for them, in reverse order. */
 static void crowd(int n, bool early)
 {
     char   text[32];
@@ -412,25 +412,25 @@ static void crowd(int n, bool early)
     crowd_backwards = early;
     many_sum        = 0;
     if (!early)
-        skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
+        skuac_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
     for (int i = 0; i < n; i++)
         arrive(B, i * 7919L % n, (int)(i * 7919L % n));
     if (early)
-        skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
+        skuac_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
     CHECK(many_sum == (long)n * (n - 1) / 2);
     snprintf(text, sizeof text, "crowd%d ", n);
     expect(text);
-    printf("# %d %s: %.3f s\n", n, early ? "messages" : "strands", skua_time() - began);
+    printf("# %d %s: %.3f s\n", n, early ? "messages" : "frames", skua_time() - began);
 }
 
 /* Strands that accept any message, among many that accept one only. */
 static void any_among_many(int n)
 {
     crowd_size = n;
-    skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
+    skuac_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
     begin(&Thing_either_type); /* b, and a */
     arrive(A, 0, 1);
-    arrive(B, n / 2, n / 2); /* an older strand takes it */
+    arrive(B, n / 2, n / 2); /* an older frame takes it */
     arrive(B, n, 2);
     for (int i = 0; i < n; i++)
         if (i != n / 2)
@@ -455,8 +455,8 @@ static void construct(void *self, const void *data, size_t bytes)
     crowd_size      = large / 4;
     crowd_backwards = false;
     for (int i = 0; i < crowd_size; i++)
-        skua_flow_arrive(&Thing_flow, self, A, i, &i, sizeof i);
-    skua_flow_begin(&Thing_flow, self, &Thing_crowd_type, nothing);
+        skuac_flow_arrive(&Thing_flow, self, A, i, &i, sizeof i);
+    skuac_flow_begin(&Thing_flow, self, &Thing_crowd_type, nothing);
     skua_migrate(self, skua_pes() - 1);
     skua_invoke_copy(skua_ref_of(self), feed_entry, NULL, 0);
 }
@@ -470,24 +470,24 @@ static void on_feed(void *self, const void *data, size_t bytes)
     crowd_size = large / 4;
     many_sum   = 0;
     for (int i = crowd_size - 1; i >= 0; i--)
-        skua_flow_arrive(&Thing_flow, self, B, i, &i, sizeof i);
+        skuac_flow_arrive(&Thing_flow, self, B, i, &i, sizeof i);
     CHECK(many_sum == (long)crowd_size * (crowd_size - 1) / 2);
-    skua_flow_begin(&Thing_flow, self, &Thing_loop_type, nothing);
+    skuac_flow_begin(&Thing_flow, self, &Thing_loop_type, nothing);
     snprintf(text, sizeof text, "crowd%d a0 a1 a2 end0 ", crowd_size);
     CHECK(strcmp(((Thing *)self)->text, text) == 0);
-    skua_delete(self); /* with messages that are kept */
+    skua_object_destroy(self); /* with messages that are kept */
     skua_send_copy(0, moved_handler, NULL, 0);
 }
 
 static void destroy(void *self)
 {
-    skua_flow_destroy(&Thing_flow, self);
+    skuac_flow_destroy(&Thing_flow, self);
 }
 
 static void pup(skua_pup *p, void *self)
 {
     skua_pup_bytes(p, self, sizeof(Thing));
-    skua_flow_pup(&Thing_flow, p, self);
+    skuac_flow_pup(&Thing_flow, p, self);
 }
 
 static void on_moved(skua_msg *msg)
@@ -502,7 +502,7 @@ static void register_thing(void)
 
     thing_class   = skua_class_register(&def);
     feed_entry    = skua_method_register(thing_class, "feed", on_feed, 0);
-    moved_handler = skua_register("moved", on_moved);
+    moved_handler = skua_handler_register("moved", on_moved);
 }
 
 static void start(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_model.c - random programs of strands (flow_random.h), and a reference implementation that
- * runs them: the semantics of skua/flow.h, with arrays and linear search.
+ * flow_model.c - random programs of frames (flow_random.h), and a reference implementation that
+ * runs them: the semantics of skua/skuac_flow.h, with arrays and linear search.
  */
 #include "flow_random.h"
 
@@ -32,7 +32,7 @@ static void random_when(struct op *op, uint64_t seed, int script, int place)
             struct wish *wish = &op->wish[op->waits++];
 
             wish->alternative = i;
-            wish->trigger     = pick(seed, script, place, 10 + 2 * i + k, RANDOM_TRIGGERS);
+            wish->when        = pick(seed, script, place, 10 + 2 * i + k, RANDOM_TRIGGERS);
             wish->any         = pick(seed, script, place, 20 + 2 * i + k, 3) == 0;
             wish->reference   = pick(seed, script, place, 30 + 2 * i + k, 3);
         }
@@ -46,7 +46,7 @@ void random_op(struct op *op, uint64_t seed, int script, int place)
     memset(op, 0, sizeof *op);
     if (place > 4 + script % 3)
         return;
-    op->trigger   = pick(seed, script, place, 41, RANDOM_TRIGGERS);
+    op->when      = pick(seed, script, place, 41, RANDOM_TRIGGERS);
     op->reference = pick(seed, script, place, 42, 3);
     op->calls     = 1 + pick(seed, script, place, 43, 3);
     op->script    = pick(seed, script, place, 44, RANDOM_SCRIPTS);
@@ -62,7 +62,7 @@ void random_event(struct op *op, uint64_t seed, int number)
 {
     memset(op, 0, sizeof *op);
     op->kind      = number < 3 || pick(seed, 100, number, 0, 10) == 0 ? OP_BEGIN : OP_SEND;
-    op->trigger   = pick(seed, 100, number, 1, RANDOM_TRIGGERS);
+    op->when      = pick(seed, 100, number, 1, RANDOM_TRIGGERS);
     op->reference = pick(seed, 100, number, 2, 3);
     op->script    = pick(seed, 100, number, 3, RANDOM_SCRIPTS);
 }
@@ -77,7 +77,7 @@ void history_add(struct history *history, int64_t what)
 
 enum state { READY, WAITING, JOINING, ENDED };
 
-struct strand {
+struct frame {
     enum state state;
     int        script, place, parent, children;
     int        held; /* a message until the end, or 0  */
@@ -88,7 +88,7 @@ struct strand {
 };
 
 struct message {
-    int trigger, reference, number;
+    int when, reference, number;
 };
 
 #define MOST 2000
@@ -96,31 +96,31 @@ struct message {
 struct model {
     uint64_t       seed;
     struct history history;
-    struct strand  strand[RANDOM_STRANDS];
+    struct frame   frame[RANDOM_STRANDS];
     int            ready[MOST], ready_first, ready_count;
     int            waiting[RANDOM_STRANDS], waiting_count; /* the longest first */
-    struct message late[MOST], kept[MOST]; /* kept messages of all triggers, the oldest first */
+    struct message late[MOST], kept[MOST]; /* kept messages of all whens, the oldest first */
     int            late_first, late_count, kept_count;
 };
 
-static void make_ready(struct model *m, int strand)
+static void make_ready(struct model *m, int frame)
 {
     CHECK(m->ready_count < MOST);
-    m->strand[strand].state    = READY;
-    m->ready[m->ready_count++] = strand;
+    m->frame[frame].state      = READY;
+    m->ready[m->ready_count++] = frame;
 }
 
-static void begin_strand(struct model *m, int script, int parent)
+static void begin_frame(struct model *m, int script, int parent)
 {
-    struct strand *s;
+    struct frame *s;
 
-    if (m->history.strands == RANDOM_STRANDS)
+    if (m->history.frames == RANDOM_STRANDS)
         return;
-    s  = &m->strand[m->history.strands];
-    *s = (struct strand){.script = script, .parent = parent};
+    s  = &m->frame[m->history.frames];
+    *s = (struct frame){.script = script, .parent = parent};
     if (parent >= 0)
-        m->strand[parent].children++;
-    make_ready(m, m->history.strands++);
+        m->frame[parent].children++;
+    make_ready(m, m->history.frames++);
 }
 
 /* Chooses messages for an alternative by the rule: those with a reference first.  Returns false if
@@ -136,7 +136,7 @@ static bool choose(const struct model *m, const struct op *op, int alternative, 
 
             if (w->alternative != alternative || w->any != (pass == 1))
                 continue;
-            while (k < m->kept_count && (taken[k] || m->kept[k].trigger != w->trigger ||
+            while (k < m->kept_count && (taken[k] || m->kept[k].when != w->when ||
                                          (!w->any && m->kept[k].reference != w->reference)))
                 k++;
             if (k == m->kept_count)
@@ -158,7 +158,7 @@ static bool possible(const struct model *m, const struct op *op, int alternative
     if (w->alternative != alternative)
         return possible(m, op, alternative, i + 1, taken);
     for (int k = 0; k < m->kept_count; k++) {
-        if (taken[k] || m->kept[k].trigger != w->trigger ||
+        if (taken[k] || m->kept[k].when != w->when ||
             (!w->any && m->kept[k].reference != w->reference))
             continue;
         taken[k] = true;
@@ -169,8 +169,8 @@ static bool possible(const struct model *m, const struct op *op, int alternative
     return false;
 }
 
-/* Gives a strand the messages of an alternative if all have arrived. */
-static bool satisfy(struct model *m, struct strand *s, int alternative)
+/* Gives a frame the messages of an alternative if all have arrived. */
+static bool satisfy(struct model *m, struct frame *s, int alternative)
 {
     int  chosen[RANDOM_WAITS];
     bool taken[MOST] = {false}, gone[MOST] = {false};
@@ -193,20 +193,20 @@ static bool satisfy(struct model *m, struct strand *s, int alternative)
     return true;
 }
 
-/* Whether a waiting strand can resume now that @p msg is kept. */
-static bool wakes(struct model *m, struct strand *s, const struct message *msg)
+/* Whether a waiting frame can resume now that @p msg is kept. */
+static bool wakes(struct model *m, struct frame *s, const struct message *msg)
 {
     for (int i = 0; i < s->op.waits; i++) {
         const struct wish *w = &s->op.wish[i];
 
-        if (w->trigger == msg->trigger && (w->any || w->reference == msg->reference) &&
+        if (w->when == msg->when && (w->any || w->reference == msg->reference) &&
             satisfy(m, s, w->alternative))
             return true;
     }
     return false;
 }
 
-/* Resumes waiting strands, the one that has waited longest first. */
+/* Resumes waiting frames, the one that has waited longest first. */
 static void deliver(struct model *m, const struct message *msg)
 {
     CHECK(m->kept_count < MOST);
@@ -214,18 +214,18 @@ static void deliver(struct model *m, const struct message *msg)
     for (int i = 0; i < m->waiting_count; i++) {
         int number = m->waiting[i];
 
-        if (!wakes(m, &m->strand[number], msg))
+        if (!wakes(m, &m->frame[number], msg))
             continue;
         m->waiting_count--;
         memmove(&m->waiting[i], &m->waiting[i + 1],
                 (size_t)(m->waiting_count - i) * sizeof *m->waiting);
-        m->strand[number].woken = true;
+        m->frame[number].woken = true;
         make_ready(m, number);
         return;
     }
 }
 
-static void model_got(struct model *m, int number, struct strand *s)
+static void model_got(struct model *m, int number, struct frame *s)
 {
     history_add(&m->history, number);
     history_add(&m->history, s->chosen);
@@ -237,26 +237,26 @@ static void model_got(struct model *m, int number, struct strand *s)
         }
 }
 
-static void model_end(struct model *m, int number, struct strand *s)
+static void model_end(struct model *m, int number, struct frame *s)
 {
     history_add(&m->history, -1 - number);
     history_add(&m->history, s->held);
     s->state = ENDED;
-    if (s->parent >= 0 && --m->strand[s->parent].children == 0 &&
-        m->strand[s->parent].state == JOINING)
+    if (s->parent >= 0 && --m->frame[s->parent].children == 0 &&
+        m->frame[s->parent].state == JOINING)
         make_ready(m, s->parent);
 }
 
 static void send_message(struct model *m, const struct op *op)
 {
-    struct message msg = {op->trigger, op->reference, ++m->history.messages};
+    struct message msg = {op->when, op->reference, ++m->history.messages};
 
     CHECK(m->late_count < MOST);
     m->late[m->late_count++] = msg;
 }
 
-/* Runs one operation.  Returns false if the strand waits or has ended. */
-static bool step(struct model *m, int number, struct strand *s)
+/* Runs one operation.  Returns false if the frame waits or has ended. */
+static bool step(struct model *m, int number, struct frame *s)
 {
     if (s->woken) {
         s->woken = false;
@@ -267,10 +267,10 @@ static bool step(struct model *m, int number, struct strand *s)
     switch (s->op.kind) {
     case OP_END: model_end(m, number, s); return false;
     case OP_SEND: send_message(m, &s->op); return true;
-    case OP_BEGIN: begin_strand(m, s->op.script, -1); return true;
+    case OP_BEGIN: begin_frame(m, s->op.script, -1); return true;
     case OP_CALL:
         for (int i = 0; i < s->op.calls; i++)
-            begin_strand(m, (s->op.script + i) % RANDOM_SCRIPTS, number);
+            begin_frame(m, (s->op.script + i) % RANDOM_SCRIPTS, number);
         s->state = JOINING;
         return s->children == 0;
     default:
@@ -295,7 +295,7 @@ static void settle(struct model *m)
             continue;
         }
         number = m->ready[m->ready_first++];
-        while (step(m, number, &m->strand[number])) {
+        while (step(m, number, &m->frame[number])) {
         }
     }
 }
@@ -312,7 +312,7 @@ struct history model_run(uint64_t seed)
         if (op.kind == OP_SEND)
             send_message(m, &op);
         else
-            begin_strand(m, op.script, -1);
+            begin_frame(m, op.script, -1);
         settle(m);
     }
     history = m->history;

@@ -7,7 +7,7 @@
  */
 #include "flow_random.h"
 
-#include <skua/flow.h>
+#include <skua/skuac_flow.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -21,11 +21,11 @@ struct player {
 };
 
 struct player_run {
-    skua_strand  strand;
-    skua_arrival invoked; /* its script, number and more */
-    skua_arrival held, got[RANDOM_WAITS];
-    skua_wait    wait[RANDOM_WAITS];
-    int32_t      script, number, place;
+    skuac_frame   frame;
+    skuac_arrival invoked; /* its script, number and more */
+    skuac_arrival held, got[RANDOM_WAITS];
+    skuac_wait    wait[RANDOM_WAITS];
+    int32_t       script, number, place;
 };
 
 struct order {
@@ -38,14 +38,14 @@ struct parcel {
     char    more[96];
 };
 
-static const skua_flow_class  player_flow;
-static const skua_strand_type player_run_type;
+static const skuac_flow_class player_flow;
+static const skuac_frame_type player_run_type;
 static skua_class             player_class;
 static skua_entry             next_entry;
 static skua_handler           done_handler;
 static int                    programs_left;
 
-static int32_t number_in(const skua_arrival *arrival)
+static int32_t number_in(const skuac_arrival *arrival)
 {
     const struct parcel *parcel = arrival->data;
 
@@ -67,114 +67,113 @@ static void send_message(struct player *self, const struct op *op)
         skua_msg *msg = skua_msg_alloc(bytes);
 
         memcpy(skua_msg_data(msg), &parcel, bytes);
-        skua_flow_arrive_msg(&player_flow, self, (unsigned)op->trigger, op->reference, msg);
+        skuac_flow_arrive_msg(&player_flow, self, (unsigned)op->when, op->reference, msg);
     } else {
-        skua_flow_arrive(&player_flow, self, (unsigned)op->trigger, op->reference, &parcel, bytes);
+        skuac_flow_arrive(&player_flow, self, (unsigned)op->when, op->reference, &parcel, bytes);
     }
 }
 
-static void begin_strand(struct player *self, int script, skua_strand *parent)
+static void begin_frame(struct player *self, int script, skuac_frame *parent)
 {
-    struct order order   = {script, self->history.strands};
-    skua_arrival arrival = {&order, sizeof order, NULL};
+    struct order  order   = {script, self->history.frames};
+    skuac_arrival arrival = {&order, sizeof order, NULL};
 
-    if (self->history.strands == RANDOM_STRANDS)
+    if (self->history.frames == RANDOM_STRANDS)
         return;
-    self->history.strands++;
+    self->history.frames++;
     if (parent)
-        skua_flow_start(parent, &player_run_type, arrival);
+        skuac_flow_start(parent, &player_run_type, arrival);
     else
-        skua_flow_begin(&player_flow, self, &player_run_type, arrival);
+        skuac_flow_begin(&player_flow, self, &player_run_type, arrival);
 }
 
-static bool when(skua_strand *strand, const struct op *op)
+static bool when(skuac_frame *frame, const struct op *op)
 {
     for (int i = 0; i < op->waits; i++) {
         const struct wish *wish = &op->wish[i];
 
         if (wish->any)
-            skua_flow_want(strand, (unsigned)i, (unsigned)wish->trigger,
-                           (unsigned)wish->alternative);
+            skuac_flow_want(frame, (unsigned)i, (unsigned)wish->when, (unsigned)wish->alternative);
         else
-            skua_flow_want_reference(strand, (unsigned)i, (unsigned)wish->trigger,
-                                     (unsigned)wish->alternative, wish->reference);
+            skuac_flow_want_reference(frame, (unsigned)i, (unsigned)wish->when,
+                                      (unsigned)wish->alternative, wish->reference);
     }
-    return skua_flow_match(strand, (unsigned)op->waits, 1);
+    return skuac_flow_match(frame, (unsigned)op->waits, 1);
 }
 
 /* Records every arrival, and keeps the first one until the end. */
 static void got(struct player *self, struct player_run *frame, const struct op *op)
 {
     history_add(&self->history, frame->number);
-    history_add(&self->history, frame->strand.chosen);
+    history_add(&self->history, frame->frame.chosen);
     for (int i = 0; i < op->waits; i++) {
-        if (op->wish[i].alternative != frame->strand.chosen)
+        if (op->wish[i].alternative != frame->frame.chosen)
             continue;
-        frame->got[i] = skua_flow_got(&frame->strand, (unsigned)i);
+        frame->got[i] = skuac_flow_got(&frame->frame, (unsigned)i);
         history_add(&self->history, number_in(&frame->got[i]));
         if (!frame->held.msg) {
-            skua_flow_keep(&frame->got[i]);
+            skuac_flow_keep(&frame->got[i]);
             frame->held       = frame->got[i];
             frame->got[i].msg = NULL;
         } else {
-            skua_flow_drop(&frame->got[i]);
+            skuac_flow_drop(&frame->got[i]);
         }
     }
 }
 
-static void player_run_go(skua_strand *strand)
+static void player_run_go(skuac_frame *frame)
 {
-    struct player_run *frame = (void *)strand;
-    struct player     *self  = strand->self;
+    struct player_run *locals = (void *)frame;
+    struct player     *self   = frame->self;
     struct op          op;
 
-    if (strand->at == 0) {
+    if (frame->at == 0) {
         struct order order;
 
-        memcpy(&order, frame->invoked.data, sizeof order);
-        frame->script = order.script;
-        frame->number = order.number;
-    } else if (strand->at == 1) {
-        random_op(&op, self->seed, frame->script, frame->place - 1);
-        got(self, frame, &op);
+        memcpy(&order, locals->invoked.data, sizeof order);
+        locals->script = order.script;
+        locals->number = order.number;
+    } else if (frame->at == 1) {
+        random_op(&op, self->seed, locals->script, locals->place - 1);
+        got(self, locals, &op);
     }
     for (;;) {
-        random_op(&op, self->seed, frame->script, frame->place++);
+        random_op(&op, self->seed, locals->script, locals->place++);
         switch (op.kind) {
         case OP_END:
-            history_add(&self->history, -1 - frame->number);
-            history_add(&self->history, frame->held.msg ? number_in(&frame->held) : 0);
-            skua_flow_end(strand);
+            history_add(&self->history, -1 - locals->number);
+            history_add(&self->history, locals->held.msg ? number_in(&locals->held) : 0);
+            skuac_flow_end(frame);
             return;
         case OP_SEND: send_message(self, &op); break;
-        case OP_BEGIN: begin_strand(self, op.script, NULL); break;
+        case OP_BEGIN: begin_frame(self, op.script, NULL); break;
         case OP_CALL:
             for (int i = 0; i < op.calls; i++)
-                begin_strand(self, (op.script + i) % RANDOM_SCRIPTS, strand);
-            if (!skua_flow_join(strand, 2))
+                begin_frame(self, (op.script + i) % RANDOM_SCRIPTS, frame);
+            if (!skuac_flow_join(frame, 2))
                 return;
             break;
         default:
-            if (!when(strand, &op))
+            if (!when(frame, &op))
                 return;
-            got(self, frame, &op);
+            got(self, locals, &op);
         }
     }
 }
 
-static const skua_strand_type player_run_type = {"player.run", sizeof(struct player_run),
+static const skuac_frame_type player_run_type = {"player.run", sizeof(struct player_run),
                                                  2 + RANDOM_WAITS, RANDOM_WAITS, player_run_go};
 
-static const skua_strand_type *const player_types[]    = {&player_run_type};
-static const char *const             player_triggers[] = {"a", "b", "c"};
+static const skuac_frame_type *const player_types[] = {&player_run_type};
+static const char *const             player_whens[] = {"a", "b", "c"};
 
-static const skua_flow_class player_flow = {
-    .name     = "player",
-    .at       = SKUA_FLOW_AT(sizeof(struct player)),
-    .types    = 1,
-    .triggers = RANDOM_TRIGGERS,
-    .type     = player_types,
-    .trigger  = player_triggers,
+static const skuac_flow_class player_flow = {
+    .name  = "player",
+    .at    = SKUA_FLOW_AT(sizeof(struct player)),
+    .types = 1,
+    .whens = RANDOM_TRIGGERS,
+    .type  = player_types,
+    .when  = player_whens,
 };
 
 /* ---- the object ----------------------------------------------------------------------------- */
@@ -199,26 +198,26 @@ static void construct(void *self, const void *data, size_t bytes)
 
 static void destroy(void *self)
 {
-    skua_flow_destroy(&player_flow, self);
+    skuac_flow_destroy(&player_flow, self);
 }
 
 static void pup(skua_pup *p, void *self)
 {
     skua_pup_bytes(p, self, sizeof(struct player));
-    skua_flow_pup(&player_flow, p, self);
+    skuac_flow_pup(&player_flow, p, self);
 }
 
 static void play_end(struct player *self)
 {
     struct history model = model_run(self->seed);
 
-    if (self->history.mixed != model.mixed || self->history.strands != model.strands ||
+    if (self->history.mixed != model.mixed || self->history.frames != model.frames ||
         self->history.messages != model.messages)
-        skua_abort("program %llu%s: %d strands and %d messages, %016llx; by the book %d and %d, "
+        skua_abort("program %llu%s: %d frames and %d messages, %016llx; by the book %d and %d, "
                    "%016llx",
                    (unsigned long long)self->seed, self->moves ? ", which moves" : "",
-                   self->history.strands, self->history.messages,
-                   (unsigned long long)self->history.mixed, model.strands, model.messages,
+                   self->history.frames, self->history.messages,
+                   (unsigned long long)self->history.mixed, model.frames, model.messages,
                    (unsigned long long)model.mixed);
     skua_send_copy(0, done_handler, NULL, 0);
 }
@@ -234,7 +233,7 @@ static void on_next(void *self, const void *data, size_t bytes)
         return;
     }
     if (p->leaves && p->event == RANDOM_EVENTS / 2) {
-        skua_delete(self);
+        skua_object_destroy(self);
         skua_send_copy(0, done_handler, NULL, 0);
     } else {
         skua_invoke_copy(skua_ref_of(self), next_entry, NULL, 0);
@@ -245,7 +244,7 @@ static void on_next(void *self, const void *data, size_t bytes)
     if (op.kind == OP_SEND)
         send_message(p, &op);
     else
-        begin_strand(p, op.script, NULL);
+        begin_frame(p, op.script, NULL);
 }
 
 static void on_done(skua_msg *msg)
@@ -260,7 +259,7 @@ void flow_random_start(int programs, uint64_t seed)
     struct task task = {seed};
 
     programs_left = programs;
-    skua_array1(player_class, programs, &task, sizeof task);
+    skua_array_create1(player_class, programs, &task, sizeof task);
 }
 
 void flow_random_register(void)
@@ -270,5 +269,5 @@ void flow_random_register(void)
 
     player_class = skua_class_register(&def);
     next_entry   = skua_method_register(player_class, "next", on_next, 0);
-    done_handler = skua_register("done", on_done);
+    done_handler = skua_handler_register("done", on_done);
 }

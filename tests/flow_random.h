@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_random.h - random programs of strands, generated from a seed, and their expected behaviour
+ * flow_random.h - random programs of frames, generated from a seed, and their expected behaviour
  * (flow_model.c).
  *
  * A program is a set of scripts.  An operation is a function of seed, script and position, so a
- * strand only needs its position.  Events come from outside: messages, and strands that begin.  All
+ * frame only needs its position.  Events come from outside: messages, and frames that begin.  All
  * actions are hashed in their order: two runs are equal if their hashes are.
  */
 #ifndef FLOW_RANDOM_H
@@ -24,7 +24,7 @@ enum {
 enum kind { OP_END, OP_WHEN, OP_CALL, OP_SEND, OP_BEGIN };
 
 struct wish {
-    int  trigger, alternative;
+    int  when, alternative;
     bool any;
     int  reference;
 };
@@ -34,7 +34,7 @@ struct op {
     int         waits; /* OP_WHEN */
     struct wish wish[RANDOM_WAITS];
     int         calls, script; /* OP_CALL: number of calls, of this script and the next; OP_BEGIN */
-    int         trigger, reference; /* OP_SEND */
+    int         when, reference; /* OP_SEND */
 };
 
 /** The operation of @p script at position @p place. */
@@ -46,7 +46,7 @@ void random_event(struct op *op, uint64_t seed, int number);
 /* The trace of a run. */
 struct history {
     uint64_t mixed;
-    int32_t  strands;  /* begun so far */
+    int32_t  frames;   /* begun so far */
     int32_t  messages; /* sent so far  */
 };
 

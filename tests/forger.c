@@ -61,7 +61,7 @@ static void on_sent(void *owner, void *packet)
     out--;
 }
 
-static void on_done(void *owner, void *cookie, skua_status_t status)
+static void on_done(void *owner, void *cookie, skua_status status)
 {
     (void)owner, (void)cookie, (void)status;
 }
@@ -113,7 +113,7 @@ static void forge(struct ski_port *port, struct ski_peer *peer, struct packet pa
     const struct ski_driver *driver = ski_net_driver();
     static struct packet     kept[64]; /* until the driver has sent them */
     double                   until = skua_time() + PATIENCE;
-    skua_status_t            status;
+    skua_status              status;
 
     kept[forged] = packet;
     while ((status = driver->send(peer, &kept[forged], bytes)) == SKUA_ERR_AGAIN) {
@@ -465,7 +465,7 @@ static void forge_buffer(uint32_t verb, skua_buffer from, skua_buffer to)
 static void forge_buffers(void)
 {
     skua_buffer mine =
-        skua_buffer_of(treasure, sizeof treasure, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
+        skua_buffer_make(treasure, sizeof treasure, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
     skua_buffer other = gift.buffer;
 
     other.at = (char *)other.at + 64;
@@ -526,7 +526,7 @@ static void give_gift(void)
     gift.count = skua_done_count(&counter);
     gift.call  = skua_done_call(on_call, &counter);
     gift.buffer =
-        skua_buffer_of(treasure, sizeof treasure, SKUA_REGISTER_LATER, skua_done_nothing(), 7);
+        skua_buffer_make(treasure, sizeof treasure, SKUA_REGISTER_LATER, skua_done_nothing(), 7);
     gift.thread = skua_thread_create(wait_for_resume, NULL, 0);
     skua_send_copy(1, gift_handler, &gift, sizeof gift);
 }
@@ -575,7 +575,7 @@ static void on_ping(skua_msg *msg)
 
 static void start(int argc, char **argv)
 {
-    CHECK(argc > 1 && skua_pes() == 2 && !skua_near(1 - skua_pe()));
+    CHECK(argc > 1 && skua_pes() == 2 && !skua_shares_memory(1 - skua_pe()));
     CHECK(skua_region_create(REGION_BYTES, &region) == SKUA_OK);
     if (skua_pe() == 1)
         skua_send_copy(0, ping_handler, argv[1], 1);
@@ -583,9 +583,9 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    ping_handler    = skua_register("ping", on_ping);
-    check_handler   = skua_register("check", on_check);
-    gift_handler    = skua_register("gift", on_gift);
+    ping_handler    = skua_handler_register("ping", on_ping);
+    check_handler   = skua_handler_register("check", on_check);
+    gift_handler    = skua_handler_register("gift", on_gift);
     answer_function = skua_function_register("answer", answer);
     return skua_main(argc, argv, start);
 }

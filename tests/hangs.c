@@ -109,7 +109,7 @@ static void poke_and_ask(void)
 static void reduce_elements(void)
 {
     if (skua_pe() == 0)
-        skua_invoke_all(skua_array1(cell_class, 8, NULL, 0), give_entry, NULL, 0);
+        skua_invoke_all(skua_array_create1(cell_class, 8, NULL, 0), give_entry, NULL, 0);
 }
 
 /* Of a section: element 3 of 0 to 5 does not contribute. */
@@ -120,7 +120,7 @@ static void reduce_section(void)
 
     if (skua_pe() != 0)
         return;
-    section = skua_section_range(skua_array1(cell_class, 8, NULL, 0), &range, NULL);
+    section = skua_section_create_range(skua_array_create1(cell_class, 8, NULL, 0), &range, NULL);
     skua_section_invoke(section, give_section_entry, &section, sizeof section);
 }
 
@@ -158,7 +158,7 @@ static void do_nothing(void)
 static void wait_for_timer(void)
 {
     if (is_last())
-        skua_after(A_WHILE, skua_done_exit(0));
+        skua_timer_after(A_WHILE, skua_done_exit(0));
 }
 
 static void on_block(skua_msg *msg)
@@ -190,10 +190,10 @@ static void wait_for_external(void)
 
     if (skua_pe() != 0)
         return;
-    CHECK(skua_region_alloc(sizeof(skua_notify), &region) == SKUA_OK);
-    memset(skua_region_mine(region), 0, sizeof(skua_notify));
+    CHECK(skua_region_create_local(sizeof(skua_notify), &region) == SKUA_OK);
+    memset(skua_region_local(region), 0, sizeof(skua_notify));
     pthread_create(&thread, NULL, external, NULL);
-    skua_notify_wait(skua_region_mine(region), 1);
+    skua_notify_wait(skua_region_local(region), 1);
     pthread_join(thread, NULL);
     skua_exit(0);
 }
@@ -222,7 +222,7 @@ static void on_ping(skua_msg *msg)
     if (skua_pe() == 0 && skua_time() > end)
         skua_exit(0);
     else
-        skua_after(0.01, skua_done_send((skua_pe() + 1) % skua_pes(), ping_handler));
+        skua_timer_after(0.01, skua_done_send((skua_pe() + 1) % skua_pes(), ping_handler));
 }
 
 static void ping(void)
@@ -259,8 +259,8 @@ int main(int argc, char **argv)
     poke_entry         = skua_method_register(cell_class, "poke", on_poke, 0);
     give_entry         = skua_method_register(cell_class, "give", on_give, 0);
     give_section_entry = skua_method_register(cell_class, "give section", on_give_section, 0);
-    block_handler      = skua_register("block", on_block);
-    ping_handler       = skua_register("ping", on_ping);
+    block_handler      = skua_handler_register("block", on_block);
+    ping_handler       = skua_handler_register("ping", on_ping);
     stream             = skua_stream_register("items", &items);
     return skua_main(argc, argv, start);
 }

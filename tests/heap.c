@@ -224,8 +224,8 @@ int main(int argc, char **argv)
 {
     int code;
 
-    on_look = skua_register("look", look);
-    on_seen = skua_register("seen", seen);
+    on_look = skua_handler_register("look", look);
+    on_seen = skua_handler_register("seen", seen);
     code    = skua_main(argc, argv, start);
     for (size_t i = 0; i < HELD && kept[i].at; i++) {
         if (!is_filled(kept[i].at, kept[i].bytes, i))

@@ -199,7 +199,7 @@ static void start(int argc, char **argv)
     gethostname(host, sizeof host - 1);
     n = (size_t)snprintf(line, sizeof line, "PE %d at %s is near", skua_pe(), host);
     for (int pe = 0; pe < skua_pes() && n < sizeof line - 16; pe++)
-        if (skua_near(pe))
+        if (skua_shares_memory(pe))
             n += (size_t)snprintf(line + n, sizeof line - n, " %d", pe);
     skua_send_copy(0, told_handler, line, n + 1);
     for (int pe = 0; argc > 1 && pe < skua_pes(); pe++)
@@ -208,12 +208,12 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    told_handler  = skua_register("told", on_told);
-    ball_handler  = skua_register("ball", on_ball);
-    back_handler  = skua_register("back", on_back);
-    idle_handler  = skua_register("idle", on_idle);
-    flood_handler = skua_register("flood", on_flood);
-    aside_handler = skua_register("aside", on_aside);
+    told_handler  = skua_handler_register("told", on_told);
+    ball_handler  = skua_handler_register("ball", on_ball);
+    back_handler  = skua_handler_register("back", on_back);
+    idle_handler  = skua_handler_register("idle", on_idle);
+    flood_handler = skua_handler_register("flood", on_flood);
+    aside_handler = skua_handler_register("aside", on_aside);
     balls_key     = skua_pe_data_register(4096 * sizeof(uint32_t));
     return skua_main(argc, argv, start);
 }

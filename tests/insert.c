@@ -103,7 +103,7 @@ static void on_shout(void *self, const void *data, size_t bytes)
     CHECK(sum[1] < stage->end && stage->alive[sum[1]]);
     skua_contribute(self, SKUA_SUM, SKUA_INT64, sum, 2, stage->counted);
     if (stage->doomed[sum[1]])
-        skua_delete(self);
+        skua_object_destroy(self);
     else
         wander(e);
 }
@@ -381,7 +381,7 @@ static void play(void)
     for (int number = 1; number <= STAGES; number++)
         play_stage(all, number);
     check_pokes(all);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 static void start(int argc, char **argv)

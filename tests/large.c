@@ -86,14 +86,14 @@ static void get_and_compare(struct state *s)
 /* A get of any order is not overtaken by a later put in strict order. */
 static void get_before_put(struct state *s)
 {
-    skua_ends strict = {.order = SKUA_ORDER_STRICT}, partial = {.order = SKUA_ORDER_PARTIAL};
-    size_t    bytes = some_bytes(), at = below(AREA - bytes + 1);
+    skua_rma_params strict = {.order = SKUA_ORDER_STRICT}, partial = {.order = SKUA_ORDER_PARTIAL};
+    size_t          bytes = some_bytes(), at = below(AREA - bytes + 1);
 
     memcpy(s->expected, s->model + at, bytes);
     CHECK(skua_get_nb(s->result, there(at), bytes, below(2) ? &strict : &partial) >= 0);
     CHECK(skua_put_nb(there(at), s->source, bytes, &strict) >= 0);
     memcpy(s->model + at, s->source, bytes);
-    skua_fence(neighbour());
+    skua_flush(neighbour());
     CHECK(memcmp(s->result, s->expected, bytes) == 0);
 }
 
@@ -107,7 +107,7 @@ static void get_before_atomic(struct state *s)
     CHECK(skua_get_nb(s->result, there(at), bytes, NULL) >= 0);
     CHECK(skua_fetch_add64(there(at), 1, &before) == SKUA_OK);
     CHECK(before == word);
-    skua_fence(neighbour());
+    skua_flush(neighbour());
     CHECK(memcmp(s->result, s->model + at, bytes) == 0);
     word++;
     memcpy(s->model + at, &word, sizeof word);
@@ -123,7 +123,7 @@ static void put_many(struct state *s)
         else
             put_whole(s, bytes);
     }
-    skua_fence(neighbour());
+    skua_flush(neighbour());
 }
 
 static void test_model(struct state *s)
@@ -152,7 +152,7 @@ static void compute(void)
 /* Each PE puts to its neighbour and waits for the other one; then all data has arrived. */
 static void test_notify(struct state *s)
 {
-    unsigned char *own    = skua_local(skua_at(s->memory, skua_pe(), 0));
+    unsigned char *own    = skua_gaddr_local(skua_at(s->memory, skua_pe(), 0));
     skua_handle    handle = {0};
     size_t         bytes  = 300000;
 
@@ -161,7 +161,7 @@ static void test_notify(struct state *s)
 
         memset(s->source, turn, now);
         CHECK(skua_put_nb(there(0), s->source, now,
-                          &(skua_ends){.handle = &handle, .notify = there(COUNTER)}) >= 0);
+                          &(skua_rma_params){.handle = &handle, .notify = there(COUNTER)}) >= 0);
         CHECK(skua_notify_wait((skua_notify *)(void *)(own + COUNTER), (uint64_t)turn));
         CHECK(own[0] == (unsigned char)turn && own[now - 1] == (unsigned char)turn);
         if (turn % 50 == 0)
@@ -186,7 +186,7 @@ static void start(int argc, char **argv)
     for (size_t i = 0; i < AREA; i++)
         s->source[i] = (unsigned char)tap_random(&s->random);
     CHECK(skua_region_create(PIECE, &s->memory) == SKUA_OK);
-    memset(skua_local(skua_at(s->memory, skua_pe(), 0)), 0, PIECE);
+    memset(skua_gaddr_local(skua_at(s->memory, skua_pe(), 0)), 0, PIECE);
     skua_sync();
     test_model(s);
     skua_sync();

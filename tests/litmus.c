@@ -109,9 +109,9 @@ struct passing {
     bool   fetched;  /* the receiver gets both from the sender */
 };
 
-static const skua_ends strict    = {.order = SKUA_ORDER_STRICT};
-static const skua_ends partial   = {.order = SKUA_ORDER_PARTIAL};
-static const skua_ends unordered = {.order = SKUA_UNORDERED};
+static const skua_rma_params strict    = {.order = SKUA_ORDER_STRICT};
+static const skua_rma_params partial   = {.order = SKUA_ORDER_PARTIAL};
+static const skua_rma_params unordered = {.order = SKUA_UNORDERED};
 
 static const uint64_t *words_of(uint64_t i)
 {
@@ -176,11 +176,11 @@ static void put_flag_strict(int to, uint64_t i)
 static void put_flag_after_fence(int to, uint64_t i)
 {
     if (i % 3 == 0)
-        skua_fence(to);
+        skua_flush(to);
     else if (i % 3 == 1)
-        skua_fence_region(self()->region);
+        skua_flush_region(self()->region);
     else
-        skua_fence_all();
+        skua_flush_all();
     CHECK(skua_put_nb(AT(to, flag), &i, 8, &unordered) >= SKUA_OK);
 }
 
@@ -208,7 +208,7 @@ static void no_data(int to, uint64_t i)
 
 static void put_words_and_notify(int to, uint64_t i)
 {
-    skua_ends ends = {.order = SKUA_UNORDERED, .notify = AT(to, notify)};
+    skua_rma_params ends = {.order = SKUA_UNORDERED, .notify = AT(to, notify)};
 
     CHECK(skua_put_nb(slot_at(to, i), words_of(i), 8 * WORDS, &ends) >= SKUA_OK);
 }
@@ -268,7 +268,7 @@ static uint64_t await(const struct passing *p, uint64_t i)
         return poll_word(&self()->mine->flag, i);
     for (;;) {
         CHECK(skua_get_nb(&seen, AT(self()->peer, flag), 8, &strict) >= SKUA_OK);
-        skua_fence(self()->peer);
+        skua_flush(self()->peer);
         if (seen >= i)
             return seen;
         skua_poll(8);
@@ -283,7 +283,7 @@ static const uint64_t *slot_of(const struct passing *p, uint64_t i)
     if (!p->fetched)
         return self()->mine->data[i % SLOTS];
     CHECK(skua_get_nb(fetched, slot_at(self()->peer, i), sizeof fetched, &strict) >= SKUA_OK);
-    skua_fence(self()->peer);
+    skua_flush(self()->peer);
     return fetched;
 }
 
@@ -296,7 +296,7 @@ static void receive_messages(const struct passing *p)
         for (uint64_t i = last; i > done; i--)
             check_slot(p, slot_of(p, i), i);
         done = last;
-        skua_fence_all(); /* we have read before they write again */
+        skua_flush_all(); /* we have read before they write again */
         CHECK(skua_put(AT(self()->peer, ack), &done, 8) == SKUA_OK);
     }
 }
@@ -331,7 +331,7 @@ static uint32_t put_get_strict(skua_gaddr own, skua_gaddr other, uint32_t value)
 
     CHECK(skua_put_nb(own, &value, 4, &strict) >= SKUA_OK);
     CHECK(skua_get_nb(&seen, other, 4, &strict) >= SKUA_OK);
-    skua_fence(other.pe);
+    skua_flush(other.pe);
     return seen;
 }
 
@@ -340,7 +340,7 @@ static uint32_t put_fence_get(skua_gaddr own, skua_gaddr other, uint32_t value)
     uint32_t seen;
 
     CHECK(skua_put_nb(own, &value, 4, &unordered) >= SKUA_OK);
-    skua_fence(own.pe);
+    skua_flush(own.pe);
     CHECK(skua_get(&seen, other, 4) == SKUA_OK);
     return seen;
 }
@@ -433,9 +433,9 @@ static void test_buffering(const struct buffering *b)
 
 static void put_and_look(uint64_t i, uint64_t *seen)
 {
-    skua_gaddr  word   = slot_at(self()->peer, i);
-    skua_handle handle = SKUA_HANDLE_INIT;
-    skua_ends   ends   = {.order = (skua_order)(i / 4 % 4), .handle = &handle};
+    skua_gaddr      word   = slot_at(self()->peer, i);
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params ends   = {.order = (skua_order)(i / 4 % 4), .handle = &handle};
 
     switch (i % 4) {
     case 0: /* in any order: it is done when the call returns */
@@ -449,7 +449,7 @@ static void put_and_look(uint64_t i, uint64_t *seen)
         break;
     case 2: /* any, with a fence */
         CHECK(skua_put_nb(word, &i, 8, &ends) >= SKUA_OK);
-        skua_fence(self()->peer);
+        skua_flush(self()->peer);
         CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
         break;
     default: /* any, waited for */
@@ -494,14 +494,14 @@ static void start(int argc, char **argv)
     s->times = times;
     s->peer  = (skua_pe() ^ 1) < skua_pes() ? skua_pe() ^ 1 : -1;
     CHECK(skua_region_create(sizeof(struct shared), &s->region) == SKUA_OK);
-    s->mine = skua_region_mine(s->region);
+    s->mine = skua_region_local(s->region);
     for (size_t i = 0; i < sizeof passings / sizeof *passings; i++)
         agree_on_times(began), test_passing(&passings[i]);
     for (size_t i = 0; i < sizeof bufferings / sizeof *bufferings; i++)
         agree_on_times(began), test_buffering(&bufferings[i]);
     agree_on_times(began);
     test_own_writes();
-    CHECK(skua_region_free(s->region) == SKUA_OK);
+    CHECK(skua_region_destroy(s->region) == SKUA_OK);
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);

@@ -133,8 +133,8 @@ static bool is_receiver(const struct state *s)
 
 static void create_channel(struct state *s)
 {
-    skua_layout   to     = layout_in(s, s->to);
-    skua_status_t status = SKUA_OK;
+    skua_layout to     = layout_in(s, s->to);
+    skua_status status = SKUA_OK;
 
     if (s->kind == SUM)
         status = skua_channel_create_reduction(s->to, s->bytes / 8, SKUA_SUM, SKUA_INT64,
@@ -265,7 +265,7 @@ static void end_channel(struct state *s)
     }
     skua_sync();
     if (is_receiver(s))
-        skua_channel_delete(s->mine);
+        skua_channel_destroy(s->mine);
 }
 
 static void test(struct state *s, enum kind kind, size_t bytes)
@@ -289,12 +289,12 @@ static void test_copied(struct state *s)
     skua_sync();
     fill(s, 0);
     skua_channel_put(s->out);
-    if (skua_near(after()))
+    if (skua_shares_memory(after()))
         CHECK(skua_channel_put_test(s->out));
     CHECK(skua_run_until(has_heard, &heard));
     skua_sync();
     skua_channel_close(s->out);
-    skua_channel_delete(s->mine);
+    skua_channel_destroy(s->mine);
 }
 
 static void start(int argc, char **argv)
@@ -322,7 +322,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         rounds = (uint32_t)atoi(argv[1]);
-    value_handler = skua_register("value", on_value);
+    value_handler = skua_handler_register("value", on_value);
     state_key     = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

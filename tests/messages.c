@@ -201,10 +201,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    trip_handler  = skua_register("trip", on_trip);
-    keep_handler  = skua_register("keep", on_keep);
-    step_handler  = skua_register("step", on_step);
-    order_handler = skua_register("order", on_order);
+    trip_handler  = skua_handler_register("trip", on_trip);
+    keep_handler  = skua_handler_register("keep", on_keep);
+    step_handler  = skua_handler_register("step", on_step);
+    order_handler = skua_handler_register("order", on_order);
     kept_key      = skua_pe_data_register(sizeof(struct kept));
     return skua_main(argc, argv, start);
 }

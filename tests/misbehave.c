@@ -4,7 +4,7 @@
  * for skuarun.sh, hosts.sh and misuse.sh, which check how the job ends.
  */
 #include <signal.h>
-#include <skua/flow.h>
+#include <skua/skuac_flow.h>
 #include <skua/skua.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -181,7 +181,7 @@ static void forgot_seed(void)
 
 static void forgot_array(void)
 {
-    skua_array1(forgotten_class, 5, NULL, 0);
+    skua_array_create1(forgotten_class, 5, NULL, 0);
 }
 
 static void forgot_stream(void)
@@ -206,19 +206,19 @@ static void done_call_nothing(void)
 
 static void register_nothing(void)
 {
-    skua_register("no function", NULL);
+    skua_handler_register("no function", NULL);
 }
 
 static void late_register(void)
 {
-    skua_register("too late", on_nothing);
+    skua_handler_register("too late", on_nothing);
 }
 
 static void late_readonly(void)
 {
     static int variable;
 
-    skua_readonly("too late", &variable, sizeof variable);
+    skua_readonly_register("too late", &variable, sizeof variable);
 }
 
 static void consume_too_much(void)
@@ -340,7 +340,7 @@ static void on_poke(void *self, const void *data, size_t bytes)
 static void on_end(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 static void on_go(void *self, const void *data, size_t bytes)
@@ -387,7 +387,7 @@ static void pup_thing(skua_pup *p, void *self)
 
 static skua_collection things(int n)
 {
-    return skua_array1(thing_class, n, NULL, 0);
+    return skua_array_create1(thing_class, n, NULL, 0);
 }
 
 static void poke(skua_ref ref)
@@ -407,7 +407,7 @@ static void poke_deleted_chare(void)
 {
     skua_ref ref = skua_chare_create(thing_class, 0, NULL, 0);
 
-    skua_delete_ref(ref);
+    skua_object_destroy_ref(ref);
     poke(ref);
 }
 
@@ -450,7 +450,7 @@ static void array_negative(void)
 
 static void array_negative3(void)
 {
-    skua_array3(thing_class, 2, -1, 3, NULL, 0);
+    skua_array_create3(thing_class, 2, -1, 3, NULL, 0);
 }
 
 static void poke_wrong_dims(void)
@@ -497,7 +497,7 @@ static void poke_deleted_array(void)
 {
     skua_collection all = things(20);
 
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
     skua_poll(SIZE_MAX);
     skua_invoke_all(all, poke_entry, NULL, 0);
 }
@@ -554,7 +554,7 @@ static void migrate_member(void)
 
 static void delete_member(void)
 {
-    skua_delete_ref(skua_member(skua_group_create(thing_class, NULL, 0), skua_pe()));
+    skua_object_destroy_ref(skua_member(skua_group_create(thing_class, NULL, 0), skua_pe()));
 }
 
 static void go(int how)
@@ -628,23 +628,23 @@ static void register_things(void)
 static skua_class flowing_class;
 static skua_entry flow_entry;
 
-static void never_go(skua_strand *strand)
+static void never_go(skuac_frame *frame)
 {
-    skua_flow_end(strand);
+    skuac_flow_end(frame);
 }
 
-static const skua_strand_type never_type = {"flowing.never", sizeof(skua_strand), 0, 0, never_go};
-static const skua_strand_type *const flowing_types[] = {&never_type};
+static const skuac_frame_type never_type = {"flowing.never", sizeof(skuac_frame), 0, 0, never_go};
+static const skuac_frame_type *const flowing_types[] = {&never_type};
 static const char *const             flowing_names[] = {"a"};
-static const skua_flow_class flowing_flow = {"flowing", 16, 1, 1, flowing_types, flowing_names};
+static const skuac_flow_class flowing_flow = {"flowing", 16, 1, 1, flowing_types, flowing_names};
 
 enum { FORGED_WORDS = 16 };
 
 static uint64_t forged[][FORGED_WORDS] = {
-    {0, UINT64_C(1) << 40},                        /* too many strands */
-    {0, 1, 7},                                     /* a strand of an unknown type */
-    {0, 1, 0, UINT64_C(1) << 32},                  /* a waiting strand without waits */
-    {0, 1, 0, 3},                                  /* a strand with an unknown parent */
+    {0, UINT64_C(1) << 40},                        /* too many frames */
+    {0, 1, 7},                                     /* a frame of an unknown type */
+    {0, 1, 0, UINT64_C(1) << 32},                  /* a waiting frame without waits */
+    {0, 1, 0, 3},                                  /* a frame with an unknown parent */
     {0, 0, 1, UINT64_C(1) << 40, 0, ~UINT64_C(0)}, /* a message that is too long */
     {0, 0, 1},                                     /* a missing message */
 };
@@ -655,7 +655,7 @@ static void pup_flowing(skua_pup *p, void *self)
 
     skua_pup_value(p, which);
     if (skua_pup_unpacking(p))
-        skua_flow_pup(&flowing_flow, p, self);
+        skuac_flow_pup(&flowing_flow, p, self);
     else
         skua_pup_bytes(p, forged[*which], sizeof forged[*which]);
 }
@@ -669,16 +669,16 @@ static void on_flow(void *self, const void *data, size_t bytes)
 
 static void forge(int which)
 {
-    skua_invoke_copy(skua_element1(skua_array1(flowing_class, 20, NULL, 0), 19), flow_entry, &which,
-                     sizeof which);
+    skua_invoke_copy(skua_element1(skua_array_create1(flowing_class, 20, NULL, 0), 19), flow_entry,
+                     &which, sizeof which);
 }
 
-static void many_strands(void)
+static void many_frames(void)
 {
     forge(0);
 }
 
-static void strange_strand(void)
+static void strange_frame(void)
 {
     forge(1);
 }
@@ -718,8 +718,8 @@ static void fill_arena(void)
     int n = 0;
 
     while (n < 1000000) {
-        skua_msg     *msg;
-        skua_status_t status = skua_msg_try_alloc(1000000, &msg);
+        skua_msg   *msg;
+        skua_status status = skua_msg_try_alloc(1000000, &msg);
         if (status != SKUA_OK) {
             printf("%s after %d messages\n", skua_status_str(status), n);
             skua_exit(n > 10 ? 0 : 1);
@@ -752,7 +752,7 @@ static __attribute__((noinline)) void put_beyond(void)
     skua_region region;
     char        byte = 1;
 
-    skua_region_alloc(64, &region);
+    skua_region_create_local(64, &region);
     printf("got %s\n", skua_status_str(skua_put(skua_at(region, skua_pe(), 64), &byte, 1)));
     skua_exit(0);
 }
@@ -784,13 +784,13 @@ static struct giving four_of_ten(skua_collection *ten)
 {
     skua_range range = {.dims = 1, .lower = {2}, .upper = {6}};
 
-    *ten = skua_array1(cell_class, 10, NULL, 0);
-    return (struct giving){skua_section_range(*ten, &range, NULL), 0};
+    *ten = skua_array_create1(cell_class, 10, NULL, 0);
+    return (struct giving){skua_section_create_range(*ten, &range, NULL), 0};
 }
 
 static void section_twice(void)
 {
-    skua_collection ten     = skua_array1(cell_class, 10, NULL, 0);
+    skua_collection ten     = skua_array_create1(cell_class, 10, NULL, 0);
     skua_index      index[] = {skua_index1(3), skua_index1(8), skua_index1(3)};
 
     skua_section_create(ten, index, 3);
@@ -798,7 +798,7 @@ static void section_twice(void)
 
 static void section_dims(void)
 {
-    skua_collection ten   = skua_array1(cell_class, 10, NULL, 0);
+    skua_collection ten   = skua_array_create1(cell_class, 10, NULL, 0);
     skua_index      index = skua_index2(3, 4);
 
     skua_section_create(ten, &index, 1);
@@ -806,7 +806,7 @@ static void section_dims(void)
 
 static void section_beyond(void)
 {
-    skua_collection ten   = skua_array1(cell_class, 10, NULL, 0);
+    skua_collection ten   = skua_array_create1(cell_class, 10, NULL, 0);
     skua_index      index = skua_index1(99);
 
     skua_section_create(ten, &index, 1);
@@ -834,7 +834,7 @@ static void section_deleted(void)
     skua_collection ten;
     struct giving   giving = four_of_ten(&ten);
 
-    skua_section_delete(giving.section);
+    skua_section_destroy(giving.section);
     skua_section_invoke(giving.section, give_entry, &giving, sizeof giving);
 }
 
@@ -843,14 +843,14 @@ static void section_given_late(void)
     skua_collection ten;
     struct giving   giving = four_of_ten(&ten);
 
-    skua_section_delete(giving.section);
+    skua_section_destroy(giving.section);
     skua_poll(100);
     skua_invoke_copy(skua_element1(ten, 5), give_entry, &giving, sizeof giving);
 }
 
 static void section_unknown(void)
 {
-    skua_section_delete((skua_section){(uint64_t)skua_pe() << 32 | 7});
+    skua_section_destroy((skua_section){(uint64_t)skua_pe() << 32 | 7});
 }
 
 /* ---- others ------------------------------------------------------------------ */
@@ -971,7 +971,7 @@ static void on_put(void *self, const void *data, size_t bytes)
 static void on_delete(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 static void contribute_last(void *self)
@@ -982,7 +982,7 @@ static void contribute_last(void *self)
 static void die_at_once(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 static void register_classes(void)
@@ -1043,12 +1043,13 @@ static void insert_elsewhere(void)
 
 static void answer_to_nobody(void)
 {
-    skua_done_invoke(skua_element1(skua_array1(box_class, 10, NULL, 0), 1), box_ask);
+    skua_done_invoke(skua_element1(skua_array_create1(box_class, 10, NULL, 0), 1), box_ask);
 }
 
 static void contribute_at_end(void)
 {
-    skua_invoke_copy(skua_element1(skua_array1(bag_class, 10, NULL, 0), 7), bag_put, NULL, 0);
+    skua_invoke_copy(skua_element1(skua_array_create1(bag_class, 10, NULL, 0), 7), bag_put, NULL,
+                     0);
 }
 
 /* ---- channels: PE 0 receives, the last one sends ------------------------------------ */
@@ -1102,7 +1103,7 @@ static void free_buffer(void)
 
 static void delete_channel(void)
 {
-    skua_channel_delete(channel);
+    skua_channel_destroy(channel);
     tell_seen(NULL);
 }
 
@@ -1353,8 +1354,8 @@ static const struct {
     {"unpack-more", unpack_more, NULL},
     {"move-fixed", move_fixed, NULL},
     {"move-partly", move_partly, NULL},
-    {"flow-strands", many_strands, NULL},
-    {"flow-strand", strange_strand, NULL},
+    {"flow-frames", many_frames, NULL},
+    {"flow-frame", strange_frame, NULL},
     {"flow-waits", strange_waits, NULL},
     {"flow-parent", strange_parent, NULL},
     {"flow-message", long_message, NULL},
@@ -1443,15 +1444,15 @@ static void write_late(int argc, char **argv)
 
     (void)argc, (void)argv;
     early = 1;
-    skua_after(1e-3, skua_done_future(&future));
+    skua_timer_after(1e-3, skua_done_future(&future));
     skua_future_wait(&future, NULL);
     late = 1;
 }
 
 static int run_program(int argc, char **argv)
 {
-    skua_readonly("early", &early, sizeof early);
-    skua_readonly("late", &late, sizeof late);
+    skua_readonly_register("early", &early, sizeof early);
+    skua_readonly_register("late", &late, sizeof late);
     return skua_program(argc, argv, write_late);
 }
 
@@ -1460,16 +1461,16 @@ int main(int argc, char **argv)
     if (getenv("SAY_NONSENSE"))
         say_nonsense(getenv("SAY_NONSENSE"));
     if (getenv("ON_ERROR"))
-        skua_on_error(on_error, getenv("ON_ERROR"));
-    nothing         = skua_register("nothing", on_large);
-    channel_handler = skua_register("channel", on_channel);
-    seen_handler    = skua_register("seen", on_seen);
+        skua_error_set_callback(on_error, getenv("ON_ERROR"));
+    nothing         = skua_handler_register("nothing", on_large);
+    channel_handler = skua_handler_register("channel", on_channel);
+    seen_handler    = skua_handler_register("seen", on_seen);
     register_cell();
     register_things();
     register_flowing();
     register_classes();
     if (chosen_by("ODD_ONE"))
-        skua_register("odd", on_nothing);
+        skua_handler_register("odd", on_nothing);
     if (chosen_by("PLACE_TAKEN"))
         mmap((void *)0x300000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0);

@@ -112,7 +112,7 @@ static void send_round(const struct ski_driver *driver, struct ski_port *port)
     int              next  = (job.rank + 1) % job.size;
     size_t           bytes = driver->address(port, address);
     struct ski_peer *peer;
-    skua_status_t    status;
+    skua_status      status;
 
     CHECK(mpi->put("address", address, bytes) == SKUA_OK && mpi->barrier() == SKUA_OK);
     bytes = sizeof address;

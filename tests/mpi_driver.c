@@ -142,7 +142,7 @@ static char *why(void)
 static struct ski_net net = {
     .interfaces = "auto", .port_range = "any", .peer_timeout = 10, .log = say, .last_error = why};
 
-static skua_status_t start(int ports)
+static skua_status start(int ports)
 {
     const char *n = getenv("OMPI_COMM_WORLD_SIZE"), *me = getenv("OMPI_COMM_WORLD_RANK");
 
@@ -191,7 +191,7 @@ static void close_ends(struct end *ends, int n)
 /* Sends, and progresses while the driver has no room. */
 static void post(struct end *end, int pe, void *packet, size_t bytes)
 {
-    skua_status_t status;
+    skua_status status;
 
     end->pending++; /* sent() may be called before */
     while ((status = driver->send(end->peer[pe], packet, bytes)) == SKUA_ERR_AGAIN)

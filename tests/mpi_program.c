@@ -124,10 +124,10 @@ int main(int argc, char **argv)
     const char *mode = argc > 1 ? argv[1] : "";
     int         code;
 
-    token_handler = skua_register("token", on_token);
-    meet_handler  = skua_register("meet", on_meet);
-    look_handler  = skua_register("look", on_look);
-    met_handler   = skua_register("met", on_met);
+    token_handler = skua_handler_register("token", on_token);
+    meet_handler  = skua_handler_register("meet", on_meet);
+    look_handler  = skua_handler_register("look", on_look);
+    met_handler   = skua_handler_register("met", on_met);
     if (strcmp(mode, "mpi-first") == 0 || strcmp(mode, "single") == 0) {
         begin_mpi(strcmp(mode, "single") == 0 ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE);
         collective("before");

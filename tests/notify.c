@@ -101,7 +101,7 @@ static void pause_for(double seconds)
 {
     skua_counter fired = SKUA_COUNTER_INIT;
 
-    skua_after(seconds, skua_done_count(&fired));
+    skua_timer_after(seconds, skua_done_count(&fired));
     CHECK(skua_counter_wait(&fired, 1));
 }
 
@@ -116,15 +116,15 @@ static uint64_t ring_value(int pe, int lane, int round)
  * each round begins at zero. */
 static void pass_block(int lane, int round, bool blocking)
 {
-    int          next = (skua_pe() + 1) % skua_pes();
-    int          last = (skua_pe() + skua_pes() - 1) % skua_pes();
-    struct lane *mine = &self()->mine->lane[lane];
-    struct block block;
-    skua_handle  handle = SKUA_HANDLE_INIT;
-    skua_ends    ends   = {.notify     = at(next, in_lane(lane, offsetof(struct lane, arrived))),
-                           .notify_add = 3,
-                           .handle     = &handle};
-    skua_gaddr   to     = at(next, in_lane(lane, offsetof(struct lane, block)));
+    int             next = (skua_pe() + 1) % skua_pes();
+    int             last = (skua_pe() + skua_pes() - 1) % skua_pes();
+    struct lane    *mine = &self()->mine->lane[lane];
+    struct block    block;
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params ends   = {.notify     = at(next, in_lane(lane, offsetof(struct lane, arrived))),
+                              .notify_add = 3,
+                              .handle     = &handle};
+    skua_gaddr      to     = at(next, in_lane(lane, offsetof(struct lane, block)));
 
     fill(&block, ring_value(skua_pe(), lane, round));
     if (blocking) {
@@ -202,8 +202,8 @@ static void test_asleep(void)
 
 static void put_to_all(int round)
 {
-    struct block block;
-    skua_ends    ends = {.order = (skua_order)below(4)};
+    struct block    block;
+    skua_rma_params ends = {.order = (skua_order)below(4)};
 
     fill(&block, (uint64_t)(skua_pe() * 1000000 + round));
     for (int pe = 0; pe < skua_pes(); pe++) {
@@ -238,14 +238,14 @@ static void test_sync(void)
 /* Other processes cannot increment such a counter directly. */
 static void test_registered(void)
 {
-    struct lane *lane = calloc(1, sizeof *lane);
-    int          next = (skua_pe() + 1) % skua_pes();
-    int          last = (skua_pe() + skua_pes() - 1) % skua_pes();
-    skua_region  there;
-    skua_ends    ends = {.order = SKUA_ORDER_PARTIAL};
-    struct block block;
+    struct lane    *lane = calloc(1, sizeof *lane);
+    int             next = (skua_pe() + 1) % skua_pes();
+    int             last = (skua_pe() + skua_pes() - 1) % skua_pes();
+    skua_region     there;
+    skua_rma_params ends = {.order = SKUA_ORDER_PARTIAL};
+    struct block    block;
 
-    CHECK(skua_region_register(lane, sizeof *lane, &self()->mine->registered) == SKUA_OK);
+    CHECK(skua_region_create_from(lane, sizeof *lane, &self()->mine->registered) == SKUA_OK);
     skua_sync();
     CHECK(skua_get(&there, AT(next, registered), sizeof there) == SKUA_OK);
     ends.notify = skua_at(there, next, offsetof(struct lane, arrived));
@@ -259,7 +259,7 @@ static void test_registered(void)
         skua_notify_take(&lane->arrived, 3);
         skua_sync();
     }
-    CHECK(skua_region_free(self()->mine->registered) == SKUA_OK);
+    CHECK(skua_region_destroy(self()->mine->registered) == SKUA_OK);
     free(lane);
     skua_sync();
 }
@@ -365,12 +365,12 @@ static void wait_for_signals(int n)
 
 static void signalling_put(int pe, int size)
 {
-    struct signal s    = make_signal(skua_pe(), size);
-    skua_ends     ends = {.order        = (skua_order)below(4),
-                          .signal       = on_put,
-                          .signal_data  = &s,
-                          .signal_bytes = signal_sizes[size]};
-    struct block  block;
+    struct signal   s    = make_signal(skua_pe(), size);
+    skua_rma_params ends = {.order        = (skua_order)below(4),
+                            .signal       = on_put,
+                            .signal_data  = &s,
+                            .signal_bytes = signal_sizes[size]};
+    struct block    block;
 
     fill(&block, signal_value(skua_pe(), size));
     CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
@@ -389,10 +389,10 @@ static void test_signalling_put(void)
 
 static void signalling_get(int pe, int size)
 {
-    struct signal s      = make_signal(skua_pe(), size);
-    skua_handle   handle = SKUA_HANDLE_INIT;
-    skua_ends     ends   = {
-              .handle = &handle, .signal = on_get, .signal_data = &s, .signal_bytes = signal_sizes[size]};
+    struct signal   s      = make_signal(skua_pe(), size);
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params ends   = {
+          .handle = &handle, .signal = on_get, .signal_data = &s, .signal_bytes = signal_sizes[size]};
     struct block block = {{0}};
 
     CHECK(skua_get_nb(&block, AT(pe, from[skua_pe()]), sizeof block, &ends) >= SKUA_OK);
@@ -416,19 +416,19 @@ static void test_signalling_get(void)
 /* One put with all kinds of completion. */
 static void put_with_all(int pe, int round)
 {
-    struct signal s      = make_signal(skua_pe(), round % SIZES);
-    skua_handle   handle = SKUA_HANDLE_INIT;
-    skua_counter  local = SKUA_COUNTER_INIT, remote = SKUA_COUNTER_INIT;
-    skua_ends     ends = {.order        = (skua_order)below(4),
-                          .handle       = &handle,
-                          .local        = skua_done_count(&local),
-                          .remote       = skua_done_count(&remote),
-                          .notify       = AT(pe, all),
-                          .notify_add   = 5,
-                          .signal       = on_put,
-                          .signal_data  = &s,
-                          .signal_bytes = signal_sizes[round % SIZES]};
-    struct block  block;
+    struct signal   s      = make_signal(skua_pe(), round % SIZES);
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_counter    local = SKUA_COUNTER_INIT, remote = SKUA_COUNTER_INIT;
+    skua_rma_params ends = {.order        = (skua_order)below(4),
+                            .handle       = &handle,
+                            .local        = skua_done_count(&local),
+                            .remote       = skua_done_count(&remote),
+                            .notify       = AT(pe, all),
+                            .notify_add   = 5,
+                            .signal       = on_put,
+                            .signal_data  = &s,
+                            .signal_bytes = signal_sizes[round % SIZES]};
+    struct block    block;
 
     fill(&block, signal_value(skua_pe(), round % SIZES));
     CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
@@ -483,10 +483,10 @@ static void *put_from_outside(void *arg)
         skua_gaddr to =
             skua_at(o->region, pe,
                     offsetof(struct shared, from_outside) + (size_t)o->process * sizeof block);
-        skua_ends ends = {.notify       = notify,
-                          .signal       = on_outside,
-                          .signal_data  = told,
-                          .signal_bytes = sizeof told};
+        skua_rma_params ends = {.notify       = notify,
+                                .signal       = on_outside,
+                                .signal_data  = told,
+                                .signal_bytes = sizeof told};
 
         fill(&block, told[1]);
         CHECK(skua_put_nb(to, &block, sizeof block, &ends) == SKUA_OK);
@@ -563,7 +563,7 @@ static void do_later(const void *args, size_t bytes, skua_completion done)
     CHECK(bytes == sizeof kept->n);
     kept->done = done;
     memcpy(&kept->n, args, sizeof kept->n);
-    skua_after(1e-5 * (double)below(20), skua_done_call(answer_kept, kept));
+    skua_timer_after(1e-5 * (double)below(20), skua_done_call(answer_kept, kept));
 }
 
 /* Delegates the answer to the next PE, n times. */
@@ -735,7 +735,7 @@ static void start(int argc, char **argv)
     CHECK(skua_pes() <= PES);
     s->random = seed + (uint64_t)skua_pe();
     CHECK(skua_region_create(sizeof(struct shared), &s->region) == SKUA_OK);
-    s->mine = skua_region_mine(s->region);
+    s->mine = skua_region_local(s->region);
     memset(s->mine, 0, sizeof *s->mine);
     skua_sync();
     test_ring();
@@ -750,7 +750,7 @@ static void start(int argc, char **argv)
     test_calls();
     test_storm();
     test_two_wait();
-    CHECK(skua_region_free(s->region) == SKUA_OK);
+    CHECK(skua_region_destroy(s->region) == SKUA_OK);
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);
@@ -763,10 +763,10 @@ int main(int argc, char **argv)
     if (argc > 2)
         syncs = atoi(argv[2]);
     seed       = tap_seed();
-    on_put     = skua_register("put signalled", put_signalled);
-    on_get     = skua_register("get signalled", get_signalled);
-    on_outside = skua_register("outside signalled", outside_signalled);
-    on_answer  = skua_register("answer", answered);
+    on_put     = skua_handler_register("put signalled", put_signalled);
+    on_get     = skua_handler_register("get signalled", get_signalled);
+    on_outside = skua_handler_register("outside signalled", outside_signalled);
+    on_answer  = skua_handler_register("answer", answered);
     square     = skua_function_register("square", do_square);
     enlarge    = skua_function_register("enlarge", do_enlarge);
     later      = skua_function_register("later", do_later);

@@ -183,7 +183,7 @@ static void test_dims(void)
             expected += i;
         }
         CHECK(total(all) == expected);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -215,7 +215,7 @@ static void test_maps(void)
         CHECK(total(all) == expected);
         if (kind == last_first)
             CHECK(skua_home(skua_element2(all, 5, 3)) == 3 % skua_pes());
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -242,7 +242,7 @@ static void test_bytes(void)
     }
     skua_array_close(all);
     CHECK(total(all) == expected);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 static void test_on_demand(void)
@@ -257,7 +257,7 @@ static void test_on_demand(void)
         expected += i;
     }
     CHECK(total(all) == expected);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* An element that migrates in its constructor: the message that created it follows. */
@@ -290,7 +290,7 @@ static void test_runaways(void)
         skua_invoke_reply(ref, where_entry, NULL, 0, skua_done_future(&future));
         CHECK(wait_for(&future) == (skua_home(ref) + 1) % skua_pes());
     }
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- groups and single objects ---------------------------------------------------------- */
@@ -307,11 +307,11 @@ static void test_groups(void)
     for (int i = 0; i < skua_processes(); i++)
         add(skua_member(process, i), 10);
     CHECK(total(process) == 10 * (int64_t)skua_processes());
-    CHECK(skua_object_here(skua_member(group, 0)) != NULL);
-    CHECK(((struct cell *)skua_object_here(skua_member(process, 0)))->sum == 10);
-    CHECK(skua_pes() == 1 || !skua_object_here(skua_member(group, 1)));
-    skua_collection_delete(group);
-    skua_collection_delete(process);
+    CHECK(skua_object_local(skua_member(group, 0)) != NULL);
+    CHECK(((struct cell *)skua_object_local(skua_member(process, 0)))->sum == 10);
+    CHECK(skua_pes() == 1 || !skua_object_local(skua_member(group, 1)));
+    skua_collection_destroy(group);
+    skua_collection_destroy(process);
 }
 
 static void test_chares(void)
@@ -326,14 +326,14 @@ static void test_chares(void)
     for (int i = 0; i < 50; i++)
         CHECK(ask(ref[i]) == i);
     for (int i = 0; i < 50; i++)
-        skua_delete_ref(ref[i]);
+        skua_object_destroy_ref(ref[i]);
 }
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
 static void test_entries(void)
 {
-    skua_collection all    = skua_array1(cell_class, 20, &seven, sizeof seven);
+    skua_collection all    = skua_array_create1(cell_class, 20, &seven, sizeof seven);
     skua_future     future = SKUA_FUTURE_INIT;
     size_t          bytes;
 
@@ -357,14 +357,14 @@ static void test_entries(void)
     skua_invoke_reply(skua_element1(all, 3), ask_entry, NULL, 0, skua_done_future(&future));
     CHECK(skua_future_wait(&future, &bytes) && bytes == 0);
     skua_future_clear(&future);
-    CHECK(inlined == 0 && skua_object_here(skua_element1(all, 0)));
+    CHECK(inlined == 0 && skua_object_local(skua_element1(all, 0)));
     skua_invoke_copy(skua_element1(all, 0), inline_entry, NULL, 0);
     CHECK(inlined == 1);
     skua_invoke_copy(skua_element1(all, 0), urgent_entry, NULL, 0);
     CHECK(inlined == 1);
     skua_poll(1);
     CHECK(inlined == 2);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- broadcasts and reductions ------------------------------------------------------------ */
@@ -536,19 +536,19 @@ static void on_truth(void *self, const void *data, size_t bytes)
 static void test_truths(void)
 {
     for (int n = 1; n <= 8; n += 7) {
-        skua_collection all    = skua_array1(cell_class, n, &seven, sizeof seven);
+        skua_collection all    = skua_array_create1(cell_class, n, &seven, sizeof seven);
         skua_future     future = SKUA_FUTURE_INIT;
         skua_completion done   = skua_done_future(&future);
 
         skua_invoke_all(all, truth_entry, &done, sizeof done);
         CHECK(wait_for(&future) == 1);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
 static void test_reductions(void)
 {
-    skua_collection all = skua_array1(cell_class, 30, &seven, sizeof seven);
+    skua_collection all = skua_array_create1(cell_class, 30, &seven, sizeof seven);
 
     result_value = 30 * 29 / 2;
     skua_invoke_all(all, many_entry, NULL, 0);
@@ -562,7 +562,7 @@ static void test_reductions(void)
     skua_invoke_all(all, spread_entry, NULL, 0);
     while (total(all) != 30 * 30)
         ;
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- migration ------------------------------------------------------------------------------- */
@@ -578,7 +578,7 @@ static void on_move(void *self, const void *data, size_t bytes)
 
 static void test_moves(void)
 {
-    skua_collection all      = skua_array1(cell_class, 40, &seven, sizeof seven);
+    skua_collection all      = skua_array_create1(cell_class, 40, &seven, sizeof seven);
     int64_t         expected = 0;
 
     for (int round = 0; round < 20; round++) {
@@ -600,13 +600,13 @@ static void test_moves(void)
         while (ask(skua_element1(all, i)) != 20 * 3 + 120 * (20 * 21 / 2))
             ;
     CHECK(total(all) == 40 * (20 * 3 + 120 * (20 * 21 / 2)));
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 static void on_leave(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -663,6 +663,6 @@ int main(int argc, char **argv)
 {
     register_class();
     last_first     = skua_map_register("last dimension", map_last);
-    result_handler = skua_register("result", on_result);
+    result_handler = skua_handler_register("result", on_result);
     return skua_main(argc, argv, start);
 }

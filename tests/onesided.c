@@ -62,24 +62,24 @@ struct piece {
 };
 
 struct operation {
-    enum verb     verb;
-    enum shape    shape;
-    int           pe, kind;
-    size_t        unit; /* of an element */
-    skua_update   update;
-    char          scale[16];
-    skua_strided  strided;
-    size_t        strided_at; /* offset in the slice */
-    struct piece  piece[64];
-    size_t        pieces;
-    skua_segment  segment[64];
-    ptrdiff_t     local_at[64], remote_at[64];
-    skua_indexed  indexed;
-    bool          blocking;
-    skua_ends     ends;
-    skua_handle   handle;
-    skua_counter  local, remote;
-    unsigned char buffer[SLICE];
+    enum verb       verb;
+    enum shape      shape;
+    int             pe, kind;
+    size_t          unit; /* of an element */
+    skua_update     update;
+    char            scale[16];
+    skua_strided    strided;
+    size_t          strided_at; /* offset in the slice */
+    struct piece    piece[64];
+    size_t          pieces;
+    skua_segment    segment[64];
+    ptrdiff_t       local_at[64], remote_at[64];
+    skua_indexed    indexed;
+    bool            blocking;
+    skua_rma_params ends;
+    skua_handle     handle;
+    skua_counter    local, remote;
+    unsigned char   buffer[SLICE];
 };
 
 static const struct {
@@ -194,7 +194,7 @@ static void choose_shape(struct operation *o)
 
 static void choose_ends(struct operation *o)
 {
-    o->ends     = (skua_ends){.order = (skua_order)below(4)};
+    o->ends     = (skua_rma_params){.order = (skua_order)below(4)};
     o->blocking = below(2);
     if (below(2))
         o->ends.handle = &o->handle;
@@ -216,7 +216,7 @@ static skua_gaddr address(const struct operation *o, ptrdiff_t at)
 
 #define GO(verb_nb, verb_blocking) (o->blocking ? verb_blocking : verb_nb)
 
-static skua_status_t start_whole(struct operation *o)
+static skua_status start_whole(struct operation *o)
 {
     skua_gaddr at    = address(o, (ptrdiff_t)o->piece[0].remote);
     size_t     bytes = o->piece[0].bytes;
@@ -232,7 +232,7 @@ static skua_status_t start_whole(struct operation *o)
     }
 }
 
-static skua_status_t start_strided(struct operation *o)
+static skua_status start_strided(struct operation *o)
 {
     skua_gaddr    at = address(o, (ptrdiff_t)o->strided_at);
     skua_strided *s  = &o->strided;
@@ -250,7 +250,7 @@ static skua_status_t start_strided(struct operation *o)
     }
 }
 
-static skua_status_t start_vector(struct operation *o)
+static skua_status start_vector(struct operation *o)
 {
     skua_gaddr    at = address(o, 64);
     skua_segment *s  = o->segment;
@@ -265,7 +265,7 @@ static skua_status_t start_vector(struct operation *o)
     }
 }
 
-static skua_status_t start_indexed(struct operation *o)
+static skua_status start_indexed(struct operation *o)
 {
     skua_gaddr    at = address(o, 64);
     skua_indexed *x  = &o->indexed;
@@ -389,11 +389,11 @@ static void clear_if_floating(struct operation *o)
     memset(model_of(o->pe, o->kind), 0, SLICE);
 }
 
-static void wait_for_end(struct operation *o, skua_status_t status)
+static void wait_for_end(struct operation *o, skua_status status)
 {
     CHECK(status == SKUA_OK || (status == SKUA_PENDING && !o->blocking));
     if (o->blocking) {
-        skua_fence(o->pe); /* it may not be complete yet */
+        skua_flush(o->pe); /* it may not be complete yet */
         return;
     }
     if (o->ends.handle)
@@ -403,9 +403,9 @@ static void wait_for_end(struct operation *o, skua_status_t status)
     if (o->ends.remote.kind)
         CHECK(skua_counter_wait(&o->remote, 1));
     switch (below(3)) {
-    case 0: skua_fence(o->pe); break;
-    case 1: skua_fence_all(); break;
-    default: skua_fence_region(address(o, 0).region);
+    case 0: skua_flush(o->pe); break;
+    case 1: skua_flush_all(); break;
+    default: skua_flush_region(address(o, 0).region);
     }
     CHECK(o->handle.pending == 0 && o->local.value <= 1 && o->remote.value <= 1);
 }
@@ -423,8 +423,8 @@ static void compare(int pe, int kind)
 
 static void one_operation(struct operation *o)
 {
-    static skua_status_t (*const start[SHAPES])(struct operation *) = {start_whole, start_strided,
-                                                                       start_vector, start_indexed};
+    static skua_status (*const start[SHAPES])(struct operation *) = {start_whole, start_strided,
+                                                                     start_vector, start_indexed};
 
     memset(o, 0, sizeof *o);
     o->verb  = (enum verb)below(3);
@@ -469,11 +469,11 @@ static void make_regions(void)
 
     s->memory = calloc(1, bytes);
     CHECK(skua_region_create(bytes, &s->mine.region[SYMMETRIC]) == SKUA_OK);
-    CHECK(skua_region_alloc(bytes, &s->mine.region[ALLOCATED]) == SKUA_OK);
-    CHECK(skua_region_register(s->memory, bytes, &s->mine.region[REGISTERED]) == SKUA_OK);
+    CHECK(skua_region_create_local(bytes, &s->mine.region[ALLOCATED]) == SKUA_OK);
+    CHECK(skua_region_create_from(s->memory, bytes, &s->mine.region[REGISTERED]) == SKUA_OK);
     for (int kind = 0; kind < KINDS; kind++) {
         CHECK(skua_region_size(s->mine.region[kind]) == bytes);
-        memset(skua_region_mine(s->mine.region[kind]), 0, bytes);
+        memset(skua_region_local(s->mine.region[kind]), 0, bytes);
     }
     for (int pe = 0; pe < skua_pes(); pe++)
         skua_send_copy(pe, tell, &s->mine, sizeof s->mine);
@@ -503,7 +503,7 @@ static void start(int argc, char **argv)
     compare_all();
     skua_sync();
     for (int kind = 0; kind < KINDS; kind++)
-        CHECK(skua_region_free(s->mine.region[kind]) == SKUA_OK);
+        CHECK(skua_region_destroy(s->mine.region[kind]) == SKUA_OK);
     free(o);
     free(s->model);
     free(s->memory);
@@ -517,7 +517,7 @@ int main(int argc, char **argv)
     if (argc > 1)
         operations = strtoul(argv[1], NULL, 10);
     seed      = tap_seed();
-    tell      = skua_register("tell", on_tell);
+    tell      = skua_handler_register("tell", on_tell);
     state_key = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -95,8 +95,8 @@ int main(int argc, char **argv)
 
     (void)argc;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    item_handler = skua_register("item", on_item);
-    done_handler = skua_register("done", on_done);
+    item_handler = skua_handler_register("item", on_item);
+    done_handler = skua_handler_register("done", on_done);
     seen_key     = skua_pe_data_register(sizeof(struct seen));
     return skua_main(2, args, start);
 }

@@ -3,8 +3,8 @@
  * ownership.c - misuses a message on the last PE in the way that its argument names, for
  * ownership.sh, which checks the error that ends the job.
  */
-#include <skua/flow.h>
-#include <skua/interface.h>
+#include <skua/skuac_flow.h>
+#include <skua/skuac_marshal.h>
 #include <skua/skua.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,25 +185,25 @@ static void free_data(void)
 
 static void when_freed(void)
 {
-    skua_arrival arrival = skua_arrival_of(made(100));
+    skuac_arrival arrival = skua_arrival_of(made(100));
 
     skua_msg_free(arrival.msg);
-    skua_flow_drop(&arrival);
+    skuac_flow_drop(&arrival);
 }
 
 static void when_sent(void)
 {
-    skua_arrival arrival = skua_arrival_of(made(100));
+    skuac_arrival arrival = skua_arrival_of(made(100));
 
     skua_send(0, take_handler, arrival.msg);
-    skua_flow_drop(&arrival);
+    skuac_flow_drop(&arrival);
 }
 
 static void when_kept(void)
 {
-    skua_arrival arrival = skua_arrival_of(mine = made(100));
+    skuac_arrival arrival = skua_arrival_of(mine = made(100));
 
-    skua_flow_drop(&arrival);
+    skuac_flow_drop(&arrival);
     skua_send(0, take_handler, mine);
 }
 
@@ -245,9 +245,9 @@ int main(int argc, char **argv)
 {
     skua_class_def box = {.name = "box", .bytes = 8};
 
-    take_handler = skua_register("take", on_take);
-    keep_handler = skua_register("keep", on_keep);
-    kept_handler = skua_register("kept", on_kept);
+    take_handler = skua_handler_register("take", on_take);
+    keep_handler = skua_handler_register("keep", on_keep);
+    kept_handler = skua_handler_register("kept", on_kept);
     box_class    = skua_class_register(&box);
     box_take     = skua_entry_register(box_class, "take", on_box, 0);
     return skua_main(argc, argv, start);

@@ -124,7 +124,7 @@ static void on_all_seen(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
     check_values();
-    CHECK(*(int64_t *)skua_region_mine(seen_region) == skua_pes());
+    CHECK(*(int64_t *)skua_region_local(seen_region) == skua_pes());
 }
 
 static skua_msg *place_to_count(void)
@@ -132,9 +132,9 @@ static skua_msg *place_to_count(void)
     skua_msg  *msg = skua_msg_alloc(sizeof(skua_gaddr));
     skua_gaddr counter;
 
-    CHECK(skua_region_alloc(8, &seen_region) == SKUA_OK);
-    *(int64_t *)skua_region_mine(seen_region) = 0;
-    counter                                   = skua_at(seen_region, 0, 0);
+    CHECK(skua_region_create_local(8, &seen_region) == SKUA_OK);
+    *(int64_t *)skua_region_local(seen_region) = 0;
+    counter                                    = skua_at(seen_region, 0, 0);
     memcpy(skua_msg_data(msg), &counter, sizeof counter);
     return msg;
 }
@@ -188,7 +188,7 @@ static void construct(void *self, const void *data, size_t bytes)
     if (bytes == 0)
         return; /* begin() waits for it */
     CHECK(bytes == 4 && memcmp(data, "main", 4) == 0);
-    CHECK(skua_object_here(skua_ref_of(self)) == self);
+    CHECK(skua_object_local(skua_ref_of(self)) == self);
     write_values();
     skua_invoke_copy(skua_ref_of(self), greet_entry, &one, sizeof one);
 }
@@ -209,11 +209,11 @@ static void on_call(void *self, const void *data, size_t bytes)
 
 static void create_main(void)
 {
-    skua_ref ref = skua_chare_create_here(main_class, "main", 4);
+    skua_ref ref = skua_chare_create_local(main_class, "main", 4);
 
     CHECK(one == 42);
     skua_invoke_now(ref, call_entry, NULL, 0); /* a call, not a message */
-    CHECK(called && skua_where(ref) == 0);
+    CHECK(called && skua_location(ref) == 0);
     skua_invoke_copy(ref, greet_entry, &one, sizeof one);
 }
 
@@ -227,7 +227,7 @@ static void begin(int argc, char **argv)
     send_all();
     skua_quiescence(skua_done_call(on_quiet, NULL));
     /* One-sided operations and the scheduler work meanwhile; no message is delivered. */
-    CHECK(skua_region_alloc(sizeof there, &region) == SKUA_OK);
+    CHECK(skua_region_create_local(sizeof there, &region) == SKUA_OK);
     CHECK(skua_put(skua_at(region, 0, 0), &there, sizeof there) == SKUA_OK);
     CHECK(skua_get(&here, skua_at(region, 0, 0), sizeof here) == SKUA_OK && here == 7);
     for (int i = 0; i < 1000; i++)
@@ -300,15 +300,15 @@ static void begin_waiting(int argc, char **argv)
 /* Independent modules have separate name spaces. */
 static void register_numbers(void)
 {
-    skua_readonly("numbers.one", &one, sizeof one);
-    skua_readonly("numbers.all", numbers, sizeof numbers);
-    skua_readonly("numbers.nothing", nothing, 0);
+    skua_readonly_register("numbers.one", &one, sizeof one);
+    skua_readonly_register("numbers.all", numbers, sizeof numbers);
+    skua_readonly_register("numbers.nothing", nothing, 0);
 }
 
 static void register_blocks(void)
 {
-    skua_readonly_block("blocks.all", &block, &block_bytes);
-    skua_readonly_block("blocks.nothing", &empty, &empty_bytes);
+    skua_readonly_block_register("blocks.all", &block, &block_bytes);
+    skua_readonly_block_register("blocks.nothing", &empty, &empty_bytes);
 }
 
 int main(int argc, char **argv)
@@ -318,11 +318,11 @@ int main(int argc, char **argv)
     bool waits = argc > 1 && strcmp(argv[1], "wait") == 0;
 
     variables         = argc < 2 || waits;
-    echo_handler      = skua_register("echo", on_echo);
-    seen_handler      = skua_register("seen", on_seen);
-    last_handler      = skua_register("last", on_last);
-    done_handler      = skua_register("done", on_done);
-    everybody_handler = skua_register("everybody", on_everybody);
+    echo_handler      = skua_handler_register("echo", on_echo);
+    seen_handler      = skua_handler_register("seen", on_seen);
+    last_handler      = skua_handler_register("last", on_last);
+    done_handler      = skua_handler_register("done", on_done);
+    everybody_handler = skua_handler_register("everybody", on_everybody);
     weighed_op        = skua_op_register("weighed", weighed);
     mine_key          = skua_pe_data_register(sizeof(struct mine));
     main_class        = skua_class_register(&(skua_class_def){"main", 8, construct, NULL, NULL});

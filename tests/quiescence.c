@@ -207,12 +207,12 @@ static void by_thread(struct work work)
 /* A put whose signal and whose completion are work items, on every path. */
 static void by_put(struct work work)
 {
-    size_t    bytes = (size_t)8 << any(9);
-    size_t    place = (size_t)skua_pe() % 15 * PLACE;
-    skua_ends ends  = {.remote       = then((struct work){work.program, 0}),
-                       .signal       = work_handler,
-                       .signal_data  = &work,
-                       .signal_bytes = sizeof work};
+    size_t          bytes = (size_t)8 << any(9);
+    size_t          place = (size_t)skua_pe() % 15 * PLACE;
+    skua_rma_params ends  = {.remote       = then((struct work){work.program, 0}),
+                             .signal       = work_handler,
+                             .signal_data  = &work,
+                             .signal_bytes = sizeof work};
 
     count_created(1);
     CHECK(skua_put_nb(skua_at(mine()->region, any_pe(), place), zeros, bytes, &ends) >= 0);
@@ -405,9 +405,9 @@ static void wait_for_quiet(void)
  * counted. */
 static void *put_from_outside(void *arg)
 {
-    _Atomic bool *over = arg;
-    static char   some[64];
-    skua_ends     ends = {.signal = nothing_handler}; /* a message without an answer */
+    _Atomic bool   *over = arg;
+    static char     some[64];
+    skua_rma_params ends = {.signal = nothing_handler}; /* a message without an answer */
 
     for (int i = 0; i < 20; i++)
         CHECK(skua_put_nb(skua_at(outside_region, i % outside_pes, 15 * PLACE), some, sizeof some,
@@ -435,12 +435,12 @@ static void start(int argc, char **argv)
 {
     mine()->seed = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 7919 + 1;
     CHECK(skua_region_create(PIECE, &mine()->region) == SKUA_OK);
-    memset((char *)skua_region_mine(mine()->region) + PIECE - 8, 0, 8);
+    memset((char *)skua_region_local(mine()->region) + PIECE - 8, 0, 8);
     wait_beside_a_thread();
     wait_for_quiet();
     /* The last word of PE 0's piece, which no put touches. */
     if (tap_all_near())
-        mine()->outstanding = skua_local(skua_at(mine()->region, 0, PIECE - 8));
+        mine()->outstanding = skua_gaddr_local(skua_at(mine()->region, 0, PIECE - 8));
     skua_sync();
     if (skua_pe() != 0)
         return;
@@ -454,13 +454,13 @@ int main(int argc, char **argv)
     char *args[] = {argv[0], seed, argc > 1 ? argv[1] : NULL, NULL};
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    work_handler    = skua_register("work", on_work);
-    nothing_handler = skua_register("nothing", on_nothing);
-    echo_handler    = skua_register("echo", on_echo);
-    ask_handler     = skua_register("ask", on_ask);
-    fired_handler   = skua_register("fired", on_fired);
-    close_handler   = skua_register("close", on_close);
-    report_handler  = skua_register("report", on_report);
+    work_handler    = skua_handler_register("work", on_work);
+    nothing_handler = skua_handler_register("nothing", on_nothing);
+    echo_handler    = skua_handler_register("echo", on_echo);
+    ask_handler     = skua_handler_register("ask", on_ask);
+    fired_handler   = skua_handler_register("fired", on_fired);
+    close_handler   = skua_handler_register("close", on_close);
+    report_handler  = skua_handler_register("report", on_report);
     mine_key        = skua_pe_data_register(sizeof(struct mine));
     return skua_main(argc > 1 ? 3 : 2, args, start);
 }

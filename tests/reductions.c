@@ -347,8 +347,8 @@ int main(int argc, char **argv)
     calls = argc > 1 ? atoi(argv[1]) : calls;
     split = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    step_handler = skua_register("step", on_step);
-    done_handler = skua_register("done", on_done);
+    step_handler = skua_handler_register("step", on_step);
+    done_handler = skua_handler_register("done", on_done);
     matrix_op    = skua_op_register("matrix product", multiply);
     driver_key   = skua_pe_data_register(sizeof(struct driver));
     return skua_main(2, args, start);

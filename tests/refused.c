@@ -37,17 +37,18 @@ static int last(void)
 
 static void call_wrongly(skua_region named, skua_region anonymous)
 {
-    double      x      = 1;
-    skua_ends   signal = {.signal = nothing_handler, .signal_data = &x, .signal_bytes = SIZE_MAX};
-    skua_region none   = {0};
+    double          x      = 1;
+    skua_rma_params signal = {
+        .signal = nothing_handler, .signal_data = &x, .signal_bytes = SIZE_MAX};
+    skua_region none = {0};
 
-    skua_fence(99);
-    skua_fence_region(none);
+    skua_flush(99);
+    skua_flush_region(none);
     CHECK(skua_put(skua_at(named, last(), 60), &x, 8) == SKUA_ERR_RANGE);
     CHECK(skua_get(&x, skua_at(anonymous, last(), 4000), 8) == SKUA_ERR_RANGE);
     CHECK(skua_put_nb(skua_at(named, last(), 0), &x, 8, &signal) == SKUA_ERR_INVAL);
-    CHECK(skua_region_register(NULL, 100, &none) == SKUA_ERR_INVAL);
-    CHECK(skua_region_register(&x, SIZE_MAX, &none) == SKUA_ERR_INVAL);
+    CHECK(skua_region_create_from(NULL, 100, &none) == SKUA_ERR_INVAL);
+    CHECK(skua_region_create_from(&x, SIZE_MAX, &none) == SKUA_ERR_INVAL);
     CHECK(skua_region_set_name(none, "none") == SKUA_ERR_REGION);
 }
 
@@ -55,11 +56,11 @@ static void call_wrongly(skua_region named, skua_region anonymous)
 static void test_freed(skua_region shared)
 {
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
-    skua_region      *own = skua_region_mine(shared);
+    skua_region      *own = skua_region_local(shared);
     double            x   = 1;
 
     if (skua_pe() == last()) {
-        CHECK(skua_region_alloc(80, own) == SKUA_OK);
+        CHECK(skua_region_create_local(80, own) == SKUA_OK);
         CHECK(skua_region_set_name(*own, "vector") == SKUA_OK);
         CHECK(skua_put(skua_at(shared, 0, 0), own, sizeof *own) == SKUA_OK);
     }
@@ -68,13 +69,13 @@ static void test_freed(skua_region shared)
         CHECK(skua_put(skua_at(*own, last(), 0), &x, 8) == SKUA_OK);
     skua_sync();
     if (skua_pe() == last())
-        CHECK(skua_region_free(*own) == SKUA_OK);
+        CHECK(skua_region_destroy(*own) == SKUA_OK);
     skua_sync();
     if (skua_pe() != 0)
         return;
     CHECK(skua_acc(skua_at(*own, last(), 0), &x, 8, &sum) == SKUA_ERR_REGION);
     skua_put_nb(skua_at(*own, last(), 0), &x, 8, NULL);
-    skua_fence_all();
+    skua_flush_all();
 }
 
 static void put_into_no_channel(void)
@@ -84,7 +85,7 @@ static void put_into_no_channel(void)
     skua_channel none   = {last(), last(), UINT64_C(0x10000001234)};
     skua_sender *sender = skua_channel_open(none, &layout);
 
-    CHECK((sender == NULL) == skua_near(last()));
+    CHECK((sender == NULL) == skua_shares_memory(last()));
     if (sender)
         skua_channel_put(sender);
 }
@@ -172,8 +173,8 @@ static void start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     act              = argc > 1 ? argv[1] : "calls";
-    nothing_handler  = skua_register("nothing", on_nothing);
-    channel_handler  = skua_register("channel", on_channel);
+    nothing_handler  = skua_handler_register("nothing", on_nothing);
+    channel_handler  = skua_handler_register("channel", on_channel);
     nothing_function = skua_function_register("do nothing", do_nothing);
     return skua_main(argc, argv, start);
 }

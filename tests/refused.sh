@@ -22,13 +22,13 @@ calls()
 {
   run "$skuarun" -n 2 "$@" "$program" calls
   ok "$what: the calls return" test "$code" = 0
-  says 'skua_fence: PE 99 does not exist; this job has PEs 0 to 1'
-  says 'skua_fence_region: this is no region; skua_fence_all.. waits for all'
+  says 'skua_flush: PE 99 does not exist; this job has PEs 0 to 1'
+  says 'skua_flush_region: this is no region; skua_flush_all.. waits for all'
   says 'skua_put: bytes 60 to 68 are outside of the 64 bytes that region 0x[0-9a-f]+ ."matrix", made by .*. has on PE 1'
   says 'skua_get: bytes 4000 to 4008 are outside of the 4000 bytes that region 0x[0-9a-f]+ .made by .*. has on PE 1'
   says 'skua_put_nb: a signal of 18446744073709551615 bytes at .* is no message'
-  says 'skua_region_register: 100 bytes at .* are no memory'
-  says 'skua_region_register: 18446744073709551615 bytes at .* are no memory'
+  says 'skua_region_create_from: 100 bytes at .* are no memory'
+  says 'skua_region_create_from: 18446744073709551615 bytes at .* are no memory'
   says 'skua_region_set_name: there is no region 0'
   run "$skuarun" -n 2 "$@" "$program" call
   ok "$what: skua_call to a PE that does not exist" has "$code $err" '^134 .*gave up: skua_call: PE 99 does not exist; this job has PEs 0 to 1'

@@ -69,7 +69,7 @@ static struct state *self(void)
 
 static struct shared *mine(void)
 {
-    return skua_region_mine(self()->shared);
+    return skua_region_local(self()->shared);
 }
 
 static skua_gaddr shared_at(int pe, size_t offset)
@@ -131,10 +131,10 @@ static void create_and_free(size_t i)
 
     CHECK(skua_region_create(bytes, &region) == SKUA_OK && region.id != 0);
     CHECK(skua_region_size(region) == bytes);
-    piece = skua_region_mine(region);
+    piece = skua_region_local(region);
     CHECK((uintptr_t)piece % 64 == 0);
     CHECK(skua_put(skua_at(region, next, bytes - 1), &sent, 1) == SKUA_OK);
-    CHECK(skua_region_free(region) == SKUA_OK);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
 }
 
 static void alloc_and_free(size_t i)
@@ -142,10 +142,10 @@ static void alloc_and_free(size_t i)
     skua_region region;
     size_t      bytes = size_for(i);
 
-    CHECK(skua_region_alloc(bytes, &region) == SKUA_OK);
-    memset(skua_region_mine(region), (int)i, bytes);
-    CHECK(skua_region_free(region) == SKUA_OK);
-    CHECK(skua_region_size(region) == 0 && !skua_region_mine(region));
+    CHECK(skua_region_create_local(bytes, &region) == SKUA_OK);
+    memset(skua_region_local(region), (int)i, bytes);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
+    CHECK(skua_region_size(region) == 0 && !skua_region_local(region));
 }
 
 static void register_and_free(size_t i)
@@ -153,9 +153,9 @@ static void register_and_free(size_t i)
     char        memory[64];
     skua_region region;
 
-    CHECK(skua_region_register(memory + i % 8, 16, &region) == SKUA_OK);
-    CHECK(skua_region_mine(region) == memory + i % 8);
-    CHECK(skua_region_free(region) == SKUA_OK);
+    CHECK(skua_region_create_from(memory + i % 8, 16, &region) == SKUA_OK);
+    CHECK(skua_region_local(region) == memory + i % 8);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
 }
 
 /* Limits how far a PE is ahead: regions that others have not freed yet take memory. */
@@ -190,13 +190,13 @@ static void *churn_outside(void *arg)
     for (size_t i = 0; i < n; i++) {
         skua_region allocated, registered, again;
 
-        CHECK(skua_region_alloc(size_for(i), &allocated) == SKUA_OK);
-        CHECK(skua_region_register(memory, 4096, &registered) == SKUA_OK);
-        CHECK(skua_region_register(memory, 4096, &again) == SKUA_OK);
+        CHECK(skua_region_create_local(size_for(i), &allocated) == SKUA_OK);
+        CHECK(skua_region_create_from(memory, 4096, &registered) == SKUA_OK);
+        CHECK(skua_region_create_from(memory, 4096, &again) == SKUA_OK);
         CHECK(registered.id == again.id && registered.id != allocated.id);
-        CHECK(skua_region_free(registered) == SKUA_OK);
-        CHECK(skua_region_free(again) == SKUA_OK);
-        CHECK(skua_region_free(allocated) == SKUA_OK);
+        CHECK(skua_region_destroy(registered) == SKUA_OK);
+        CHECK(skua_region_destroy(again) == SKUA_OK);
+        CHECK(skua_region_destroy(allocated) == SKUA_OK);
     }
     free(memory);
     return NULL;
@@ -234,9 +234,9 @@ static void check_gone(skua_region region)
     CHECK(skua_get(&byte, skua_at(region, skua_pe(), 0), 1) == SKUA_ERR_REGION);
     CHECK(skua_add32(skua_at(region, skua_pe(), 0), 1) == SKUA_ERR_REGION);
     CHECK(skua_notify_add(skua_at(region, skua_pe(), 0), 1) == SKUA_ERR_REGION);
-    CHECK(skua_region_free(region) == SKUA_ERR_REGION);
+    CHECK(skua_region_destroy(region) == SKUA_ERR_REGION);
     CHECK(skua_region_size(region) == 0);
-    CHECK(!skua_region_mine(region) && !skua_local(skua_at(region, skua_pe(), 0)));
+    CHECK(!skua_region_local(region) && !skua_gaddr_local(skua_at(region, skua_pe(), 0)));
 }
 
 static void test_ids(void)
@@ -245,17 +245,17 @@ static void test_ids(void)
     skua_region region[N], later;
 
     for (int i = 0; i < N; i++) {
-        CHECK(skua_region_alloc(64, &region[i]) == SKUA_OK);
+        CHECK(skua_region_create_local(64, &region[i]) == SKUA_OK);
         for (int k = 0; k < i; k++)
             CHECK(region[k].id != region[i].id);
     }
     for (int i = 0; i < N; i++)
-        CHECK(skua_region_free(region[i]) == SKUA_OK);
+        CHECK(skua_region_destroy(region[i]) == SKUA_OK);
     for (int i = 0; i < 3 * N; i++) { /* slots are reused, ids are not */
-        CHECK(skua_region_alloc(64, &later) == SKUA_OK);
+        CHECK(skua_region_create_local(64, &later) == SKUA_OK);
         if (!SEES_STALE_READS) /* of a slot that another PE uses now */
             check_gone(region[i % N]);
-        CHECK(skua_region_free(later) == SKUA_OK);
+        CHECK(skua_region_destroy(later) == SKUA_OK);
     }
     check_gone((skua_region){0});
     check_gone((skua_region){UINT32_MAX});
@@ -281,13 +281,13 @@ static void use_subset(const int *pes, int n, skua_region region)
         else
             CHECK(skua_put(skua_at(region, pe, 0), &i, 4) == SKUA_ERR_RANGE);
     }
-    piece = skua_region_mine(region);
-    CHECK(piece && skua_local(skua_at(region, skua_pe(), 3)) == piece + 3);
+    piece = skua_region_local(region);
+    CHECK(piece && skua_gaddr_local(skua_at(region, skua_pe(), 3)) == piece + 3);
 }
 
 static void check_subset(int n, skua_region region)
 {
-    const int32_t *rank = skua_region_mine(region);
+    const int32_t *rank = skua_region_local(region);
 
     for (int i = 0; i < n; i++)
         CHECK(rank[i] == i + 1);
@@ -313,7 +313,7 @@ static void test_subset(int first, int step, int n)
     skua_sync();
     for (int i = 0; i < 3 && member; i++) {
         check_subset(n, region[i]);
-        CHECK(skua_region_free(region[i]) == SKUA_OK);
+        CHECK(skua_region_destroy(region[i]) == SKUA_OK);
     }
 }
 
@@ -335,8 +335,8 @@ static void test_halves(void)
         CHECK(exchange(whole[i], 0).id == whole[i].id);
         CHECK((exchange(region[i], 0).id == region[i].id) == low);
         check_subset(n, region[i]);
-        CHECK(skua_region_free(region[i]) == SKUA_OK);
-        CHECK(skua_region_free(whole[i]) == SKUA_OK);
+        CHECK(skua_region_destroy(region[i]) == SKUA_OK);
+        CHECK(skua_region_destroy(whole[i]) == SKUA_OK);
     }
     skua_sync();
 }
@@ -357,8 +357,8 @@ static void test_wrong_lists(void)
         CHECK(skua_region_create_on((int[]){me > other ? me : other, me > other ? other : me}, 2, 8,
                                     &region) == SKUA_ERR_INVAL);
     }
-    CHECK(skua_region_alloc(SIZE_MAX, &region) == SKUA_ERR_NOMEM);
-    CHECK(skua_region_alloc(SIZE_MAX / 2, &region) == SKUA_ERR_NOMEM);
+    CHECK(skua_region_create_local(SIZE_MAX, &region) == SKUA_ERR_NOMEM);
+    CHECK(skua_region_create_local(SIZE_MAX / 2, &region) == SKUA_ERR_NOMEM);
     CHECK(region.id == 4711);
     skua_sync();
 }
@@ -388,20 +388,20 @@ static void test_register(void)
     char       *memory = malloc(256);
     skua_region once, twice, part;
 
-    CHECK(skua_region_register(memory, 256, &once) == SKUA_OK);
-    CHECK(skua_region_register(memory, 256, &twice) == SKUA_OK && twice.id == once.id);
-    CHECK(skua_region_register(memory, 128, &part) == SKUA_OK && part.id != once.id);
-    CHECK(skua_region_free(once) == SKUA_OK);
+    CHECK(skua_region_create_from(memory, 256, &once) == SKUA_OK);
+    CHECK(skua_region_create_from(memory, 256, &twice) == SKUA_OK && twice.id == once.id);
+    CHECK(skua_region_create_from(memory, 128, &part) == SKUA_OK && part.id != once.id);
+    CHECK(skua_region_destroy(once) == SKUA_OK);
     CHECK(skua_put(skua_at(once, skua_pe(), 0), "still", 5) == SKUA_OK);
-    CHECK(skua_region_free(once) == SKUA_OK);
+    CHECK(skua_region_destroy(once) == SKUA_OK);
     check_gone(once);
     CHECK(skua_put(skua_at(part, skua_pe(), 0), "there", 5) == SKUA_OK);
     CHECK(memcmp(memory, "there", 5) == 0);
-    CHECK(skua_region_free(part) == SKUA_OK);
+    CHECK(skua_region_destroy(part) == SKUA_OK);
     check_gone(part);
-    CHECK(skua_region_register(memory, 256, &twice) == SKUA_OK && twice.id != once.id);
+    CHECK(skua_region_create_from(memory, 256, &twice) == SKUA_OK && twice.id != once.id);
     check_gone(once);
-    CHECK(skua_region_free(twice) == SKUA_OK);
+    CHECK(skua_region_destroy(twice) == SKUA_OK);
     free(memory);
     skua_sync();
 }
@@ -413,16 +413,17 @@ static void test_others(void)
     skua_region own, theirs;
     int         other = (skua_pe() + 1) % skua_pes();
 
-    CHECK(skua_region_register(memory, sizeof memory, &own) == SKUA_OK);
+    CHECK(skua_region_create_from(memory, sizeof memory, &own) == SKUA_OK);
     theirs = exchange(own, other);
     if (other != skua_pe()) {
-        CHECK(skua_region_free(theirs) == SKUA_ERR_REGION);
-        CHECK(!skua_region_mine(theirs));
-        CHECK(skua_region_size(theirs) == (skua_near(other) ? sizeof memory : 0));
-        CHECK(!skua_local(skua_at(theirs, other, 0)) == (skua_process_of(other) != skua_process()));
+        CHECK(skua_region_destroy(theirs) == SKUA_ERR_REGION);
+        CHECK(!skua_region_local(theirs));
+        CHECK(skua_region_size(theirs) == (skua_shares_memory(other) ? sizeof memory : 0));
+        CHECK(!skua_gaddr_local(skua_at(theirs, other, 0)) ==
+              (skua_process_of(other) != skua_process()));
     }
     skua_sync();
-    CHECK(skua_region_free(own) == SKUA_OK);
+    CHECK(skua_region_destroy(own) == SKUA_OK);
 }
 
 /* A PE that frees its part of a region twice does not free that of another PE. */
@@ -431,8 +432,8 @@ static void test_free_twice(void)
     skua_region region;
 
     CHECK(skua_region_create(64, &region) == SKUA_OK);
-    CHECK(skua_region_free(region) == SKUA_OK);
-    CHECK(skua_region_free(region) == SKUA_ERR_REGION);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
+    CHECK(skua_region_destroy(region) == SKUA_ERR_REGION);
     skua_sync();
     check_gone(region);
     skua_sync();
@@ -441,20 +442,20 @@ static void test_free_twice(void)
 /* An operation in flight keeps the memory registered. */
 static void test_busy(void)
 {
-    char          memory[64] = "before";
-    skua_region   region;
-    skua_status_t status;
+    char        memory[64] = "before";
+    skua_region region;
+    skua_status status;
 
-    CHECK(skua_region_register(memory, sizeof memory, &region) == SKUA_OK);
+    CHECK(skua_region_create_from(memory, sizeof memory, &region) == SKUA_OK);
     status = skua_put_nb(skua_at(region, skua_pe(), 0), "after", 6, NULL);
     CHECK(status == (is_cleared("SKUA_DIRECT") ? SKUA_PENDING : SKUA_OK));
     if (status == SKUA_PENDING) {
-        CHECK(skua_region_free(region) == SKUA_ERR_BUSY);
-        CHECK(skua_region_free(region) == SKUA_ERR_BUSY);
-        skua_fence_region(region);
+        CHECK(skua_region_destroy(region) == SKUA_ERR_BUSY);
+        CHECK(skua_region_destroy(region) == SKUA_ERR_BUSY);
+        skua_flush_region(region);
     }
     CHECK(strcmp(memory, "after") == 0);
-    CHECK(skua_region_free(region) == SKUA_OK);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
     check_gone(region);
     skua_sync();
 }
@@ -475,22 +476,26 @@ static void test_addresses(void)
     CHECK(skua_gaddr_equal(skua_gaddr_add(b, -24), a) && !skua_gaddr_equal(a, b));
     CHECK(!skua_gaddr_equal(a, skua_at(region, next + 1, 40)));
     CHECK(skua_gaddr_is_none(none) && !skua_gaddr_is_none(a));
-    CHECK(skua_local(skua_at(region, skua_pe(), 40)) == (char *)skua_region_mine(region) + 40);
-    CHECK(!skua_local(a) == !skua_near(next));
-    CHECK((char *)skua_local(b) - (char *)skua_local(a) == (skua_near(next) ? 24 : 0));
-    CHECK(!skua_local(skua_at(region, next, 101)) && !skua_local(skua_gaddr_add(a, -41)));
-    CHECK(!skua_local(skua_at(region, skua_pes(), 0)) && !skua_local(skua_at(region, -1, 0)));
-    CHECK(!skua_local(none));
+    CHECK(skua_gaddr_local(skua_at(region, skua_pe(), 40)) ==
+          (char *)skua_region_local(region) + 40);
+    CHECK(!skua_gaddr_local(a) == !skua_shares_memory(next));
+    CHECK((char *)skua_gaddr_local(b) - (char *)skua_gaddr_local(a) ==
+          (skua_shares_memory(next) ? 24 : 0));
+    CHECK(!skua_gaddr_local(skua_at(region, next, 101)) &&
+          !skua_gaddr_local(skua_gaddr_add(a, -41)));
+    CHECK(!skua_gaddr_local(skua_at(region, skua_pes(), 0)) &&
+          !skua_gaddr_local(skua_at(region, -1, 0)));
+    CHECK(!skua_gaddr_local(none));
     skua_sync();
-    if (skua_near(next))
-        *(char *)skua_local(a) =
+    if (skua_shares_memory(next))
+        *(char *)skua_gaddr_local(a) =
             (char)(skua_pe() + 1); /* a plain store into the part of the next PE */
     else
         CHECK(skua_put(a, &(char){(char)(skua_pe() + 1)}, 1) == SKUA_OK);
     skua_sync();
-    CHECK(((char *)skua_region_mine(region))[40] == (skua_pe() + skua_pes() - 1) % skua_pes() + 1);
+    CHECK(((char *)skua_region_local(region))[40] == (skua_pe() + skua_pes() - 1) % skua_pes() + 1);
     skua_sync();
-    CHECK(skua_region_free(region) == SKUA_OK);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
 }
 
 /* ---- misuse -------------------------------------------------------------------------- */
@@ -528,11 +533,11 @@ static _Thread_local unsigned char
 
 static void wrong_places(struct victim v)
 {
-    skua_gaddr  end = skua_at(v.region, v.pe, BYTES), at = skua_at(v.region, v.pe, 0);
-    skua_gaddr  nowhere = skua_at((skua_region){0}, v.pe, 0);
-    uint64_t    old     = 4711;
-    skua_handle handle  = SKUA_HANDLE_INIT;
-    skua_ends   ends    = {.handle = &handle};
+    skua_gaddr      end = skua_at(v.region, v.pe, BYTES), at = skua_at(v.region, v.pe, 0);
+    skua_gaddr      nowhere = skua_at((skua_region){0}, v.pe, 0);
+    uint64_t        old     = 4711;
+    skua_handle     handle  = SKUA_HANDLE_INIT;
+    skua_rma_params ends    = {.handle = &handle};
 
     REFUSED(SKUA_ERR_RANGE, skua_put(end, junk, 1));
     REFUSED(SKUA_ERR_RANGE, skua_put(skua_gaddr_add(end, -4), junk, 5));
@@ -721,12 +726,12 @@ static void wrong_update_shapes(struct victim v)
 /* Completions are checked before the operation begins. */
 static void wrong_ends(struct victim v)
 {
-    skua_gaddr   at    = skua_at(v.region, v.pe, 0);
-    skua_counter local = SKUA_COUNTER_INIT, remote = SKUA_COUNTER_INIT;
-    skua_handle  handle = SKUA_HANDLE_INIT;
-    skua_ends    good   = {
-             .handle = &handle, .local = skua_done_count(&local), .remote = skua_done_count(&remote)};
-    skua_ends bad = good;
+    skua_gaddr      at    = skua_at(v.region, v.pe, 0);
+    skua_counter    local = SKUA_COUNTER_INIT, remote = SKUA_COUNTER_INIT;
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params good   = {
+          .handle = &handle, .local = skua_done_count(&local), .remote = skua_done_count(&remote)};
+    skua_rma_params bad = good;
 
     bad.notify = skua_at(v.region, v.pe == 0 ? 1 : 0, 0); /* on another PE */
     CHECK(skua_put_nb(at, junk, 8, &bad) < 0 && is_unchanged(v));
@@ -735,7 +740,7 @@ static void wrong_ends(struct victim v)
     bad.notify = skua_at(v.region, v.pe, BYTES);
     REFUSED(SKUA_ERR_RANGE, skua_put_nb(at, junk, 8, &bad));
     bad.notify = skua_at((skua_region){UINT32_MAX - 1}, v.pe, 0);
-    if (skua_near(v.pe))
+    if (skua_shares_memory(v.pe))
         REFUSED(SKUA_ERR_REGION, skua_put_nb(at, junk, 8, &bad));
     bad        = good;
     bad.signal = (skua_handler){nothing.id + 1};
@@ -743,7 +748,7 @@ static void wrong_ends(struct victim v)
     REFUSED(SKUA_ERR_INVAL, skua_get_nb(junk, at, 8, &bad));
     bad.signal = (skua_handler){1}; /* an internal handler */
     REFUSED(SKUA_ERR_INVAL, skua_put_nb(at, junk, 8, &bad));
-    skua_fence_all();
+    skua_flush_all();
     CHECK(handle.pending == 0 && local.value == 0 && remote.value == 0);
 }
 
@@ -781,20 +786,20 @@ static void test_wrong_use(void)
     skua_region    symmetric, registered, theirs;
 
     CHECK(skua_region_create(BYTES, &symmetric) == SKUA_OK);
-    paint(skua_region_mine(symmetric), BYTES, -1);
+    paint(skua_region_local(symmetric), BYTES, -1);
     paint(memory, BYTES + 2 * MARGIN, 0x55);
     paint(memory + MARGIN, BYTES, -1);
-    CHECK(skua_region_register(memory + MARGIN, BYTES, &registered) == SKUA_OK);
+    CHECK(skua_region_create_from(memory + MARGIN, BYTES, &registered) == SKUA_OK);
     theirs = exchange(registered, next);
     use_wrongly((struct victim){symmetric, next});
     use_wrongly((struct victim){theirs, next});
     skua_sync();
-    check_painted(skua_region_mine(symmetric), BYTES, -1);
+    check_painted(skua_region_local(symmetric), BYTES, -1);
     check_painted(memory, MARGIN, 0x55);
     check_painted(memory + MARGIN, BYTES, -1);
     check_painted(memory + MARGIN + BYTES, MARGIN, 0x55);
-    CHECK(skua_region_free(symmetric) == SKUA_OK);
-    CHECK(skua_region_free(registered) == SKUA_OK);
+    CHECK(skua_region_destroy(symmetric) == SKUA_OK);
+    CHECK(skua_region_destroy(registered) == SKUA_OK);
     free(memory);
     skua_sync();
 }
@@ -808,9 +813,9 @@ static void test_odd_memory(void)
     skua_gaddr        odd;
     skua_update       sum  = {.op = SKUA_SUM, .type = SKUA_INT64};
     int64_t           one  = 1;
-    skua_ends         ends = {.order = SKUA_ORDER_DEFAULT};
+    skua_rma_params   ends = {.order = SKUA_ORDER_DEFAULT};
 
-    CHECK(skua_region_register(memory + 4, 64, &region) == SKUA_OK);
+    CHECK(skua_region_create_from(memory + 4, 64, &region) == SKUA_OK);
     odd         = skua_at(exchange(region, next), next, 0);
     ends.notify = odd;
     CHECK(skua_add64(odd, 1) == SKUA_ERR_ALIGN);
@@ -825,7 +830,7 @@ static void test_odd_memory(void)
     memset(memory + 8, 0, 8);
     for (size_t i = 0; i < sizeof memory; i++)
         CHECK(memory[i] == 0);
-    CHECK(skua_region_free(region) == SKUA_OK);
+    CHECK(skua_region_destroy(region) == SKUA_OK);
     skua_sync();
 }
 
@@ -865,12 +870,12 @@ static void test_right_uses(void)
     skua_region symmetric, registered;
 
     CHECK(skua_region_create(BYTES, &symmetric) == SKUA_OK);
-    CHECK(skua_region_register(memory, BYTES, &registered) == SKUA_OK);
+    CHECK(skua_region_create_from(memory, BYTES, &registered) == SKUA_OK);
     test_right_use(symmetric, next);
     test_right_use(exchange(registered, next), next);
     skua_sync();
-    CHECK(skua_region_free(symmetric) == SKUA_OK);
-    CHECK(skua_region_free(registered) == SKUA_OK);
+    CHECK(skua_region_destroy(symmetric) == SKUA_OK);
+    CHECK(skua_region_destroy(registered) == SKUA_OK);
     free(memory);
 }
 
@@ -909,7 +914,7 @@ static void work_on(skua_region region, int pe, skua_locks locks)
         CHECK(skua_add64(skua_at(region, pe, offsetof(struct shared, numbers)), 1) == SKUA_OK);
         CHECK(skua_lock(locks, pe, 0));
         skua_unlock(locks, pe, 0);
-        skua_fence_all();
+        skua_flush_all();
     }
 }
 
@@ -945,7 +950,7 @@ static void passive(skua_region region, struct shared *shared)
     else
         work_and_release(region, locks);
     skua_sync();
-    CHECK(skua_locks_free(locks) == SKUA_OK);
+    CHECK(skua_locks_destroy(locks) == SKUA_OK);
 }
 
 static bool all_say(bool yes)
@@ -967,13 +972,13 @@ static void passive_registered(void)
 
     mine()->memory = memory;
     mine()->pid    = getpid();
-    CHECK(skua_region_register(memory, sizeof *memory, &registered) == SKUA_OK);
+    CHECK(skua_region_create_from(memory, sizeof *memory, &registered) == SKUA_OK);
     skua_sync();
     if (all_say(is_set("SKUA_PROGRESS_THREAD") ||
-                (skua_near(0) && !is_cleared("SKUA_CMA") && may_attach(0))))
+                (skua_shares_memory(0) && !is_cleared("SKUA_CMA") && may_attach(0))))
         passive(exchange(registered, 0), memory);
     skua_sync();
-    CHECK(skua_region_free(registered) == SKUA_OK);
+    CHECK(skua_region_destroy(registered) == SKUA_OK);
     free(memory);
 }
 
@@ -1018,7 +1023,7 @@ static void start(int argc, char **argv)
     test_churn_outside();
     test_right_uses();
     test_odd_memory();
-    CHECK(skua_region_free(s->shared) == SKUA_OK);
+    CHECK(skua_region_destroy(s->shared) == SKUA_OK);
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);
@@ -1028,7 +1033,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         times = strtoul(argv[1], NULL, 10);
-    nothing   = skua_register("nothing", ignore);
+    nothing   = skua_handler_register("nothing", ignore);
     state_key = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

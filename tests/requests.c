@@ -44,7 +44,7 @@ static struct regions *regions(void)
 
 static struct shared *shared_of(int pe)
 {
-    return skua_local(skua_at(regions()->symmetric, pe, 0));
+    return skua_gaddr_local(skua_at(regions()->symmetric, pe, 0));
 }
 
 static skua_gaddr own_at(size_t i)
@@ -115,15 +115,15 @@ static void test_notify_after_put(void)
 
     for (uint64_t i = 1; i <= (uint64_t)times; i++) {
         if (skua_pe() == 0) {
-            double    one  = 1;
-            skua_ends ends = {.notify = at(1, 0),
-                              .order  = i % 2 ? SKUA_UNORDERED : SKUA_ORDER_DEFAULT};
+            double          one  = 1;
+            skua_rma_params ends = {.notify = at(1, 0),
+                                    .order  = i % 2 ? SKUA_UNORDERED : SKUA_ORDER_DEFAULT};
             skua_put_nb(own_at(2), &i, 8, NULL);
             if (i % 3)
                 skua_acc_nb(at(1, offsetof(struct shared, block)), &one, 8, &sum, &ends);
             else
                 skua_put_nb(at(1, offsetof(struct shared, word)), &i, 8, &ends);
-            skua_fence_all();
+            skua_flush_all();
         } else if (skua_pe() == 1) {
             CHECK(skua_notify_wait(&shared_of(1)->notify, i));
             CHECK(atomic_load(&own[2]) == i);
@@ -149,7 +149,7 @@ static void test_lock_covers(void)
     skua_sync();
     if (skua_pe() == 1)
         CHECK(own[3] == 2 * (uint64_t)times);
-    CHECK(skua_locks_free(locks) == SKUA_OK);
+    CHECK(skua_locks_destroy(locks) == SKUA_OK);
 }
 
 /* ---- regions that cannot be created ---------------------------------------------------- */
@@ -159,15 +159,15 @@ static void test_failed_creation(void)
     skua_region big = {0}, first = {0}, second = {0};
 
     if (skua_pe() == 0) {
-        CHECK(skua_region_alloc((size_t)40 << 20, &big) == SKUA_OK);
+        CHECK(skua_region_create_local((size_t)40 << 20, &big) == SKUA_OK);
         CHECK(skua_region_create((size_t)40 << 20, &first) == SKUA_ERR_NOMEM);
-        CHECK(skua_region_free(big) == SKUA_OK);
+        CHECK(skua_region_destroy(big) == SKUA_OK);
     }
     skua_sync();
     if (skua_pe() > 0) /* there would be memory now, but the collective call has failed */
         CHECK(skua_region_create((size_t)40 << 20, &first) == SKUA_ERR_NOMEM);
     CHECK(skua_region_create(64, &second) == SKUA_OK);
-    CHECK(skua_region_free(second) == SKUA_OK);
+    CHECK(skua_region_destroy(second) == SKUA_OK);
     skua_sync();
 }
 
@@ -178,23 +178,23 @@ static void test_free_under_puts(void)
     skua_region       mine;
 
     if (skua_pe() == 1) {
-        CHECK(skua_region_alloc(sizeof buffer, &mine) == SKUA_OK);
+        CHECK(skua_region_create_local(sizeof buffer, &mine) == SKUA_OK);
         CHECK(skua_put(at(0, offsetof(struct shared, word)), &mine, sizeof mine) == SKUA_OK);
     }
     skua_sync();
     if (skua_pe() == 0) {
-        skua_status_t status = SKUA_OK;
+        skua_status status = SKUA_OK;
         memcpy(&mine, shared_of(0)->word, sizeof mine);
         let_go(2);
         for (int i = 0; i < 100 && status == SKUA_OK; i++)
             status = skua_put(skua_at(mine, 1, 0), buffer, sizeof buffer);
         CHECK(status == SKUA_OK || status == SKUA_ERR_REGION);
     } else if (skua_pe() == 1) {
-        skua_status_t status;
+        skua_status status;
         compute_until(2);
         do {
             skua_poll(10);
-            status = skua_region_free(mine);
+            status = skua_region_destroy(mine);
         } while (status == SKUA_ERR_BUSY);
         CHECK(status == SKUA_OK);
     }
@@ -284,7 +284,7 @@ static void start(int argc, char **argv)
     skua_sync();
     if (skua_pe() == 1) {
         skua_region registered;
-        CHECK(skua_region_register(own, sizeof own, &registered) == SKUA_OK);
+        CHECK(skua_region_create_from(own, sizeof own, &registered) == SKUA_OK);
         for (int pe = 0; pe < skua_pes(); pe++)
             skua_put(at(pe, offsetof(struct shared, word)), &registered, sizeof registered);
     }
@@ -311,7 +311,7 @@ int main(int argc, char **argv)
         times = atol(argv[1]);
     regions_key = skua_pe_data_register(sizeof(struct regions));
     twice       = skua_function_register("twice", on_twice);
-    answer      = skua_register("answer", on_answer);
+    answer      = skua_handler_register("answer", on_answer);
     code        = skua_main(argc, argv, start);
     over        = true;
     if (waiting)

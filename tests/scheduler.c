@@ -127,8 +127,8 @@ static bool timers_fired(void *arg)
 
 static void test_timers(void)
 {
-    skua_timer   cancelled = skua_after(0.001, skua_done_call(never, NULL));
-    skua_timer   every     = skua_every(0.002, skua_done_call(tick, NULL));
+    skua_timer   cancelled = skua_timer_after(0.001, skua_done_call(never, NULL));
+    skua_timer   every     = skua_timer_every(0.002, skua_done_call(tick, NULL));
     skua_counter counter   = SKUA_COUNTER_INIT;
     double       before    = skua_time();
 
@@ -137,7 +137,7 @@ static void test_timers(void)
     CHECK(skua_run_until(timers_fired, NULL));
     CHECK(skua_time() - before >= 0.002);
     CHECK(skua_timer_cancel(every));
-    skua_after(0, skua_done_count(&counter));
+    skua_timer_after(0, skua_done_count(&counter));
     CHECK(skua_counter_wait(&counter, 1) && counter.value == 1);
 }
 
@@ -171,7 +171,7 @@ static void test_many_timers(uint64_t seed)
     for (int i = 0; i < TIMERS; i++) {
         double delay = 1e-6 * (double)(tap_random(&seed) % 20000);
         due[i] = (struct due){.least = skua_time() + delay, .order = &order, .counter = &counter};
-        due[i].timer = skua_after(delay, skua_done_call(on_due, &due[i]));
+        due[i].timer = skua_timer_after(delay, skua_done_call(on_due, &due[i]));
         due[i].most  = skua_time() + delay;
     }
     for (int i = 0; i < TIMERS; i++)
@@ -288,11 +288,11 @@ int main(int argc, char **argv)
 
     (void)argc;
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    count_handler      = skua_register("count", on_count);
-    nested_handler     = skua_register("nested", on_nested);
-    done_handler       = skua_register("done", on_done);
-    stop_handler       = skua_register("stop", on_stop);
-    stop_outer_handler = skua_register("stop outer", on_stop_outer);
+    count_handler      = skua_handler_register("count", on_count);
+    nested_handler     = skua_handler_register("nested", on_nested);
+    done_handler       = skua_handler_register("done", on_done);
+    stop_handler       = skua_handler_register("stop", on_stop);
+    stop_outer_handler = skua_handler_register("stop outer", on_stop_outer);
     mine_key           = skua_pe_data_register(sizeof(struct mine));
     ours_key           = skua_process_data_register(sizeof(atomic_int));
     return skua_main(2, args, start);

@@ -156,6 +156,6 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    seen_handler = skua_register("seen", on_seen);
+    seen_handler = skua_handler_register("seen", on_seen);
     return skua_main(argc, argv, start);
 }

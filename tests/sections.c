@@ -117,7 +117,7 @@ static void on_move(void *self, const void *data, size_t bytes)
 static void on_leave(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 /* ---- PE 0 waits ------------------------------------------------------------------------------ */
@@ -159,9 +159,9 @@ static skua_collection make_array(int kind)
     skua_collection all;
 
     if (kind == 0)
-        return skua_array1(point_class, MEMBERS, NULL, 0);
+        return skua_array_create1(point_class, MEMBERS, NULL, 0);
     if (kind == 1)
-        return skua_array3(point_class, MEMBERS / 10, 5, 2, NULL, 0);
+        return skua_array_create3(point_class, MEMBERS / 10, 5, 2, NULL, 0);
     if (kind == 3)
         return skua_group_create(point_class, NULL, 0);
     all = skua_array_create(point_class, &strings, NULL, 0);
@@ -206,11 +206,11 @@ static int64_t count_members(skua_section section)
 
 static void test_ranges(void)
 {
-    skua_collection all      = skua_array3(point_class, 4, 5, 2, NULL, 0);
+    skua_collection all      = skua_array_create3(point_class, 4, 5, 2, NULL, 0);
     skua_range      range    = {.dims = 3, .lower = {1, 0, 0}, .upper = {4, 5, 2}};
     int32_t         stride[] = {2, 3, 1};
-    skua_section    some     = skua_section_range(all, &range, stride);
-    skua_section    more     = skua_section_range(all, &range, NULL);
+    skua_section    some     = skua_section_create_range(all, &range, stride);
+    skua_section    more     = skua_section_create_range(all, &range, NULL);
     skua_index      corner   = skua_index3(3, 4, 1);
     skua_section    one      = skua_section_create(all, &corner, 1);
     skua_section    nobody   = skua_section_create(all, NULL, 0);
@@ -220,10 +220,10 @@ static void test_ranges(void)
     CHECK(count_members(one) == 1);
     skua_section_invoke(nobody, leave_entry, NULL, 0);
     CHECK(count_members(some) == 2 * 2 * 2);
-    skua_section_delete(nobody);
-    skua_section_delete(some);
+    skua_section_destroy(nobody);
+    skua_section_destroy(some);
     CHECK(count_members(more) == 3 * 5 * 2);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
     wait_quiet();
 }
 
@@ -241,9 +241,9 @@ static void on_pass(void *self, const void *data, size_t bytes)
 
 static void test_completion(void)
 {
-    skua_collection all   = skua_array1(point_class, 20, NULL, 0);
+    skua_collection all   = skua_array_create1(point_class, 20, NULL, 0);
     skua_range      range = {.dims = 1, .lower = {5}, .upper = {15}};
-    skua_section    ten   = skua_section_range(all, &range, NULL);
+    skua_section    ten   = skua_section_create_range(all, &range, NULL);
     skua_section    odd;
     struct cast     cast   = {.section = ten};
     skua_future     future = SKUA_FUTURE_INIT;
@@ -253,7 +253,7 @@ static void test_completion(void)
     int             passed = 0;
 
     range.upper[0] = 20;
-    odd            = skua_section_range(all, &range, (int32_t[]){2});
+    odd            = skua_section_create_range(all, &range, (int32_t[]){2});
     cast.done      = skua_done_invoke_section(odd, pass_entry);
     skua_section_invoke(ten, one_entry, &cast, SHORT);
     wait_quiet();
@@ -263,7 +263,7 @@ static void test_completion(void)
         passed += ((const int32_t *)at)[1];
     CHECK(passed == 8);
     skua_future_clear(&future);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* Every kind of operator and type, four reductions at a time. */
@@ -315,15 +315,15 @@ static void on_kind(void *arg, const void *data, size_t bytes)
 
 static void test_kinds(void)
 {
-    skua_collection all   = skua_array1(point_class, 30, NULL, 0);
+    skua_collection all   = skua_array_create1(point_class, 30, NULL, 0);
     skua_range      range = {.dims = 1, .upper = {30}};
-    skua_section    third = skua_section_range(all, &range, (int32_t[]){3});
+    skua_section    third = skua_section_create_range(all, &range, (int32_t[]){3});
     struct cast     cast  = {.section = third, .done = skua_done_call(on_kind, NULL)};
 
     skua_section_invoke(third, kinds_entry, &cast, SHORT);
     wait_quiet();
     CHECK(kinds == 4);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
@@ -453,7 +453,7 @@ static void play(skua_collection all, int kind)
     }
     CHECK(skua_run_until(all_came, NULL));
     for (int s = 0; s < SECTIONS; s++)
-        skua_section_delete(model[s].section);
+        skua_section_destroy(model[s].section);
     wait_quiet();
     check_members(all);
 }
@@ -490,9 +490,9 @@ static void test_deaths(int rounds)
         }
         wait_quiet();
         CHECK(count_members(section) == MEMBERS - DEAD);
-        skua_section_delete(section);
+        skua_section_destroy(section);
         wait_quiet();
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -513,7 +513,7 @@ static void on_brief(void *self, const void *data, size_t bytes)
 {
     on_one(self, data, bytes);
     on_one(self, data, bytes);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 /* Invokes each member individually, to contribute three times. */
@@ -552,7 +552,7 @@ static void test_direct(int rounds)
         CHECK(direct[0] >= MEMBERS - DEAD && direct[0] <= MEMBERS);
         CHECK(direct[1] >= MEMBERS - DEAD && direct[1] <= MEMBERS);
         CHECK(count_members(cast.section) == MEMBERS - DEAD);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
 }
 
@@ -572,7 +572,7 @@ static int             told;
 static void on_ask(skua_msg *msg)
 {
     skua_stats     stats = skua_stats_get();
-    struct traffic mine  = {skua_pe(), stats.sent_inline + stats.sent_pointer + stats.sent_far,
+    struct traffic mine  = {skua_pe(), stats.sent_inline + stats.sent_pointer + stats.sent_net,
                             stats.delivered};
 
     skua_send_copy(0, told_handler, &mine, sizeof mine);
@@ -609,9 +609,9 @@ static void test_messages(void)
 {
     int             pes = skua_pes(), half = (pes + 1) / 2;
     struct traffic *then = calloc(2 * (size_t)pes, sizeof *then), *now = then + pes;
-    skua_collection all     = skua_array1(point_class, 10 * pes, NULL, 0); /* 10 on each */
+    skua_collection all     = skua_array_create1(point_class, 10 * pes, NULL, 0); /* 10 on each */
     skua_range      range   = {.dims = 1, .upper = {10 * half}};
-    skua_section    section = skua_section_range(all, &range, NULL);
+    skua_section    section = skua_section_create_range(all, &range, NULL);
     uint64_t        sent    = 0;
 
     CHECK(count_members(section) == 10 * half);
@@ -626,7 +626,7 @@ static void test_messages(void)
     }
     CHECK(sent <= (uint64_t)(TIMES * 2 * (half - 1) + 10 * pes));
     free(then);
-    skua_collection_delete(all);
+    skua_collection_destroy(all);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -648,7 +648,7 @@ static void start(int argc, char **argv)
         wait_quiet();
         for (int i = 0; i < rounds; i++)
             play(all, kind);
-        skua_collection_delete(all);
+        skua_collection_destroy(all);
     }
     test_deaths(rounds);
     test_direct(rounds);
@@ -668,8 +668,8 @@ int main(int argc, char **argv)
     leave_entry   = skua_method_register(point_class, "leave", on_leave, 0);
     kinds_entry   = skua_method_register(point_class, "kinds", on_kinds, 0);
     brief_entry   = skua_method_register(point_class, "brief", on_brief, 0);
-    start_handler = skua_register("start", on_start);
-    ask_handler   = skua_register("ask", on_ask);
-    told_handler  = skua_register("told", on_told);
+    start_handler = skua_handler_register("start", on_start);
+    ask_handler   = skua_handler_register("ask", on_ask);
+    told_handler  = skua_handler_register("told", on_told);
     return skua_main(argc, argv, start);
 }

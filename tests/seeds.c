@@ -32,7 +32,7 @@ static void answer(struct node *n)
         skua_invoke_copy(n->parent, answer_entry, &n->sum, sizeof n->sum);
     else
         skua_send_copy(0, result_handler, &n->sum, sizeof n->sum);
-    skua_delete(n);
+    skua_object_destroy(n);
 }
 
 static void construct(void *self, const void *data, size_t bytes)
@@ -105,6 +105,6 @@ int main(int argc, char **argv)
         depth = atoi(argv[1]); /* before the PEs start, which would all write it */
     node_class     = skua_class_register(&def);
     answer_entry   = skua_method_register(node_class, "answer", on_answer, 0);
-    result_handler = skua_register("result", on_result);
+    result_handler = skua_handler_register("result", on_result);
     return skua_main(argc, argv, start);
 }

@@ -21,7 +21,7 @@ done
 strict="-Wall -Wextra -Werror"
 
 # Programs: the name of the C file, followed by its interface files.
-programs="everything:everything,second landing:landing nocopy:nocopy owner:owner"
+programs="everything:everything,second inplace:inplace nocopy:nocopy owner:owner"
 for program in $programs; do
   name=${program%%:*}
   for interface in $(echo "${program#*:}" | tr , ' '); do

@@ -130,8 +130,8 @@ static void on_spark(skua_msg *msg)
         skua_thread_detach(skua_thread_create(burn_in_thread, (void *)(intptr_t)fuel, 16384));
         break;
     case 1:
-        skua_after(1e-6 * (double)(tap_random(&m->seed) % 100),
-                   skua_done_call(burn_later, (void *)(intptr_t)fuel));
+        skua_timer_after(1e-6 * (double)(tap_random(&m->seed) % 100),
+                         skua_done_call(burn_later, (void *)(intptr_t)fuel));
         break;
     default: burn(fuel); m->received++;
     }
@@ -177,7 +177,7 @@ static void on_tell(skua_msg *msg)
         skua_exit(0);
         return;
     }
-    skua_after(0.001, skua_done_call(ask_all, NULL));
+    skua_timer_after(0.001, skua_done_call(ask_all, NULL));
 }
 
 static void start(int argc, char **argv)
@@ -198,9 +198,9 @@ int main(int argc, char **argv)
     char *args[] = {argv[0], seed, argc > 1 ? argv[1] : "12", NULL};
 
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
-    spark_handler = skua_register("spark", on_spark);
-    ask_handler   = skua_register("ask", on_ask);
-    tell_handler  = skua_register("tell", on_tell);
+    spark_handler = skua_handler_register("spark", on_spark);
+    ask_handler   = skua_handler_register("ask", on_ask);
+    tell_handler  = skua_handler_register("tell", on_tell);
     mine_key      = skua_pe_data_register(sizeof(struct mine));
     return skua_main(3, args, start);
 }

@@ -326,7 +326,7 @@ static void test_hosts(void)
         for (int i = 0; i < skua_host_pes(host); i++, pes++) {
             int pe = skua_host_pe(host, i);
             CHECK(skua_host_of(pe) == host);
-            CHECK(skua_near(pe) == (host == skua_host_of(skua_pe())));
+            CHECK(skua_shares_memory(pe) == (host == skua_host_of(skua_pe())));
         }
     }
     CHECK(pes == skua_pes() && (hosts == 1) == tap_all_near());
@@ -334,16 +334,16 @@ static void test_hosts(void)
 
 static void test_places(void)
 {
-    skua_place here = skua_place_of(skua_pe());
+    skua_cpu here = skua_cpu_of(skua_pe());
 
     CHECK(skua_distance(skua_pe()) == SKUA_SAME_PE);
     for (int pe = 0; pe < skua_pes(); pe++) {
-        skua_place there = skua_place_of(pe);
+        skua_cpu there = skua_cpu_of(pe);
         if (pe == skua_pe())
             continue;
-        CHECK(skua_near(pe) ? skua_distance(pe) <= SKUA_SAME_HOST
-                            : skua_distance(pe) == SKUA_ELSEWHERE && there.cpu == -1);
-        if (skua_near(pe) && here.cpu >= 0 && here.cpu == there.cpu)
+        CHECK(skua_shares_memory(pe) ? skua_distance(pe) <= SKUA_SAME_HOST
+                                     : skua_distance(pe) == SKUA_ELSEWHERE && there.cpu == -1);
+        if (skua_shares_memory(pe) && here.cpu >= 0 && here.cpu == there.cpu)
             CHECK(skua_distance(pe) == SKUA_SAME_CORE);
     }
 }
@@ -405,6 +405,6 @@ int main(int argc, char **argv)
     chain.def      = (skua_stream_def){.item_bytes = 8, .item = on_link};
     chain.stream   = skua_stream_register("chain", &chain.def);
     mine_key       = skua_pe_data_register(sizeof(struct mine));
-    done_handler   = skua_register("done", on_done);
+    done_handler   = skua_handler_register("done", on_done);
     return skua_main(argc > 1 ? 3 : 2, args, start);
 }

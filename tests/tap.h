@@ -73,7 +73,7 @@ __attribute__((unused)) static uint64_t tap_seed(void)
 static inline bool tap_all_near(void)
 {
     for (int pe = 0; pe < skua_pes(); pe++)
-        if (!skua_near(pe))
+        if (!skua_shares_memory(pe))
             return false;
     return true;
 }

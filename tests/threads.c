@@ -256,7 +256,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    thread_handler = skua_register("thread", on_thread);
-    done_handler   = skua_register("done", on_done);
+    thread_handler = skua_handler_register("thread", on_thread);
+    done_handler   = skua_handler_register("done", on_done);
     return skua_main(argc, argv, start);
 }

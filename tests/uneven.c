@@ -27,7 +27,7 @@ static void make_own(skua_region own[])
 static void free_own(const skua_region own[])
 {
     for (int i = 0; i < OWN; i++)
-        if (skua_region_free(own[i]) != SKUA_OK)
+        if (skua_region_destroy(own[i]) != SKUA_OK)
             skua_abort("region %d cannot be freed", i);
 }
 
@@ -46,7 +46,7 @@ static void start(int argc, char **argv)
     if (skua_pe() != 0)
         return;
     /* If any memory were kept, the arena would be full. */
-    if (skua_region_alloc((size_t)times * bytes / 2, &common) != SKUA_OK)
+    if (skua_region_create_local((size_t)times * bytes / 2, &common) != SKUA_OK)
         skua_abort("memory has been lost");
     free_own(own);
     printf("nothing is left of %d regions\n", times);

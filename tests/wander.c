@@ -220,7 +220,7 @@ static void change_population(void)
         uint64_t random = tap_random(&seed) | 1;
 
         if (alive[i] && living > 1) {
-            skua_delete_ref(walker(i));
+            skua_object_destroy_ref(walker(i));
             living--;
             alive[i] = false;
         } else if (!alive[i]) {

@@ -138,13 +138,13 @@ static void free_set(struct matmul_set *set)
     for (int m = A; m <= B; m++) {
         skua_channel_close(set->out[m]);
         for (int i = 0; i < others(m); i++)
-            skua_channel_delete(set->in[m][i]);
+            skua_channel_destroy(set->in[m][i]);
         free(set->in[m]);
     }
     for (int i = 0; i < others(C); i++)
         skua_channel_close(set->parts[i]);
     free(set->parts);
-    skua_channel_delete(set->in_sum);
+    skua_channel_destroy(set->in_sum);
     skua_channel_free(set->sum);
     for (int m = 0; m < MATRICES; m++) {
         free(set->to[m]);

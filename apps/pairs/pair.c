@@ -45,7 +45,7 @@ void Pair_on_destroy(Pair *p)
 {
     for (int row = 0; row < rows_in(p); row++) {
         skua_channel_close(p->out[row]);
-        skua_channel_delete(p->in[row]);
+        skua_channel_destroy(p->in[row]);
     }
     free(p->in);
     free(p->out);

@@ -50,7 +50,7 @@ void State_on_destroy(State *t)
     for (int64_t z = 0; z < options.chunks; z++)
         skua_channel_close(t->out[z]);
     for (int64_t slot = 0; slot < slots(); slot++)
-        skua_channel_delete(t->in[slot]);
+        skua_channel_destroy(t->in[slot]);
     free(t->in);
     free(t->to);
     free(t->out);

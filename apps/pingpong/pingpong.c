@@ -55,9 +55,9 @@ static void disconnect(Player *p)
     if (!p->out)
         return;
     skua_channel_close(p->out);
-    skua_channel_delete(p->in);
-    skua_buffer_deregister(&p->offered);
-    skua_buffer_deregister(&p->wanted);
+    skua_channel_destroy(p->in);
+    skua_buffer_unregister(&p->offered);
+    skua_buffer_unregister(&p->wanted);
     p->out = NULL;
 }
 
@@ -233,10 +233,10 @@ void create_channel(Player *p, int64_t bytes)
     disconnect(p);
     p->bytes   = bytes;
     p->batch   = batch_of(bytes);
-    p->offered = skua_buffer_of(p->shared, (size_t)bytes, SKUA_REGISTER_NOW,
-                                skua_done_call(on_acknowledged, p), 0);
+    p->offered = skua_buffer_make(p->shared, (size_t)bytes, SKUA_REGISTER_NOW,
+                                  skua_done_call(on_acknowledged, p), 0);
     p->wanted =
-        skua_buffer_of(p->target, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_got, p), 0);
+        skua_buffer_make(p->target, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_got, p), 0);
     if (skua_channel_create(&to, on_channel, p, "pingpong", &p->in))
         skua_abort("cannot create a channel");
     Player_open(p->other, p->in);

@@ -292,6 +292,6 @@ int main(int argc, char **argv)
     lap_entry     = skua_method_register(updater_class, "lap", on_lap, 0);
     count_entry   = skua_method_register(updater_class, "count", on_count, 0);
     updates       = skua_stream_register("updates", &stream);
-    skua_readonly("options", &options, sizeof options);
+    skua_readonly_register("options", &options, sizeof options);
     return skua_program(argc, argv, begin);
 }

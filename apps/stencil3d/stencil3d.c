@@ -91,7 +91,7 @@ void Block_on_destroy(Block *b)
         for (int side = first_side(); side < SIDES; side++) {
             skua_channel_close(set->side[side].out);
             skua_channel_close(set->side[side].loan);
-            skua_channel_delete(set->side[side].in);
+            skua_channel_destroy(set->side[side].in);
         }
     }
     skua_channel_free(b->cells);

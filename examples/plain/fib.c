@@ -40,7 +40,7 @@ static int64_t fib(int n)
 static void finish(struct fib_node *node)
 {
     skua_complete(node->done, &node->sum, sizeof node->sum);
-    skua_delete(node);
+    skua_object_destroy(node);
 }
 
 static void construct(void *self, const void *data, size_t bytes)
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     node_class   = skua_class_register(&(skua_class_def){
           .name = "node", .bytes = sizeof(struct fib_node), .construct = construct});
     answer_entry = skua_method_register(node_class, "answer", on_answer, 0);
-    skua_readonly("number", &number, sizeof number);
-    skua_readonly("threshold", &threshold, sizeof threshold);
+    skua_readonly_register("number", &number, sizeof number);
+    skua_readonly_register("threshold", &threshold, sizeof threshold);
     return skua_program(argc, argv, begin);
 }

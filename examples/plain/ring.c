@@ -74,7 +74,7 @@ static void begin(int argc, char **argv) /* on PE 0 */
         skua_exit(2);
         return;
     }
-    ring = skua_array1(station_class, elements, NULL, 0);
+    ring = skua_array_create1(station_class, elements, NULL, 0);
     skua_invoke(skua_element1(ring, 0), token_entry, skua_msg_alloc(0));
 }
 
@@ -85,8 +85,8 @@ int main(int argc, char **argv)
     token_entry = skua_entry_register(station_class, "token", on_token, 0);
     count_entry = skua_method_register(station_class, "count", on_count, 0);
     done_entry  = skua_method_register(station_class, "done", on_done, 0);
-    skua_readonly("ring", &ring, sizeof ring);
-    skua_readonly("laps", &laps, sizeof laps);
-    skua_readonly("elements", &elements, sizeof elements);
+    skua_readonly_register("ring", &ring, sizeof ring);
+    skua_readonly_register("laps", &laps, sizeof laps);
+    skua_readonly_register("elements", &elements, sizeof elements);
     return skua_program(argc, argv, begin);
 }

@@ -338,8 +338,8 @@ int main(int argc, char **argv)
     exchange_entry  = skua_method_register(sorter_class, "exchange", on_exchange, 0);
     part_entry      = skua_entry_register(sorter_class, "part", on_part, 0);
     finish_entry    = skua_method_register(sorter_class, "finish", on_finish, 0);
-    skua_readonly("sorters", &sorters, sizeof sorters);
-    skua_readonly("keys_each", &keys_each, sizeof keys_each);
-    skua_readonly("seed", &seed, sizeof seed);
+    skua_readonly_register("sorters", &sorters, sizeof sorters);
+    skua_readonly_register("keys_each", &keys_each, sizeof keys_each);
+    skua_readonly_register("seed", &seed, sizeof seed);
     return skua_program(argc, argv, begin);
 }

@@ -23,110 +23,110 @@ SKUA_BEGIN_DECLS
 
 /** Adds @p value to the 64-bit word at @p at. Stores the previous value in *old unless @p old is
  *  NULL. */
-SKUA_API skua_status_t skua_fetch_add64(skua_gaddr at, uint64_t value, uint64_t *old);
+SKUA_API skua_status skua_fetch_add64(skua_gaddr at, uint64_t value, uint64_t *old);
 
 /** Replaces the 64-bit word at @p at by its bitwise AND with @p value. Stores the previous value in
  *  *old unless @p old is NULL. */
-SKUA_API skua_status_t skua_fetch_and64(skua_gaddr at, uint64_t value, uint64_t *old);
+SKUA_API skua_status skua_fetch_and64(skua_gaddr at, uint64_t value, uint64_t *old);
 
 /** Replaces the 64-bit word at @p at by its bitwise OR with @p value. Stores the previous value in
  *  *old unless @p old is NULL. */
-SKUA_API skua_status_t skua_fetch_or64(skua_gaddr at, uint64_t value, uint64_t *old);
+SKUA_API skua_status skua_fetch_or64(skua_gaddr at, uint64_t value, uint64_t *old);
 
 /** Replaces the 64-bit word at @p at by its bitwise XOR with @p value. Stores the previous value in
  *  *old unless @p old is NULL. */
-SKUA_API skua_status_t skua_fetch_xor64(skua_gaddr at, uint64_t value, uint64_t *old);
+SKUA_API skua_status skua_fetch_xor64(skua_gaddr at, uint64_t value, uint64_t *old);
 
 /** Stores @p value in the 64-bit word at @p at. Stores the previous value in *old unless @p old is
  *  NULL. */
-SKUA_API skua_status_t skua_swap64(skua_gaddr at, uint64_t value, uint64_t *old);
+SKUA_API skua_status skua_swap64(skua_gaddr at, uint64_t value, uint64_t *old);
 
 /** Stores @p value in the 64-bit word at @p at if the word equals @p expected. Stores the previous
  *  value in *old, equal or not, unless @p old is NULL. */
-SKUA_API skua_status_t skua_compare_swap64(skua_gaddr at, uint64_t expected, uint64_t value,
-                                           uint64_t *old);
+SKUA_API skua_status skua_compare_swap64(skua_gaddr at, uint64_t expected, uint64_t value,
+                                         uint64_t *old);
 
 /** Reads the 64-bit word at @p at into *value. */
-SKUA_API skua_status_t skua_load64(skua_gaddr at, uint64_t *value);
+SKUA_API skua_status skua_load64(skua_gaddr at, uint64_t *value);
 
 /** Writes @p value to the 64-bit word at @p at. */
-SKUA_API skua_status_t skua_store64(skua_gaddr at, uint64_t value);
+SKUA_API skua_status skua_store64(skua_gaddr at, uint64_t value);
 
 /** Adds @p value to the 32-bit word at @p at. Stores the previous value in *old unless @p old is
  *  NULL. */
-SKUA_API skua_status_t skua_fetch_add32(skua_gaddr at, uint32_t value, uint32_t *old);
+SKUA_API skua_status skua_fetch_add32(skua_gaddr at, uint32_t value, uint32_t *old);
 
 /** Replaces the 32-bit word at @p at by its bitwise AND with @p value. Stores the previous value in
  *  *old unless @p old is NULL. */
-SKUA_API skua_status_t skua_fetch_and32(skua_gaddr at, uint32_t value, uint32_t *old);
+SKUA_API skua_status skua_fetch_and32(skua_gaddr at, uint32_t value, uint32_t *old);
 
 /** Replaces the 32-bit word at @p at by its bitwise OR with @p value. Stores the previous value in
  *  *old unless @p old is NULL. */
-SKUA_API skua_status_t skua_fetch_or32(skua_gaddr at, uint32_t value, uint32_t *old);
+SKUA_API skua_status skua_fetch_or32(skua_gaddr at, uint32_t value, uint32_t *old);
 
 /** Replaces the 32-bit word at @p at by its bitwise XOR with @p value. Stores the previous value in
  *  *old unless @p old is NULL. */
-SKUA_API skua_status_t skua_fetch_xor32(skua_gaddr at, uint32_t value, uint32_t *old);
+SKUA_API skua_status skua_fetch_xor32(skua_gaddr at, uint32_t value, uint32_t *old);
 
 /** Stores @p value in the 32-bit word at @p at. Stores the previous value in *old unless @p old is
  *  NULL. */
-SKUA_API skua_status_t skua_swap32(skua_gaddr at, uint32_t value, uint32_t *old);
+SKUA_API skua_status skua_swap32(skua_gaddr at, uint32_t value, uint32_t *old);
 
 /** Stores @p value in the 32-bit word at @p at if the word equals @p expected. Stores the previous
  *  value in *old, equal or not, unless @p old is NULL. */
-SKUA_API skua_status_t skua_compare_swap32(skua_gaddr at, uint32_t expected, uint32_t value,
-                                           uint32_t *old);
+SKUA_API skua_status skua_compare_swap32(skua_gaddr at, uint32_t expected, uint32_t value,
+                                         uint32_t *old);
 
 /** Reads the 32-bit word at @p at into *value. */
-SKUA_API skua_status_t skua_load32(skua_gaddr at, uint32_t *value);
+SKUA_API skua_status skua_load32(skua_gaddr at, uint32_t *value);
 
 /** Writes @p value to the 32-bit word at @p at. */
-SKUA_API skua_status_t skua_store32(skua_gaddr at, uint32_t value);
+SKUA_API skua_status skua_store32(skua_gaddr at, uint32_t value);
 
 /** Adds @p value to the 64-bit word at @p at. */
-static inline skua_status_t skua_add64(skua_gaddr at, uint64_t value)
+static inline skua_status skua_add64(skua_gaddr at, uint64_t value)
 {
     return skua_fetch_add64(at, value, NULL);
 }
 
 /** Replaces the 64-bit word at @p at by its bitwise AND with @p value. */
-static inline skua_status_t skua_and64(skua_gaddr at, uint64_t value)
+static inline skua_status skua_and64(skua_gaddr at, uint64_t value)
 {
     return skua_fetch_and64(at, value, NULL);
 }
 
 /** Replaces the 64-bit word at @p at by its bitwise OR with @p value. */
-static inline skua_status_t skua_or64(skua_gaddr at, uint64_t value)
+static inline skua_status skua_or64(skua_gaddr at, uint64_t value)
 {
     return skua_fetch_or64(at, value, NULL);
 }
 
 /** Replaces the 64-bit word at @p at by its bitwise XOR with @p value. */
-static inline skua_status_t skua_xor64(skua_gaddr at, uint64_t value)
+static inline skua_status skua_xor64(skua_gaddr at, uint64_t value)
 {
     return skua_fetch_xor64(at, value, NULL);
 }
 
 /** Adds @p value to the 32-bit word at @p at. */
-static inline skua_status_t skua_add32(skua_gaddr at, uint32_t value)
+static inline skua_status skua_add32(skua_gaddr at, uint32_t value)
 {
     return skua_fetch_add32(at, value, NULL);
 }
 
 /** Replaces the 32-bit word at @p at by its bitwise AND with @p value. */
-static inline skua_status_t skua_and32(skua_gaddr at, uint32_t value)
+static inline skua_status skua_and32(skua_gaddr at, uint32_t value)
 {
     return skua_fetch_and32(at, value, NULL);
 }
 
 /** Replaces the 32-bit word at @p at by its bitwise OR with @p value. */
-static inline skua_status_t skua_or32(skua_gaddr at, uint32_t value)
+static inline skua_status skua_or32(skua_gaddr at, uint32_t value)
 {
     return skua_fetch_or32(at, value, NULL);
 }
 
 /** Replaces the 32-bit word at @p at by its bitwise XOR with @p value. */
-static inline skua_status_t skua_xor32(skua_gaddr at, uint32_t value)
+static inline skua_status skua_xor32(skua_gaddr at, uint32_t value)
 {
     return skua_fetch_xor32(at, value, NULL);
 }
@@ -140,10 +140,10 @@ typedef struct {
 } skua_locks;
 
 /** Creates @p count locks on every PE. Collective: all PEs call it in the same order. */
-SKUA_API skua_status_t skua_locks_create(size_t count, skua_locks *locks);
+SKUA_API skua_status skua_locks_create(size_t count, skua_locks *locks);
 
 /** Frees a set of locks. Collective, as skua_locks_create() is. */
-SKUA_API skua_status_t skua_locks_free(skua_locks locks);
+SKUA_API skua_status skua_locks_destroy(skua_locks locks);
 
 /** Acquires lock @p i of @p pe. Requests are granted in the order of their arrival. While it
  *  waits, the caller behaves as in any other wait (completion.h). Returns false when the job

@@ -9,8 +9,8 @@
  * which transfer ended.
  *
  *     source                                       destination
- *     b = skua_buffer_of(x, bytes, MODE, done, 7)
- *     ... sends b in a message ...                 c = skua_buffer_of(y, bytes, MODE, mine, 0)
+ *     b = skua_buffer_make(x, bytes, MODE, done, 7)
+ *     ... sends b in a message ...                 c = skua_buffer_make(y, bytes, MODE, mine, 0)
  *                                                  skua_buffer_get(&c, &b)
  *     done: x may be used again                    mine: y holds the data
  *
@@ -22,7 +22,7 @@
  * If no driver pins memory, a registration is only a name and an address, which are checked at each
  * use; the cache keeps it as long as there is room. If a driver pins memory, a registration ends
  * when its last buffer releases it, so that the program may free the memory after
- * skua_buffer_deregister(); memory of skua_buffer_alloc() then stays registered. Skua does not
+ * skua_buffer_unregister(); memory of skua_buffer_alloc() then stays registered. Skua does not
  * intercept malloc() or munmap().
  *
  * All functions are called on a PE.
@@ -48,7 +48,7 @@ typedef enum {
 } skua_registration;
 
 /** A description of memory of one PE. It is plain data and may be sent in messages.
- *  skua_buffer_of() makes it. */
+ *  skua_buffer_make() makes it. */
 typedef struct {
     void           *at;
     size_t          bytes;
@@ -66,8 +66,8 @@ typedef struct {
 
 /** Describes @p bytes at @p at in the memory of the calling PE. If SKUA_REGISTER_NOW finds no room
  *  for a registration, the failure is logged and the buffer behaves as with SKUA_REGISTER_LATER. */
-SKUA_API skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
-                                    skua_completion done, uint64_t user);
+SKUA_API skua_buffer skua_buffer_make(const void *at, size_t bytes, skua_registration mode,
+                                      skua_completion done, uint64_t user);
 
 /**
  * Copies from the remote buffer @p from into the local buffer @p here as many bytes as the smaller
@@ -79,11 +79,11 @@ SKUA_API skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registrat
  * SKUA_ERR_INVAL, @p here belongs to another PE or @p from is not a buffer; SKUA_ERR_SYSTEM, the
  * memory of @p from no longer exists.
  */
-SKUA_API skua_status_t skua_buffer_get(const skua_buffer *here, const skua_buffer *from);
+SKUA_API skua_status skua_buffer_get(const skua_buffer *here, const skua_buffer *from);
 
 /** Copies from the local buffer @p here into the remote buffer @p to as many bytes as the smaller
  *  of both has. Results, errors and completions are those of skua_buffer_get(). */
-SKUA_API skua_status_t skua_buffer_put(const skua_buffer *here, const skua_buffer *to);
+SKUA_API skua_status skua_buffer_put(const skua_buffer *here, const skua_buffer *to);
 
 /** Returns the address of a buffer's memory if the calling PE can access it by load and store, else
  *  NULL. */
@@ -91,10 +91,10 @@ SKUA_API void *skua_buffer_local(const skua_buffer *buffer);
 
 /** Registers the memory of a buffer of the calling PE. Returns SKUA_ERR_NOMEM, logged, if there is
  *  no room for a registration. */
-SKUA_API skua_status_t skua_buffer_register(skua_buffer *buffer);
+SKUA_API skua_status skua_buffer_register(skua_buffer *buffer);
 
 /** Releases the registration of a buffer of the calling PE. No transfer may be using it. */
-SKUA_API void skua_buffer_deregister(skua_buffer *buffer);
+SKUA_API void skua_buffer_unregister(skua_buffer *buffer);
 
 /** Allocates memory that all PEs of the host can access by load and store. It is aligned to a cache
  *  line and stays registered. The cost is that of malloc(). Never returns NULL: when the arena is
@@ -114,10 +114,10 @@ SKUA_API size_t skua_zero_copy_bytes(int pe);
  *  use. */
 typedef struct {
     size_t used, kept;
-} skua_registration_count;
+} skua_registration_stats;
 
 /** Returns the numbers of buffer registrations of the calling PE. */
-SKUA_API skua_registration_count skua_registrations(void);
+SKUA_API skua_registration_stats skua_registration_stats_get(void);
 
 SKUA_END_DECLS
 

@@ -104,15 +104,15 @@ typedef void (*skua_channel_fn)(void *arg);
 
 /** Creates a channel into memory of the calling PE, ready for a first put. @p name appears in
  *  errors and is copied; it may be NULL. Returns SKUA_ERR_INVAL or SKUA_ERR_NOMEM, logged. */
-SKUA_API skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
-                                           const char *name, skua_channel *channel);
+SKUA_API skua_status skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                         const char *name, skua_channel *channel);
 
 /** Creates a channel whose receiver accesses the data only through skua_channel_view(). A
  *  sender that lends its buffer (skua_channel_lend()) then avoids the copy where it can;
  *  otherwise the data are copied to @p to. The other arguments and the errors are those of
  *  skua_channel_create(). */
-SKUA_API skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn,
-                                                void *arg, const char *name, skua_channel *channel);
+SKUA_API skua_status skua_channel_create_view(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                              const char *name, skua_channel *channel);
 
 /** Returns where the data of the last put are, in the receiver's buffer or in the sender's. The
  *  view is valid from the callback until skua_channel_ready() or skua_channel_mark(). Blocks,
@@ -135,7 +135,7 @@ SKUA_API void skua_channel_poll(skua_channel channel);
 SKUA_API uint64_t skua_channel_count(skua_channel channel);
 
 /** Deletes a channel. No put may follow; the buffer belongs to the program again. */
-SKUA_API void skua_channel_delete(skua_channel channel);
+SKUA_API void skua_channel_destroy(skua_channel channel);
 
 /** Allocates memory that all PEs of the host can access by load and store. */
 SKUA_API void *skua_channel_alloc(size_t bytes);
@@ -202,10 +202,10 @@ SKUA_API skua_sender *skua_channel_open_many(const skua_channel *channels, size_
  *  skua_channel_mark(), unless there is only one sender. The operators are SKUA_SUM, SKUA_MIN,
  *  SKUA_MAX and the bitwise ones, as in skua_acc(). Contributions are combined in the order of
  *  arrival, so floating-point sums may differ in the last bits from run to run. */
-SKUA_API skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op,
-                                                     skua_type type, int senders,
-                                                     skua_channel_fn fn, void *arg,
-                                                     const char *name, skua_channel *channel);
+SKUA_API skua_status skua_channel_create_reduction(void *to, size_t count, skua_op op,
+                                                   skua_type type, int senders, skua_channel_fn fn,
+                                                   void *arg, const char *name,
+                                                   skua_channel *channel);
 
 SKUA_END_DECLS
 

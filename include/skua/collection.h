@@ -4,7 +4,7 @@
  *
  * One PE creates a collection. The value that names it is valid at once and may be sent in
  * messages. Messages to elements that are still being created wait for them. Functions that inspect
- * the local part of a collection (skua_object_here(), skua_collection_here(),
+ * the local part of a collection (skua_object_local(), skua_collection_local_count(),
  * skua_collection_each(), skua_home(), skua_section_create()) wait until the elements that are
  * created with the collection exist. A user thread lets other threads run meanwhile; in an entry or
  * a handler only constructors of collections, timers and channel callbacks run. Collections that
@@ -14,7 +14,7 @@
  *   group           one member on every PE; its index is the PE
  *   process group   one member in every process; its index is the process. Its entries run on
  *                   the first PE of the process, one at a time. All PEs of the process may
- *                   access its memory (skua_object_here()) and synchronise by C11 atomics.
+ *                   access its memory (skua_object_local()) and synchronise by C11 atomics.
  *   array           elements with indices of one to six integers, or of byte strings (dims 0),
  *                   dense or sparse, on PEs that a *map* chooses
  *
@@ -101,14 +101,15 @@ SKUA_API skua_collection skua_array_create(skua_class of, const skua_array_def *
                                            const void *data, size_t bytes);
 
 /** Creates a dense one-dimensional array of @p n elements with the block map. */
-SKUA_API skua_collection skua_array1(skua_class of, int n, const void *data, size_t bytes);
+SKUA_API skua_collection skua_array_create1(skua_class of, int n, const void *data, size_t bytes);
 
 /** Creates a dense array of @p n x @p m elements with the block map. */
-SKUA_API skua_collection skua_array2(skua_class of, int n, int m, const void *data, size_t bytes);
+SKUA_API skua_collection skua_array_create2(skua_class of, int n, int m, const void *data,
+                                            size_t bytes);
 
 /** Creates a dense array of @p n x @p m x @p k elements with the block map. */
-SKUA_API skua_collection skua_array3(skua_class of, int n, int m, int k, const void *data,
-                                     size_t bytes);
+SKUA_API skua_collection skua_array_create3(skua_class of, int n, int m, int k, const void *data,
+                                            size_t bytes);
 
 /**
  * Creates an element of an open array on @p pe, or at its home (SKUA_ANY_PE).
@@ -138,10 +139,10 @@ SKUA_API void skua_array_close(skua_collection array);
 SKUA_API int skua_home(skua_ref element);
 
 /** Deletes a collection and all its objects. */
-SKUA_API void skua_collection_delete(skua_collection all);
+SKUA_API void skua_collection_destroy(skua_collection all);
 
 /** Returns the number of objects of a collection that are on the calling PE. */
-SKUA_API size_t skua_collection_here(skua_collection all);
+SKUA_API size_t skua_collection_local_count(skua_collection all);
 
 /** Calls @p fn for each object of a collection that is on the calling PE. */
 SKUA_API void skua_collection_each(skua_collection all, void (*fn)(void *self, void *arg),

@@ -72,7 +72,8 @@ static const skua_op SKUA_BIT_XOR     = {9};
  *  they may depend on each other. */
 typedef void (*skua_op_fn)(void *into, const void *from, size_t count, skua_type type);
 
-/** Registers a user-defined operator, before skua_main(), under the rules of skua_register(). */
+/** Registers a user-defined operator, before skua_main(), under the rules of
+ * skua_handler_register(). */
 SKUA_API skua_op skua_op_register(const char *name, skua_op_fn fn);
 
 /** Combines @p count elements of every PE. @p done gets the result on @p root and is ignored

@@ -21,11 +21,11 @@ SKUA_BEGIN_DECLS
 
 /** An error reported by a call. The strings are valid until the callback returns. */
 typedef struct {
-    skua_status_t status; /* what the call returns; SKUA_ERR_INVAL if it returns none */
-    int           pe;     /* the calling PE; -1 in a thread that is not a PE */
-    bool          fatal;  /* the job ends when the callback returns */
-    const char   *call;   /* name of the call; "" if the error names none */
-    const char   *line;   /* the text that is logged, without the PE */
+    skua_status status; /* what the call returns; SKUA_ERR_INVAL if it returns none */
+    int         pe;     /* the calling PE; -1 in a thread that is not a PE */
+    bool        fatal;  /* the job ends when the callback returns */
+    const char *call;   /* name of the call; "" if the error names none */
+    const char *line;   /* the text that is logged, without the PE */
 } skua_error;
 
 /** An error callback. Returns true to suppress the log line. */
@@ -35,7 +35,7 @@ typedef bool (*skua_error_fn)(void *arg, const skua_error *error);
  *  callback runs on the thread of the call, before the line is logged. It may be installed before
  *  skua_main(). The runtime may hold locks meanwhile, so the callback may call only skua_pe() and
  *  skua_abort() of Skua. If `fatal` is set, the job ends whatever the callback returns. */
-SKUA_API void skua_on_error(skua_error_fn fn, void *arg);
+SKUA_API void skua_error_set_callback(skua_error_fn fn, void *arg);
 
 SKUA_END_DECLS
 

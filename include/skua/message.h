@@ -45,7 +45,7 @@ typedef struct {
 /** Registers a handler, before skua_main(). Every process registers the same names in the same
  *  order; otherwise the job ends at start with an error that names the handler. @p name must stay
  *  valid for the life of the program. */
-SKUA_API skua_handler skua_register(const char *name, skua_handler_fn fn);
+SKUA_API skua_handler skua_handler_register(const char *name, skua_handler_fn fn);
 
 /** Allocates a message with @p bytes of uninitialised data. Never returns NULL: when the arena is
  *  full the job ends with an error that says what to do. */
@@ -54,7 +54,7 @@ SKUA_API skua_msg *skua_msg_alloc(size_t bytes);
 /** Allocates a message as skua_msg_alloc() does, for callers that can continue without it. Sets
  *  *msg on SKUA_OK. Returns SKUA_ERR_NOMEM, logged with the setting to raise, when the arena is
  *  full. */
-SKUA_API skua_status_t skua_msg_try_alloc(size_t bytes, skua_msg **msg);
+SKUA_API skua_status skua_msg_try_alloc(size_t bytes, skua_msg **msg);
 
 /** Allocates a message as skua_msg_alloc() does, with space for a priority of up to @p bits
  *  bits. */
@@ -63,9 +63,6 @@ SKUA_API skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits);
 /** Frees a message. Any PE that owns it may call this, whichever PE allocated it. The setting
  *  checked_messages detects messages that are freed or sent twice, or used afterwards. */
 SKUA_API void skua_msg_free(skua_msg *msg);
-
-/** Frees a message at the end of the `when` that received it. For generated code. */
-SKUA_API void skua_msg_free_when(skua_msg *msg);
 
 /** Returns the data of a message, aligned to 64 bytes. */
 static inline void *skua_msg_data(skua_msg *msg)
@@ -87,8 +84,7 @@ SKUA_API void skua_msg_set_priority(skua_msg *msg, int32_t priority);
 
 /** Sets the priority of a message to a bit string: @p words hold the bits, most significant first.
  *  Returns SKUA_ERR_INVAL if there are more bits than were given to skua_msg_alloc_bits(). */
-SKUA_API skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words,
-                                                  size_t bits);
+SKUA_API skua_status skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, size_t bits);
 
 /** Marks a message as expedited or not. An expedited message bypasses the queue. A message keeps
  *  the mark when it is sent on. */

@@ -218,11 +218,11 @@ SKUA_API skua_ref skua_ref_of(const void *self);
  *  else NULL. The pointer is valid until the caller returns to the scheduler: the object may then
  *  migrate or be deleted. The call waits for the creation of a collection that this PE does not
  *  know yet (collection.h). */
-SKUA_API void *skua_object_here(skua_ref ref);
+SKUA_API void *skua_object_local(skua_ref ref);
 
 /** Returns the PE that a message to an object would be sent to: its last known location. Returns
  *  the calling PE while the collection is not known there. */
-SKUA_API int skua_where(skua_ref ref);
+SKUA_API int skua_location(skua_ref ref);
 
 /* ---- invocation -------------------------------------------------------------- */
 
@@ -292,15 +292,15 @@ SKUA_API skua_ref skua_chare_create(skua_class of, int pe, const void *data, siz
 
 /** Creates a chare on the calling PE, whose constructor runs within the call, also in `begin` of
  *  skua_program(). Messages that the constructor sends are delivered as usual. */
-SKUA_API skua_ref skua_chare_create_here(skua_class of, const void *data, size_t bytes);
+SKUA_API skua_ref skua_chare_create_local(skua_class of, const void *data, size_t bytes);
 
 /** Deletes the calling object at the end of the running entry. A member of a group can only be
  *  deleted with its group. */
-SKUA_API void skua_delete(void *self);
+SKUA_API void skua_object_destroy(void *self);
 
 /** Deletes an object when a message with this request reaches it. A member of a group can only be
  *  deleted with its group. */
-SKUA_API void skua_delete_ref(skua_ref ref);
+SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and
  *  unpacks it at the destination; references stay valid. No user thread may be running in the

@@ -111,7 +111,7 @@ typedef struct {
                             signal_bytes at signal_data; zero: none, and no data may be given */
     const void *signal_data;
     size_t      signal_bytes;
-} skua_ends;
+} skua_rma_params;
 
 /** Waits until all operations of a handle are complete at their targets. A user thread is
  *  suspended; on the PE's own stack messages are delivered meanwhile. */
@@ -124,61 +124,62 @@ SKUA_API bool skua_handle_test(skua_handle *handle);
 
 /** Copies @p bytes at @p from to the global address @p to. Returns when the put is complete at the
  *  target. */
-SKUA_API skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes);
+SKUA_API skua_status skua_put(skua_gaddr to, const void *from, size_t bytes);
 
 /** Copies @p bytes at the global address @p from to @p to. Returns when the data have arrived. */
-SKUA_API skua_status_t skua_get(void *to, skua_gaddr from, size_t bytes);
+SKUA_API skua_status skua_get(void *to, skua_gaddr from, size_t bytes);
 
 /** Puts a strided datatype. Returns when the put is complete at the target. */
-SKUA_API skua_status_t skua_put_strided(skua_gaddr to, const void *from, const skua_strided *shape);
+SKUA_API skua_status skua_put_strided(skua_gaddr to, const void *from, const skua_strided *shape);
 
 /** Gets a strided datatype. Returns when the data have arrived. */
-SKUA_API skua_status_t skua_get_strided(void *to, skua_gaddr from, const skua_strided *shape);
+SKUA_API skua_status skua_get_strided(void *to, skua_gaddr from, const skua_strided *shape);
 
 /** Puts @p n segments. Returns when the put is complete at the target. */
-SKUA_API skua_status_t skua_put_vector(skua_gaddr to, const skua_segment *list, size_t n);
+SKUA_API skua_status skua_put_vector(skua_gaddr to, const skua_segment *list, size_t n);
 
 /** Gets @p n segments. Returns when the data have arrived. */
-SKUA_API skua_status_t skua_get_vector(const skua_segment *list, size_t n, skua_gaddr from);
+SKUA_API skua_status skua_get_vector(const skua_segment *list, size_t n, skua_gaddr from);
 
 /** Puts an indexed datatype. Returns when the put is complete at the target. */
-SKUA_API skua_status_t skua_put_indexed(skua_gaddr to, const void *from, const skua_indexed *shape);
+SKUA_API skua_status skua_put_indexed(skua_gaddr to, const void *from, const skua_indexed *shape);
 
 /** Gets an indexed datatype. Returns when the data have arrived. */
-SKUA_API skua_status_t skua_get_indexed(void *to, skua_gaddr from, const skua_indexed *shape);
+SKUA_API skua_status skua_get_indexed(void *to, skua_gaddr from, const skua_indexed *shape);
 
 /** Starts a put of @p bytes at @p from to the global address @p to. @p ends states its order and
  *  completion; NULL: implicit. */
-SKUA_API skua_status_t skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
-                                   const skua_ends *ends);
+SKUA_API skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
+                                 const skua_rma_params *ends);
 
 /** Starts a get of @p bytes at the global address @p from to @p to. @p ends states its order and
  *  completion; NULL: implicit. */
-SKUA_API skua_status_t skua_get_nb(void *to, skua_gaddr from, size_t bytes, const skua_ends *ends);
+SKUA_API skua_status skua_get_nb(void *to, skua_gaddr from, size_t bytes,
+                                 const skua_rma_params *ends);
 
 /** Starts a put of a strided datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_put_strided_nb(skua_gaddr to, const void *from,
-                                           const skua_strided *shape, const skua_ends *ends);
+SKUA_API skua_status skua_put_strided_nb(skua_gaddr to, const void *from, const skua_strided *shape,
+                                         const skua_rma_params *ends);
 
 /** Starts a get of a strided datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_get_strided_nb(void *to, skua_gaddr from, const skua_strided *shape,
-                                           const skua_ends *ends);
+SKUA_API skua_status skua_get_strided_nb(void *to, skua_gaddr from, const skua_strided *shape,
+                                         const skua_rma_params *ends);
 
 /** Starts a put of @p n segments. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_put_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
-                                          const skua_ends *ends);
+SKUA_API skua_status skua_put_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
+                                        const skua_rma_params *ends);
 
 /** Starts a get of @p n segments. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_get_vector_nb(const skua_segment *list, size_t n, skua_gaddr from,
-                                          const skua_ends *ends);
+SKUA_API skua_status skua_get_vector_nb(const skua_segment *list, size_t n, skua_gaddr from,
+                                        const skua_rma_params *ends);
 
 /** Starts a put of an indexed datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_put_indexed_nb(skua_gaddr to, const void *from,
-                                           const skua_indexed *shape, const skua_ends *ends);
+SKUA_API skua_status skua_put_indexed_nb(skua_gaddr to, const void *from, const skua_indexed *shape,
+                                         const skua_rma_params *ends);
 
 /** Starts a get of an indexed datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_get_indexed_nb(void *to, skua_gaddr from, const skua_indexed *shape,
-                                           const skua_ends *ends);
+SKUA_API skua_status skua_get_indexed_nb(void *to, skua_gaddr from, const skua_indexed *shape,
+                                         const skua_rma_params *ends);
 
 /* ---- accumulate ---------------------------------------------------------- */
 
@@ -202,60 +203,58 @@ typedef struct {
 
 /** Accumulates @p bytes at @p from into the global address @p to. Returns when the accumulate is
  *  complete at the target. */
-SKUA_API skua_status_t skua_acc(skua_gaddr to, const void *from, size_t bytes,
-                                const skua_update *update);
+SKUA_API skua_status skua_acc(skua_gaddr to, const void *from, size_t bytes,
+                              const skua_update *update);
 
 /** Accumulates a strided datatype. Returns when the accumulate is complete at the target. */
-SKUA_API skua_status_t skua_acc_strided(skua_gaddr to, const void *from, const skua_strided *shape,
-                                        const skua_update *update);
+SKUA_API skua_status skua_acc_strided(skua_gaddr to, const void *from, const skua_strided *shape,
+                                      const skua_update *update);
 
 /** Accumulates @p n segments. Returns when the accumulate is complete at the target. */
-SKUA_API skua_status_t skua_acc_vector(skua_gaddr to, const skua_segment *list, size_t n,
-                                       const skua_update *update);
+SKUA_API skua_status skua_acc_vector(skua_gaddr to, const skua_segment *list, size_t n,
+                                     const skua_update *update);
 
 /** Accumulates an indexed datatype. Returns when the accumulate is complete at the target. */
-SKUA_API skua_status_t skua_acc_indexed(skua_gaddr to, const void *from, const skua_indexed *shape,
-                                        const skua_update *update);
+SKUA_API skua_status skua_acc_indexed(skua_gaddr to, const void *from, const skua_indexed *shape,
+                                      const skua_update *update);
 
 /** Starts an accumulate of @p bytes at @p from into the global address @p to. @p ends states its
  *  order and completion; NULL: implicit. */
-SKUA_API skua_status_t skua_acc_nb(skua_gaddr to, const void *from, size_t bytes,
-                                   const skua_update *update, const skua_ends *ends);
+SKUA_API skua_status skua_acc_nb(skua_gaddr to, const void *from, size_t bytes,
+                                 const skua_update *update, const skua_rma_params *ends);
 
 /** Starts an accumulate of a strided datatype. @p ends states its order and completion; NULL:
  *  implicit. */
-SKUA_API skua_status_t skua_acc_strided_nb(skua_gaddr to, const void *from,
-                                           const skua_strided *shape, const skua_update *update,
-                                           const skua_ends *ends);
+SKUA_API skua_status skua_acc_strided_nb(skua_gaddr to, const void *from, const skua_strided *shape,
+                                         const skua_update *update, const skua_rma_params *ends);
 
 /** Starts an accumulate of @p n segments. @p ends states its order and completion; NULL:
  *  implicit. */
-SKUA_API skua_status_t skua_acc_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
-                                          const skua_update *update, const skua_ends *ends);
+SKUA_API skua_status skua_acc_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
+                                        const skua_update *update, const skua_rma_params *ends);
 
 /** Starts an accumulate of an indexed datatype. @p ends states its order and completion; NULL:
  *  implicit. */
-SKUA_API skua_status_t skua_acc_indexed_nb(skua_gaddr to, const void *from,
-                                           const skua_indexed *shape, const skua_update *update,
-                                           const skua_ends *ends);
+SKUA_API skua_status skua_acc_indexed_nb(skua_gaddr to, const void *from, const skua_indexed *shape,
+                                         const skua_update *update, const skua_rma_params *ends);
 
 /* ---- fences -------------------------------------------------------------- */
 
 /** Waits until all operations of the calling PE on the memory of @p pe are complete at the target.
  *  In a thread that is not a PE it returns at once. A PE that does not exist is logged, and the
  *  call returns at once. */
-SKUA_API void skua_fence(int pe);
+SKUA_API void skua_flush(int pe);
 
 /** Waits until all operations of the calling PE on @p region are complete at the target. In a
  *  thread that is not a PE it returns at once. A region that does not exist is logged, and the call
  *  returns at once. */
-SKUA_API void skua_fence_region(skua_region region);
+SKUA_API void skua_flush_region(skua_region region);
 
 /** Waits until all operations of the calling PE are complete at their targets. In a thread that is
  *  not a PE it returns at once. */
-SKUA_API void skua_fence_all(void);
+SKUA_API void skua_flush_all(void);
 
-/** Completes all one-sided operations of all PEs: skua_fence_all(), then a barrier. Collective.
+/** Completes all one-sided operations of all PEs: skua_flush_all(), then a barrier. Collective.
  *  When it returns, every one-sided operation that any PE started before its call is complete.
  *  It does not wait for messages or for the collectives of collective.h. Handlers run while it
  *  waits. */
@@ -289,7 +288,7 @@ SKUA_API void skua_notify_take(skua_notify *notify, uint64_t value);
 /** Adds @p value to a remote notification, without data, ordered after the caller's earlier puts.
  *  If the target is reached by request, the call returns SKUA_OK when the request is on its way; a
  *  fence waits for its completion. */
-SKUA_API skua_status_t skua_notify_add(skua_gaddr notify, uint64_t value);
+SKUA_API skua_status skua_notify_add(skua_gaddr notify, uint64_t value);
 
 /* ---- remote procedure calls ------------------------------------------------ */
 
@@ -303,7 +302,7 @@ typedef struct {
  *  function returns. */
 typedef void (*skua_function_fn)(const void *args, size_t bytes, skua_completion done);
 
-/** Registers a remote function, before skua_main(), under the rules of skua_register(). */
+/** Registers a remote function, before skua_main(), under the rules of skua_handler_register(). */
 SKUA_API skua_function skua_function_register(const char *name, skua_function_fn fn);
 
 /** Calls @p function on @p pe with a copy of @p args. @p done gets the result. A PE or function

@@ -57,7 +57,7 @@ SKUA_API int skua_process_pes(int process);
 /** Returns true if a PE shares memory with the calling PE: it is on the same host, and shared
  *  memory is not disabled (SKUA_SHARED_MEMORY=0). Messages to it travel as pointers, and the caller
  *  performs one-sided operations on its memory itself. */
-SKUA_API bool skua_near(int pe);
+SKUA_API bool skua_shares_memory(int pe);
 
 /** A key to data of which every PE has its own copy. A library registers its size before
  *  skua_main(). On each PE the key leads to that many bytes, zeroed at start and aligned to a cache

@@ -21,13 +21,13 @@ SKUA_BEGIN_DECLS
  *  skua_program() gave it on PE 0. Called before skua_program(), in every process, in the same
  *  order. @p name must stay valid for the life of the program and be unique; the processes compare
  *  it. Under skua_main() the declaration has no effect. */
-SKUA_API void skua_readonly(const char *name, void *variable, size_t bytes);
+SKUA_API void skua_readonly_register(const char *name, void *variable, size_t bytes);
 
 /** Declares a read-only block of memory that the program allocates: `begin` of skua_program() sets
  *  *pointer and *bytes. In other processes *pointer becomes malloc() memory of *bytes bytes with
  *  the same contents, or NULL if *bytes is 0; the program owns it. The rules for calls and for
- *  @p name are those of skua_readonly(). */
-SKUA_API void skua_readonly_block(const char *name, void **pointer, size_t *bytes);
+ *  @p name are those of skua_readonly_register(). */
+SKUA_API void skua_readonly_block_register(const char *name, void **pointer, size_t *bytes);
 
 /**
  * Runs a program as skua_main() does, but calls @p begin on PE 0 only. When it returns, the

@@ -43,44 +43,44 @@ typedef struct {
  *  does not wait: the region can be used as soon as it returns, including the pieces of PEs that
  *  have not called it yet. Over several hosts it waits for all its PEs and for PE 0, which assigns
  *  the names; messages are delivered meanwhile. Returns SKUA_ERR_NOMEM, logged. */
-SKUA_API skua_status_t skua_region_create(size_t bytes, skua_region *region);
+SKUA_API skua_status skua_region_create(size_t bytes, skua_region *region);
 
 /** Creates a symmetric region on the @p n PEs of @p pes. Collective among these PEs, which all pass
  *  the same list in ascending order without duplicates (else SKUA_ERR_INVAL). Otherwise as
  *  skua_region_create(). */
-SKUA_API skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes,
-                                             skua_region *region);
+SKUA_API skua_status skua_region_create_on(const int *pes, int n, size_t bytes,
+                                           skua_region *region);
 
 /** Allocates a region in the arena that belongs to the calling PE. Not collective. */
-SKUA_API skua_status_t skua_region_alloc(size_t bytes, skua_region *region);
+SKUA_API skua_status skua_region_create_local(size_t bytes, skua_region *region);
 
 /** Makes existing memory (malloc, stack, mmap) a region of the calling PE. Registering the same
  *  memory again returns the same region, which must be freed as often. Not collective. Returns
  *  SKUA_ERR_INVAL for NULL or a range beyond the end of the address space, or SKUA_ERR_NOMEM; both
  *  are logged. */
-SKUA_API skua_status_t skua_region_register(void *memory, size_t bytes, skua_region *region);
+SKUA_API skua_status skua_region_create_from(void *memory, size_t bytes, skua_region *region);
 
 /** Frees a region. A symmetric region is freed when each of its PEs, on all hosts, has called this.
  *  No PE may use it after its own call, and all its operations on the region must be complete
- *  before (skua_fence_region()). A region of one PE is freed at once; while operations on it are in
+ *  before (skua_flush_region()). A region of one PE is freed at once; while operations on it are in
  *  flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if there is
  *  no such region or the caller has no part in it. Operations of PEs of other hosts are not
  *  counted: they fail with SKUA_ERR_REGION at the target. */
-SKUA_API skua_status_t skua_region_free(skua_region region);
+SKUA_API skua_status skua_region_destroy(skua_region region);
 
 /** Names a region in errors. Without a name, errors give its number and where it was created: the
  *  calling instruction as an offset in the program, or the source line with the setting
  *  `backtrace`. The name is copied, truncated to 47 bytes, and valid on this host; for errors of
  *  other hosts a PE of each host calls this. NULL removes the name. Returns SKUA_ERR_REGION,
  *  logged. */
-SKUA_API skua_status_t skua_region_set_name(skua_region region, const char *name);
+SKUA_API skua_status skua_region_set_name(skua_region region, const char *name);
 
 /** Returns the size of each PE's piece, or 0 if there is no such region or it is a region of one PE
  *  of another host. */
 SKUA_API size_t skua_region_size(skua_region region);
 
 /** Returns the calling PE's piece of a region, or NULL if it has none. */
-SKUA_API void *skua_region_mine(skua_region region);
+SKUA_API void *skua_region_local(skua_region region);
 
 /* ---- global addresses ---------------------------------------------------- */
 
@@ -118,7 +118,7 @@ static inline bool skua_gaddr_is_none(skua_gaddr at)
 
 /** Returns a pointer to the memory at a global address if the caller can access it by load and
  *  store. Returns NULL if not, or if the address is outside its region. */
-SKUA_API void *skua_local(skua_gaddr at);
+SKUA_API void *skua_gaddr_local(skua_gaddr at);
 
 SKUA_END_DECLS
 

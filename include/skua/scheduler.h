@@ -42,10 +42,10 @@ typedef struct {
 } skua_timer;
 
 /** Performs @p done once on this PE, after @p seconds. */
-SKUA_API skua_timer skua_after(double seconds, skua_completion done);
+SKUA_API skua_timer skua_timer_after(double seconds, skua_completion done);
 
 /** Performs @p done on this PE every @p seconds. */
-SKUA_API skua_timer skua_every(double seconds, skua_completion done);
+SKUA_API skua_timer skua_timer_every(double seconds, skua_completion done);
 
 /** Cancels a timer. Returns false if it has fired or was cancelled already. */
 SKUA_API bool skua_timer_cancel(skua_timer timer);
@@ -66,7 +66,7 @@ typedef struct {
     uint64_t sent_inline;   /* messages to other PEs inside a cell */
     uint64_t sent_pointer;  /* messages to other PEs by address */
     uint64_t sent_self;     /* messages to itself */
-    uint64_t sent_far;      /* messages to PEs of other hosts */
+    uint64_t sent_net;      /* messages to PEs of other hosts */
     uint64_t received;      /* cells and packets that arrived */
     uint64_t wrong;         /* invalid packets that were dropped */
     uint64_t deferred;      /* sends that waited because a queue was full */

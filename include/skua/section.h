@@ -49,12 +49,12 @@ SKUA_API skua_section skua_section_create(skua_collection of, const skua_index *
 
 /** Creates a section of the elements in a range of an array: every stride[d]-th in dimension d, or
  *  all of them if @p stride is NULL. */
-SKUA_API skua_section skua_section_range(skua_collection array, const skua_range *range,
-                                         const int32_t *stride);
+SKUA_API skua_section skua_section_create_range(skua_collection array, const skua_range *range,
+                                                const int32_t *stride);
 
 /** Deletes a section on all PEs, after the multicasts that this PE sent before. Its members
  *  continue to exist. Unfinished reductions never complete. */
-SKUA_API void skua_section_delete(skua_section section);
+SKUA_API void skua_section_destroy(skua_section section);
 
 /** Multicasts to a section: invokes @p entry of every member with a copy of the data. A member
  *  receives each multicast of a section once; all members receive them in the same order, and those

@@ -11,11 +11,11 @@
 #include <skua/completion.h>
 #include <skua/detector.h>
 #include <skua/error.h>
-#include <skua/landing.h>
+#include <skua/inplace.h>
 #include <skua/message.h>
 #include <skua/object.h>
 #include <skua/onesided.h>
-#include <skua/parts.h>
+#include <skua/nocopy.h>
 #include <skua/pe.h>
 #include <skua/pup.h>
 #include <skua/program.h>

@@ -36,10 +36,10 @@ typedef enum {
 #define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),
     SKUA_STATUS_MAP(SKUA_STATUS_ENUM)
 #undef SKUA_STATUS_ENUM
-} skua_status_t;
+} skua_status;
 
 /** Returns the text of @p status. It is never NULL and stays valid for the life of the program. */
-SKUA_API const char *skua_status_str(skua_status_t status);
+SKUA_API const char *skua_status_str(skua_status status);
 
 SKUA_END_DECLS
 

@@ -62,7 +62,7 @@ typedef struct {
     int           size[SKUA_MESH_DIMS]; /* of the mesh; 0: chosen */
 } skua_stream_def;
 
-/** Registers a stream, before skua_main(), under the rules of skua_register(). */
+/** Registers a stream, before skua_main(), under the rules of skua_handler_register(). */
 SKUA_API skua_stream skua_stream_register(const char *name, const skua_stream_def *def);
 
 /** Sets the argument of this PE's callbacks, which is NULL before. Called in start, before items

@@ -2,8 +2,8 @@
 /*
  * topology.h - the hosts and CPUs of the PEs, and a mesh over all PEs.
  *
- * A *host* is a set of PEs that share memory: those for which skua_near() returns true. (With
- * SKUA_SHARED_MEMORY=0 every process is a host of its own.)
+ * A *host* is a set of PEs that share memory: those for which skua_shares_memory() returns true.
+ * (With SKUA_SHARED_MEMORY=0 every process is a host of its own.)
  *
  * All functions are called on a PE. The first call that concerns other hosts asks the launcher
  * about each of them once; later calls are look-ups.
@@ -38,10 +38,10 @@ typedef struct {
     int cache;   /* CPUs that share the last-level cache */
     int package; /* a socket */
     int numa;
-} skua_place;
+} skua_cpu;
 
 /** Returns the CPU that a PE runs on. */
-SKUA_API skua_place skua_place_of(int pe);
+SKUA_API skua_cpu skua_cpu_of(int pe);
 
 /** The distance of a PE from the caller, nearest first. */
 typedef enum {

@@ -113,8 +113,8 @@ static void arena_init(struct ski_arena *arena, size_t bytes, size_t keep)
     ski_span_init(arena, first, units - first);
 }
 
-skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
-                               struct ski_arena **arena, int *fd)
+skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struct ski_arena **arena,
+                             int *fd)
 {
     struct ski_arena *made;
     int               memfd;
@@ -147,7 +147,7 @@ skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
     return SKUA_OK;
 }
 
-skua_status_t ski_arena_attach(int fd, struct ski_arena **arena)
+skua_status ski_arena_attach(int fd, struct ski_arena **arena)
 {
     struct ski_arena  head;
     struct stat       file;

@@ -86,12 +86,12 @@ struct ski_arena {
  *  in every process.  *@p fd is its descriptor, which other processes inherit.  Freed spans keep up
  *  to @p keep bytes of pages; 0 adapts that to what the program reuses, up to a quarter of the
  *  memory (span.c).  Errors are logged: SKUA_ERR_INVAL, SKUA_ERR_ADDRESS, SKUA_ERR_SYSTEM. */
-skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
-                               struct ski_arena **arena, int *fd);
+skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struct ski_arena **arena,
+                             int *fd);
 
 /** Maps the arena behind the inherited descriptor @p fd.  Errors are logged: SKUA_ERR_INVAL if
  *  @p fd is not an arena, SKUA_ERR_ADDRESS if its address range is in use in this process. */
-skua_status_t ski_arena_attach(int fd, struct ski_arena **arena);
+skua_status ski_arena_attach(int fd, struct ski_arena **arena);
 
 /** Unmaps an arena.  Its memory stays as long as another process maps it. */
 void ski_arena_detach(struct ski_arena *arena);
@@ -99,15 +99,15 @@ void ski_arena_detach(struct ski_arena *arena);
 /** Allocates a span of at least @p bytes, aligned to 64 KiB, for use as @p kind: SKI_UNIT_LARGE or
  *  SKI_UNIT_SLAB.  Its contents are undefined.  SKUA_ERR_NOMEM is logged with the setting to
  *  raise. */
-skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
-                             void **span);
+skua_status ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
+                           void **span);
 
 /** Allocates a span as ski_span_alloc() does, or returns NULL without logging. */
 void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind);
 
 /** Logs that the arena has no @p bytes left, with the setting to raise.  Returns
  *  SKUA_ERR_NOMEM. */
-skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes);
+skua_status ski_span_exhausted(struct ski_arena *arena, size_t bytes);
 
 /** Frees a span.  Any thread of any process that maps the arena may call it. */
 void ski_span_free(struct ski_arena *arena, void *span);

@@ -303,9 +303,9 @@ static const char *config_given_value(const struct config_setting *s)
     return getenv(variable);
 }
 
-skua_status_t ski_config_load(void)
+skua_status ski_config_load(void)
 {
-    skua_status_t status = ski_config_reject_renamed();
+    skua_status status = ski_config_reject_renamed();
 
     for (const struct config_setting *s = config_settings; s < config_settings + CONFIG_SETTINGS;
          s++) {

@@ -55,11 +55,11 @@ extern struct ski_config {
 
 /** Fills ski_config from the defaults and the SKUA_* variables of the environment.  Each invalid
  *  value is logged, and SKUA_ERR_INVAL is returned.  It may be called again. */
-skua_status_t ski_config_load(void);
+skua_status ski_config_load(void);
 
 /** Logs an error for every SKUA_* variable that is the former name of a setting, with the present
  *  name, and returns SKUA_ERR_INVAL if there is one. */
-skua_status_t ski_config_reject_renamed(void);
+skua_status ski_config_reject_renamed(void);
 
 /** Logs a warning for every SKUA_* variable that is not a setting, with the most similar name that
  *  is one.  Returns the number of these variables. */

@@ -32,7 +32,7 @@ CONFIG(idle_spin,            micros,    "50",         "Time that an idle PE poll
 CONFIG(idle_yield,           micros,    "50",         "Time that an idle PE then polls and yields its core before it sleeps.")
 CONFIG(inbox_cells,          power,     "512",        "Cells in each PE's ring of arriving messages; a power of two.")
 CONFIG(launcher,             text,      "auto",       "How skuarun starts its agents on other hosts: ssh, srun, or a command in which %h is the host; auto is srun inside a Slurm job, else ssh.")
-CONFIG(learned_channels,     flag,      "0",          "Detect messages that repeat, and deliver their data directly to where the receiver expects them (skua/landing.h).")
+CONFIG(learned_channels,     flag,      "0",          "Detect messages that repeat, and deliver their data directly to where the receiver expects them (skua/inplace.h).")
 CONFIG(local_completion,     flag,      "0",          "A blocking put or accumulate that goes by request returns at local completion, when its data are on the way; a fence waits for remote completion.")
 CONFIG(log_level,            level,     "warn",       "Least severe messages that are logged: fatal, error, warn, info, debug or trace.")
 CONFIG(malloc_arena,         bytes,     "0",          "Serve malloc() from the arena for blocks of at least this size, such as 4k, so that all PEs of the host can access them; 0 disables it. Needs skua-malloc.so, which skuarun loads.")

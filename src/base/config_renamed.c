@@ -29,9 +29,9 @@ static void renamed_variable(const char *setting, char *variable, size_t size)
         *c = (char)toupper((unsigned char)*c);
 }
 
-skua_status_t ski_config_reject_renamed(void)
+skua_status ski_config_reject_renamed(void)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status status = SKUA_OK;
 
     for (size_t i = 0; i < RENAMED_SETTINGS; i++) {
         char former[64], present[64];

@@ -40,7 +40,7 @@ static void test_config_load(void)
 /* Whether a load with NAME=VALUE fails. */
 static int config_test_refused(const char *name, const char *value)
 {
-    skua_status_t status;
+    skua_status status;
 
     setenv(name, value, 1);
     status = ski_config_load();

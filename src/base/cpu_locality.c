@@ -74,9 +74,9 @@ static int cpu_number_of_either(const char *root, int cpu, const char *newer, co
     return n >= 0 ? n : cpu_first_number(root, cpu, older);
 }
 
-skua_place ski_cpu_locality_read(const char *root, int cpu)
+skua_cpu ski_cpu_locality_read(const char *root, int cpu)
 {
-    return (skua_place){
+    return (skua_cpu){
         .cpu     = cpu,
         .core    = cpu_number_of_either(root, cpu, "topology/core_cpus_list",
                                         "topology/thread_siblings_list"),
@@ -92,7 +92,7 @@ static bool cpu_is_same(int a, int b)
     return a >= 0 && a == b;
 }
 
-skua_nearness ski_cpu_locality_distance(const skua_place *a, const skua_place *b)
+skua_nearness ski_cpu_locality_distance(const skua_cpu *a, const skua_cpu *b)
 {
     if (cpu_is_same(a->cpu, b->cpu) || cpu_is_same(a->core, b->core))
         return SKUA_SAME_CORE;

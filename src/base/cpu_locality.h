@@ -13,9 +13,9 @@
 
 /** Reads the locality of a CPU under @p root, which is SKI_CPU_LOCALITY_ROOT except in tests.  What
  * the system does not tell is -1. */
-skua_place ski_cpu_locality_read(const char *root, int cpu);
+skua_cpu ski_cpu_locality_read(const char *root, int cpu);
 
 /** Returns how close two CPUs of one host are to each other. */
-skua_nearness ski_cpu_locality_distance(const skua_place *a, const skua_place *b);
+skua_nearness ski_cpu_locality_distance(const skua_cpu *a, const skua_cpu *b);
 
 #endif

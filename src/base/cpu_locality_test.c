@@ -35,15 +35,15 @@ static void cpu_test_make_host(void)
 
 static skua_nearness cpu_test_distance(int a, int b)
 {
-    skua_place from = ski_cpu_locality_read(cpu_tree.root, a),
-               to   = ski_cpu_locality_read(cpu_tree.root, b);
+    skua_cpu from = ski_cpu_locality_read(cpu_tree.root, a),
+             to   = ski_cpu_locality_read(cpu_tree.root, b);
 
     return ski_cpu_locality_distance(&from, &to);
 }
 
 int main(void)
 {
-    skua_place here = ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, 0), other, absent;
+    skua_cpu here = ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, 0), other, absent;
 
     if (!made_up_tree_create(&cpu_tree))
         return 1;

@@ -3,8 +3,8 @@
  * error.c - reporting of errors of calls: to the program's callback, to the log, or by ending the
  * job.
  *
- * A line begins with the name of the call ("skua_put: ..." or "skua_register("x"): ..."), and the
- * name that the callback gets is taken from there.
+ * A line begins with the name of the call ("skua_put: ..." or "skua_handler_register("x"): ..."),
+ * and the name that the callback gets is taken from there.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@ static struct error_callback error_callback;
 
 static _Thread_local bool error_inside; /* this thread is in the callback */
 
-void skua_on_error(skua_error_fn fn, void *arg)
+void skua_error_set_callback(skua_error_fn fn, void *arg)
 {
     ski_lock_acquire(&error_lock);
     error_callback = (struct error_callback){fn, arg};
@@ -57,7 +57,7 @@ static void error_call_name(const char *line, char *name, size_t size)
 
 /* Calls the program's callback.  Returns whether it handled the error, so that the line is not
  * logged. */
-static bool error_tell(skua_status_t status, const char *line, bool fatal)
+static bool error_tell(skua_status status, const char *line, bool fatal)
 {
     struct error_callback callback = error_callback_now();
     char                  call[64];
@@ -75,7 +75,7 @@ static bool error_tell(skua_status_t status, const char *line, bool fatal)
     return handled;
 }
 
-static void error_report(skua_status_t status, const char *line, bool fatal, const void *caller)
+static void error_report(skua_status status, const char *line, bool fatal, const void *caller)
 {
     bool handled = error_tell(status, line, fatal);
 
@@ -94,7 +94,7 @@ static void error_report(skua_status_t status, const char *line, bool fatal, con
         va_end(args);                                                                              \
     } while (0)
 
-void ski_error_refuse(skua_status_t status, const char *format, ...)
+void ski_error_refuse(skua_status status, const char *format, ...)
 {
     char line[SKI_LOG_LINE];
 
@@ -102,7 +102,7 @@ void ski_error_refuse(skua_status_t status, const char *format, ...)
     error_report(status, line, ski_config.errors == SKI_ERRORS_FATAL, __builtin_return_address(0));
 }
 
-void ski_error_fail(skua_status_t status, const char *format, ...)
+void ski_error_fail(skua_status status, const char *format, ...)
 {
     char line[SKI_LOG_LINE];
 

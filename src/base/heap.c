@@ -21,11 +21,11 @@ static size_t heap_slab_bytes(size_t block)
     return block * (block > 32768 ? 4 : 8);
 }
 
-skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps)
+skua_status ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps)
 {
     void            *memory;
     struct ski_heap *all;
-    skua_status_t    status;
+    skua_status      status;
 
     ski_assert(count > 0 && count <= UINT16_MAX); /* as ski_unit.heap counts them */
     status = ski_span_alloc(arena, count * sizeof *all, SKI_UNIT_LARGE, &memory);

@@ -39,7 +39,7 @@ struct ski_heap {
 };
 
 /** Creates an array of @p count heaps in @p arena.  SKUA_ERR_NOMEM is logged. */
-skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps);
+skua_status ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps);
 
 /** Allocates up to @p want blocks of a class.  Returns their number, which is 0 only if the arena
  *  is exhausted; that is not logged.  Called by the owner alone. */

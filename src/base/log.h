@@ -10,7 +10,7 @@
  *                           a line, then abort();
  *   Skua has a bug          ski_assert(), or ski_fatal() where a release must check, too.
  * A line about a call begins with the name of the call.  All but ski_fatal() first invoke the
- * callback of skua_on_error().
+ * callback of skua_error_set_callback().
  */
 #ifndef SKI_LOG_H
 #define SKI_LOG_H
@@ -59,11 +59,11 @@ int ski_log_pe(void);
 #define ski_fail(status, ...) (ski_error_fail((status), __VA_ARGS__), (status))
 
 /** Reports misuse: the function behind ski_refuse(). */
-SKI_COLD void ski_error_refuse(skua_status_t status, const char *format, ...)
+SKI_COLD void ski_error_refuse(skua_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Reports a failure of the environment: the function behind ski_fail(). */
-SKI_COLD void ski_error_fail(skua_status_t status, const char *format, ...)
+SKI_COLD void ski_error_fail(skua_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Writes a line: the function behind ski_log(). */

@@ -202,7 +202,7 @@ static void span_carve(struct ski_arena *arena, struct ski_unit *span, uint32_t 
 }
 
 /* Logs at most once a second, since a program may retry in a loop. */
-SKI_COLD skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes)
+SKI_COLD skua_status ski_span_exhausted(struct ski_arena *arena, size_t bytes)
 {
     static _Atomic uint64_t again; /* time in ticks of the next line */
     uint64_t                now = ski_ticks();
@@ -237,8 +237,8 @@ void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kin
     return span;
 }
 
-skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
-                             void **span)
+skua_status ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
+                           void **span)
 {
     void *found = ski_span_try(arena, bytes, kind);
 

@@ -2,7 +2,7 @@
 /* status.c - the texts of the status list. */
 #include <skua/status.h>
 
-const char *skua_status_str(skua_status_t status)
+const char *skua_status_str(skua_status status)
 {
     switch (status) {
 #define TEXT(name, code, text)                                                                     \

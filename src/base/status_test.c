@@ -10,7 +10,7 @@ int main(void)
 {
     OK(strcmp(skua_status_str(SKUA_OK), "success") == 0, "the text of success");
     OK(strcmp(skua_status_str(SKUA_ERR_NOMEM), "out of memory") == 0, "the text of a failure");
-    OK(strcmp(skua_status_str((skua_status_t)-99), "unknown status") == 0,
+    OK(strcmp(skua_status_str((skua_status)-99), "unknown status") == 0,
        "the text of a number that is not a status");
     return tap_end();
 }

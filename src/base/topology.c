@@ -59,7 +59,7 @@ bool ski_topology_is_list(const char *text)
     return topology_parse_list(text, cpu, CPU_SETSIZE) > 0;
 }
 
-static skua_status_t topology_assign_list(const char *list, int pes, int *cpu)
+static skua_status topology_assign_list(const char *list, int pes, int *cpu)
 {
     int given[CPU_SETSIZE];
     int n = topology_parse_list(list, given, CPU_SETSIZE);
@@ -74,10 +74,10 @@ static skua_status_t topology_assign_list(const char *list, int pes, int *cpu)
     return SKUA_OK;
 }
 
-static skua_status_t topology_assign_in_order(int pes, int *cpu)
+static skua_status topology_assign_in_order(int pes, int *cpu)
 {
     struct ski_topology topology;
-    skua_status_t       status = ski_topology_load(&topology);
+    skua_status         status = ski_topology_load(&topology);
     int                 n;
 
     if (status != SKUA_OK)
@@ -90,7 +90,7 @@ static skua_status_t topology_assign_in_order(int pes, int *cpu)
     return SKUA_OK;
 }
 
-skua_status_t ski_topology_assign(const char *policy, int pes, int *cpu)
+skua_status ski_topology_assign(const char *policy, int pes, int *cpu)
 {
     if (strcmp(policy, "auto") == 0)
         return topology_assign_in_order(pes, cpu);

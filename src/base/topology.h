@@ -24,7 +24,7 @@ struct ski_topology {
 };
 
 /** Finds the CPUs.  The caller frees the result with ski_topology_free(). */
-skua_status_t ski_topology_load(struct ski_topology *topology);
+skua_status ski_topology_load(struct ski_topology *topology);
 
 /** Frees what ski_topology_load() allocated. */
 void ski_topology_free(struct ski_topology *topology);
@@ -37,7 +37,7 @@ bool ski_topology_is_list(const char *text);
 
 /** Assigns a CPU, or SKI_CPU_ANY, to each of @p pes PEs.  @p policy is the setting `pin`.  With
  * more PEs than CPUs, neighbours share one.  SKUA_ERR_INVAL, logged, for an invalid policy. */
-skua_status_t ski_topology_assign(const char *policy, int pes, int *cpu);
+skua_status ski_topology_assign(const char *policy, int pes, int *cpu);
 
 /** Binds the calling thread to a CPU.  SKI_CPU_ANY changes nothing. */
 void ski_topology_bind(int cpu);

@@ -44,7 +44,7 @@ static bool topology_add_nth(struct ski_topology *topology, hwloc_topology_t tre
     return added > 0;
 }
 
-skua_status_t ski_topology_load(struct ski_topology *topology)
+skua_status ski_topology_load(struct ski_topology *topology)
 {
     hwloc_topology_t tree;
     int              cpus, cores;

@@ -5,7 +5,7 @@
 
 #include "base/topology.h"
 
-skua_status_t ski_topology_load(struct ski_topology *topology)
+skua_status ski_topology_load(struct ski_topology *topology)
 {
     cpu_set_t set;
 

@@ -51,9 +51,9 @@ static bool boot_launcher_gone(int fd)
     return read(fd, &byte, 1) == 0;
 }
 
-static skua_status_t boot_join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
+static skua_status boot_join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
 {
-    skua_status_t status = ski_arena_attach(arena_fd, &boot->arena);
+    skua_status status = ski_arena_attach(arena_fd, &boot->arena);
 
     if (status != SKUA_OK)
         return status;
@@ -71,12 +71,12 @@ static skua_status_t boot_join(struct ski_boot *boot, int arena_fd, int lifeline
     return SKUA_OK;
 }
 
-static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line)
+static skua_status boot_start_launched(struct ski_boot *boot, const char *line)
 {
     int version, arena_fd, lifeline_fd;
     int n = sscanf(line, "%d,%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &boot_control_fd,
                    &boot->process);
-    skua_status_t status;
+    skua_status status;
 
     if (n < 1 || (version == SKI_BOOT_VERSION && n != 5)) {
         ski_log(SKI_LOG_ERROR, SKI_BOOT_VARIABLE "=%s is not what a launcher writes", line);
@@ -99,14 +99,14 @@ static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line
     return status;
 }
 
-static skua_status_t boot_start_self(struct ski_boot *boot)
+static skua_status boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
     /* A single PE is not bound: the kernel's scheduler serves it best. */
     struct ski_job_params plan = {
         .pes = pes, .pes_per_process = pes, .pin = pes > 1 ? ski_config.pin : "none"};
-    int           fd;
-    skua_status_t status = ski_boot_arena(&boot->arena, &fd);
+    int         fd;
+    skua_status status = ski_boot_arena(&boot->arena, &fd);
 
     if (status != SKUA_OK)
         return status;
@@ -118,11 +118,11 @@ static skua_status_t boot_start_self(struct ski_boot *boot)
     return status;
 }
 
-static skua_status_t boot_start_external(struct ski_boot *boot)
+static skua_status boot_start_external(struct ski_boot *boot)
 {
     struct ski_external_join join   = {.launcher = ski_mpi_launcher_present() ? &ski_mpi_launcher
                                                                               : &ski_pmix_launcher};
-    skua_status_t            status = ski_external_launcher_start(&join);
+    skua_status              status = ski_external_launcher_start(&join);
 
     boot->arena    = join.arena;
     boot->job      = join.job;
@@ -133,7 +133,7 @@ static skua_status_t boot_start_external(struct ski_boot *boot)
 
 /* Claims the slot of this process in the job.  Only one program can use it, since the inboxes of
  * its PEs cannot be reset. */
-static skua_status_t boot_claim_slot(struct ski_boot *boot)
+static skua_status boot_claim_slot(struct ski_boot *boot)
 {
     int32_t fresh = SKI_PROCESS_STARTED;
 
@@ -148,10 +148,10 @@ static skua_status_t boot_claim_slot(struct ski_boot *boot)
     return SKUA_ERR_INVAL;
 }
 
-skua_status_t ski_boot_start(struct ski_boot *boot)
+skua_status ski_boot_start(struct ski_boot *boot)
 {
-    const char   *line = getenv(SKI_BOOT_VARIABLE);
-    skua_status_t status;
+    const char *line = getenv(SKI_BOOT_VARIABLE);
+    skua_status status;
 
     if (line) {
         boot->mode = SKI_BOOT_LAUNCHED;
@@ -169,15 +169,15 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     return boot_claim_slot(boot);
 }
 
-skua_status_t ski_boot_barrier(const struct ski_boot *boot)
+skua_status ski_boot_barrier(const struct ski_boot *boot)
 {
     return boot->external ? boot->external->barrier() : SKUA_OK;
 }
 
 /* ---- exchange of data ----------------------------------------------------------- */
 
-static skua_status_t boot_send_control(uint32_t kind, int process, const char *key,
-                                       const void *value, size_t bytes)
+static skua_status boot_send_control(uint32_t kind, int process, const char *key, const void *value,
+                                     size_t bytes)
 {
     struct ski_control head    = {.kind = kind, .bytes = (uint32_t)bytes, .process = process};
     struct iovec       parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
@@ -197,7 +197,7 @@ static skua_status_t boot_send_control(uint32_t kind, int process, const char *k
     return ski_fail(SKUA_ERR_SYSTEM, "cannot send %s to the launcher: %s", key, strerror(errno));
 }
 
-static skua_status_t boot_recv_value(int process, const char *key, void *value, size_t *bytes)
+static skua_status boot_recv_value(int process, const char *key, void *value, size_t *bytes)
 {
     struct ski_control head;
     struct iovec       parts[] = {{&head, sizeof head}, {value, *bytes}};
@@ -215,9 +215,9 @@ static skua_status_t boot_recv_value(int process, const char *key, void *value, 
     return SKUA_OK;
 }
 
-static skua_status_t boot_ask_launcher(int process, const char *key, void *value, size_t *bytes)
+static skua_status boot_ask_launcher(int process, const char *key, void *value, size_t *bytes)
 {
-    skua_status_t status;
+    skua_status status;
 
     pthread_mutex_lock(&boot_control_lock);
     status = boot_send_control(SKI_CONTROL_GET, process, key, NULL, 0);
@@ -227,16 +227,16 @@ static skua_status_t boot_ask_launcher(int process, const char *key, void *value
     return status;
 }
 
-skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
-                           size_t bytes)
+skua_status ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
+                         size_t bytes)
 {
     if (boot->external)
         return boot->external->put(key, value, bytes);
     return boot_send_control(SKI_CONTROL_PUT, boot->process, key, value, bytes);
 }
 
-skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
-                           size_t *bytes)
+skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
+                         size_t *bytes)
 {
     if (boot->external)
         return boot->external->get(process, key, value, bytes);

@@ -44,7 +44,7 @@ struct ski_boot {
 
 /** Joins the job that started this process, or creates one of this process alone.  Uses ski_config.
  *  A failure has been logged. */
-skua_status_t ski_boot_start(struct ski_boot *boot);
+skua_status ski_boot_start(struct ski_boot *boot);
 
 /** Returns whether this process creates the shared structures of the layers above in the arena. */
 static inline bool ski_boot_lays_out(const struct ski_boot *boot)
@@ -54,18 +54,18 @@ static inline bool ski_boot_lays_out(const struct ski_boot *boot)
 
 /** Waits until all processes of the job have called it, under an external launcher; otherwise
  *  returns at once. */
-skua_status_t ski_boot_barrier(const struct ski_boot *boot);
+skua_status ski_boot_barrier(const struct ski_boot *boot);
 
 /** Publishes @p bytes under @p key to the other processes: once for each key, and before the next
  *  barrier or get.  A failure has been logged. */
-skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
-                           size_t bytes);
+skua_status ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
+                         size_t bytes);
 
 /** Gets the value that @p process has published under @p key, and waits for it.  *@p bytes is the
  *  room at @p value, then the size of the value.  Any thread may call it.  A failure has been
  *  logged. */
-skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
-                           size_t *bytes);
+skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
+                         size_t *bytes);
 
 /** Leaves the job in good order. */
 void ski_boot_end(struct ski_boot *boot);

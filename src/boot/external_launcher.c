@@ -31,11 +31,11 @@ static bool external_is_bound(struct ski_topology *topology)
 
 /* Process 0 makes the secret of the job, and one process of each host gets it.  A get does not wait
  * for the put, so there is a barrier between. */
-static skua_status_t external_agree_on_secret(const struct ski_external_join *join, bool ask,
-                                              uint64_t secret[2])
+static skua_status external_agree_on_secret(const struct ski_external_join *join, bool ask,
+                                            uint64_t secret[2])
 {
-    size_t        bytes  = 2 * sizeof *secret;
-    skua_status_t status = SKUA_OK;
+    size_t      bytes  = 2 * sizeof *secret;
+    skua_status status = SKUA_OK;
 
     if (join->process == 0 && getrandom(secret, bytes, 0) != (ssize_t)bytes)
         return ski_fail(SKUA_ERR_SYSTEM,
@@ -51,8 +51,8 @@ static skua_status_t external_agree_on_secret(const struct ski_external_join *jo
 }
 
 /* Creates the arena and the job, as the first process of a host, and publishes where it is. */
-static skua_status_t external_make_job(struct ski_external_join *join, struct ski_job_params *plan,
-                                       int *fd)
+static skua_status external_make_job(struct ski_external_join *join, struct ski_job_params *plan,
+                                     int *fd)
 {
     struct ski_topology   topology = {0};
     struct external_arena where;
@@ -71,11 +71,11 @@ static skua_status_t external_make_job(struct ski_external_join *join, struct sk
 }
 
 /* Opens the arena that process @p maker of this host has created. */
-static skua_status_t external_attach(struct ski_external_join *join, int maker)
+static skua_status external_attach(struct ski_external_join *join, int maker)
 {
     struct external_arena where;
     size_t                bytes  = sizeof where;
-    skua_status_t         status = join->launcher->get(maker, "skua.arena", &where, &bytes);
+    skua_status           status = join->launcher->get(maker, "skua.arena", &where, &bytes);
     char                  path[64];
     int                   fd;
 
@@ -111,10 +111,10 @@ static void external_keep_binding(struct ski_external_join *join)
 }
 
 /* Gives this process a part of the CPUs where processes of one host do not share an arena. */
-static skua_status_t external_keep_apart(const struct ski_external_join *join,
-                                         struct ski_job_params *plan, int *local, int *cpu)
+static skua_status external_keep_apart(const struct ski_external_join *join,
+                                       struct ski_job_params *plan, int *local, int *cpu)
 {
-    skua_status_t status =
+    skua_status status =
         ski_topology_assign(plan->pin, plan->local_processes * plan->pes_per_process, cpu);
 
     for (int i = 0; i < plan->local_processes; i++)
@@ -126,12 +126,12 @@ static skua_status_t external_keep_apart(const struct ski_external_join *join,
 }
 
 /* Creates the job or joins it. */
-static skua_status_t external_join(struct ski_external_join *join, struct ski_job_params *plan,
-                                   int *fd)
+static skua_status external_join(struct ski_external_join *join, struct ski_job_params *plan,
+                                 int *fd)
 {
-    bool          makes  = plan->local[0] == join->process;
-    bool          spread = plan->local_processes < plan->pes / plan->pes_per_process;
-    skua_status_t status = spread ? external_agree_on_secret(join, makes, plan->secret) : SKUA_OK;
+    bool        makes  = plan->local[0] == join->process;
+    bool        spread = plan->local_processes < plan->pes / plan->pes_per_process;
+    skua_status status = spread ? external_agree_on_secret(join, makes, plan->secret) : SKUA_OK;
 
     if (status == SKUA_OK && makes)
         status = external_make_job(join, plan, fd);
@@ -145,11 +145,11 @@ static skua_status_t external_join(struct ski_external_join *join, struct ski_jo
                              : status; /* all have joined and recorded their CPUs */
 }
 
-skua_status_t ski_external_launcher_start(struct ski_external_join *join)
+skua_status ski_external_launcher_start(struct ski_external_join *join)
 {
     int                   threads = (int)ski_config.threads, fd = -1, size, *local, *cpu;
     struct ski_job_params plan = {.pes_per_process = threads, .pin = ski_config.pin};
-    skua_status_t         status =
+    skua_status           status =
         join->launcher->begin(&join->process, &size, &local, &plan.local_processes, &plan.one_host);
 
     if (status != SKUA_OK)

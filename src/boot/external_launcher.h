@@ -19,20 +19,20 @@
 struct ski_external_launcher {
     /** Connects to the launcher.  *@p local is the ascending list of the processes on this host,
      *  which the caller frees. */
-    skua_status_t (*begin)(int *rank, int *size, int **local, int *local_processes, bool *one_host);
+    skua_status (*begin)(int *rank, int *size, int **local, int *local_processes, bool *one_host);
 
     /** Disconnects from the launcher. */
     void (*end)(void);
 
     /** Waits until all processes have called it. */
-    skua_status_t (*barrier)(void);
+    skua_status (*barrier)(void);
 
     /** Publishes a value, which others may get after the next barrier. */
-    skua_status_t (*put)(const char *key, const void *value, size_t bytes);
+    skua_status (*put)(const char *key, const void *value, size_t bytes);
 
     /** Gets the value that @p process has published under @p key.  *@p bytes is the room, then the
      *  size. */
-    skua_status_t (*get)(int process, const char *key, void *value, size_t *bytes);
+    skua_status (*get)(int process, const char *key, void *value, size_t *bytes);
 };
 
 /* What a process has after it joined. */
@@ -45,6 +45,6 @@ struct ski_external_join {
 
 /** Joins the job through @p join->launcher, or creates it as the first process of this host.  A
  *  failure has been logged. */
-skua_status_t ski_external_launcher_start(struct ski_external_join *join);
+skua_status ski_external_launcher_start(struct ski_external_join *join);
 
 #endif

@@ -38,7 +38,7 @@ static void job_index_processes(struct ski_job *job, const struct ski_job_params
         job->run_pes = ski_job_all(job); /* with the hidden ones */
 }
 
-static skua_status_t job_make_tag_key(uint64_t key[2])
+static skua_status job_make_tag_key(uint64_t key[2])
 {
     size_t bytes = 2 * sizeof *key;
 
@@ -59,7 +59,7 @@ static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 }
 
 /* Assigns a CPU to each PE on this host. */
-static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_job_params *plan)
+static skua_status job_assign_cpus(struct ski_job *job, const struct ski_job_params *plan)
 {
     if (!plan->cpu)
         return ski_topology_assign(plan->pin, job->local_pes, job->cpu);
@@ -78,10 +78,10 @@ static void job_hide_secret(const struct ski_job *job)
 
 /* Allocates a span for the secret and the key of the host, so that no other data is missing in a
  * core dump. */
-static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
+static skua_status job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
-    void         *memory;
-    skua_status_t status = ski_span_alloc(job->arena, JOB_SECRET_BYTES, SKI_UNIT_LARGE, &memory);
+    void       *memory;
+    skua_status status = ski_span_alloc(job->arena, JOB_SECRET_BYTES, SKI_UNIT_LARGE, &memory);
 
     if (status != SKUA_OK)
         return status;
@@ -91,8 +91,8 @@ static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[
     return job_make_tag_key(job->tag_key);
 }
 
-skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
-                             struct ski_job **job)
+skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
+                           struct ski_job **job)
 {
     int             processes = (plan->pes + plan->pes_per_process - 1) / plan->pes_per_process;
     int             local_processes = plan->local ? plan->local_processes : processes;
@@ -101,7 +101,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_job_param
     size_t          bytes = head + (cpus + (size_t)processes) * sizeof(int32_t);
     struct ski_job *made;
     void           *memory;
-    skua_status_t   status;
+    skua_status     status;
 
     ski_assert(plan->pes > 0 && plan->pes_per_process > 0 && local_processes <= processes);
     status = ski_span_alloc(arena, bytes, SKI_UNIT_LARGE, &memory);

@@ -99,8 +99,8 @@ struct ski_job_params {
 };
 
 /** Creates a job in a new arena.  A failure has been logged. */
-skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
-                             struct ski_job **job);
+skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
+                           struct ski_job **job);
 
 /** Returns the job in an attached arena, or NULL if there is none.  Its secret is kept out of core
  *  dumps of this process. */

@@ -16,7 +16,7 @@ size_t ski_boot_arena_bytes(void)
     return share < most ? share : most;
 }
 
-skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
+skua_status ski_boot_arena(struct ski_arena **arena, int *fd)
 {
     return ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address, ski_config.arena_keep,
                             arena, fd);

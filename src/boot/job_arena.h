@@ -9,7 +9,7 @@
 
 /** Creates the arena of a new job, as the settings arena_size, arena_address and arena_keep say.
  *  A failure has been logged. */
-skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd);
+skua_status ski_boot_arena(struct ski_arena **arena, int *fd);
 
 /** Returns the bytes of the arena that ski_boot_arena() creates: the setting, or three quarters of
  *  the memory that this process may use. */

@@ -67,7 +67,7 @@ const char *ski_mpi_missing(void)
     return "the modules for MPI (skua-mpi-openmpi.so, skua-mpi-mpich.so) cannot be loaded";
 }
 
-static skua_status_t mpi_launcher_find(void)
+static skua_status mpi_launcher_find(void)
 {
     char reason[2][SKI_MPI_BOOT_REASON_MAX];
 
@@ -88,13 +88,13 @@ static skua_status_t mpi_launcher_find(void)
 
 /* ---- the job ------------------------------------------------------------------------ */
 
-static skua_status_t mpi_launcher_check(const char *what, skua_status_t status)
+static skua_status mpi_launcher_check(const char *what, skua_status status)
 {
     return status == SKUA_OK ? SKUA_OK
                              : ski_fail(status, "MPI: %s: %s", what, mpi_module->reason());
 }
 
-static skua_status_t mpi_launcher_gather(const void *mine, size_t bytes, void *all)
+static skua_status mpi_launcher_gather(const void *mine, size_t bytes, void *all)
 {
     return mpi_launcher_check("exchanging values", mpi_module->gather(mine, bytes, all));
 }
@@ -134,7 +134,7 @@ static void mpi_launcher_drop(struct mpi_launcher_entry **list)
     }
 }
 
-static skua_status_t mpi_launcher_put(const char *key, const void *value, size_t bytes)
+static skua_status mpi_launcher_put(const char *key, const void *value, size_t bytes)
 {
     struct mpi_launcher_entry *entry = mpi_launcher_new_entry(mpi_job.rank, key, value, bytes);
 
@@ -143,7 +143,7 @@ static skua_status_t mpi_launcher_put(const char *key, const void *value, size_t
     return SKUA_OK;
 }
 
-static skua_status_t mpi_launcher_get(int process, const char *key, void *value, size_t *bytes)
+static skua_status mpi_launcher_get(int process, const char *key, void *value, size_t *bytes)
 {
     const struct mpi_launcher_entry *entry = mpi_received;
 
@@ -157,13 +157,13 @@ static skua_status_t mpi_launcher_get(int process, const char *key, void *value,
 }
 
 /* Exchanges one record of each process, all of the same size: an entry, or none. */
-static skua_status_t mpi_launcher_exchange(size_t most)
+static skua_status mpi_launcher_exchange(size_t most)
 {
     size_t record = (sizeof(struct mpi_launcher_entry) + most + 7) & ~(size_t)7; /* as aligned */
     char  *mine   = ski_calloc(1, record);
     char  *all    = ski_calloc((size_t)mpi_job.size, record);
     struct mpi_launcher_entry *entry = mpi_unsent;
-    skua_status_t              status;
+    skua_status                status;
 
     if (entry) {
         memcpy(mine, entry, sizeof *entry + entry->bytes);
@@ -187,11 +187,11 @@ static skua_status_t mpi_launcher_exchange(size_t most)
 }
 
 /* Exchanges entries in rounds until no process has any left. */
-static skua_status_t mpi_launcher_barrier(void)
+static skua_status mpi_launcher_barrier(void)
 {
-    uint64_t     *sizes  = ski_calloc((size_t)mpi_job.size, sizeof *sizes);
-    uint64_t      most   = 1;
-    skua_status_t status = SKUA_OK;
+    uint64_t   *sizes  = ski_calloc((size_t)mpi_job.size, sizeof *sizes);
+    uint64_t    most   = 1;
+    skua_status status = SKUA_OK;
 
     while (status == SKUA_OK && most > 0) {
         uint64_t mine = mpi_unsent ? mpi_unsent->bytes + 1 : 0; /* an entry may be empty */
@@ -207,10 +207,10 @@ static skua_status_t mpi_launcher_barrier(void)
     return status;
 }
 
-static skua_status_t mpi_launcher_begin(int *rank, int *size, int **local, int *local_processes,
-                                        bool *one_host)
+static skua_status mpi_launcher_begin(int *rank, int *size, int **local, int *local_processes,
+                                      bool *one_host)
 {
-    skua_status_t status = mpi_launcher_find();
+    skua_status status = mpi_launcher_find();
 
     if (status != SKUA_OK)
         return status;

@@ -34,10 +34,10 @@ struct ski_mpi_boot {
     /** Initializes MPI, or finds it initialized.  *@p local, the ranks on this host, stays valid
      *  until end().  SKUA_ERR_UNSUPPORTED: not with this MPI; @p reason, of SKI_MPI_BOOT_REASON_MAX
      *  bytes, tells why. */
-    skua_status_t (*begin)(int *rank, int *size, const int **local, int *local_count, char *reason);
+    skua_status (*begin)(int *rank, int *size, const int **local, int *local_count, char *reason);
 
     /** Collects @p bytes of every process in @p all, by rank. */
-    skua_status_t (*gather)(const void *mine, size_t bytes, void *all);
+    skua_status (*gather)(const void *mine, size_t bytes, void *all);
 
     /** Returns the text of the last error of MPI. */
     const char *(*reason)(void);

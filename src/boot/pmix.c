@@ -65,7 +65,7 @@ bool ski_pmix_launcher_present(void)
     return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
 }
 
-static skua_status_t pmix_launcher_failed(const char *what, pmix_status_t status)
+static skua_status pmix_launcher_failed(const char *what, pmix_status_t status)
 {
     return ski_fail(SKUA_ERR_SYSTEM, "PMIx: %s: %s", what, pmix.error(status));
 }
@@ -164,7 +164,7 @@ static bool pmix_launcher_is_one_host(void)
     return one;
 }
 
-static skua_status_t pmix_launcher_barrier(void)
+static skua_status pmix_launcher_barrier(void)
 {
     pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* without data, which get() fetches */
 
@@ -173,7 +173,7 @@ static skua_status_t pmix_launcher_barrier(void)
 
 /* ---- exchange of data -------------------------------------------------------------- */
 
-static skua_status_t pmix_launcher_put(const char *key, const void *data, size_t bytes)
+static skua_status pmix_launcher_put(const char *key, const void *data, size_t bytes)
 {
     pmix_value_t  value  = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)(uintptr_t)data, bytes}};
     pmix_status_t status = pmix.put(PMIX_GLOBAL, key, &value);
@@ -183,7 +183,7 @@ static skua_status_t pmix_launcher_put(const char *key, const void *data, size_t
     return status == PMIX_SUCCESS ? SKUA_OK : pmix_launcher_failed(key, status);
 }
 
-static skua_status_t pmix_launcher_get(int process, const char *key, void *data, size_t *bytes)
+static skua_status pmix_launcher_get(int process, const char *key, void *data, size_t *bytes)
 {
     pmix_proc_t   whose = self;
     pmix_value_t *value;
@@ -208,8 +208,8 @@ static skua_status_t pmix_launcher_get(int process, const char *key, void *data,
 
 /* ---- beginning and end ------------------------------------------------------------ */
 
-static skua_status_t pmix_launcher_begin(int *rank, int *size, int **local, int *local_processes,
-                                         bool *one_host)
+static skua_status pmix_launcher_begin(int *rank, int *size, int **local, int *local_processes,
+                                       bool *one_host)
 {
     const char   *missing = ski_pmix_missing();
     pmix_status_t began;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * codegen_support.c - see skua/interface.h: the functions for generated code that are too rare to
- * be inline.  Most of them report invalid arguments.
+ * codegen_support.c - see skua/skuac_marshal.h: the functions for generated code that are too rare
+ * to be inline.  Most of them report invalid arguments.
  */
-#include <skua/interface.h>
+#include <skua/skuac_marshal.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/pe/pe.h"
 #include "objects/model/objects_pe.h"
 
-void skua_malformed(const char *entry, size_t bytes)
+void skuac_malformed(const char *entry, size_t bytes)
 {
     ski_misuse("%s: a message of %zu bytes does not contain the arguments of this entry; are all "
                "parts of the program generated from the same interface file?",
                entry, bytes);
 }
 
-void skua_result_differs(const char *entry, const char *parameters, size_t wanted, bool list,
-                         size_t bytes)
+void skuac_result_differs(const char *entry, const char *parameters, size_t wanted, bool list,
+                          size_t bytes)
 {
     ski_misuse(
         "%s takes (%s), %s%zu bytes, but the result of the reduction on PE %d has %zu bytes; do "
@@ -26,14 +26,14 @@ void skua_result_differs(const char *entry, const char *parameters, size_t wante
         entry, parameters, list ? "a multiple of " : "", wanted, SKI_SELF()->pe, bytes);
 }
 
-void skua_bad_length(const char *entry, const char *parameter, long long length)
+void skuac_bad_length(const char *entry, const char *parameter, long long length)
 {
     ski_misuse("%s: the length of argument `%s' is %lld: a length is at least 0, and the array "
                "must fit into memory",
                entry, parameter, length);
 }
 
-void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes)
+void skuac_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes)
 {
     size_t      size = 0;
     const void *data;
@@ -51,7 +51,7 @@ void skua_answer_wait(skua_future *answer, const char *entry, void *result, size
     skua_future_clear(answer);
 }
 
-void *skua_state_array(const char *field, long long count, size_t each)
+void *skuac_state_array(const char *field, long long count, size_t each)
 {
     void *memory = NULL;
 
@@ -66,7 +66,7 @@ void *skua_state_array(const char *field, long long count, size_t each)
     return memory;
 }
 
-char *skua_state_string(const char *string)
+char *skuac_state_string(const char *string)
 {
     size_t bytes = string ? strlen(string) + 1 : 0;
     char  *copy  = bytes ? ski_malloc(bytes) : NULL;

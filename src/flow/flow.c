@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c - see skua/flow.h: frames, and the messages that resume them.
+ * flow.c - see skua/skuac_flow.h: frames, and the messages that resume them.
  *
  * A flow is idle, or one call of flow_run() is active.  That call runs a frame, then all ready
  * frames, and when none is ready delivers the messages that have arrived meanwhile (deferred
@@ -26,23 +26,23 @@
 
 /* A message being delivered; it is younger than all buffered ones. */
 struct flow_incoming {
-    unsigned     trigger; /* number of the when-entry */
-    int64_t      reference;
-    skua_arrival arrival;
+    unsigned      when; /* number of the when-entry */
+    int64_t       reference;
+    skuac_arrival arrival;
 };
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-skua_strand *ski_frame_new(skua_flow *flow, void *self, const skua_strand_type *type)
+skuac_frame *ski_frame_new(skuac_flow *flow, void *self, const skuac_frame_type *type)
 {
-    skua_strand *frame = ski_malloc(type->bytes);
+    skuac_frame *frame = ski_malloc(type->bytes);
 
-    ski_assert(type->bytes >= sizeof *frame + type->arrivals * sizeof(skua_arrival) +
-                                  type->waits * sizeof(skua_wait));
+    ski_assert(type->bytes >= sizeof *frame + type->arrivals * sizeof(skuac_arrival) +
+                                  type->waits * sizeof(skuac_wait));
     memset(frame, 0, type->bytes);
     frame->type     = type;
     frame->self     = self;
-    frame->wait     = (skua_wait *)(void *)(ski_frame_arrivals(frame) + type->arrivals);
+    frame->wait     = (skuac_wait *)(void *)(ski_frame_arrivals(frame) + type->arrivals);
     frame->flow     = flow;
     frame->previous = flow->last;
     if (flow->first)
@@ -55,27 +55,27 @@ skua_strand *ski_frame_new(skua_flow *flow, void *self, const skua_strand_type *
 
 /* Stores the arguments of a frame.  Data are copied, because the frame may wait before it uses
  * them. */
-static void flow_set_arguments(skua_strand *frame, skua_arrival arrival)
+static void flow_set_arguments(skuac_frame *frame, skuac_arrival arrival)
 {
     if (frame->type->arrivals == 0) {
-        skua_flow_drop(&arrival);
+        skuac_flow_drop(&arrival);
         return;
     }
-    skua_flow_keep(&arrival);
+    skuac_flow_keep(&arrival);
     *ski_frame_arrivals(frame) = arrival;
 }
 
-static void flow_free_frame(skua_strand *frame)
+static void flow_free_frame(skuac_frame *frame)
 {
-    skua_arrival *arrival = ski_frame_arrivals(frame);
+    skuac_arrival *arrival = ski_frame_arrivals(frame);
 
     for (unsigned i = 0; i < frame->type->arrivals; i++)
         if (arrival[i].msg)
-            skua_msg_free_when(arrival[i].msg);
+            skuac_msg_free_when(arrival[i].msg);
     free(frame);
 }
 
-static void flow_make_ready(skua_flow *flow, skua_strand *frame)
+static void flow_make_ready(skuac_flow *flow, skuac_frame *frame)
 {
     ski_assert(frame->waiting == 0 && !frame->joining);
     frame->ready = NULL;
@@ -86,19 +86,19 @@ static void flow_make_ready(skua_flow *flow, skua_strand *frame)
     flow->ready_last = frame;
 }
 
-static skua_strand *flow_next_ready(skua_flow *flow)
+static skuac_frame *flow_next_ready(skuac_flow *flow)
 {
-    skua_strand *frame = flow->ready;
+    skuac_frame *frame = flow->ready;
 
     if (frame)
         flow->ready = frame->ready;
     return frame;
 }
 
-skua_strand *skua_flow_start(skua_strand *parent, const skua_strand_type *type,
-                             skua_arrival arrival)
+skuac_frame *skuac_flow_start(skuac_frame *parent, const skuac_frame_type *type,
+                              skuac_arrival arrival)
 {
-    skua_strand *child = ski_frame_new(parent->flow, parent->self, type);
+    skuac_frame *child = ski_frame_new(parent->flow, parent->self, type);
 
     ski_assert(parent->flow->running);
     flow_set_arguments(child, arrival);
@@ -108,7 +108,7 @@ skua_strand *skua_flow_start(skua_strand *parent, const skua_strand_type *type,
     return child;
 }
 
-static void flow_child_ended(skua_strand *parent)
+static void flow_child_ended(skuac_frame *parent)
 {
     ski_assert(parent->children > 0);
     if (--parent->children > 0 || !parent->joining)
@@ -117,9 +117,9 @@ static void flow_child_ended(skua_strand *parent)
     flow_make_ready(parent->flow, parent);
 }
 
-void skua_flow_end(skua_strand *frame)
+void skuac_flow_end(skuac_frame *frame)
 {
-    skua_flow *flow = frame->flow;
+    skuac_flow *flow = frame->flow;
 
     ski_assert(flow->running);
     ski_assert(frame->children == 0 && frame->waiting == 0);
@@ -136,7 +136,7 @@ void skua_flow_end(skua_strand *frame)
     flow_free_frame(frame);
 }
 
-void skua_flow_own(skua_arrival *arrival)
+void skuac_flow_own(skuac_arrival *arrival)
 {
     if (arrival->bytes > 0)
         *arrival = ski_flow_arrival(ski_msg_copy(SKI_SELF(), 0, arrival->data, arrival->bytes));
@@ -146,19 +146,19 @@ void skua_flow_own(skua_arrival *arrival)
 
 /* ---- matching --------------------------------------------------------------------------- */
 
-static skua_trigger *flow_when_entry_of(const skua_wait *wait)
+static skuac_when *flow_when_entry_of(const skuac_wait *wait)
 {
-    return skua_flow_triggers(wait->strand->flow) + wait->trigger;
+    return skuac_flow_whens(wait->frame->flow) + wait->when;
 }
 
 /* Returns whether @p n messages that match @p wait are buffered or incoming. */
-static bool flow_has_messages(const skua_wait *wait, unsigned n,
+static bool flow_has_messages(const skuac_wait *wait, unsigned n,
                               const struct flow_incoming *incoming)
 {
-    skua_trigger *entry = flow_when_entry_of(wait);
-    skua_msg     *msg;
+    skuac_when *entry = flow_when_entry_of(wait);
+    skua_msg   *msg;
 
-    if (incoming && incoming->trigger == wait->trigger &&
+    if (incoming && incoming->when == wait->when &&
         (wait->any || wait->reference == incoming->reference) && --n == 0)
         return true;
     msg = ski_when_first(entry, wait);
@@ -169,13 +169,12 @@ static bool flow_has_messages(const skua_wait *wait, unsigned n,
 
 /* Returns how many of the messages that match @p wait its alternative needs: those for waits with
  * the same reference number, or, because waits for any message choose last, those for all waits. */
-static unsigned flow_messages_needed(const skua_wait *wait, const skua_wait *all, unsigned waits)
+static unsigned flow_messages_needed(const skuac_wait *wait, const skuac_wait *all, unsigned waits)
 {
     unsigned n = 1;
 
-    for (const skua_wait *other = all; other < all + waits; other++) {
-        if (other == wait || other->alternative != wait->alternative ||
-            other->trigger != wait->trigger)
+    for (const skuac_wait *other = all; other < all + waits; other++) {
+        if (other == wait || other->alternative != wait->alternative || other->when != wait->when)
             continue;
         if (wait->any)
             n++;
@@ -185,49 +184,49 @@ static unsigned flow_messages_needed(const skua_wait *wait, const skua_wait *all
     return n;
 }
 
-static bool flow_is_complete(const skua_wait *all, unsigned waits, unsigned alternative,
+static bool flow_is_complete(const skuac_wait *all, unsigned waits, unsigned alternative,
                              const struct flow_incoming *incoming)
 {
-    for (const skua_wait *wait = all; wait < all + waits; wait++)
+    for (const skuac_wait *wait = all; wait < all + waits; wait++)
         if (wait->alternative == alternative &&
             !flow_has_messages(wait, flow_messages_needed(wait, all, waits), incoming))
             return false;
     return true;
 }
 
-static void flow_take(skua_wait *wait, const struct flow_incoming *incoming)
+static void flow_take(skuac_wait *wait, const struct flow_incoming *incoming)
 {
-    skua_trigger *entry = flow_when_entry_of(wait);
-    skua_msg     *msg   = ski_when_first(entry, wait);
+    skuac_when *entry = flow_when_entry_of(wait);
+    skua_msg   *msg   = ski_when_first(entry, wait);
 
     if (msg) {
         ski_when_unbuffer(entry, msg);
         wait->got = ski_flow_arrival(msg);
     } else {
-        ski_assert(incoming && incoming->trigger == wait->trigger);
+        ski_assert(incoming && incoming->when == wait->when);
         wait->got = incoming->arrival;
     }
 }
 
 /* Assigns the messages of a complete alternative to its waits. */
-static void flow_take_all(skua_strand *frame, unsigned waits, unsigned alternative,
+static void flow_take_all(skuac_frame *frame, unsigned waits, unsigned alternative,
                           const struct flow_incoming *incoming)
 {
-    skua_wait *all = frame->wait;
+    skuac_wait *all = frame->wait;
 
-    for (skua_wait *wait = all; wait < all + waits; wait++)
+    for (skuac_wait *wait = all; wait < all + waits; wait++)
         if (wait->alternative == alternative && !wait->any)
             flow_take(wait, incoming);
-    for (skua_wait *wait = all; wait < all + waits; wait++)
+    for (skuac_wait *wait = all; wait < all + waits; wait++)
         if (wait->alternative == alternative && wait->any)
             flow_take(wait, incoming);
     frame->chosen = (uint8_t)alternative;
 }
 
-bool skua_flow_match_slow(skua_strand *frame, unsigned waits, uint32_t at)
+bool skuac_flow_match_slow(skuac_frame *frame, unsigned waits, uint32_t at)
 {
-    skua_wait *all  = frame->wait;
-    int        seen = -1; /* the waits of an alternative are adjacent */
+    skuac_wait *all  = frame->wait;
+    int         seen = -1; /* the waits of an alternative are adjacent */
 
     ski_assert(waits > 0 && waits <= frame->type->waits && frame->waiting == 0);
     for (unsigned i = 0; i < waits; i++) {
@@ -250,16 +249,15 @@ bool skua_flow_match_slow(skua_strand *frame, unsigned waits, uint32_t at)
 
 /* Assigns the incoming message to the oldest frame that it completes an alternative of.  Returns
  * that frame, or NULL. */
-static skua_strand *flow_match_incoming(skua_flow *flow, const struct flow_incoming *incoming)
+static skuac_frame *flow_match_incoming(skuac_flow *flow, const struct flow_incoming *incoming)
 {
     struct ski_when_search search;
-    skua_wait             *wait;
+    skuac_wait            *wait;
 
-    ski_when_search_begin(&search, skua_flow_triggers(flow) + incoming->trigger,
-                          incoming->reference);
+    ski_when_search_begin(&search, skuac_flow_whens(flow) + incoming->when, incoming->reference);
     while ((wait = ski_when_search_next(&search))) {
-        skua_strand *frame = wait->strand;
-        skua_wait   *all   = frame->wait;
+        skuac_frame *frame = wait->frame;
+        skuac_wait  *all   = frame->wait;
         unsigned     waits = frame->waiting;
 
         ski_assert(wait >= all && wait < all + waits);
@@ -281,13 +279,13 @@ static skua_msg *flow_make_message(struct flow_incoming *incoming)
 
     if (!msg)
         msg = ski_msg_copy(SKI_SELF(), 0, incoming->arrival.data, incoming->arrival.bytes);
-    msg->target       = (uint64_t)incoming->reference;
-    msg->kept.trigger = incoming->trigger;
+    msg->target    = (uint64_t)incoming->reference;
+    msg->kept.when = incoming->when;
     return msg;
 }
 
 /* Queues a message that arrives while a frame of the object runs. */
-static void flow_defer(skua_flow *flow, skua_msg *msg)
+static void flow_defer(skuac_flow *flow, skua_msg *msg)
 {
     msg->link = NULL;
     if (flow->late)
@@ -298,39 +296,38 @@ static void flow_defer(skua_flow *flow, skua_msg *msg)
 }
 
 /* Delivers a message: returns the frame that it wakes, or buffers the message and returns NULL. */
-static skua_strand *flow_deliver(skua_flow *flow, struct flow_incoming *incoming)
+static skuac_frame *flow_deliver(skuac_flow *flow, struct flow_incoming *incoming)
 {
-    skua_strand *frame = flow_match_incoming(flow, incoming);
+    skuac_frame *frame = flow_match_incoming(flow, incoming);
 
     ski_assert(!flow->ready);
     if (!frame)
-        ski_when_buffer(skua_flow_triggers(flow) + incoming->trigger, flow_make_message(incoming));
+        ski_when_buffer(skuac_flow_whens(flow) + incoming->when, flow_make_message(incoming));
     return frame;
 }
 
 /* Delivers the oldest deferred message.  Returns the frame that it wakes, or NULL. */
-static skua_strand *flow_deliver_deferred(skua_flow *flow)
+static skuac_frame *flow_deliver_deferred(skuac_flow *flow)
 {
     skua_msg            *msg      = flow->late;
-    struct flow_incoming incoming = {msg->kept.trigger, ski_when_refnum(msg),
-                                     ski_flow_arrival(msg)};
+    struct flow_incoming incoming = {msg->kept.when, ski_when_refnum(msg), ski_flow_arrival(msg)};
 
     flow->late = msg->link;
     return flow_deliver(flow, &incoming);
 }
 
 /* Runs until no frame is ready and no message is deferred. */
-static SKI_COLD void flow_run_ready(skua_flow *flow)
+static SKI_COLD void flow_run_ready(skuac_flow *flow)
 {
     while (flow->ready || flow->late) {
-        skua_strand *frame = flow->ready ? flow_next_ready(flow) : flow_deliver_deferred(flow);
+        skuac_frame *frame = flow->ready ? flow_next_ready(flow) : flow_deliver_deferred(flow);
 
         if (frame)
             frame->type->go(frame);
     }
 }
 
-static inline void flow_run(skua_flow *flow, skua_strand *frame)
+static inline void flow_run(skuac_flow *flow, skuac_frame *frame)
 {
     ski_assert(!flow->running);
     flow->running = true;
@@ -341,10 +338,10 @@ static inline void flow_run(skua_flow *flow, skua_strand *frame)
     flow->running = false;
 }
 
-static __attribute__((noinline)) void flow_arrive_slow(skua_flow            *flow,
+static __attribute__((noinline)) void flow_arrive_slow(skuac_flow           *flow,
                                                        struct flow_incoming *incoming)
 {
-    skua_strand *frame;
+    skuac_frame *frame;
 
     if (flow->running) {
         flow_defer(flow, flow_make_message(incoming));
@@ -356,14 +353,14 @@ static __attribute__((noinline)) void flow_arrive_slow(skua_flow            *flo
 }
 
 /* Fast path: the oldest wait matches, and its frame waits for nothing else. */
-static inline void flow_arrive(skua_flow *flow, unsigned entry, int64_t reference,
-                               skua_arrival arrival)
+static inline void flow_arrive(skuac_flow *flow, unsigned entry, int64_t reference,
+                               skuac_arrival arrival)
 {
-    skua_trigger *when = skua_flow_triggers(flow) + entry;
-    skua_wait    *wait = when->waits;
-    skua_strand  *frame;
+    skuac_when  *when = skuac_flow_whens(flow) + entry;
+    skuac_wait  *wait = when->waits;
+    skuac_frame *frame;
 
-    if (SKI_UNLIKELY(!wait || flow->running || when->index || wait->strand->waiting != 1 ||
+    if (SKI_UNLIKELY(!wait || flow->running || when->index || wait->frame->waiting != 1 ||
                      (!wait->any && wait->reference != reference))) {
         flow_arrive_slow(flow, &(struct flow_incoming){entry, reference, arrival});
         return;
@@ -373,32 +370,32 @@ static inline void flow_arrive(skua_flow *flow, unsigned entry, int64_t referenc
         wait->next->previous = NULL;
     else
         when->waits_last = NULL;
-    frame          = wait->strand;
+    frame          = wait->frame;
     frame->waiting = 0;
     frame->chosen  = wait->alternative;
     wait->got      = arrival;
     flow_run(flow, frame);
 }
 
-void skua_flow_arrive(const skua_flow_class *of, void *self, unsigned entry, int64_t reference,
-                      const void *data, size_t bytes)
+void skuac_flow_arrive(const skuac_flow_class *of, void *self, unsigned entry, int64_t reference,
+                       const void *data, size_t bytes)
 {
-    flow_arrive(ski_flow_of(of, self), entry, reference, (skua_arrival){data, bytes, NULL});
+    flow_arrive(ski_flow_of(of, self), entry, reference, (skuac_arrival){data, bytes, NULL});
 }
 
-void skua_flow_arrive_msg(const skua_flow_class *of, void *self, unsigned entry, int64_t reference,
-                          skua_msg *msg)
+void skuac_flow_arrive_msg(const skuac_flow_class *of, void *self, unsigned entry,
+                           int64_t reference, skua_msg *msg)
 {
     flow_arrive(ski_flow_of(of, self), entry, reference, ski_flow_arrival(msg));
 }
 
 /* ---- start and destruction ----------------------------------------------------------------- */
 
-void skua_flow_begin(const skua_flow_class *of, void *self, const skua_strand_type *type,
-                     skua_arrival arrival)
+void skuac_flow_begin(const skuac_flow_class *of, void *self, const skuac_frame_type *type,
+                      skuac_arrival arrival)
 {
-    skua_flow   *flow  = ski_flow_of(of, self);
-    skua_strand *frame = ski_frame_new(flow, self, type);
+    skuac_flow  *flow  = ski_flow_of(of, self);
+    skuac_frame *frame = ski_frame_new(flow, self, type);
 
     flow_set_arguments(frame, arrival);
     if (flow->running)
@@ -417,21 +414,21 @@ static void flow_free_messages(skua_msg *msg)
     }
 }
 
-void skua_flow_destroy(const skua_flow_class *of, void *self)
+void skuac_flow_destroy(const skuac_flow_class *of, void *self)
 {
-    skua_flow    *flow  = ski_flow_of(of, self);
-    skua_trigger *entry = skua_flow_triggers(flow);
+    skuac_flow *flow  = ski_flow_of(of, self);
+    skuac_when *entry = skuac_flow_whens(flow);
 
     while (flow->first) {
-        skua_strand *frame = flow->first;
+        skuac_frame *frame = flow->first;
 
         flow->first = frame->next;
         flow_free_frame(frame);
     }
     flow_free_messages(flow->late);
-    for (unsigned i = 0; i < of->triggers; i++) {
+    for (unsigned i = 0; i < of->whens; i++) {
         flow_free_messages(entry[i].first);
         ski_when_destroy(&entry[i]);
     }
-    memset(flow, 0, sizeof *flow + of->triggers * sizeof *entry);
+    memset(flow, 0, sizeof *flow + of->whens * sizeof *entry);
 }

@@ -2,36 +2,36 @@
 /*
  * flow.h - declarations that the files of this layer share.
  *
- * A *frame* (skua_strand) is the activation record of a structured entry, or of a branch of it that
+ * A *frame* (skuac_frame) is the activation record of a structured entry, or of a branch of it that
  * runs concurrently: its variables, the messages it holds, its waits and its resume point.  It has
  * no stack.
  */
 #ifndef SKI_FLOW_H
 #define SKI_FLOW_H
 
-#include <skua/flow.h>
+#include <skua/skuac_flow.h>
 
 #include "flow/when_entry.h"
 
 /** Returns the flow of the object @p self. */
-static inline skua_flow *ski_flow_of(const skua_flow_class *of, void *self)
+static inline skuac_flow *ski_flow_of(const skuac_flow_class *of, void *self)
 {
-    return (skua_flow *)(void *)((char *)self + of->at);
+    return (skuac_flow *)(void *)((char *)self + of->at);
 }
 
 /** Returns the messages that @p frame holds: an array of frame->type->arrivals. */
-static inline skua_arrival *ski_frame_arrivals(skua_strand *frame)
+static inline skuac_arrival *ski_frame_arrivals(skuac_frame *frame)
 {
-    return (skua_arrival *)(void *)(frame + 1);
+    return (skuac_arrival *)(void *)(frame + 1);
 }
 
 /** Returns @p msg as an arrival, which owns it. */
-static inline skua_arrival ski_flow_arrival(skua_msg *msg)
+static inline skuac_arrival ski_flow_arrival(skua_msg *msg)
 {
-    return (skua_arrival){skua_msg_data(msg), msg->bytes, msg};
+    return (skuac_arrival){skua_msg_data(msg), msg->bytes, msg};
 }
 
 /** Returns a zeroed frame at its beginning, linked as the youngest of @p flow. */
-skua_strand *ski_frame_new(skua_flow *flow, void *self, const skua_strand_type *type);
+skuac_frame *ski_frame_new(skuac_flow *flow, void *self, const skuac_frame_type *type);
 
 #endif

@@ -32,7 +32,7 @@ struct flow_pup_frame {
 struct flow_pup_wait {
     uint64_t age;
     int64_t  reference;
-    uint16_t trigger;
+    uint16_t when;
     uint8_t  any, alternative;
     uint32_t zero;
 };
@@ -47,10 +47,10 @@ struct flow_pup_message {
 
 /* The flow being packed or unpacked. */
 struct flow_pup_context {
-    skua_pup              *p;
-    const skua_flow_class *of;
-    void                  *self;
-    skua_flow             *flow;
+    skua_pup               *p;
+    const skuac_flow_class *of;
+    void                   *self;
+    skuac_flow             *flow;
 };
 
 static SKI_COLD _Noreturn void flow_pup_invalid(const struct flow_pup_context *context,
@@ -100,7 +100,7 @@ static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
     return msg;
 }
 
-static void flow_pack_buffered(skua_pup *p, const skua_trigger *entry)
+static void flow_pack_buffered(skua_pup *p, const skuac_when *entry)
 {
     uint64_t count = 0;
 
@@ -121,14 +121,14 @@ static void flow_unpack_buffered(const struct flow_pup_context *context, unsigne
 
         if (!msg)
             flow_pup_invalid(context, "an absent message");
-        msg->kept.trigger = number;
-        ski_when_buffer(skua_flow_triggers(context->flow) + number, msg);
+        msg->kept.when = number;
+        ski_when_buffer(skuac_flow_whens(context->flow) + number, msg);
     }
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
 
-static void flow_pup_variables(skua_pup *p, skua_strand *frame)
+static void flow_pup_variables(skua_pup *p, skuac_frame *frame)
 {
     char *from = (char *)(frame->wait + frame->type->waits);
     char *end  = (char *)frame + frame->type->bytes;
@@ -137,7 +137,7 @@ static void flow_pup_variables(skua_pup *p, skua_strand *frame)
 }
 
 static uint32_t flow_pup_type_number(const struct flow_pup_context *context,
-                                     const skua_strand_type        *type)
+                                     const skuac_frame_type        *type)
 {
     for (uint32_t i = 0; i < context->of->types; i++)
         if (context->of->type[i] == type)
@@ -145,18 +145,18 @@ static uint32_t flow_pup_type_number(const struct flow_pup_context *context,
     flow_pup_invalid(context, type->name);
 }
 
-static void flow_pack_waits(skua_pup *p, skua_strand *frame)
+static void flow_pack_waits(skua_pup *p, skuac_frame *frame)
 {
-    for (const skua_wait *wait = frame->wait, *end = wait + frame->waiting; wait < end; wait++) {
+    for (const skuac_wait *wait = frame->wait, *end = wait + frame->waiting; wait < end; wait++) {
         struct flow_pup_wait record = {wait->age,         wait->any ? 0 : wait->reference,
-                                       wait->trigger,     wait->any,
+                                       wait->when,        wait->any,
                                        wait->alternative, 0};
 
         skua_pup_value(p, &record);
     }
 }
 
-static void flow_pack_frame(const struct flow_pup_context *context, skua_strand *frame)
+static void flow_pack_frame(const struct flow_pup_context *context, skuac_frame *frame)
 {
     struct flow_pup_frame record = {.type    = flow_pup_type_number(context, frame->type),
                                     .at      = frame->at,
@@ -173,29 +173,29 @@ static void flow_pack_frame(const struct flow_pup_context *context, skua_strand 
     flow_pup_variables(context->p, frame);
 }
 
-static void flow_unpack_waits(const struct flow_pup_context *context, skua_strand *frame)
+static void flow_unpack_waits(const struct flow_pup_context *context, skuac_frame *frame)
 {
-    for (skua_wait *wait = frame->wait, *end = wait + frame->waiting; wait < end; wait++) {
+    for (skuac_wait *wait = frame->wait, *end = wait + frame->waiting; wait < end; wait++) {
         struct flow_pup_wait record;
 
         skua_pup_value(context->p, &record);
-        if (record.trigger >= context->of->triggers || record.age > context->flow->age)
+        if (record.when >= context->of->whens || record.age > context->flow->age)
             flow_pup_invalid(context, "a wait");
-        wait->strand      = frame;
+        wait->frame       = frame;
         wait->age         = record.age;
         wait->reference   = record.reference;
-        wait->trigger     = record.trigger;
+        wait->when        = record.when;
         wait->any         = record.any;
         wait->alternative = record.alternative;
     }
 }
 
 /* @p before are the @p count frames unpacked so far. */
-static skua_strand *flow_unpack_frame(const struct flow_pup_context *context, skua_strand **before,
+static skuac_frame *flow_unpack_frame(const struct flow_pup_context *context, skuac_frame **before,
                                       uint64_t count)
 {
     struct flow_pup_frame record;
-    skua_strand          *frame;
+    skuac_frame          *frame;
 
     skua_pup_value(context->p, &record);
     if (record.type >= context->of->types || record.parent > count ||
@@ -224,28 +224,28 @@ static skua_strand *flow_unpack_frame(const struct flow_pup_context *context, sk
 
 static int flow_pup_compare_age(const void *a, const void *b)
 {
-    const skua_wait *left = *(skua_wait *const *)a, *right = *(skua_wait *const *)b;
+    const skuac_wait *left = *(skuac_wait *const *)a, *right = *(skuac_wait *const *)b;
 
     return (left->age > right->age) - (left->age < right->age);
 }
 
 /* Links the waits of all frames in the order of age and renumbers them. */
-static void flow_pup_link_waits(skua_flow *flow)
+static void flow_pup_link_waits(skuac_flow *flow)
 {
-    size_t      count = 0, i = 0;
-    skua_wait **wait;
+    size_t       count = 0, i = 0;
+    skuac_wait **wait;
 
-    for (const skua_strand *frame = flow->first; frame; frame = frame->next)
+    for (const skuac_frame *frame = flow->first; frame; frame = frame->next)
         count += frame->waiting;
-    wait = ski_malloc((count + 1) * sizeof(skua_wait *));
-    for (skua_strand *frame = flow->first; frame; frame = frame->next)
+    wait = ski_malloc((count + 1) * sizeof(skuac_wait *));
+    for (skuac_frame *frame = flow->first; frame; frame = frame->next)
         for (unsigned k = 0; k < frame->waiting; k++)
             wait[i++] = frame->wait + k;
     ski_assert(i == count);
     qsort(wait, count, sizeof *wait, flow_pup_compare_age);
     flow->age = 0;
     for (i = 0; i < count; i++)
-        ski_when_add_wait(skua_flow_triggers(flow) + wait[i]->trigger, wait[i]);
+        ski_when_add_wait(skuac_flow_whens(flow) + wait[i]->when, wait[i]);
     free(wait);
 }
 
@@ -256,35 +256,35 @@ static void flow_pack(const struct flow_pup_context *context)
     struct flow_pup_head head = {.age = context->flow->age};
 
     ski_assert(!context->flow->running && !context->flow->ready && !context->flow->late);
-    for (skua_strand *frame = context->flow->first; frame; frame = frame->next)
+    for (skuac_frame *frame = context->flow->first; frame; frame = frame->next)
         frame->number = (uint32_t)++head.frames;
     skua_pup_value(context->p, &head);
-    for (skua_strand *frame = context->flow->first; frame; frame = frame->next)
+    for (skuac_frame *frame = context->flow->first; frame; frame = frame->next)
         flow_pack_frame(context, frame);
-    for (unsigned i = 0; i < context->of->triggers; i++)
-        flow_pack_buffered(context->p, skua_flow_triggers(context->flow) + i);
+    for (unsigned i = 0; i < context->of->whens; i++)
+        flow_pack_buffered(context->p, skuac_flow_whens(context->flow) + i);
 }
 
 static void flow_unpack(const struct flow_pup_context *context)
 {
     struct flow_pup_head head;
-    skua_strand        **frame;
+    skuac_frame        **frame;
 
     ski_assert(!context->flow->first && !context->flow->running);
     skua_pup_value(context->p, &head);
     if (head.frames > ski_pup_left(context->p) / sizeof(struct flow_pup_frame))
         flow_pup_invalid(context, "the number of frames");
     context->flow->age = head.age;
-    frame              = ski_malloc((head.frames + 1) * sizeof(skua_strand *));
+    frame              = ski_malloc((head.frames + 1) * sizeof(skuac_frame *));
     for (uint64_t i = 0; i < head.frames; i++)
         frame[i] = flow_unpack_frame(context, frame, i);
     free(frame);
     flow_pup_link_waits(context->flow);
-    for (unsigned i = 0; i < context->of->triggers; i++)
+    for (unsigned i = 0; i < context->of->whens; i++)
         flow_unpack_buffered(context, i);
 }
 
-void skua_flow_pup(const skua_flow_class *of, skua_pup *p, void *self)
+void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self)
 {
     struct flow_pup_context context = {p, of, self, ski_flow_of(of, self)};
 

@@ -6,28 +6,28 @@
 #include "base/memory.h"
 #include "flow/refnum_index.h"
 
-struct skua_flow_index {
+struct skuac_flow_index {
     struct ski_refnum_index messages, waits;
 };
 
-static struct skua_flow_index *when_make_index(skua_trigger *entry)
+static struct skuac_flow_index *when_make_index(skuac_when *entry)
 {
     if (!entry->index)
         entry->index = ski_calloc(1, sizeof *entry->index);
     return entry->index;
 }
 
-static bool when_messages_indexed(const skua_trigger *entry)
+static bool when_messages_indexed(const skuac_when *entry)
 {
     return entry->index && entry->index->messages.slot;
 }
 
-static bool when_waits_indexed(const skua_trigger *entry)
+static bool when_waits_indexed(const skuac_when *entry)
 {
     return entry->index && entry->index->waits.slot;
 }
 
-static void when_drop_index(skua_trigger *entry, struct ski_refnum_index *index)
+static void when_drop_index(skuac_when *entry, struct ski_refnum_index *index)
 {
     ski_refnum_index_destroy(index);
     if (when_messages_indexed(entry) || when_waits_indexed(entry))
@@ -37,7 +37,7 @@ static void when_drop_index(skua_trigger *entry, struct ski_refnum_index *index)
 }
 
 /* Removes a list that has become empty, and with the last list the index. */
-static void when_drop_list(skua_trigger *entry, struct ski_refnum_index *index,
+static void when_drop_list(skuac_when *entry, struct ski_refnum_index *index,
                            struct ski_refnum_list *list)
 {
     ski_assert(!list->first);
@@ -46,7 +46,7 @@ static void when_drop_list(skua_trigger *entry, struct ski_refnum_index *index,
         when_drop_index(entry, index);
 }
 
-void ski_when_destroy(skua_trigger *entry)
+void ski_when_destroy(skuac_when *entry)
 {
     if (!entry->index)
         return;
@@ -70,7 +70,7 @@ static void when_chain_message(struct ski_refnum_index *index, skua_msg *msg)
     list->last = msg;
 }
 
-static void when_index_messages(skua_trigger *entry)
+static void when_index_messages(skuac_when *entry)
 {
     struct ski_refnum_index *index = &when_make_index(entry)->messages;
 
@@ -79,7 +79,7 @@ static void when_index_messages(skua_trigger *entry)
         when_chain_message(index, msg);
 }
 
-void ski_when_buffer(skua_trigger *entry, skua_msg *msg)
+void ski_when_buffer(skuac_when *entry, skua_msg *msg)
 {
     msg->link          = NULL;
     msg->kept.previous = entry->last;
@@ -94,8 +94,7 @@ void ski_when_buffer(skua_trigger *entry, skua_msg *msg)
 
 /* Returns the first message with @p reference from @p msg on.  If that is too far away, builds the
  * index instead and sets *far. */
-static skua_msg *when_walk_messages(skua_trigger *entry, skua_msg *msg, int64_t reference,
-                                    bool *far)
+static skua_msg *when_walk_messages(skuac_when *entry, skua_msg *msg, int64_t reference, bool *far)
 {
     unsigned steps = 0;
 
@@ -107,7 +106,7 @@ static skua_msg *when_walk_messages(skua_trigger *entry, skua_msg *msg, int64_t 
     return msg;
 }
 
-skua_msg *ski_when_first(skua_trigger *entry, const skua_wait *wait)
+skua_msg *ski_when_first(skuac_when *entry, const skuac_wait *wait)
 {
     struct ski_refnum_list *list;
     bool                    far = true;
@@ -124,7 +123,7 @@ skua_msg *ski_when_first(skua_trigger *entry, const skua_wait *wait)
     return list ? list->first : NULL;
 }
 
-skua_msg *ski_when_next(skua_trigger *entry, const skua_wait *wait, const skua_msg *msg)
+skua_msg *ski_when_next(skuac_when *entry, const skuac_wait *wait, const skua_msg *msg)
 {
     bool far = true;
 
@@ -140,7 +139,7 @@ skua_msg *ski_when_next(skua_trigger *entry, const skua_wait *wait, const skua_m
     return msg->kept.same;
 }
 
-void ski_when_unbuffer(skua_trigger *entry, skua_msg *msg)
+void ski_when_unbuffer(skuac_when *entry, skua_msg *msg)
 {
     if (msg->kept.previous)
         msg->kept.previous->link = msg->link;
@@ -164,10 +163,10 @@ void ski_when_unbuffer(skua_trigger *entry, skua_msg *msg)
 /* ---- waits -------------------------------------------------------------------------------- */
 
 /* Appends @p wait to the list of its reference number; keeps its age. */
-static void when_chain_wait(struct ski_refnum_index *index, skua_wait *wait)
+static void when_chain_wait(struct ski_refnum_index *index, skuac_wait *wait)
 {
     struct ski_refnum_list *list = ski_refnum_add(index, wait->reference);
-    skua_wait              *last = list->last;
+    skuac_wait             *last = list->last;
 
     ski_assert(!wait->any);
     ski_assert(!list->first || last->age < wait->age);
@@ -180,18 +179,18 @@ static void when_chain_wait(struct ski_refnum_index *index, skua_wait *wait)
     list->last = wait;
 }
 
-void ski_when_add_wait(skua_trigger *entry, skua_wait *wait)
+void ski_when_add_wait(skuac_when *entry, skuac_wait *wait)
 {
     if (wait->any || !when_waits_indexed(entry)) {
-        skua_flow_wait(entry, wait);
+        skuac_flow_wait(entry, wait);
     } else {
-        wait->age = ++wait->strand->flow->age;
+        wait->age = ++wait->frame->flow->age;
         when_chain_wait(&entry->index->waits, wait);
     }
 }
 
 /* Unlinks @p wait from the list with the ends @p first and @p last. */
-static void when_unlink_wait(skua_wait *wait, skua_wait **first, skua_wait **last)
+static void when_unlink_wait(skuac_wait *wait, skuac_wait **first, skuac_wait **last)
 {
     ski_assert(wait->previous || *first == wait);
     ski_assert(wait->next || *last == wait);
@@ -205,12 +204,12 @@ static void when_unlink_wait(skua_wait *wait, skua_wait **first, skua_wait **las
         *last = wait->previous;
 }
 
-static void when_remove_indexed(skua_trigger *entry, skua_wait *wait)
+static void when_remove_indexed(skuac_when *entry, skuac_wait *wait)
 {
     struct ski_refnum_index *index = &entry->index->waits;
     struct ski_refnum_list  *list  = ski_refnum_find(index, wait->reference);
-    skua_wait               *first = list->first;
-    skua_wait               *last  = list->last;
+    skuac_wait              *first = list->first;
+    skuac_wait              *last  = list->last;
 
     when_unlink_wait(wait, &first, &last);
     list->first = first;
@@ -219,7 +218,7 @@ static void when_remove_indexed(skua_trigger *entry, skua_wait *wait)
         when_drop_list(entry, index, list);
 }
 
-void ski_when_remove_wait(skua_trigger *entry, skua_wait *wait)
+void ski_when_remove_wait(skuac_when *entry, skuac_wait *wait)
 {
     if (wait->any || !when_waits_indexed(entry))
         when_unlink_wait(wait, &entry->waits, &entry->waits_last);
@@ -228,12 +227,12 @@ void ski_when_remove_wait(skua_trigger *entry, skua_wait *wait)
 }
 
 /* Moves the waits with a reference number to the index, which is dropped if there are none. */
-static void when_index_waits(skua_trigger *entry)
+static void when_index_waits(skuac_when *entry)
 {
     struct ski_refnum_index *index = &when_make_index(entry)->waits;
-    skua_wait               *next;
+    skuac_wait              *next;
 
-    for (skua_wait *wait = entry->waits; wait; wait = next) {
+    for (skuac_wait *wait = entry->waits; wait; wait = next) {
         next = wait->next;
         if (wait->any)
             continue;
@@ -245,7 +244,7 @@ static void when_index_waits(skua_trigger *entry)
 }
 
 /* Returns the first wait from @p wait on that is younger than @p age. */
-static skua_wait *when_younger(skua_wait *wait, uint64_t age)
+static skuac_wait *when_younger(skuac_wait *wait, uint64_t age)
 {
     while (wait && wait->age <= age)
         wait = wait->next;
@@ -260,7 +259,7 @@ static void when_search_index(struct ski_when_search *search)
     search->same = when_younger(list ? list->first : NULL, search->age);
 }
 
-void ski_when_search_begin(struct ski_when_search *search, skua_trigger *entry, int64_t reference)
+void ski_when_search_begin(struct ski_when_search *search, skuac_when *entry, int64_t reference)
 {
     *search = (struct ski_when_search){
         entry, reference, entry->waits, NULL, 0, 0, when_waits_indexed(entry)};
@@ -269,9 +268,9 @@ void ski_when_search_begin(struct ski_when_search *search, skua_trigger *entry, 
 }
 
 /* Returns the next match in the list of the when-entry. */
-static skua_wait *when_search_list(struct ski_when_search *search)
+static skuac_wait *when_search_list(struct ski_when_search *search)
 {
-    skua_wait *wait = search->here;
+    skuac_wait *wait = search->here;
 
     while (wait && !wait->any && wait->reference != search->reference) {
         wait = wait->next;
@@ -280,9 +279,9 @@ static skua_wait *when_search_list(struct ski_when_search *search)
     return wait;
 }
 
-skua_wait *ski_when_search_next(struct ski_when_search *search)
+skuac_wait *ski_when_search_next(struct ski_when_search *search)
 {
-    skua_wait *found;
+    skuac_wait *found;
 
     search->here = when_search_list(search);
     if (search->steps++ > SKI_WHEN_STEPS_MAX && !search->indexed) {

@@ -13,16 +13,16 @@
 
 /* The model: messages and waits in the order of age. */
 struct when_test {
-    skua_trigger entry;
-    skua_flow    flow;
-    skua_strand  frame;
-    skua_msg    *msg[THINGS_MAX];
-    skua_wait   *wait[THINGS_MAX];
-    unsigned     msgs, waits;
-    int64_t      refnums; /* reference numbers are drawn from 0 to refnums - 1 */
-    uint64_t     seed;
-    unsigned     wrong;
-    bool         indexed; /* an index has been built at least once */
+    skuac_when  entry;
+    skuac_flow  flow;
+    skuac_frame frame;
+    skua_msg   *msg[THINGS_MAX];
+    skuac_wait *wait[THINGS_MAX];
+    unsigned    msgs, waits;
+    int64_t     refnums; /* reference numbers are drawn from 0 to refnums - 1 */
+    uint64_t    seed;
+    unsigned    wrong;
+    bool        indexed; /* an index has been built at least once */
 };
 
 static int64_t when_test_draw(struct when_test *t, int64_t below)
@@ -51,9 +51,10 @@ static void when_test_buffer(struct when_test *t)
 /* Takes the first message that matches a random wait; compares it and the next with the model. */
 static void when_test_take(struct when_test *t)
 {
-    skua_wait wait = {.any = when_test_draw(t, 4) == 0, .reference = when_test_draw(t, t->refnums)};
-    skua_msg *first = ski_when_first(&t->entry, &wait);
-    unsigned  at    = 0, next;
+    skuac_wait wait  = {.any       = when_test_draw(t, 4) == 0,
+                        .reference = when_test_draw(t, t->refnums)};
+    skua_msg  *first = ski_when_first(&t->entry, &wait);
+    unsigned   at    = 0, next;
 
     while (at < t->msgs && !wait.any && ski_when_refnum(t->msg[at]) != wait.reference)
         at++;
@@ -75,13 +76,13 @@ static void when_test_take(struct when_test *t)
 
 static void when_test_add_wait(struct when_test *t)
 {
-    skua_wait *wait = calloc(1, sizeof *wait);
+    skuac_wait *wait = calloc(1, sizeof *wait);
 
     if (t->waits == THINGS_MAX) {
         free(wait);
         return;
     }
-    wait->strand    = &t->frame;
+    wait->frame     = &t->frame;
     wait->any       = when_test_draw(t, 8) == 0;
     wait->reference = when_test_draw(t, t->refnums);
     ski_when_add_wait(&t->entry, wait);
@@ -103,8 +104,8 @@ static void when_test_search(struct when_test *t)
 
 static void when_test_remove_wait(struct when_test *t)
 {
-    unsigned   at = t->waits ? (unsigned)when_test_draw(t, t->waits) : 0;
-    skua_wait *wait;
+    unsigned    at = t->waits ? (unsigned)when_test_draw(t, t->waits) : 0;
+    skuac_wait *wait;
 
     if (!t->waits)
         return;
@@ -133,7 +134,7 @@ static void when_test_step(struct when_test *t, bool grow)
 
 static void when_test_empty(struct when_test *t)
 {
-    const skua_wait any = {.any = true};
+    const skuac_wait any = {.any = true};
 
     while (t->waits)
         when_test_remove_wait(t);

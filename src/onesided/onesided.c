@@ -34,13 +34,13 @@ static const struct ski_region_observer onesided_observers[] = {
     {.removed = NULL},
 };
 
-skua_status_t ski_onesided_create(struct ski_job *job)
+skua_status ski_onesided_create(struct ski_job *job)
 {
     size_t                    stripes = SKI_STRIPES * sizeof(struct ski_stripe);
     size_t                    head    = (sizeof(struct ski_onesided_root) + 63) & ~(size_t)63;
     struct ski_onesided_root *root;
     void                     *span;
-    skua_status_t             status;
+    skua_status               status;
 
     status = ski_span_alloc(job->arena,
                             head + stripes + (size_t)job->local_pes * sizeof(struct ski_barrier),

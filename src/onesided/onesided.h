@@ -29,7 +29,7 @@ extern const struct ski_layer ski_onesided_layer;
 
 /** Creates the root of the layer in the arena of a new job; job->onesided is set.  A failure has
  *  been logged. */
-skua_status_t ski_onesided_create(struct ski_job *job);
+skua_status ski_onesided_create(struct ski_job *job);
 
 /** Begins in a process, before its PEs do. */
 void ski_onesided_open(const struct ski_boot *boot);

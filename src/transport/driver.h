@@ -106,7 +106,7 @@ struct ski_upcalls {
     void (*sent)(void *owner, void *packet);
 
     /** A put, get, atomic, flush or split packet that returned SKUA_PENDING is complete. */
-    void (*done)(void *owner, void *cookie, skua_status_t status);
+    void (*done)(void *owner, void *cookie, skua_status status);
 
     /** The peer cannot be reached, or no longer; @p why is a text for the user.  Operations on the
      *  peer that are pending end through sent() and done(), now or later. */
@@ -141,7 +141,7 @@ struct ski_driver {
 
     /** Checks whether the driver can work on this host, and prepares it.  @p net stays valid.  On
      *  failure net->last_error() has the reason, and nothing needs to be undone. */
-    skua_status_t (*start)(struct ski_net *net);
+    skua_status (*start)(struct ski_net *net);
 
     /** Undoes start(), after all ports were closed. */
     void (*stop)(void);
@@ -152,8 +152,7 @@ struct ski_driver {
     /* -- ports, mandatory -------------------------------------------------------- */
 
     /** Opens the port of @p pe, for the calling thread. */
-    skua_status_t (*open)(int pe, const struct ski_upcalls *up, void *owner,
-                          struct ski_port **port);
+    skua_status (*open)(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port);
 
     /** Closes a port.  Packets that were sent have been delivered or will be, as far as the driver
      *  can know; it does not wait for peers that are gone.  sent(), done() and abort() may be
@@ -166,20 +165,20 @@ struct ski_driver {
 
     /** Prepares to send to the port of @p pe.  It need not wait for an answer: lost() may report
      *  later that the peer cannot be reached. */
-    skua_status_t (*connect)(struct ski_port *port, int pe, const void *address, size_t bytes,
-                             struct ski_peer **peer);
+    skua_status (*connect)(struct ski_port *port, int pe, const void *address, size_t bytes,
+                           struct ski_peer **peer);
 
     /** Sends a packet.  SKUA_OK: its memory may be reused.  SKUA_PENDING: sent() will tell when.
      *  SKUA_ERR_AGAIN: nothing was sent for want of room; try again after progress().  A driver
      *  bounds the packets that it holds, and a peer that does not receive leaves room for others.
      */
-    skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
+    skua_status (*send)(struct ski_peer *peer, void *packet, size_t bytes);
 
     /** Sends one packet of @p bytes at @p packet and @p rest_bytes at @p rest.  As send(), but
      *  done() tells when both may be reused.  SKUA_ERR_UNSUPPORTED: not for this packet.  May be
      *  NULL: not supported. */
-    skua_status_t (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
-                                size_t rest_bytes, void *cookie);
+    skua_status (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                              size_t rest_bytes, void *cookie);
 
     /** Makes progress and upcalls.  Returns a number > 0 if anything happened. */
     unsigned (*progress)(struct ski_port *port);
@@ -210,7 +209,7 @@ struct ski_driver {
     /** Registers memory of this process for access by peers.  SKUA_ERR_UNSUPPORTED: not this
      * memory, or not with this network.  Another failure is reported with net->last_error(); in
      * either case the runtime sends requests instead. */
-    skua_status_t (*mem_reg)(void *base, size_t bytes, struct ski_driver_mem **memory);
+    skua_status (*mem_reg)(void *base, size_t bytes, struct ski_driver_mem **memory);
 
     /** Deregisters memory. */
     void (*mem_dereg)(struct ski_driver_mem *memory);
@@ -220,8 +219,8 @@ struct ski_driver {
     size_t (*rkey_pack)(struct ski_driver_mem *memory, void *to);
 
     /** Makes an rkey usable that the process of @p peer has packed. */
-    skua_status_t (*rkey_unpack)(struct ski_peer *peer, const void *from, size_t bytes,
-                                 struct ski_driver_rkey **key);
+    skua_status (*rkey_unpack)(struct ski_peer *peer, const void *from, size_t bytes,
+                               struct ski_driver_rkey **key);
 
     /** Frees what rkey_unpack() made. */
     void (*rkey_destroy)(struct ski_driver_rkey *key);
@@ -229,23 +228,23 @@ struct ski_driver {
     /** Copies local memory to the peer's memory at its address @p remote.  SKUA_OK: @p local may be
      *  reused.  SKUA_PENDING: done() will tell when.  SKUA_ERR_AGAIN: as for send().  Puts are
      *  complete at the target after flush(), in no order before. */
-    skua_status_t (*put)(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                         struct ski_driver_rkey *key, void *cookie);
+    skua_status (*put)(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                       struct ski_driver_rkey *key, void *cookie);
 
     /** Copies the peer's memory at its address @p remote to @p local.  SKUA_OK: it is there.
      *  SKUA_PENDING: done() will tell when.  SKUA_ERR_AGAIN: as for send(). */
-    skua_status_t (*get)(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                         struct ski_driver_rkey *key, void *cookie);
+    skua_status (*get)(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                       struct ski_driver_rkey *key, void *cookie);
 
     /** Performs an atomic operation on 4 or 8 bytes at @p remote.  *@p result, which stays valid
      *  until done(), receives the previous value; for SKI_NET_CSWAP it holds the value to compare
      *  with.  SKUA_ERR_UNSUPPORTED: not this operation. */
-    skua_status_t (*atomic)(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                            uint64_t value, uint64_t *result, uint64_t remote,
-                            struct ski_driver_rkey *key, void *cookie);
+    skua_status (*atomic)(struct ski_peer *peer, enum ski_net_op op, unsigned bytes, uint64_t value,
+                          uint64_t *result, uint64_t remote, struct ski_driver_rkey *key,
+                          void *cookie);
 
     /** Completes all earlier puts to the peer: they are visible there when done() is called. */
-    skua_status_t (*flush)(struct ski_peer *peer, void *cookie);
+    skua_status (*flush)(struct ski_peer *peer, void *cookie);
 
     /** Orders puts: later ones become visible after earlier ones.  Returns false, or is NULL, if
      * the driver cannot do that; the runtime then waits for flush(). */

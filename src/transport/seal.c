@@ -358,7 +358,7 @@ static void seal_on_sent(void *owner, void *sealed)
     free(out);
 }
 
-static void seal_on_done(void *owner, void *cookie, skua_status_t status)
+static void seal_on_done(void *owner, void *cookie, skua_status status)
 {
     struct ski_port *port = owner;
 
@@ -384,12 +384,12 @@ static const struct ski_upcalls seal_upcalls = {.alloc       = seal_on_alloc,
 
 /* A packet that the driver below refuses is sealed again later with the same number; the first
  * result was not sent. */
-static skua_status_t seal_send(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status seal_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct seal_send_buffer *out  = malloc(sizeof *out + bytes);
     struct iovec             part = {packet, bytes};
     uint64_t                 nonce[2];
-    skua_status_t            status = SKUA_ERR_SYSTEM;
+    skua_status              status = SKUA_ERR_SYSTEM;
 
     if (!out)
         return SKUA_ERR_AGAIN;
@@ -422,11 +422,11 @@ static void seal_free_port(struct ski_port *port)
     free(port);
 }
 
-static skua_status_t seal_open(int pe, const struct ski_upcalls *up, void *owner,
-                               struct ski_port **out)
+static skua_status seal_open(int pe, const struct ski_upcalls *up, void *owner,
+                             struct ski_port **out)
 {
     struct ski_port *port = calloc(1, sizeof *port);
-    skua_status_t    status;
+    skua_status      status;
 
     if (!port)
         return SKUA_ERR_NOMEM;
@@ -455,11 +455,11 @@ static size_t seal_address(struct ski_port *port, void *to)
     return seal.below->address(port->below, to);
 }
 
-static skua_status_t seal_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                                  struct ski_peer **out)
+static skua_status seal_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                                struct ski_peer **out)
 {
     struct ski_peer *peer = calloc(1, sizeof *peer);
-    skua_status_t    status;
+    skua_status      status;
 
     if (!peer)
         return SKUA_ERR_NOMEM;
@@ -497,7 +497,7 @@ static bool seal_arm(struct ski_port *port)
 
 /* ---- the process -------------------------------------------------------------------------- */
 
-static skua_status_t seal_start(struct ski_net *net)
+static skua_status seal_start(struct ski_net *net)
 {
     (void)net; /* the driver below has been started */
     return SKUA_OK;

@@ -36,8 +36,8 @@ static struct {
     void                     *owner;
 } below[2]; /* by PE */
 
-static skua_status_t seal_test_below_open(int pe, const struct ski_upcalls *up, void *owner,
-                                          struct ski_port **port)
+static skua_status seal_test_below_open(int pe, const struct ski_upcalls *up, void *owner,
+                                        struct ski_port **port)
 {
     below[pe].up    = up;
     below[pe].owner = owner;
@@ -50,8 +50,8 @@ static void seal_test_below_close(struct ski_port *port)
     (void)port;
 }
 
-static skua_status_t seal_test_below_connect(struct ski_port *port, int pe, const void *address,
-                                             size_t bytes, struct ski_peer **peer)
+static skua_status seal_test_below_connect(struct ski_port *port, int pe, const void *address,
+                                           size_t bytes, struct ski_peer **peer)
 {
     (void)port, (void)pe, (void)address, (void)bytes;
     *peer = NULL;
@@ -59,7 +59,7 @@ static skua_status_t seal_test_below_connect(struct ski_port *port, int pe, cons
 }
 
 /* Now and then there is no room. */
-static skua_status_t seal_test_below_send(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status seal_test_below_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     (void)peer;
     if (tap_random(&random_state) % 4 == 0)

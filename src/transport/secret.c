@@ -26,8 +26,8 @@ const struct ski_crypto *ski_crypto_load(char *reason, size_t size)
     return NULL;
 }
 
-skua_status_t ski_secret_begin(enum ski_security level, const uint64_t *secret,
-                               const struct ski_crypto **crypto)
+skua_status ski_secret_begin(enum ski_security level, const uint64_t *secret,
+                             const struct ski_crypto **crypto)
 {
     char reason[256] = "";
 

@@ -22,8 +22,8 @@ const struct ski_crypto *ski_crypto_load(char *reason, size_t size);
 
 /** Sets the level and the secret, which stays valid.  *@p crypto is the library, or NULL where none
  *  is needed.  A failure has been logged. */
-skua_status_t ski_secret_begin(enum ski_security level, const uint64_t *secret,
-                               const struct ski_crypto **crypto);
+skua_status ski_secret_begin(enum ski_security level, const uint64_t *secret,
+                             const struct ski_crypto **crypto);
 
 /** Writes a proof that a process of the job sent @p words.  Returns false if the library fails. */
 bool ski_secret_prove(const uint64_t *words, size_t count, uint64_t proof[2]);

@@ -28,13 +28,13 @@ static bool is_faulty(const char *fault)
     return wanted && strcmp(wanted, fault) == 0;
 }
 
-static skua_status_t start(struct ski_net *of)
+static skua_status start(struct ski_net *of)
 {
     net = of;
     return real->start(of);
 }
 
-static skua_status_t mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
+static skua_status mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
 {
     unsigned n = atomic_fetch_add(&registrations, 1);
 
@@ -44,8 +44,8 @@ static skua_status_t mem_reg(void *base, size_t bytes, struct ski_driver_mem **m
     return SKUA_ERR_NOMEM;
 }
 
-static skua_status_t rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                 struct ski_driver_rkey **key)
+static skua_status rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                               struct ski_driver_rkey **key)
 {
     return is_faulty("keys") ? SKUA_ERR_INVAL : real->rkey_unpack(peer, from, bytes, key);
 }

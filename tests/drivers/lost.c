@@ -63,7 +63,7 @@ static void echo_free(void *owner, void *packet)
     free(packet);
 }
 
-static void echo_done(void *owner, void *cookie, skua_status_t status)
+static void echo_done(void *owner, void *cookie, skua_status status)
 {
     (void)owner, (void)cookie, (void)status;
 }
@@ -78,8 +78,8 @@ static void echo_lost(void *owner, int pe, const char *why)
 static void send_echoes(struct ski_peer *parent)
 {
     while (echo_count > 0) {
-        void         *packet = echo[echo_first].packet;
-        skua_status_t status = driver->send(parent, packet, echo[echo_first].bytes);
+        void       *packet = echo[echo_first].packet;
+        skua_status status = driver->send(parent, packet, echo[echo_first].bytes);
 
         if (status == SKUA_ERR_AGAIN)
             return;

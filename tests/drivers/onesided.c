@@ -12,11 +12,11 @@ static unsigned char          *target; /* of PE 1 */
 static struct ski_driver_rkey *target_key;
 
 /* Waits for the operation that returned this status and has this cookie. */
-static void finish(struct end *ends, skua_status_t status, const int *cookie, const char *what)
+static void finish(struct end *ends, skua_status status, const int *cookie, const char *what)
 {
     if (status == SKUA_PENDING) {
         WAIT_FOR(*cookie != SKUA_PENDING, ends, 2, what);
-        status = (skua_status_t)*cookie;
+        status = (skua_status)*cookie;
     }
     if (status != SKUA_OK)
         fail("%s: %s", what, skua_status_str(status));
@@ -24,8 +24,8 @@ static void finish(struct end *ends, skua_status_t status, const int *cookie, co
 
 static void put(struct end *ends, const void *from, size_t bytes, size_t at)
 {
-    int           cookie = SKUA_PENDING;
-    skua_status_t status;
+    int         cookie = SKUA_PENDING;
+    skua_status status;
 
     WAIT_FOR((status = driver->put(ends[0].peer[1], from, bytes, (uintptr_t)target + at, target_key,
                                    &cookie)) != SKUA_ERR_AGAIN,
@@ -35,8 +35,8 @@ static void put(struct end *ends, const void *from, size_t bytes, size_t at)
 
 static void get(struct end *ends, void *to, size_t bytes, size_t at)
 {
-    int           cookie = SKUA_PENDING;
-    skua_status_t status;
+    int         cookie = SKUA_PENDING;
+    skua_status status;
 
     WAIT_FOR((status = driver->get(ends[0].peer[1], to, bytes, (uintptr_t)target + at, target_key,
                                    &cookie)) != SKUA_ERR_AGAIN,
@@ -46,8 +46,8 @@ static void get(struct end *ends, void *to, size_t bytes, size_t at)
 
 static void flush(struct end *ends)
 {
-    int           cookie = SKUA_PENDING;
-    skua_status_t status;
+    int         cookie = SKUA_PENDING;
+    skua_status status;
 
     WAIT_FOR((status = driver->flush(ends[0].peer[1], &cookie)) != SKUA_ERR_AGAIN, ends, 2,
              "a flush to be accepted");
@@ -89,8 +89,8 @@ static void test_transfers(struct end *ends, unsigned char *mine, unsigned char 
 static void test_many_puts(struct end *ends, unsigned char *mine)
 {
     enum { PUTS = 5000, EACH = 64 };
-    static int    cookie[PUTS];
-    skua_status_t status[PUTS];
+    static int  cookie[PUTS];
+    skua_status status[PUTS];
 
     fill(mine, (size_t)PUTS * EACH, 99);
     memset(target, 0, (size_t)PUTS * EACH);
@@ -134,10 +134,10 @@ static uint64_t load(const void *from, unsigned bytes)
 static bool try_atomic(struct end *ends, enum ski_net_op op, unsigned bytes, uint64_t value,
                        uint64_t compare)
 {
-    uint64_t      mask = bytes == 4 ? UINT32_MAX : UINT64_MAX, result = compare;
-    uint64_t      old = load(target + 64, bytes), after = load(target + 64 + bytes, bytes);
-    int           cookie = SKUA_PENDING;
-    skua_status_t status;
+    uint64_t    mask = bytes == 4 ? UINT32_MAX : UINT64_MAX, result = compare;
+    uint64_t    old = load(target + 64, bytes), after = load(target + 64 + bytes, bytes);
+    int         cookie = SKUA_PENDING;
+    skua_status status;
 
     WAIT_FOR((status = driver->atomic(ends[0].peer[1], op, bytes, value, &result,
                                       (uintptr_t)target + 64, target_key, &cookie)) !=

@@ -67,8 +67,8 @@ struct split {
 
 static bool send_split(struct end *ends, int count, struct split *split, size_t first, size_t rest)
 {
-    size_t        bytes  = first + rest;
-    skua_status_t status = SKUA_ERR_AGAIN;
+    size_t      bytes  = first + rest;
+    skua_status status = SKUA_ERR_AGAIN;
 
     *split = (struct split){make_packet(&ends[0], 1, bytes), make_packet(&ends[0], 1, bytes), 1};
     memset(split->here->packet + first, 0xdd, rest);

@@ -82,15 +82,16 @@ static int knock_and_begin(const struct sockaddr_in *door)
 static struct ski_tcp_hello make_hello(int from, int to)
 {
     return (struct ski_tcp_hello){.magic    = SKI_TCP_MAGIC,
-                              .security = net.security,
-                              .from     = from,
-                              .to       = to,
-                              .nonce    = {42, 43}};
+                                  .security = net.security,
+                                  .from     = from,
+                                  .to       = to,
+                                  .nonce    = {42, 43}};
 }
 
 /* The proof that a peer with the secret sends for a hello and its answer. */
-static struct ski_tcp_transcript said_about(enum ski_tcp_role role, const struct ski_tcp_hello *hello,
-                                  const struct ski_tcp_answer *answer)
+static struct ski_tcp_transcript said_about(enum ski_tcp_role            role,
+                                            const struct ski_tcp_hello  *hello,
+                                            const struct ski_tcp_answer *answer)
 {
     return (struct ski_tcp_transcript){
         .role     = role,
@@ -150,8 +151,8 @@ static void expect_refused(struct end *ends, int fd, const void *last, size_t by
     close(fd);
 }
 
-static void refuse_hello(struct end *ends, const struct sockaddr_in *door, struct ski_tcp_hello hello,
-                         const char *why, const char *what)
+static void refuse_hello(struct end *ends, const struct sockaddr_in *door,
+                         struct ski_tcp_hello hello, const char *why, const char *what)
 {
     expect_refused(ends, knock(door), &hello, sizeof hello, why, what);
 }
@@ -174,8 +175,8 @@ static int greet_port(struct end *ends, const struct sockaddr_in *door,
                       const struct ski_tcp_hello *hello, struct ski_tcp_answer *answer)
 {
     struct ski_tcp_transcript said;
-    uint64_t        proof[2];
-    int             fd = knock(door);
+    uint64_t                  proof[2];
+    int                       fd = knock(door);
 
     speak(fd, hello, sizeof *hello);
     if (hear(fd, answer, sizeof *answer, ends, 2) != sizeof *answer)
@@ -188,14 +189,14 @@ static int greet_port(struct end *ends, const struct sockaddr_in *door,
 }
 
 /* Sends a wrong proof, as @p change makes it. */
-static void refuse_proof(struct end *ends, const struct sockaddr_in        *door,
+static void refuse_proof(struct end *ends, const struct sockaddr_in                  *door,
                          void (*change)(struct ski_tcp_transcript *said), const char *what)
 {
-    struct ski_tcp_hello  hello = make_hello(1, 0);
-    struct ski_tcp_answer answer;
-    struct ski_tcp_transcript   said;
-    uint64_t          proof[2];
-    int               fd = greet_port(ends, door, &hello, &answer);
+    struct ski_tcp_hello      hello = make_hello(1, 0);
+    struct ski_tcp_answer     answer;
+    struct ski_tcp_transcript said;
+    uint64_t                  proof[2];
+    int                       fd = greet_port(ends, door, &hello, &answer);
 
     said = said_about(SKI_TCP_INITIATOR, &hello, &answer);
     change(&said);
@@ -233,8 +234,8 @@ static void test_wrong_proofs(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_tcp_hello  hello = make_hello(1, 0);
     struct ski_tcp_answer answer;
-    uint64_t          nothing[2] = {0};
-    int               fd         = greet_port(ends, door, &hello, &answer);
+    uint64_t              nothing[2] = {0};
+    int                   fd         = greet_port(ends, door, &hello, &answer);
 
     expect_refused(ends, fd, nothing, sizeof nothing, "know the secret", "no proof");
     fd = greet_port(ends, door, &hello, &answer);
@@ -250,11 +251,11 @@ static void test_wrong_proofs(struct end *ends, const struct sockaddr_in *door)
 /* Records a valid handshake, sent byte by byte, and replays it: the replay is rejected. */
 static void test_replay(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_tcp_hello  hello = make_hello(NOBODY, 0);
-    struct ski_tcp_answer answer, again;
-    struct ski_tcp_transcript   said;
-    uint64_t          proof[2];
-    int               fd = greet_port(ends, door, &hello, &answer);
+    struct ski_tcp_hello      hello = make_hello(NOBODY, 0);
+    struct ski_tcp_answer     answer, again;
+    struct ski_tcp_transcript said;
+    uint64_t                  proof[2];
+    int                       fd = greet_port(ends, door, &hello, &answer);
 
     said = said_about(SKI_TCP_INITIATOR, &hello, &answer);
     prove(&said, proof);
@@ -276,7 +277,7 @@ static void test_slow_hello(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_tcp_hello  hello = make_hello(NOBODY, 0);
     struct ski_tcp_answer answer;
-    int               fd = knock(door);
+    int                   fd = knock(door);
 
     for (size_t i = 0; i < sizeof hello; i++) {
         speak(fd, (char *)&hello + i, 1);
@@ -380,8 +381,8 @@ static void test_full(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_tcp_hello  hello = make_hello(NOBODY, 0);
     struct ski_tcp_answer answer;
-    struct rlimit     before;
-    int               fd = knock_and_begin(door);
+    struct rlimit         before;
+    int                   fd = knock_and_begin(door);
 
     if (!says_too_many())
         fail("the lack of file descriptors is not logged");
@@ -450,11 +451,11 @@ static int await_guest(int door, struct end *end)
  * computes: its hello is late, and the connection is closed.  It tries again. */
 static void test_door_shut(void)
 {
-    struct sockaddr_in name;
-    char               address[ONE_NAME];
-    int                door = make_door(&name, 0), first = knock(&name), guest;
-    struct end         end;
-    struct ski_tcp_hello   hello;
+    struct sockaddr_in   name;
+    char                 address[ONE_NAME];
+    int                  door = make_door(&name, 0), first = knock(&name), guest;
+    struct end           end;
+    struct ski_tcp_hello hello;
 
     pack_name(address, &name);
     open_end(&end, 0);
@@ -517,10 +518,10 @@ static void expect_found_out(struct end *end, int guest, const struct ski_tcp_an
 /* An impersonator without the secret answers for a peer. */
 static void test_impostor(void)
 {
-    struct end        end;
+    struct end            end;
     struct ski_tcp_hello  hello;
     struct ski_tcp_answer answer = {.nonce = {1, 2}, .proof = {3, 4}};
-    int               guest  = lure(&end, &hello);
+    int                   guest  = lure(&end, &hello);
 
     expect_found_out(&end, guest, &answer, "an impostor");
 }
@@ -528,12 +529,12 @@ static void test_impostor(void)
 /* An impersonator reflects the answers of the port itself. */
 static void test_reflection(void)
 {
-    struct end         end;
-    struct ski_tcp_hello   hello, turned;
-    struct ski_tcp_answer  answer;
-    int                guest = lure(&end, &hello), fd;
-    struct sockaddr_in door  = door_of(&end);
-    char               byte;
+    struct end            end;
+    struct ski_tcp_hello  hello, turned;
+    struct ski_tcp_answer answer;
+    int                   guest = lure(&end, &hello), fd;
+    struct sockaddr_in    door  = door_of(&end);
+    char                  byte;
 
     fd = knock(&door);
     speak(fd, &hello, sizeof hello);

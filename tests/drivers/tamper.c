@@ -21,8 +21,8 @@
 #include "transport/tcp/tcp.h"
 
 #define GREETING                                                                                   \
-    (sizeof(struct ski_tcp_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side               \
-                                                       */
+    (sizeof(struct ski_tcp_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side           \
+                                                           */
 #define FIRST  200 /* bytes that the first packet takes, at most */
 #define ROUNDS 40
 #define BYTES  ((size_t)200000) /* range of the stream in which a position is chosen */
@@ -258,7 +258,8 @@ void test_tampering(void)
     net.log = quietly;
     test_honest();
     for (size_t at = 0; at < GREETING; at += 3)
-        if (at < offsetof(struct ski_tcp_hello, unused) || at >= offsetof(struct ski_tcp_hello, nonce))
+        if (at < offsetof(struct ski_tcp_hello, unused) ||
+            at >= offsetof(struct ski_tcp_hello, nonce))
             test_harmed_greeting(at);
     for (int i = 0; i < ROUNDS && net.security != SKI_SECURITY_JOB; i++)
         test_harm((enum harm)(i % HARMS));

@@ -172,7 +172,7 @@ static void sent(void *owner, void *packet)
         fail("PE %d: sent() twice for a packet", end->pe);
 }
 
-static void done(void *owner, void *cookie, skua_status_t status)
+static void done(void *owner, void *cookie, skua_status status)
 {
     struct end *end = owner;
 
@@ -210,7 +210,7 @@ void connect_ends(struct end *from, const struct end *to)
 {
     _Alignas(64) unsigned char address[SKI_PORT_ADDRESS_MAX];
     size_t                     bytes = driver->address(to->port, address);
-    skua_status_t              status;
+    skua_status                status;
 
     if (bytes == 0 || bytes > sizeof address)
         die("an address of %zu bytes", bytes);
@@ -301,10 +301,10 @@ unsigned pump(struct end *ends, int count)
 
 /* ---- sending ------------------------------------------------------------------------- */
 
-skua_status_t try_send(struct end *from, int to, size_t bytes)
+skua_status try_send(struct end *from, int to, size_t bytes)
 {
     struct outgoing *out = from->held[to] ? from->held[to] : make_packet(from, to, bytes);
-    skua_status_t    status;
+    skua_status      status;
 
     out->state     = POSTING;
     from->held[to] = NULL;
@@ -326,7 +326,7 @@ skua_status_t try_send(struct end *from, int to, size_t bytes)
 
 void send_packet(struct end *ends, int count, int from, int to, size_t bytes)
 {
-    skua_status_t status = SKUA_ERR_AGAIN;
+    skua_status status = SKUA_ERR_AGAIN;
 
     WAIT_FOR((status = try_send(&ends[from], to, bytes)) != SKUA_ERR_AGAIN, ends, count,
              "a packet to be accepted");

@@ -101,7 +101,7 @@ struct outgoing *make_packet(struct end *from, int to, size_t bytes);
 void             scrub(struct outgoing *out);
 
 /** Make a packet if none is held, and send it; SKUA_ERR_AGAIN leaves it held. */
-skua_status_t try_send(struct end *from, int to, size_t bytes);
+skua_status try_send(struct end *from, int to, size_t bytes);
 
 /** Make and send a packet, with progress until it is accepted. */
 void send_packet(struct end *ends, int count, int from, int to, size_t bytes);

@@ -276,7 +276,7 @@ void Leaf_on_create(Leaf *self, Plain *p)
 void Leaf_on_end(Leaf *self)
 {
     hit(HIT_CREATE);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 void Leaf_on_destroy(Leaf *self)
@@ -288,7 +288,7 @@ void Leaf_on_destroy(Leaf *self)
 void Blank_on_end(Blank *self)
 {
     hit(HIT_CREATE);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 void Line_on_create(Line *self, int n, const double *x, const char *name)

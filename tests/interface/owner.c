@@ -50,7 +50,7 @@ static void use_up(int kind, Load *load)
 void Seed_on_create(Seed *self, Load *load)
 {
     use_up(load->k > SEEDS ? SAW_ON : SAW_SEED, load);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 /* It keeps the message, and frees it later. */
@@ -63,7 +63,7 @@ void Kept_on_create(Kept *self, Load *load)
 void Kept_on_free(Kept *self)
 {
     use_up(SAW_KEPT, self->mine);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 void Member_on_create(Member *self, Load *load)

@@ -99,12 +99,12 @@ static void peers_start(int argc, char **argv)
     r->process = skua_process();
     gethostname(r->host, sizeof r->host - 1);
     for (int i = 0; i < processes; i++)
-        r->near[i] = skua_near(skua_process_first(i));
+        r->near[i] = skua_shares_memory(skua_process_first(i));
     skua_send(0, report_handler, msg);
 }
 
 int peers_main(int argc, char **argv)
 {
-    report_handler = skua_register("report", peers_on_report);
+    report_handler = skua_handler_register("report", peers_on_report);
     return skua_main(argc, argv, peers_start);
 }

@@ -19,9 +19,9 @@
 
 /** How an argument is passed.  The parser derives VALUE, ARRAY, STRING or LANDING from the syntax;
  *  the checker turns pointers to messages into MESSAGE. */
-enum ast_passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE, PASS_LANDING };
+enum ast_passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE, PASS_INPLACE };
 
-/** A parameter: `double x[n]`, `landing double x[n]`, `struct point p`, `string name`, `Tile *t`.
+/** A parameter: `double x[n]`, `inplace double x[n]`, `struct point p`, `string name`, `Tile *t`.
  */
 struct ast_parameter {
     struct ast_parameter     *next;

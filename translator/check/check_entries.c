@@ -107,7 +107,7 @@ static void check_entry_parameter(struct checker *checker, const struct ast_para
         diagnostic_error_name(parameter->name, "`%s' applies only to arrays",
                               parameter->post ? "nocopypost" : "nocopy");
     switch (parameter->passing) {
-    case PASS_LANDING:
+    case PASS_INPLACE:
     case PASS_ARRAY: check_entry_array(checker, list, parameter); break;
     case PASS_VALUE: check_entry_value(checker, parameter); break;
     case PASS_STRING:
@@ -356,42 +356,42 @@ static void check_entry_nocopy(const struct ast_entry *entry)
         check_entry_reject_attributes(entry, "`nocopy' arguments");
 }
 
-/* The first argument is the reference number of the message; all others but the landing one are
+/* The first argument is the reference number of the message; all others but the inplace one are
  * values. */
-static void check_entry_landing_parameters(const struct ast_parameter *first,
-                                           const struct ast_parameter *landing)
+static void check_entry_inplace_parameters(const struct ast_parameter *first,
+                                           const struct ast_parameter *inplace)
 {
     if (first->passing != PASS_VALUE || first->stars) {
         diagnostic_error_name(
-            landing->name,
-            "a `landing' argument must follow the reference number of the message, an integer");
-        diagnostic_hint("such as `entry void ghost(int64_t step, landing double x[n])': the number "
+            inplace->name,
+            "a `inplace' argument must follow the reference number of the message, an integer");
+        diagnostic_hint("such as `entry void ghost(int64_t step, inplace double x[n])': the number "
                         "identifies each transfer");
     }
     for (const struct ast_parameter *p = first; p; p = p->next)
-        if (p != landing && p->passing != PASS_VALUE)
+        if (p != inplace && p->passing != PASS_VALUE)
             diagnostic_error_name(p->name,
-                                  "all other arguments beside a `landing' one must be values");
-    if (landing->nocopy || !landing->length.text.at)
-        diagnostic_error_name(landing->name,
-                              "`landing' applies only to arrays, and excludes `nocopy'");
+                                  "all other arguments beside a `inplace' one must be values");
+    if (inplace->nocopy || !inplace->length.text.at)
+        diagnostic_error_name(inplace->name,
+                              "`inplace' applies only to arrays, and excludes `nocopy'");
 }
 
-static void check_entry_landing(const struct ast_entry *entry)
+static void check_entry_inplace(const struct ast_entry *entry)
 {
     const struct ast_parameter *p = entry->parameters;
 
-    while (p && p->passing != PASS_LANDING)
+    while (p && p->passing != PASS_INPLACE)
         p = p->next;
     if (!p)
         return;
-    check_entry_landing_parameters(entry->parameters, p);
+    check_entry_inplace_parameters(entry->parameters, p);
     if (entry->kind != ENTRY_METHOD)
         diagnostic_error_name(p->name, "arguments of a constructor are always copied");
     if (entry->attributes & ATTRIBUTE_THREADED)
         diagnostic_error_name(entry->name,
-                              "an entry with a `landing' argument cannot be `threaded'");
-    check_entry_reject_attributes(entry, "a `landing' argument");
+                              "an entry with a `inplace' argument cannot be `threaded'");
+    check_entry_reject_attributes(entry, "a `inplace' argument");
 }
 
 static void check_entry_nokeep(const struct ast_entry *entry)
@@ -446,7 +446,7 @@ static void check_entry_method(struct checker *checker, struct ast_entry *entry)
     check_entry_aggregate(checker, entry);
     check_entry_nokeep(entry);
     check_entry_nocopy(entry);
-    check_entry_landing(entry);
+    check_entry_inplace(entry);
 }
 
 void check_entry(struct checker *checker, struct ast_class *class, struct ast_entry *entry)
@@ -461,7 +461,7 @@ void check_entry(struct checker *checker, struct ast_class *class, struct ast_en
     else
         check_entry_parameters(checker, entry->parameters);
     check_entry_nocopy(entry);
-    check_entry_landing(entry);
+    check_entry_inplace(entry);
 }
 
 /* A reference to an interface tells neither the PE of the object nor its class. */

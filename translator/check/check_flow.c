@@ -135,7 +135,7 @@ static bool check_flow_parameter_fits(const struct ast_parameter *own,
                                       const struct ast_parameter *declared)
 {
     enum ast_passing passing = declared->passing == PASS_MESSAGE   ? PASS_VALUE
-                               : declared->passing == PASS_LANDING ? PASS_ARRAY
+                               : declared->passing == PASS_INPLACE ? PASS_ARRAY
                                                                    : declared->passing;
 
     if (!own->type.text.at)
@@ -313,10 +313,10 @@ static void check_flow_call(const struct check_flow_context *flow, struct ast_st
         return;
     }
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-        if (p->nocopy || p->passing == PASS_LANDING) {
+        if (p->nocopy || p->passing == PASS_INPLACE) {
             diagnostic_error_name(
                 call->name,
-                "`%.*s' has `nocopy' or `landing' arguments: it can be sent to, but not called",
+                "`%.*s' has `nocopy' or `inplace' arguments: it can be sent to, but not called",
                 TEXT_ARGS(call->name.text));
             return;
         }

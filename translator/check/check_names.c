@@ -219,7 +219,7 @@ static void check_name_reserve_entry(struct checker         *checker, const stru
         bump_printf("%.*s_on_%.*s", TEXT_ARGS(class->name.text), TEXT_ARGS(entry->name.text)),
         origin);
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-        if (p->post || p->passing == PASS_LANDING) {
+        if (p->post || p->passing == PASS_INPLACE) {
             check_name_reserve(checker,
                                bump_printf("%.*s_%s_%.*s", TEXT_ARGS(class->name.text),
                                            p->post ? "post" : "land", TEXT_ARGS(entry->name.text)),

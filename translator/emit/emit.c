@@ -176,10 +176,10 @@ static void emit_main_chare(struct writer *to, const struct ast_class *class)
     if (constructor && constructor->parameters)
         writer_put(to,
                    "    const struct %.*s__create skua_args = {argc, argv};\n\n"
-                   "    skua_chare_create_here(%.*s__class, &skua_args, sizeof skua_args);\n",
+                   "    skua_chare_create_local(%.*s__class, &skua_args, sizeof skua_args);\n",
                    NAME_ARGS(class), NAME_ARGS(class));
     else
-        writer_put(to, "    skua_chare_create_here(%.*s__class, NULL, 0);\n", NAME_ARGS(class));
+        writer_put(to, "    skua_chare_create_local(%.*s__class, NULL, 0);\n", NAME_ARGS(class));
 }
 
 static void emit_main(struct writer *to, const struct ast_module *module)
@@ -223,10 +223,11 @@ static void emit_beginning(struct emit_files to, const struct ast_tree *tree, co
 
     writer_put(to.header, banner, name);
     writer_put(to.header, "#ifndef %s\n#define %s\n\n#include <skua/skua.h>\n", guard, guard);
-    writer_put(to.source,
-               "#include <skua/flow.h>\n#include <skua/interface.h>\n#include <stdlib.h>\n"
-               "#include <string.h>\n\n#include \"%s.h\"\n\n",
-               name);
+    writer_put(
+        to.source,
+        "#include <skua/skuac_flow.h>\n#include <skua/skuac_marshal.h>\n#include <stdlib.h>\n"
+        "#include <string.h>\n\n#include \"%s.h\"\n\n",
+        name);
     writer_put(to.source, "/* An argument of the wrong type is an error, as it is in C++. */\n"
                           "#ifndef __cplusplus\n"
                           "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"

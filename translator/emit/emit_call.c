@@ -20,7 +20,7 @@ static bool emit_call_has_open(const struct ast_entry *entry)
     enum emit_marshal_format format = emit_marshal_format_of(entry);
 
     return format == MARSHAL_FIXED || format == MARSHAL_VARIABLE || format == MARSHAL_RAW ||
-           format == MARSHAL_LANDING;
+           format == MARSHAL_INPLACE;
 }
 
 static void emit_call_head(struct writer          *to, const struct ast_class *class,
@@ -74,8 +74,8 @@ static void emit_call_user(struct writer          *to, const struct ast_class *c
     emit_call_values(to, entry);
     writer_put(to, ");\n");
     if (emit_count_nocopy(entry) > 0)
-        writer_put(to, "    skua_parts_free(skua_packed);\n");
-    else if (emit_has_landing(entry))
+        writer_put(to, "    skua_nocopy_free(skua_packed);\n");
+    else if (emit_has_inplace(entry))
         writer_put(to, "    skua_msg_free(skua_packed);\n");
     if (value)
         writer_put(to, "\n    skua_reply(&skua_result, sizeof skua_result);\n");
@@ -99,7 +99,7 @@ static void emit_call_begin(struct writer          *to, const struct ast_class *
         writer_put(to, "    (void)skua_data, (void)skua_bytes;\n");
         arrival = "skua_arrival_none()";
     }
-    writer_put(to, "    skua_flow_begin(&%.*s__flow, skua_object, &%s_strand, %s);\n",
+    writer_put(to, "    skuac_flow_begin(&%.*s__flow, skua_object, &%s_strand, %s);\n",
                NAME_ARGS(class), emit_stem_of(class, entry), arrival);
 }
 
@@ -124,8 +124,8 @@ static void emit_call_arrive(struct writer          *to, const struct ast_class 
 
     assert(entry->awaited && entry->number < class->awaited_entries);
     emit_call_args(to, class, entry);
-    writer_put(to, "\n    skua_flow_arrive%s(&%.*s__flow, skua_object, %u, ", message ? "_msg" : "",
-               NAME_ARGS(class), entry->number);
+    writer_put(to, "\n    skuac_flow_arrive%s(&%.*s__flow, skua_object, %u, ",
+               message ? "_msg" : "", NAME_ARGS(class), entry->number);
     emit_call_reference(to, class, entry);
     writer_put(to, message ? ", skua_packed);\n" : ", skua_data, skua_bytes);\n");
     if (entry->parameters)
@@ -188,7 +188,7 @@ static void emit_call_post(struct writer          *to, const struct ast_class *c
     unsigned    index = 0;
 
     writer_put(
-        to, "static void %s_post(void *skua_object, skua_msg *skua_packed, void **skua_land)\n{\n",
+        to, "static void %s_post(void *skua_object, skua_msg *skua_packed, void **skuac_land)\n{\n",
         stem);
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         value = value || p->passing == PASS_VALUE;
@@ -202,8 +202,8 @@ static void emit_call_post(struct writer          *to, const struct ast_class *c
         writer_put(
             to,
             "    const struct %s *skua_args = (const struct %s *)skua_msg_data(skua_packed);\n\n"
-            "    if (skua_parts_head_bytes(skua_packed) < sizeof *skua_args)\n"
-            "        skua_malformed(\"%s\", skua_msg_size(skua_packed));\n",
+            "    if (skua_nocopy_head_bytes(skua_packed) < sizeof *skua_args)\n"
+            "        skuac_malformed(\"%s\", skua_msg_size(skua_packed));\n",
             stem, stem, emit_title_of(class, entry));
     writer_put(to, "    %.*s_post_%.*s((%.*s *)skua_object", NAME_ARGS(class), NAME_ARGS(entry),
                NAME_ARGS(class));
@@ -215,7 +215,7 @@ static void emit_call_post(struct writer          *to, const struct ast_class *c
     writer_put(to, ");\n");
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (p->post)
-            writer_put(to, "    skua_land[%u] = %.*s;\n", index, NAME_ARGS(p));
+            writer_put(to, "    skuac_land[%u] = %.*s;\n", index, NAME_ARGS(p));
         index += p->nocopy;
     }
     writer_put(to, "    (void)skua_packed;\n}\n\n");
@@ -228,7 +228,7 @@ static void emit_call_wait_for_nocopy(struct writer          *to, const struct a
 {
     const char *stem = emit_stem_of(class, entry);
 
-    writer_put(to, "    if (!skua_parts_here(skua_packed, skua_object, %s_entry, ", stem);
+    writer_put(to, "    if (!skua_nocopy_ready(skua_packed, skua_object, %s_entry, ", stem);
     writer_put(to,
                emit_has_post(entry) ? "%s_post))\n        return;\n" : "NULL))\n        return;\n",
                stem);
@@ -247,7 +247,7 @@ void emit_dispatch(struct emit_files       to, const struct ast_class *class,
     }
     if (emit_has_post(entry))
         emit_call_post(to.source, class, entry);
-    if (emit_has_landing(entry))
+    if (emit_has_inplace(entry))
         emit_land_callback(to.source, class, entry);
     emit_call_head(to.source, class, entry);
     if (emit_count_nocopy(entry) > 0)
@@ -330,11 +330,11 @@ void emit_entry_registration(struct writer          *to, const struct ast_class 
             return;
     }
     writer_put(to, "    %s_entry = skua_%s_register(%.*s__class, \"%.*s\", %s_call, ", stem,
-               emit_has_landing(entry)     ? "landing"
+               emit_has_inplace(entry)     ? "inplace"
                : emit_takes_message(entry) ? "entry"
                                            : "method",
                NAME_ARGS(class), NAME_ARGS(entry), stem);
-    if (emit_has_landing(entry))
+    if (emit_has_inplace(entry))
         writer_put(to, "%s_land, ", stem);
     emit_call_flags(to, entry);
     writer_put(to, ");\n");

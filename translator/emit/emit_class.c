@@ -101,23 +101,23 @@ static void emit_class_at(struct writer *to, const struct ast_class *class)
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
     if (class->kind != CLASS_ARRAY) {
         writer_put(to,
-                   "int skua_number)\n{\n    %.*s_element skua_found = {skua_member(skua_in.all, "
-                   "skua_number)};\n\n    return skua_found;\n}\n\n",
+                   "int skua_number)\n{\n    %.*s_element skuac_found = {skua_member(skua_in.all, "
+                   "skua_number)};\n\n    return skuac_found;\n}\n\n",
                    NAME_ARGS(class));
     } else if (class->dims > 0) {
         emit_class_axes(to, class->dims, "int ", "skua_");
         writer_put(to,
-                   ")\n{\n    %.*s_element skua_found = {skua_element(skua_in.all, skua_index%u(",
+                   ")\n{\n    %.*s_element skuac_found = {skua_element(skua_in.all, skua_index%u(",
                    NAME_ARGS(class), class->dims);
         emit_class_axes(to, class->dims, "", "skua_");
-        writer_put(to, "))};\n\n    return skua_found;\n}\n\n");
+        writer_put(to, "))};\n\n    return skuac_found;\n}\n\n");
     } else {
         writer_put(to,
-                   "%.*s skua_which)\n{\n    %.*s_element skua_found = {skua_element(skua_in.all, "
+                   "%.*s skua_which)\n{\n    %.*s_element skuac_found = {skua_element(skua_in.all, "
                    "skua_index_bytes(&skua_which, sizeof skua_which))};\n\n"
                    "    SKUA_STATIC_ASSERT(sizeof skua_which <= SKUA_INDEX_MAX, "
                    "\"an index has at most SKUA_INDEX_MAX bytes\");\n"
-                   "    return skua_found;\n}\n\n",
+                   "    return skuac_found;\n}\n\n",
                    TEXT_ARGS(class->index.text), NAME_ARGS(class));
     }
 }
@@ -141,11 +141,11 @@ static void emit_class_index(struct writer *to, const struct ast_class *class)
                    "/** Returns the index of an object. */\n"
                    "static inline %.*s_position %.*s_index(const %.*s *self)\n{\n"
                    "    skua_index skua_at = skua_index_of(self);\n"
-                   "    %.*s_position skua_found = {",
+                   "    %.*s_position skuac_found = {",
                    NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
         for (unsigned d = 0; d < class->dims; d++)
             writer_put(to, "%sskua_at.at.x[%u]", d > 0 ? ", " : "", d);
-        writer_put(to, "};\n\n    return skua_found;\n}\n\n");
+        writer_put(to, "};\n\n    return skuac_found;\n}\n\n");
     } else {
         writer_put(to,
                    "/** Returns the index of an object. */\n"
@@ -172,7 +172,7 @@ static void emit_class_references(struct writer *to, const struct ast_class *cla
                "the caller\n"
                " *  returns to the scheduler or waits. */\n"
                "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
-               "(%.*s *)skua_object_here(skua_to.ref);\n}\n\n",
+               "(%.*s *)skua_object_local(skua_to.ref);\n}\n\n",
                NAME_ARGS(class), NAME_ARGS(class), element, NAME_ARGS(class));
     if (emit_class_is_single(class))
         return;
@@ -407,7 +407,7 @@ static void emit_class_constructor_call(struct writer          *to, const struct
         return;
     }
     if (constructor->body) {
-        writer_put(to, "    skua_flow_begin(&%.*s__flow, self, &%s_strand, %s);\n",
+        writer_put(to, "    skuac_flow_begin(&%.*s__flow, self, &%s_strand, %s);\n",
                    NAME_ARGS(class), emit_stem_of(class, constructor),
                    emit_copies_message(constructor) ? "skua_arrival_of(skua_packed)"
                                                     : "skua_arrival_from(skua_data, skua_bytes)");
@@ -467,7 +467,7 @@ static void emit_class_destroy(struct writer *to, const struct ast_class *class)
     emit_class_stream_binding(to, class, "NULL");
     emit_state_free(to, class);
     if (emit_has_flow(class))
-        writer_put(to, "    skua_flow_destroy(&%.*s__flow, self);\n", NAME_ARGS(class));
+        writer_put(to, "    skuac_flow_destroy(&%.*s__flow, self);\n", NAME_ARGS(class));
     writer_put(to, "    (void)self;\n}\n\n");
 }
 
@@ -484,7 +484,7 @@ static void emit_class_pup(struct writer *to, const struct ast_class *class)
     else
         writer_put(to, "    %.*s_on_pup(skua_p, self);\n", NAME_ARGS(class));
     if (emit_has_flow(class))
-        writer_put(to, "    skua_flow_pup(&%.*s__flow, skua_p, self);\n", NAME_ARGS(class));
+        writer_put(to, "    skuac_flow_pup(&%.*s__flow, skua_p, self);\n", NAME_ARGS(class));
     writer_put(to, "    (void)skua_p, (void)self;\n}\n\n");
 }
 
@@ -516,7 +516,7 @@ static void emit_class_user_functions(struct writer *to, const struct ast_class 
         if (emit_has_post(entry)) {
             emit_post_head(to, class, entry);
             writer_put(to, ";\n");
-        } else if (emit_has_landing(entry)) {
+        } else if (emit_has_inplace(entry)) {
             emit_land_head(to, class, entry);
             writer_put(to, ";\n");
         }

@@ -216,12 +216,12 @@ static void emit_data_new_function(struct writer *to, const struct ast_message *
     }
     for (const struct ast_field *field = message->fields; field; field = field->next)
         if (field->variable)
-            writer_put(
-                to,
-                "    skua_room(&skua_end, %.*s__%.*s_length(&skua_it), sizeof *skua_it.%.*s, 16, "
-                "\"%.*s\", \"%.*s\");\n",
-                NAME_ARGS(message), NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(message),
-                NAME_ARGS(field));
+            writer_put(to,
+                       "    skuac_reserve(&skua_end, %.*s__%.*s_length(&skua_it), sizeof "
+                       "*skua_it.%.*s, 16, "
+                       "\"%.*s\", \"%.*s\");\n",
+                       NAME_ARGS(message), NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(message),
+                       NAME_ARGS(field));
     writer_put(to,
                "    skua_packed = skua_msg_alloc(skua_end);\n"
                "    *(%.*s *)skua_msg_data(skua_packed) = skua_it;\n"
@@ -239,21 +239,21 @@ static void emit_data_open_function(struct writer *to, const struct ast_message 
         "    %.*s *skua_it = (%.*s *)skua_data; /* exclusive, or equal for all receivers */\n"
         "    size_t skua_end = sizeof *skua_it;\n\n"
         "    if (skua_bytes < sizeof *skua_it)\n"
-        "        skua_malformed(skua_title, skua_bytes);\n",
+        "        skuac_malformed(skua_title, skua_bytes);\n",
         NAME_ARGS(message), NAME_ARGS(message), NAME_ARGS(message), NAME_ARGS(message));
     for (const struct ast_field *field = message->fields; field; field = field->next)
         if (field->variable)
             writer_put(
                 to,
                 "    skua_it->%.*s = " CAST_LIKE(
-                    "skua_it->%.*s") "skua_found(skua_data, skua_bytes, "
+                    "skua_it->%.*s") "skuac_found(skua_data, skua_bytes, "
                                      "&skua_end,\n"
                                      "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, "
                                      "16, skua_title);\n",
                 NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(message), NAME_ARGS(field),
                 NAME_ARGS(field));
     writer_put(to,
-               "    if (skua_end != skua_bytes)\n        skua_malformed(skua_title, skua_bytes);\n"
+               "    if (skua_end != skua_bytes)\n        skuac_malformed(skua_title, skua_bytes);\n"
                "    return skua_it;\n}\n\n");
 }
 
@@ -311,19 +311,20 @@ void emit_readonly_registration(struct writer *to, const struct ast_module *modu
                                 const struct ast_field *field)
 {
     if (field->variable || emit_data_is_string(field))
-        writer_put(
-            to, "    skua_readonly_block(\"%.*s.%.*s\", (void **)(void *)&%.*s, &%.*s__bytes);\n",
-            NAME_ARGS(module), NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(field));
+        writer_put(to,
+                   "    skua_readonly_block_register(\"%.*s.%.*s\", (void **)(void *)&%.*s, "
+                   "&%.*s__bytes);\n",
+                   NAME_ARGS(module), NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(field));
     else
-        writer_put(to, "    skua_readonly(\"%.*s.%.*s\", &%.*s, sizeof %.*s);\n", NAME_ARGS(module),
-                   NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(field));
+        writer_put(to, "    skua_readonly_register(\"%.*s.%.*s\", &%.*s, sizeof %.*s);\n",
+                   NAME_ARGS(module), NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(field));
 }
 
 /* Runs when the main chares exist: they may set the variables that lengths depend on. */
 void emit_readonly_lengths(struct writer *to, const struct ast_field *field)
 {
     if (emit_data_is_string(field)) {
-        writer_put(to, "    %.*s__bytes = skua_string_bytes(%.*s);\n", NAME_ARGS(field),
+        writer_put(to, "    %.*s__bytes = skuac_string_bytes(%.*s);\n", NAME_ARGS(field),
                    NAME_ARGS(field));
     } else if (field->variable) {
         writer_put(to, "    %.*s__bytes = %.*s ? sizeof *%.*s * (size_t)(\n", NAME_ARGS(field),
@@ -367,7 +368,7 @@ static void emit_data_array_default(struct writer          *to, const struct ast
 {
     writer_put(to,
                "    self->%.*s = " CAST_LIKE(
-                   "self->%.*s") "skua_state_array(\"%.*s.%.*s\", "
+                   "self->%.*s") "skuac_state_array(\"%.*s.%.*s\", "
                                  "%.*s__%.*s_length(self), sizeof *self->%.*s);\n",
                NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(class), NAME_ARGS(field),
                NAME_ARGS(class), NAME_ARGS(field), NAME_ARGS(field));
@@ -390,7 +391,7 @@ void emit_assignment(struct writer *to, const char *target, const struct ast_fie
         writer_put(to, "skua_value =\n");
     } else {
         writer_put(to, "    %s = %s\n", target,
-                   emit_data_is_string(field) ? "skua_state_string(" : "");
+                   emit_data_is_string(field) ? "skuac_state_string(" : "");
     }
     writer_put_code(to, field->value);
     if (braces)
@@ -405,7 +406,7 @@ static void emit_data_value_default(struct writer *to, const struct ast_field *f
     if (field->value.text.at)
         emit_assignment(to, bump_printf("self->%.*s", NAME_ARGS(field)), field);
     else if (from && emit_data_is_string(field))
-        writer_put(to, "    self->%.*s = skua_state_string(%.*s);\n", NAME_ARGS(field),
+        writer_put(to, "    self->%.*s = skuac_state_string(%.*s);\n", NAME_ARGS(field),
                    NAME_ARGS(field));
     else if (from && from->passing != PASS_ARRAY)
         writer_put(to, "    self->%.*s = %.*s;\n", NAME_ARGS(field), NAME_ARGS(field));

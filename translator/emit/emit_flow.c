@@ -2,14 +2,14 @@
 /*
  * emit_flow.c - structured control flow: the bodies of entries become resumable functions.
  *
- * At run time a body has a frame (skua/flow.h) with its variables, and a function that resumes
- * where the frame says.  A branch of an `overlap`, and the body of a `forall` for each value, have
- * frames of their own.  In the function, loops and conditions are those of C.  Each point where it
- * may wait has a number and a label, to which the function jumps when it resumes:
+ * At run time a body has a frame (skua/skuac_flow.h) with its variables, and a function that
+ * resumes where the frame says.  A branch of an `overlap`, and the body of a `forall` for each
+ * value, have frames of their own.  In the function, loops and conditions are those of C.  Each
+ * point where it may wait has a number and a label, to which the function jumps when it resumes:
  *
  *     for (Block__run_for_1(self, frame); Block__run_while_2(self, frame); ...) {
- *         skua_flow_want_reference(this, 0, 0, 0, Block__run_reference_4(self, frame));
- *         if (!skua_flow_match(this, 1, 1))
+ *         skuac_flow_want_reference(this, 0, 0, 0, Block__run_reference_4(self, frame));
+ *         if (!skuac_flow_match(this, 1, 1))
  *             return;
  *     at_1:
  *         ...
@@ -95,7 +95,7 @@ static void emit_flow_function(struct emit_flow *flow, const struct emit_frame *
     struct writer *to = &flow->functions;
 
     writer_put(to,
-               "static void %s_go(skua_strand *skua_this)\n{\n"
+               "static void %s_go(skuac_frame *skua_this)\n{\n"
                "    struct %s_frame *skua_frame = (struct %s_frame *)(void *)skua_this;\n"
                "    %.*s *self = (%.*s *)skua_this->self;\n\n",
                frame->name, frame->name, frame->name, NAME_ARGS(flow->class),
@@ -107,22 +107,22 @@ static void emit_flow_function(struct emit_flow *flow, const struct emit_frame *
         writer_put(to, "    default:\n        break;\n    }\n");
     }
     writer_append(to, &frame->go);
-    writer_put(to, "    (void)self, (void)skua_frame;\n    skua_flow_end(skua_this);\n}\n\n");
+    writer_put(to, "    (void)self, (void)skua_frame;\n    skuac_flow_end(skua_this);\n}\n\n");
 }
 
 static void emit_flow_frame_struct(struct emit_flow *flow, const struct emit_frame *frame)
 {
     struct writer *to = &flow->frames;
 
-    writer_put(to, "struct %s_frame {\n    skua_strand strand;\n", frame->name);
+    writer_put(to, "struct %s_frame {\n    skuac_frame frame;\n", frame->name);
     writer_append(to, &frame->arrivals);
     if (frame->waits > 0)
-        writer_put(to, "    skua_wait wait[%u];\n", frame->waits);
+        writer_put(to, "    skuac_wait wait[%u];\n", frame->waits);
     writer_append(to, &frame->variables);
-    writer_put(to, "};\n\nstatic void %s_go(skua_strand *skua_this);\n", frame->name);
+    writer_put(to, "};\n\nstatic void %s_go(skuac_frame *skua_this);\n", frame->name);
     writer_put(
         to,
-        "static const skua_strand_type %s_strand = {\"%s\", sizeof(struct %s_frame), %u, %u, "
+        "static const skuac_frame_type %s_strand = {\"%s\", sizeof(struct %s_frame), %u, %u, "
         "%s_go};\n\n",
         frame->name, frame->title, frame->name, frame->arrival_count, frame->waits, frame->name);
 }
@@ -165,7 +165,7 @@ static unsigned emit_flow_wants(struct emit_flow *flow, struct emit_frame *frame
     struct writer *to = &frame->go;
 
     for (const struct ast_when_entry *w = when->when_entries; w; w = w->next, wait++) {
-        writer_put(to, "%*sskua_flow_want%s(skua_this, %u, %u, %u", indent, "",
+        writer_put(to, "%*sskuac_flow_want%s(skua_this, %u, %u, %u", indent, "",
                    w->reference.text.at ? "_reference" : "", wait, w->entry->number, alternative);
         if (w->reference.text.at)
             writer_put(
@@ -180,7 +180,7 @@ static void emit_flow_match(struct emit_frame *frame, unsigned waits, unsigned p
 {
     if (waits > frame->waits)
         frame->waits = waits;
-    writer_put(&frame->go, "%*sif (!skua_flow_match(skua_this, %u, %u))\n%*sreturn;\n", indent, "",
+    writer_put(&frame->go, "%*sif (!skuac_flow_match(skua_this, %u, %u))\n%*sreturn;\n", indent, "",
                waits, point, indent + 4, "");
     emit_flow_label(frame, point);
 }
@@ -197,17 +197,17 @@ static unsigned emit_flow_taken(struct emit_flow *flow, struct emit_frame *frame
     for (const struct ast_when_entry *w = when->when_entries; w; w = w->next, wait++) {
         struct emit_slot *slot = *end = emit_add_slot(frame, w->entry);
 
-        writer_put(to, "%*sskua_frame->%s = skua_flow_got(skua_this, %u);\n", indent, "",
+        writer_put(to, "%*sskua_frame->%s = skuac_flow_got(skua_this, %u);\n", indent, "",
                    slot->name, wait);
         if (keep)
-            writer_put(to, "%*sskua_flow_keep(&skua_frame->%s);\n", indent, "", slot->name);
+            writer_put(to, "%*sskuac_flow_keep(&skua_frame->%s);\n", indent, "", slot->name);
         scope = emit_bind_slot(scope, slot, w->parameters);
         end   = &slot->next;
     }
     emit_flow_statements(flow, frame, scope, when->body, indent);
     for (; held; held = held->next)
-        writer_put(to, "%*sskua_%s_drop(&skua_frame->%s);\n", indent, "",
-                   emit_count_nocopy(held->entry) > 0 ? "parts" : "flow", held->name);
+        writer_put(to, "%*sskuac_%s_drop(&skua_frame->%s);\n", indent, "",
+                   emit_count_nocopy(held->entry) > 0 ? "nocopy" : "flow", held->name);
     return wait;
 }
 
@@ -317,7 +317,7 @@ static void emit_flow_join(struct emit_frame *frame, int indent)
 {
     unsigned point = ++frame->resume_points;
 
-    writer_put(&frame->go, "%*sif (!skua_flow_join(skua_this, %u))\n%*sreturn;\n", indent, "",
+    writer_put(&frame->go, "%*sif (!skuac_flow_join(skua_this, %u))\n%*sreturn;\n", indent, "",
                point, indent + 4, "");
     emit_flow_label(frame, point);
 }
@@ -333,7 +333,7 @@ static void emit_flow_overlap(struct emit_flow *flow, struct emit_frame *frame,
         alone.next = NULL;
         emit_flow_statements(flow, inner, scope, &alone, 4);
         emit_flow_end_frame(flow, inner);
-        writer_put(&frame->go, "%*sskua_flow_start(skua_this, &%s_strand, skua_arrival_none());\n",
+        writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_strand, skua_arrival_none());\n",
                    indent, "", inner->name);
     }
     emit_flow_join(frame, indent);
@@ -369,7 +369,7 @@ static void emit_flow_forall(struct emit_flow *flow, struct emit_frame *frame,
         to,
         "%*sfor (long long skua_i = %s(self, skua_frame);\n"
         "%*s     skua_step > 0 ? skua_i <= skua_last : skua_i >= skua_last; skua_i += skua_step)\n"
-        "%*s((struct %s_frame *)(void *)skua_flow_start(skua_this, &%s_strand, "
+        "%*s((struct %s_frame *)(void *)skuac_flow_start(skua_this, &%s_strand, "
         "skua_arrival_none()))->%s = (int)skua_i;\n%*s}\n",
         indent + 4, "", first, indent + 4, "", indent + 8, "", inner->name, inner->name,
         bound->variable, indent, "");
@@ -443,7 +443,7 @@ static void emit_flow_call(struct emit_flow *flow, struct emit_frame *frame,
     const char *stem = emit_stem_of(flow->class, statement->called);
 
     assert(statement->called->body);
-    writer_put(&frame->go, "%*sskua_flow_start(skua_this, &%s_strand, ", indent, "", stem);
+    writer_put(&frame->go, "%*sskuac_flow_start(skua_this, &%s_strand, ", indent, "", stem);
     if (statement->arguments)
         writer_put(&frame->go, "skua_arrival_of(%s(self, skua_frame)));\n",
                    emit_flow_call_arguments(flow, frame, scope, statement));
@@ -514,7 +514,7 @@ static void emit_flow_entry(struct emit_flow *flow, const struct ast_entry *entr
         scope = emit_bind_slot(scope, emit_add_slot(frame, entry), entry->parameters);
     emit_flow_statement(flow, frame, scope, entry->body, 4);
     if (emit_count_nocopy(entry) > 0)
-        writer_put(&frame->go, "    skua_parts_drop(&skua_frame->%s);\n", scope->slot->name);
+        writer_put(&frame->go, "    skuac_nocopy_drop(&skua_frame->%s);\n", scope->slot->name);
     emit_flow_end_frame(flow, frame);
 }
 
@@ -522,14 +522,14 @@ static void emit_flow_entry(struct emit_flow *flow, const struct ast_entry *entr
 static void emit_flow_tables(struct writer       *to, const struct ast_class *class,
                              const struct writer *names, unsigned types)
 {
-    writer_put(to, "static const skua_strand_type *const %.*s__strands[] = {%.*sNULL};\n\n",
+    writer_put(to, "static const skuac_frame_type *const %.*s__strands[] = {%.*sNULL};\n\n",
                NAME_ARGS(class), (int)names->length, names->length ? names->at : "");
     writer_put(to, "static const char *const %.*s__triggers[] = {", NAME_ARGS(class));
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         if (entry->awaited)
             writer_put(to, "\"%.*s\", ", NAME_ARGS(entry));
     writer_put(to,
-               "NULL};\n\nstatic const skua_flow_class %.*s__flow = {\"%.*s\", "
+               "NULL};\n\nstatic const skuac_flow_class %.*s__flow = {\"%.*s\", "
                "SKUA_FLOW_AT(sizeof(%.*s)), %u, "
                "%u, %.*s__strands, %.*s__triggers};\n\n",
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), types, class->awaited_entries,

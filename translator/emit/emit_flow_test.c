@@ -56,16 +56,16 @@ static void emit_flow_test_when(void)
     OK(emit_flow_test_has("goto at_1;") && emit_flow_test_has("goto at_2;") &&
            !emit_flow_test_has("goto at_3;"),
        "each `when' is a resume point");
-    OK(emit_flow_test_has("skua_flow_want(skua_this, 0, 0, 0); /* a */") &&
-           emit_flow_test_has("skua_flow_want_reference(skua_this, 0, 1, 0, "),
+    OK(emit_flow_test_has("skuac_flow_want(skua_this, 0, 0, 0); /* a */") &&
+           emit_flow_test_has("skuac_flow_want_reference(skua_this, 0, 1, 0, "),
        "one with a reference number asks for it");
-    OK(!emit_flow_test_has("skua_flow_keep("),
+    OK(!emit_flow_test_has("skuac_flow_keep("),
        "a message is not copied if nothing waits meanwhile");
     emit_flow_test_translate("when a(int k), b(int j, int v) when a(int i) serial { }");
-    OK(emit_flow_test_has("skua_flow_match(skua_this, 2, 1)") &&
-           emit_flow_test_has("skua_wait wait[2];"),
+    OK(emit_flow_test_has("skuac_flow_match(skua_this, 2, 1)") &&
+           emit_flow_test_has("skuac_wait wait[2];"),
        "a `when' waits for all its messages at once");
-    OK(emit_flow_test_count("skua_flow_keep(") == 2,
+    OK(emit_flow_test_count("skuac_flow_keep(") == 2,
        "messages that are held while waiting are kept");
 }
 
@@ -76,14 +76,13 @@ static void emit_flow_test_branches(void)
     OK(emit_flow_test_has("&C__run_1_strand") && emit_flow_test_has("&C__run_2_strand") &&
            !emit_flow_test_has("&C__run_3_strand"),
        "each branch of an `overlap' has a frame");
-    OK(emit_flow_test_count("skua_flow_join(skua_this, 1)") == 1, "and they are joined");
+    OK(emit_flow_test_count("skuac_flow_join(skua_this, 1)") == 1, "and they are joined");
     emit_flow_test_translate("case { when a(int k) serial { } when b(int k, int v) serial { } }");
-    OK(emit_flow_test_has("skua_flow_want(skua_this, 1, 1, 1); /* b */") &&
+    OK(emit_flow_test_has("skuac_flow_want(skua_this, 1, 1, 1); /* b */") &&
            emit_flow_test_has("switch (skua_this->chosen)"),
        "the alternatives of a `case' are numbered");
     emit_flow_test_translate("int i = 0; forall [j] (0 : 3) when a[j](int k) serial { i += j; }");
-    OK(emit_flow_test_has(
-           "skua_outer_1 = (struct C__run_frame *)(void *)skua_frame->strand.parent"),
+    OK(emit_flow_test_has("skua_outer_1 = (struct C__run_frame *)(void *)skua_frame->frame.parent"),
        "an inner frame reaches the variables of the outer one");
 }
 

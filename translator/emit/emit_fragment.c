@@ -60,7 +60,7 @@ struct emit_slot *emit_add_slot(struct emit_frame *frame, const struct ast_entry
     slot->frame = frame;
     slot->entry = entry;
     slot->name  = bump_printf("%.*s__m%u", NAME_ARGS(entry), frame->arrival_count++);
-    writer_put(&frame->arrivals, "    skua_arrival %s;\n", slot->name);
+    writer_put(&frame->arrivals, "    skuac_arrival %s;\n", slot->name);
     return slot;
 }
 
@@ -117,9 +117,9 @@ static void emit_fragment_outer_frames(const struct emit_fragment *fragment)
         writer_put(to, "    struct %s_frame *skua_outer_%u = (struct %s_frame *)(void *)",
                    frame->name, depth, frame->name);
         if (depth == 1)
-            writer_put(to, "skua_frame->strand.parent;\n");
+            writer_put(to, "skua_frame->frame.parent;\n");
         else
-            writer_put(to, "skua_outer_%u->strand.parent;\n", depth - 1);
+            writer_put(to, "skua_outer_%u->frame.parent;\n", depth - 1);
     }
 }
 

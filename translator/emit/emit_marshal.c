@@ -44,8 +44,8 @@ enum emit_marshal_format emit_marshal_format_of(const struct ast_entry *entry)
         return MARSHAL_MESSAGE;
     if (emit_marshal_is_raw(entry) || emit_is_batch(entry))
         return MARSHAL_RAW;
-    if (emit_has_landing(entry))
-        return MARSHAL_LANDING;
+    if (emit_has_inplace(entry))
+        return MARSHAL_INPLACE;
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         if (p->passing != PASS_VALUE)
             return MARSHAL_VARIABLE;
@@ -76,7 +76,7 @@ bool emit_takes_message(const struct ast_entry *entry)
 
     if (entry->kind != ENTRY_METHOD)
         return false;
-    if (format == MARSHAL_LANDING)
+    if (format == MARSHAL_INPLACE)
         return true;
     if (format == MARSHAL_MESSAGE)
         return in_flow || !(entry->attributes & (ATTRIBUTE_NOKEEP | ATTRIBUTE_SYNC));
@@ -181,7 +181,7 @@ void emit_parameter(struct writer *to, const struct ast_parameter *p)
 {
     switch (p->passing) {
     case PASS_STRING: writer_put(to, "const char *"); break;
-    case PASS_LANDING: writer_put(to, "const skua_layout *"); break;
+    case PASS_INPLACE: writer_put(to, "const skua_layout *"); break;
     case PASS_ARRAY: emit_array_type(to, p); break;
     case PASS_MESSAGE:
     case PASS_VALUE: emit_type(to, p->type, p->stars); break;
@@ -277,7 +277,7 @@ void emit_initializer(struct writer *to, const struct ast_entry *entry)
         if (p->passing == PASS_VALUE)
             writer_put(to, "%s%.*s", comma, NAME_ARGS(p));
         else if (p->passing == PASS_STRING)
-            writer_put(to, "%sskua_string_bytes(%.*s)", comma, NAME_ARGS(p));
+            writer_put(to, "%sskuac_string_bytes(%.*s)", comma, NAME_ARGS(p));
         else
             continue;
         comma = ", ";
@@ -350,13 +350,13 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
     writer_put(to, emit_marshal_has_struct(entry) ? "sizeof(struct %s);\n\n" : "0;\n\n", stem);
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
-            writer_put(
-                to,
-                "    skua_at[%u] = skua_room(&skua_end, (long long)skua_string_bytes(%.*s), 1, 1, "
-                "\"%s\", \"%.*s\");\n",
-                index++, NAME_ARGS(p), title, NAME_ARGS(p));
+            writer_put(to,
+                       "    skua_at[%u] = skuac_reserve(&skua_end, (long "
+                       "long)skuac_string_bytes(%.*s), 1, 1, "
+                       "\"%s\", \"%.*s\");\n",
+                       index++, NAME_ARGS(p), title, NAME_ARGS(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
-            writer_put(to, "    skua_at[%u] = skua_room(&skua_end, ", index++);
+            writer_put(to, "    skua_at[%u] = skuac_reserve(&skua_end, ", index++);
             emit_length_call(to, stem, entry, p, "");
             writer_put(to, ", sizeof *%.*s,\n                           SKUA_ALIGNOF(",
                        NAME_ARGS(p));
@@ -387,7 +387,7 @@ static void emit_marshal_fill_function(struct writer *to, const char *stem,
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
             writer_put(to,
-                       "    skua_copy(skua_data + skua_at[%u], %.*s, skua_string_bytes(%.*s));\n",
+                       "    skua_copy(skua_data + skua_at[%u], %.*s, skuac_string_bytes(%.*s));\n",
                        index++, NAME_ARGS(p), NAME_ARGS(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             writer_put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", index++,
@@ -412,11 +412,11 @@ static void emit_marshal_nocopy_parts(struct writer *to, const char *stem, const
 {
     unsigned part = 0;
 
-    writer_put(to, "    const skua_part skua_parts[] = {\n");
+    writer_put(to, "    const skua_nocopy_argument skuac_parts[] = {\n");
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (!p->nocopy)
             continue;
-        writer_put(to, "        {%.*s, skua_span(", NAME_ARGS(p));
+        writer_put(to, "        {%.*s, skuac_span(", NAME_ARGS(p));
         emit_length_call(to, stem, entry, p, "");
         writer_put(to, ", sizeof *%.*s, \"%s\", \"%.*s\"), %.*s_done, %u},\n", NAME_ARGS(p), title,
                    NAME_ARGS(p), NAME_ARGS(p), part++);
@@ -442,7 +442,7 @@ static void emit_marshal_pack_function(struct writer *to, const char *stem, cons
     if (parts)
         writer_put(
             to,
-            "    skua_msg *skua_packed = skua_parts_alloc(skua_pe_there, skua_bytes, skua_parts, "
+            "    skua_msg *skua_packed = skua_nocopy_alloc(skua_pe_there, skua_bytes, skuac_parts, "
             "%u);\n\n",
             parts);
     else
@@ -470,10 +470,10 @@ static void emit_marshal_rejection(struct writer *to, const char *title,
                                    const struct ast_entry *entry, const char *wanted, bool list)
 {
     if (!(entry->attributes & ATTRIBUTE_REDUCTIONTARGET)) {
-        writer_put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
+        writer_put(to, "        skuac_malformed(\"%s\", skua_bytes);\n", title);
         return;
     }
-    writer_put(to, "        skua_result_differs(\"%s\", \"", title);
+    writer_put(to, "        skuac_result_differs(\"%s\", \"", title);
     emit_parameters(to, entry, true);
     writer_put(to, "\", %s, %s, skua_bytes);\n", wanted, list ? "true" : "false");
 }
@@ -513,15 +513,15 @@ static void emit_marshal_open_variable(struct writer *to, const char *stem, cons
 {
     if (p->passing == PASS_STRING) {
         writer_put(to,
-                   "    skua_view.%.*s = skua_found_string(skua_data, skua_bytes, &skua_end, "
+                   "    skua_view.%.*s = skuac_found_string(skua_data, skua_bytes, &skua_end, "
                    "skua_args->%.*s__bytes, \"%s\");\n",
                    NAME_ARGS(p), NAME_ARGS(p), title);
     } else if (p->passing == PASS_ARRAY && !p->nocopy) {
-        writer_put(
-            to,
-            "    skua_view.%.*s = " CAST_LIKE("skua_view.%.*s") "skua_found(skua_data, skua_bytes, "
-                                                                "&skua_end, ",
-            NAME_ARGS(p), NAME_ARGS(p));
+        writer_put(to,
+                   "    skua_view.%.*s = " CAST_LIKE(
+                       "skua_view.%.*s") "skuac_found(skua_data, skua_bytes, "
+                                         "&skua_end, ",
+                   NAME_ARGS(p), NAME_ARGS(p));
         emit_length_call(to, stem, entry, p, "skua_view.");
         writer_put(to, ",\n        sizeof *skua_view.%.*s, SKUA_ALIGNOF(", NAME_ARGS(p));
         emit_bare_type(to, emit_marshal_without_const(p->type), p->stars);
@@ -536,15 +536,16 @@ static void emit_marshal_open_nocopy(struct writer *to, const char *stem, const 
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (!p->nocopy)
             continue;
-        writer_put(to,
-                   "    skua_view.%.*s = " CAST_LIKE("skua_view.%.*s") "skua_found_part(skua_data, "
-                                                                       "skua_bytes, &skua_end, ",
-                   NAME_ARGS(p), NAME_ARGS(p));
+        writer_put(
+            to,
+            "    skua_view.%.*s = " CAST_LIKE("skua_view.%.*s") "skuac_found_nocopy(skua_data, "
+                                                                "skua_bytes, &skua_end, ",
+            NAME_ARGS(p), NAME_ARGS(p));
         emit_length_call(to, stem, entry, p, "skua_view.");
         writer_put(to, ",\n        sizeof *skua_view.%.*s, \"%s\");\n", NAME_ARGS(p), title);
     }
     if (emit_count_nocopy(entry) > 0)
-        writer_put(to, "    skua_found_parts_end(skua_data, skua_bytes, &skua_end, \"%s\");\n",
+        writer_put(to, "    skuac_found_nocopy_end(skua_data, skua_bytes, &skua_end, \"%s\");\n",
                    title);
 }
 
@@ -553,7 +554,7 @@ static void emit_marshal_open_members(struct writer *to, const char *stem, const
 {
     if (emit_marshal_has_struct(entry)) {
         writer_put(to, "    if (skua_bytes < sizeof *skua_args)\n");
-        writer_put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
+        writer_put(to, "        skuac_malformed(\"%s\", skua_bytes);\n", title);
         for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
             if (p->passing == PASS_VALUE)
                 writer_put(to, "    skua_view.%.*s = skua_args->%.*s;\n", NAME_ARGS(p),
@@ -562,7 +563,8 @@ static void emit_marshal_open_members(struct writer *to, const char *stem, const
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         emit_marshal_open_variable(to, stem, title, entry, p);
     emit_marshal_open_nocopy(to, stem, title, entry);
-    writer_put(to, "    if (skua_end != skua_bytes)\n        skua_malformed(\"%s\", skua_bytes);\n",
+    writer_put(to,
+               "    if (skua_end != skua_bytes)\n        skuac_malformed(\"%s\", skua_bytes);\n",
                title);
 }
 
@@ -639,8 +641,8 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
 
     if (local || format == MARSHAL_NONE || format == MARSHAL_MESSAGE || emit_is_batch(entry))
         return;
-    if (format == MARSHAL_LANDING) {
-        emit_landing_marshalling(to, class, entry);
+    if (format == MARSHAL_INPLACE) {
+        emit_inplace_marshalling(to, class, entry);
         return;
     }
     if (format == MARSHAL_FIXED) {

@@ -9,7 +9,7 @@
  *     emit_marshal.c   arguments of entries
  *     emit_send.c      functions that users call to reach an entry
  *     emit_call.c      functions that the runtime calls when a message arrives
- *     emit_landing.c   entries with a `landing` argument
+ *     emit_inplace.c   entries with a `inplace` argument
  *     emit_flow.c      bodies of entries; emit_fragment.c: the C code in them
  */
 #ifndef EMIT_PARTS_H
@@ -58,7 +58,7 @@ enum emit_marshal_format {
     MARSHAL_VARIABLE, /* a struct, unless it were empty, and then arrays   */
     MARSHAL_RAW,      /* a single array: the result of a reduction         */
     MARSHAL_MESSAGE,  /* a message that the user allocates                 */
-    MARSHAL_LANDING   /* a message of the runtime: skua/landing.h          */
+    MARSHAL_INPLACE   /* a message of the runtime: skua/inplace.h          */
 };
 
 /** Returns how the arguments of @p entry are marshalled. */
@@ -156,7 +156,7 @@ bool emit_is_batch(const struct ast_entry *entry);
 /** Returns the number of arguments of variable length that are copied. */
 unsigned emit_count_variable(const struct ast_entry *entry);
 
-/** Emits an initializer of the argument struct: `{iter, face, skua_string_bytes(name)}`. */
+/** Emits an initializer of the argument struct: `{iter, face, skuac_string_bytes(name)}`. */
 void emit_initializer(struct writer *to, const struct ast_entry *entry);
 
 /** Emits the result type of an entry, or void. */
@@ -179,17 +179,17 @@ void emit_dispatch(struct emit_files       to, const struct ast_class *class,
 void emit_entry_registration(struct writer          *to, const struct ast_class *class,
                              const struct ast_entry *entry);
 
-/* ---- landing arguments (emit_landing.c) ---------------------------------------------------- */
+/* ---- inplace arguments (emit_inplace.c) ---------------------------------------------------- */
 
-/** Returns whether @p entry has a `landing` argument. */
-bool emit_has_landing(const struct ast_entry *entry);
+/** Returns whether @p entry has a `inplace` argument. */
+bool emit_has_inplace(const struct ast_entry *entry);
 
-/** Emits the marshalling functions of an entry with a `landing` argument. */
-void emit_landing_marshalling(struct emit_files       to, const struct ast_class *class,
+/** Emits the marshalling functions of an entry with a `inplace` argument. */
+void emit_inplace_marshalling(struct emit_files       to, const struct ast_class *class,
                               const struct ast_entry *entry);
 
-/** Emits the send function of an entry with a `landing` argument. */
-void emit_landing_send(struct emit_files       to, const struct ast_class *class,
+/** Emits the send function of an entry with a `inplace` argument. */
+void emit_inplace_send(struct emit_files       to, const struct ast_class *class,
                        const struct ast_entry *entry);
 
 /** Emits the head of the user's function that provides the memory: Block_land_ghost(). */

@@ -137,7 +137,7 @@ static void emit_send_plain(struct emit_files       to, const struct ast_class *
                   .after   = ")",
                   .message = bump_printf("skua_invoke(skua_to.ref, %s, skua_packed)", id),
                   .extra   = "",
-                  .where   = "skua_where(skua_to.ref)",
+                  .where   = "skua_location(skua_to.ref)",
     };
 
     if (format == MARSHAL_NONE || format == MARSHAL_FIXED)
@@ -161,7 +161,7 @@ static void emit_send_priority(struct emit_files       to, const struct ast_clas
                                "    skua_invoke(skua_to.ref, %s, skua_packed)",
                                id),
         .extra   = "",
-        .where   = "skua_where(skua_to.ref)",
+        .where   = "skua_location(skua_to.ref)",
     };
 
     emit_send_function(to, class, entry, &send);
@@ -190,9 +190,9 @@ static void emit_send_many(struct emit_files       to, const struct ast_class *c
     };
 
     if (parts) {
-        all.message = bump_printf("skua_parts_invoke_all(skua_to.all, %s, skua_packed)", id);
+        all.message = bump_printf("skua_nocopy_invoke_all(skua_to.all, %s, skua_packed)", id);
         section.message =
-            bump_printf("skua_parts_invoke_section(skua_to.section, %s, skua_packed)", id);
+            bump_printf("skua_nocopy_invoke_section(skua_to.section, %s, skua_packed)", id);
     }
     emit_send_function(to, class, entry, &all);
     emit_send_function(to, class, entry, &section);
@@ -267,7 +267,7 @@ static void emit_send_waiting(struct emit_files       to, const struct ast_class
     writer_put(source, "\n    %.*s_%.*s_reply(skua_to", NAME_ARGS(class), NAME_ARGS(entry));
     emit_arguments(source, entry, false);
     writer_put(source, ", skua_done_future(&skua_answer));\n");
-    writer_put(source, "    skua_answer_wait(&skua_answer, \"%s\", %s);\n%s}\n\n",
+    writer_put(source, "    skuac_answer_wait(&skua_answer, \"%s\", %s);\n%s}\n\n",
                emit_title_of(class, entry), value ? "&skua_result, sizeof skua_result" : "NULL, 0",
                value ? "    return skua_result;\n" : "");
 }
@@ -367,7 +367,7 @@ static void emit_send_element_item(struct writer          *to, const struct ast_
                "\n    memset(&skua_item, 0, sizeof skua_item);\n"
                "    skua_item.of = skua_to.ref.of;\n%s"
                "    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
-               "    skua_stream_put(%s_stream, skua_where(skua_to.ref), &skua_item);\n}\n\n",
+               "    skua_stream_put(%s_stream, skua_location(skua_to.ref), &skua_item);\n}\n\n",
                entry->parameters ? "    skua_item.args = skua_args;\n" : "", stem);
 }
 
@@ -419,8 +419,8 @@ void emit_sends(struct emit_files to, const struct ast_class *class, const struc
         emit_send_local(to, class, entry);
     } else if (entry->attributes & ATTRIBUTE_AGGREGATE) {
         emit_send_item(to, class, entry);
-    } else if (emit_has_landing(entry)) {
-        emit_landing_send(to, class, entry);
+    } else if (emit_has_inplace(entry)) {
+        emit_inplace_send(to, class, entry);
     } else if (entry->attributes & ATTRIBUTE_SYNC) {
         emit_send_sync(to, class, entry);
     } else {

@@ -146,7 +146,7 @@ static void ast_dump_fields(struct ast_dump_output *out, const char *what,
 
 static void ast_dump_parameters(struct ast_dump_output *out, const struct ast_parameter *parameter)
 {
-    static const char *const passing[] = {"value", "array", "string", "message", "landing"};
+    static const char *const passing[] = {"value", "array", "string", "message", "inplace"};
 
     for (; parameter; parameter = parameter->next) {
         ast_dump_indent(out);

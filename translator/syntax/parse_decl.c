@@ -256,7 +256,7 @@ static struct ast_parameter *parse_decl_parameter(struct parser *parser, bool na
 {
     struct ast_parameter *parameter = BUMP_NEW(struct ast_parameter);
 
-    bool landing = parser_accept_keyword(parser, "landing");
+    bool inplace = parser_accept_keyword(parser, "inplace");
 
     parameter->post = parser_at_keyword(parser, "nocopypost");
     parameter->nocopy =
@@ -267,8 +267,8 @@ static struct ast_parameter *parse_decl_parameter(struct parser *parser, bool na
         parameter->passing = PASS_STRING;
     if (parser_at_punctuator(parser, '[') && !parse_decl_array_length(parser, parameter))
         return NULL;
-    if (landing)
-        parameter->passing = PASS_LANDING;
+    if (inplace)
+        parameter->passing = PASS_INPLACE;
     return parse_decl_reject_default(parser) ? parameter : NULL;
 }
 

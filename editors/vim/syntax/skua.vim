@@ -18,7 +18,7 @@ syntax keyword skuaEntry     entry transient migratable
 syntax keyword skuaFlow      when if else for while forall overlap case
 syntax keyword skuaSerial    serial code
 syntax keyword skuaAttribute threaded sync expedited immediate inline local reductiontarget contained
-syntax keyword skuaAttribute createhere createhome nokeep notrace aggregate nocopy nocopypost landing contained
+syntax keyword skuaAttribute createhere createhome nokeep notrace aggregate nocopy nocopypost inplace contained
 syntax keyword skuaType      void char short int long float double signed unsigned bool size_t string const
 syntax keyword skuaType      int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t
 syntax match   skuaDims      "\<[1-6]D\>"

@@ -114,7 +114,7 @@ static skua_msg *segment_transfer_release(struct ski_transfer             *t,
 /* ---- sending ----------------------------------------------------------------- */
 
 /* Notes that the network has read a segment. */
-static void segment_out_done(struct ski_net_done *done, skua_status_t status)
+static void segment_out_done(struct ski_net_done *done, skua_status status)
 {
     struct segment_out  *out  = (struct segment_out *)done;
     struct ski_pe       *self = out->self;

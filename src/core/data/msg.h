@@ -47,8 +47,8 @@ struct skua_msg {
                    NULL */
         struct {
             struct skua_msg *previous, *same;
-            uint32_t         trigger;
-        } kept; /* by an object, until its SDAG code asks for it (flow/trigger.h) */
+            uint32_t         when;
+        } kept; /* by an object, until its SDAG code asks for it (flow/when_entry.h) */
     };
 };
 

@@ -16,7 +16,7 @@
 #include "core/pe/pe_data.h"
 #include "transport/host/host.h"
 
-static skua_status_t core_create(struct ski_job *job)
+static skua_status core_create(struct ski_job *job)
 {
     return ski_host_create(job, (uint32_t)ski_config.inbox_cells);
 }
@@ -38,10 +38,10 @@ static void core_set_placements(void)
     ski_net_set_placement(SKI_HANDLER_REDUCTION_RESULT, &result);
 }
 
-static skua_status_t core_publish(const struct ski_boot *boot)
+static skua_status core_publish(const struct ski_boot *boot)
 {
     const struct ski_host *host   = boot->job->host;
-    skua_status_t          status = ski_handlers_agree(boot->job, boot->process);
+    skua_status            status = ski_handlers_agree(boot->job, boot->process);
 
     if (status != SKUA_OK)
         return status;

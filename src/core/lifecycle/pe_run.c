@@ -87,12 +87,12 @@ static void pe_print_stats(void)
             ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
             ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
             ", arena at most %" PRIu64 " MiB, to deleted objects %" PRIu64 "\n",
-            skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_far,
+            skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_net,
             s.deferred, s.held_back, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes,
             s.threads, s.switches, s.timers, s.arena_most >> 20, s.departed);
 }
 
-/* Objects may look at those of other PEs of the process (skua_object_here()), so they stay until
+/* Objects may look at those of other PEs of the process (skua_object_local()), so they stay until
  * all PEs have stopped running. */
 static void pe_end_layers(struct ski_pe_program *program, struct ski_pe *self)
 {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <skua/skuac_flow.h>
+
 #include "core/message/ownership.h"
 #include "core/pe/pe.h"
 
@@ -36,7 +38,7 @@ skua_msg *skua_msg_alloc(size_t bytes)
     return ski_msg_new(SKI_SELF(), bytes);
 }
 
-skua_status_t skua_msg_try_alloc(size_t bytes, skua_msg **msg)
+skua_status skua_msg_try_alloc(size_t bytes, skua_msg **msg)
 {
     struct skua_msg *made = msg_try_new(SKI_SELF(), bytes, 0);
 
@@ -86,7 +88,7 @@ void skua_msg_free(skua_msg *msg)
     msg_free(SKI_SELF(), msg, SKI_RELEASE_FREE, __builtin_return_address(0));
 }
 
-void skua_msg_free_when(skua_msg *msg)
+void skuac_msg_free_when(skua_msg *msg)
 {
     msg_free(SKI_SELF(), msg, SKI_RELEASE_WHEN, NULL);
 }
@@ -132,7 +134,7 @@ static bool msg_bits_are_zero(const uint32_t *words, size_t n)
     return true;
 }
 
-skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, size_t bits)
+skua_status skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, size_t bits)
 {
     size_t    n  = bits / 32 + (bits % 32 != 0);
     uint32_t *to = ski_msg_words(msg);

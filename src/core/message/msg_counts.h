@@ -8,7 +8,7 @@
  *      sent      to itself         queue.pushed - stats.received: the queue counts arrivals
  *                to an inbox       stats.sent_inline, stats.sent_pointer
  *                to a full inbox   backlog.waiting, until it is one of those
- *                to other hosts    stats.sent_far, also while it waits for the network
+ *                to other hosts    stats.sent_net, also while it waits for the network
  *      received  handler called    queue.popped
  *                kept for later    less `held`: its handler is yet to use it
  *
@@ -36,7 +36,7 @@ static inline struct ski_msg_counts ski_msg_counts_of(const struct ski_pe *pe)
 {
     const skua_stats *stats = &pe->stats;
     bool              busy  = pe->loop.polling > 0 || ski_net_will_send(pe);
-    uint64_t          away  = stats->sent_inline + stats->sent_pointer + stats->sent_far;
+    uint64_t          away  = stats->sent_inline + stats->sent_pointer + stats->sent_net;
 
     return (struct ski_msg_counts){.sent = pe->queue.pushed - stats->received + away +
                                            pe->backlog.waiting + busy,

@@ -65,10 +65,10 @@ static size_t exchange_names_pack(char *to, size_t room)
     return at;
 }
 
-static skua_status_t exchange_names_tell(const struct ski_boot *boot)
+static skua_status exchange_names_tell(const struct ski_boot *boot)
 {
-    char         *names = ski_malloc(SKI_CONTROL_MAX);
-    skua_status_t status =
+    char       *names = ski_malloc(SKI_CONTROL_MAX);
+    skua_status status =
         ski_boot_put(boot, NAMES_KEY, names, exchange_names_pack(names, SKI_CONTROL_MAX));
 
     free(names);
@@ -127,14 +127,13 @@ static struct exchange_header exchange_make_header(const struct ski_driver *driv
 }
 
 /* Puts one value: the addresses of @p count ports from number @p first on. */
-static skua_status_t exchange_put_value(const struct ski_boot   *boot,
-                                        const struct ski_driver *driver,
-                                        struct ski_port *const port[], int first, int count)
+static skua_status exchange_put_value(const struct ski_boot *boot, const struct ski_driver *driver,
+                                      struct ski_port *const port[], int first, int count)
 {
     struct exchange_header header = exchange_make_header(driver, count);
     char                  *blob   = ski_malloc(SKI_CONTROL_MAX), key[SKI_CONTROL_KEY];
     size_t                 at     = sizeof header;
-    skua_status_t          status;
+    skua_status            status;
 
     memcpy(blob, &header, sizeof header);
     for (int i = 0; i < count; i++) {
@@ -156,10 +155,10 @@ static skua_status_t exchange_put_value(const struct ski_boot   *boot,
     return status;
 }
 
-skua_status_t ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
-                                   struct ski_port *const port[], int count)
+skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
+                                 struct ski_port *const port[], int count)
 {
-    skua_status_t status = exchange_names_tell(boot);
+    skua_status status = exchange_names_tell(boot);
 
     for (int first = 0; status == SKUA_OK && first < count; first += PORTS_A_VALUE)
         status = exchange_put_value(boot, driver, port, first,

@@ -25,8 +25,8 @@
 int ski_exchange_port_number(const struct ski_job *job, int pe);
 
 /** Publishes the addresses of @p count ports of this process.  A failure has been logged. */
-skua_status_t ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
-                                   struct ski_port *const port[], int count);
+skua_status ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
+                                 struct ski_port *const port[], int count);
 
 /** Writes the address of the port of @p pe, at most SKI_PORT_ADDRESS_MAX bytes, to @p to.  Returns
  * how many.  Ends the job if there is none, or if the other process runs something else. */

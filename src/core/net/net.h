@@ -36,7 +36,7 @@ struct skua_msg;
 
 /* The cookie of an operation of the driver: fn() is called when the operation has ended. */
 struct ski_net_done {
-    void (*fn)(struct ski_net_done *done, skua_status_t status);
+    void (*fn)(struct ski_net_done *done, skua_status status);
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
@@ -71,7 +71,7 @@ void ski_net_set_lost(ski_net_lost_fn *lost);
 
 /** Chooses a driver, opens a port for each PE of this process, hidden ones too, and publishes their
  *  addresses.  Does nothing in a job on one host.  A failure has been logged. */
-skua_status_t ski_net_open(const struct ski_boot *boot);
+skua_status ski_net_open(const struct ski_boot *boot);
 
 /** Closes the ports, after all PEs of this process have ended. */
 void ski_net_close(void);
@@ -80,7 +80,7 @@ void ski_net_close(void);
 const struct ski_driver *ski_net_driver(void);
 
 /** Returns why the driver's last call failed: in the driver's words, or what @p status means. */
-const char *ski_net_reason(skua_status_t status);
+const char *ski_net_reason(skua_status status);
 
 /** Returns how many bytes of a packet suit the driver, in a spread job. */
 size_t ski_net_packet_bytes(void);

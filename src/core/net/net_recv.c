@@ -456,7 +456,7 @@ static void recv_on_sent(void *owner, void *packet)
         ski_pool_free(&net->self->pool, msg);
 }
 
-static void recv_on_done(void *owner, void *cookie, skua_status_t status)
+static void recv_on_done(void *owner, void *cookie, skua_status status)
 {
     struct ski_net_port *net  = owner;
     struct ski_net_done *done = cookie;

@@ -47,7 +47,7 @@ const struct ski_driver *ski_net_driver(void)
     return here.driver;
 }
 
-const char *ski_net_reason(skua_status_t status)
+const char *ski_net_reason(skua_status status)
 {
     return ski_driver_last_error()[0] ? ski_driver_last_error() : skua_status_str(status);
 }
@@ -69,9 +69,9 @@ static struct ski_net_port *net_port_of(int pe)
 
 static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
 {
-    char         *address = ski_malloc(SKI_PORT_ADDRESS_MAX);
-    size_t        bytes   = ski_exchange_find(here.boot, here.driver, peer->pe, address);
-    skua_status_t status;
+    char       *address = ski_malloc(SKI_PORT_ADDRESS_MAX);
+    size_t      bytes   = ski_exchange_find(here.boot, here.driver, peer->pe, address);
+    skua_status status;
 
     ski_driver_last_error()[0] = '\0';
     status = here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
@@ -115,7 +115,7 @@ static void net_clear_half(struct skua_msg *msg)
 }
 
 /* Hands a packet to the driver, in the form that suits it. */
-static skua_status_t net_send(struct ski_net_peer *peer, struct skua_msg *msg)
+static skua_status net_send(struct ski_net_peer *peer, struct skua_msg *msg)
 {
     size_t least = ski_packet_least(msg);
 
@@ -128,8 +128,8 @@ static skua_status_t net_send(struct ski_net_peer *peer, struct skua_msg *msg)
 /* Sends a packet; false: there is no room. */
 static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
-    bool          coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
-    skua_status_t status;
+    bool        coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
+    skua_status status;
 
     ski_assert(!net->self->thread); /* drivers need a large stack */
     if (SKI_UNLIKELY(!peer->endpoint))
@@ -320,7 +320,7 @@ bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         return false;
     }
     msg->source = self->pe;
-    self->stats.sent_far++;
+    self->stats.sent_net++;
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, now);
     if (self->thread)
@@ -345,7 +345,7 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 {
     struct ski_net_port *net  = self->net;
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
-    skua_status_t        status;
+    skua_status          status;
 
     if (peer && peer->backlog.first && !peer->full && !self->thread)
         net_flush(net, peer);
@@ -361,7 +361,7 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
         return false;
     peer->sent++;
-    self->stats.sent_far++;
+    self->stats.sent_net++;
     if (status != SKUA_PENDING)
         done->fn(done, status);
     if (status < 0)
@@ -465,9 +465,9 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 
 /* ---- life --------------------------------------------------------------------------- */
 
-static skua_status_t net_open_port(struct ski_net_port *net, int pe)
+static skua_status net_open_port(struct ski_net_port *net, int pe)
 {
-    skua_status_t status;
+    skua_status status;
 
     ski_driver_last_error()[0] = '\0';
     status                     = here.driver->open(pe, &ski_net_upcalls, net, &net->port);
@@ -483,10 +483,10 @@ static skua_status_t net_open_port(struct ski_net_port *net, int pe)
     return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
-skua_status_t ski_net_open(const struct ski_boot *boot)
+skua_status ski_net_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;
-    skua_status_t     status = SKUA_OK;
+    skua_status       status = SKUA_OK;
     int               pes    = ski_job_pes_of(job, boot->process);
     struct ski_port **ports;
 

@@ -44,19 +44,20 @@ void ski_handlers_init(void)
         handler_add(ski_builtin[i].name, ski_builtin[i].fn);
 }
 
-skua_handler skua_register(const char *name, skua_handler_fn fn)
+skua_handler skua_handler_register(const char *name, skua_handler_fn fn)
 {
     ski_handlers_init();
     if (!fn)
-        ski_misuse("skua_register(\"%s\"): there is no function", name);
+        ski_misuse("skua_handler_register(\"%s\"): there is no function", name);
     if (handler_closed)
-        ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
+        ski_misuse("skua_handler_register(\"%s\"): handlers are registered before skua_main()",
+                   name);
     if (ski_handlers.count == SKI_HANDLERS_MOST)
-        ski_misuse("skua_register(\"%s\"): a program has at most %d handlers", name,
+        ski_misuse("skua_handler_register(\"%s\"): a program has at most %d handlers", name,
                    SKI_HANDLERS_MOST);
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         if (strcmp(handler_names[i], name) == 0)
-            ski_misuse("skua_register: there is a handler \"%s\" already", name);
+            ski_misuse("skua_handler_register: there is a handler \"%s\" already", name);
     handler_add(name, fn);
     ski_assert(ski_handlers.count > SKI_HANDLERS);
     return (skua_handler){ski_handlers.count - 1};
@@ -74,7 +75,7 @@ void ski_register_name(const char *what, const char *name)
     char  *full  = ski_malloc(bytes);
 
     snprintf(full, bytes, "%s %s", what, name);
-    skua_register(full, handler_never_sent);
+    skua_handler_register(full, handler_never_sent);
 }
 
 const char *ski_handler_name(uint32_t id)
@@ -85,9 +86,10 @@ const char *ski_handler_name(uint32_t id)
 void ski_handler_misuse(const char *call, uint32_t id)
 {
     if (id == SKI_HANDLER_NONE)
-        ski_misuse("%s: a handler that was never registered (its id is 0); skua_register() makes "
-                   "them, before skua_main()",
-                   call);
+        ski_misuse(
+            "%s: a handler that was never registered (its id is 0); skua_handler_register() makes "
+            "them, before skua_main()",
+            call);
     ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call, id,
                ski_handlers.count - 1, ski_handler_name(ski_handlers.count - 1));
 }
@@ -100,12 +102,12 @@ void ski_handler_unknown(skua_msg *msg)
 
 /* ---- agreement ----------------------------------------------------------- */
 
-static skua_status_t handler_publish(struct ski_job *job)
+static skua_status handler_publish(struct ski_job *job)
 {
-    size_t        bytes = 1;
-    void         *memory;
-    char         *at;
-    skua_status_t status;
+    size_t      bytes = 1;
+    void       *memory;
+    char       *at;
+    skua_status status;
 
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         bytes += strlen(handler_names[i]) + 1;
@@ -123,8 +125,8 @@ static skua_status_t handler_publish(struct ski_job *job)
     return SKUA_OK;
 }
 
-static skua_status_t handler_differs(const struct ski_job *job, int process, uint32_t id,
-                                     const char *ours, const char *theirs)
+static skua_status handler_differs(const struct ski_job *job, int process, uint32_t id,
+                                   const char *ours, const char *theirs)
 {
     return ski_refuse(
         SKUA_ERR_MISMATCH,
@@ -135,7 +137,7 @@ static skua_status_t handler_differs(const struct ski_job *job, int process, uin
         job->process[0].number);
 }
 
-static skua_status_t handler_compare(const struct ski_job *job, int process)
+static skua_status handler_compare(const struct ski_job *job, int process)
 {
     const char *theirs = job->names.text;
     uint32_t    i;
@@ -161,7 +163,7 @@ static void handler_close_table(void)
         ski_handlers.fn[i] = ski_handler_unknown;
 }
 
-skua_status_t ski_handlers_agree(struct ski_job *job, int process)
+skua_status ski_handlers_agree(struct ski_job *job, int process)
 {
     handler_close_table();
     if (job->local_index[process] == 0)

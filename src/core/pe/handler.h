@@ -42,7 +42,7 @@ void ski_handlers_init(void);
 
 /** Closes the table and compares it with those of the other processes of @p job.  SKUA_ERR_MISMATCH
  * has been logged with the name that differs. */
-skua_status_t ski_handlers_agree(struct ski_job *job, int process);
+skua_status ski_handlers_agree(struct ski_job *job, int process);
 
 /** Registers "@p what @p name", which is no handler but is compared between processes as well. */
 void ski_register_name(const char *what, const char *name);

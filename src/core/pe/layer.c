@@ -25,9 +25,9 @@ void ski_layers_init(void)
             (*layer)->init();
 }
 
-skua_status_t ski_layers_create(struct ski_job *job)
+skua_status ski_layers_create(struct ski_job *job)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status status = SKUA_OK;
 
     for (const struct ski_layer *const *layer = ski_layers; *layer && status == SKUA_OK; layer++)
         if ((*layer)->create)
@@ -35,9 +35,9 @@ skua_status_t ski_layers_create(struct ski_job *job)
     return status;
 }
 
-skua_status_t ski_layers_publish(const struct ski_boot *boot)
+skua_status ski_layers_publish(const struct ski_boot *boot)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status status = SKUA_OK;
 
     for (const struct ski_layer *const *layer = ski_layers; *layer && status == SKUA_OK; layer++)
         if ((*layer)->publish)

@@ -32,11 +32,11 @@ struct ski_layer {
 
     /** Lays out what the processes of a host share, in a fresh arena.  Called in one of them, or in
      *  the launcher.  A failure has been logged. */
-    skua_status_t (*create)(struct ski_job *job);
+    skua_status (*create)(struct ski_job *job);
 
     /** Tells the other processes of the job what they may ask for (boot/boot.h): after a barrier
      *  that follows create(), before one that open() follows.  A failure has been logged. */
-    skua_status_t (*publish)(const struct ski_boot *boot);
+    skua_status (*publish)(const struct ski_boot *boot);
 
     /** Begins and ends in this process, around its PEs. */
     void (*open)(const struct ski_boot *boot);
@@ -61,13 +61,13 @@ struct ski_layer {
 /** The layers of the runtime, the lowest first; NULL ends the list. */
 extern const struct ski_layer *const ski_layers[];
 
-void          ski_layers_init(void);
-skua_status_t ski_layers_create(struct ski_job *job);
-skua_status_t ski_layers_publish(const struct ski_boot *boot);
-void          ski_layers_open(const struct ski_boot *boot);
-void          ski_layers_close(void);
-void          ski_layers_begin(struct ski_pe *self);
-void          ski_layers_end(struct ski_pe *self);
+void        ski_layers_init(void);
+skua_status ski_layers_create(struct ski_job *job);
+skua_status ski_layers_publish(const struct ski_boot *boot);
+void        ski_layers_open(const struct ski_boot *boot);
+void        ski_layers_close(void);
+void        ski_layers_begin(struct ski_pe *self);
+void        ski_layers_end(struct ski_pe *self);
 
 /** Returns how many nanoseconds @p self may sleep: the least that a layer says. */
 uint64_t ski_layers_before_sleep(struct ski_pe *self);

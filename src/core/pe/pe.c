@@ -60,7 +60,7 @@ int skua_process_of(int pe)
     return ski_job_process_of(pe_job_with_pe(__func__, pe), pe);
 }
 
-bool skua_near(int pe)
+bool skua_shares_memory(int pe)
 {
     return ski_job_index(pe_job_with_pe(__func__, pe), pe) >= 0;
 }

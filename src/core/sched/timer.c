@@ -32,17 +32,17 @@ static uint64_t timer_ticks(const char *call, double seconds)
     return ski_ns_to_ticks((uint64_t)(seconds * 1e9));
 }
 
-skua_timer skua_after(double seconds, skua_completion done)
+skua_timer skua_timer_after(double seconds, skua_completion done)
 {
     return timer_start(SKI_SELF(), timer_ticks(__func__, seconds), 0, done);
 }
 
-skua_timer skua_every(double seconds, skua_completion done)
+skua_timer skua_timer_every(double seconds, skua_completion done)
 {
     uint64_t ticks = timer_ticks(__func__, seconds);
 
     if (ticks == 0)
-        ski_misuse("skua_every: a period must be longer than 0");
+        ski_misuse("skua_timer_every: a period must be longer than 0");
     return timer_start(SKI_SELF(), ticks, ticks, done);
 }
 

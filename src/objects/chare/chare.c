@@ -28,7 +28,7 @@ static skua_ref chare_new_ref(struct ski_pe *self, const char *call, skua_class 
     return ref;
 }
 
-skua_ref skua_chare_create_here(skua_class of, const void *data, size_t bytes)
+skua_ref skua_chare_create_local(skua_class of, const void *data, size_t bytes)
 {
     struct ski_pe         *self = SKI_SELF();
     skua_ref               ref  = chare_new_ref(self, __func__, of, self->pe);

@@ -191,21 +191,22 @@ skua_collection skua_array_create(skua_class of, const skua_array_def *def, cons
     return creation_send(__func__, of, SKI_ARRAY, def, data, bytes);
 }
 
-skua_collection skua_array1(skua_class of, int n, const void *data, size_t bytes)
+skua_collection skua_array_create1(skua_class of, int n, const void *data, size_t bytes)
 {
     skua_array_def def = {.dims = 1, .range = {.dims = 1, .upper = {n}}};
 
     return creation_send(__func__, of, SKI_ARRAY, &def, data, bytes);
 }
 
-skua_collection skua_array2(skua_class of, int n, int m, const void *data, size_t bytes)
+skua_collection skua_array_create2(skua_class of, int n, int m, const void *data, size_t bytes)
 {
     skua_array_def def = {.dims = 2, .range = {.dims = 2, .upper = {n, m}}};
 
     return creation_send(__func__, of, SKI_ARRAY, &def, data, bytes);
 }
 
-skua_collection skua_array3(skua_class of, int n, int m, int k, const void *data, size_t bytes)
+skua_collection skua_array_create3(skua_class of, int n, int m, int k, const void *data,
+                                   size_t bytes)
 {
     skua_array_def def = {.dims = 3, .range = {.dims = 3, .upper = {n, m, k}}};
 

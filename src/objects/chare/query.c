@@ -14,7 +14,7 @@ int skua_home(skua_ref element)
     return ski_home(all, &element.index);
 }
 
-int skua_where(skua_ref ref)
+int skua_location(skua_ref ref)
 {
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
@@ -33,7 +33,7 @@ static void *query_shared_member(struct ski_collection *all)
     return all->shared;
 }
 
-void *skua_object_here(skua_ref ref)
+void *skua_object_local(skua_ref ref)
 {
     struct ski_objects    *objects = SKI_SELF()->objects;
     struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
@@ -48,7 +48,7 @@ void *skua_object_here(skua_ref ref)
     return object && object->state == SKI_ALIVE ? object + 1 : NULL;
 }
 
-size_t skua_collection_here(skua_collection target)
+size_t skua_collection_local_count(skua_collection target)
 {
     return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;
 }

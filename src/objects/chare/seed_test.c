@@ -24,7 +24,7 @@ static void seed_test_construct(void *self, const void *data, size_t bytes)
     atomic_fetch_add(&seed_test_on[skua_pe()], 1);
     for (int i = 0; i < 2 && depth > 0; i++)
         skua_chare_create(seed_test_class, SKUA_ANY_PE, &depth, sizeof depth);
-    skua_delete(self);
+    skua_object_destroy(self);
 }
 
 static void seed_test_set_up(void)

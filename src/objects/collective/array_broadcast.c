@@ -195,12 +195,12 @@ static void array_broadcast_nocopy(skua_collection target, skua_entry entry, sku
 {
     struct array_broadcast_head head = {.id = target.id, .entry = entry.id, .nocopy = 1};
 
-    array_broadcast_check_call("skua_parts_invoke_all", target, entry);
-    array_broadcast_to_root("skua_parts_invoke_all", target,
+    array_broadcast_check_call("skua_nocopy_invoke_all", target, entry);
+    array_broadcast_to_root("skua_nocopy_invoke_all", target,
                             ski_nocopy_prepend(&head, sizeof head, msg));
 }
 
-void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
+void skua_nocopy_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
 {
     struct ski_pe               *self  = SKI_SELF();
     const struct ski_collection *of    = ski_collection_get(self->objects, __func__, all.id);
@@ -211,7 +211,7 @@ void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
     } else if (ski_nocopy_goes_as_is(msg, ski_entry_find(__func__, entry))) {
         array_broadcast_nocopy(all, entry, msg);
     } else {
-        msg = skua_parts_copied(msg);
+        msg = skua_nocopy_copied(msg);
         skua_invoke_all(all, entry, skua_msg_data(msg), skua_msg_size(msg));
         skua_msg_free(msg);
     }
@@ -222,7 +222,7 @@ void skua_array_close(skua_collection array)
     array_broadcast_order(__func__, array, ARRAY_BROADCAST_ORDER_CLOSE, NULL, 0);
 }
 
-void skua_collection_delete(skua_collection all)
+void skua_collection_destroy(skua_collection all)
 {
     array_broadcast_order(__func__, all, ARRAY_BROADCAST_ORDER_END, NULL, 0);
 }

@@ -362,7 +362,7 @@ static SKI_COLD _Noreturn void section_multicast_deleted(const struct section_mu
 
     ski_section_text(text, head->id);
     if (section_multicast_is_order(head))
-        ski_misuse("skua_section_delete on PE %d: %s was deleted", source, text);
+        ski_misuse("skua_section_destroy on PE %d: %s was deleted", source, text);
     ski_misuse("skua_section_invoke of %s::%s on PE %d: %s was deleted",
                ski_entry_find("skua_section_invoke", (skua_entry){head->entry})->of->def.name,
                ski_entries[head->entry].name, source, text);
@@ -427,23 +427,23 @@ static void section_multicast_nocopy(skua_section target, skua_entry entry, skua
 {
     struct section_multicast_head head = {.id = target.id, .entry = entry.id, .nocopy = 1};
 
-    section_multicast_check_call("skua_parts_invoke_section", &head);
+    section_multicast_check_call("skua_nocopy_invoke_section", &head);
     section_multicast_to_root(ski_nocopy_prepend(&head, sizeof head, msg));
 }
 
-void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg *msg)
+void skua_nocopy_invoke_section(skua_section section, skua_entry entry, skua_msg *msg)
 {
     (void)SKI_SELF();
     if (ski_nocopy_goes_as_is(msg, ski_entry_find(__func__, entry))) {
         section_multicast_nocopy(section, entry, msg);
     } else {
-        msg = skua_parts_copied(msg);
+        msg = skua_nocopy_copied(msg);
         skua_section_invoke(section, entry, skua_msg_data(msg), skua_msg_size(msg));
         skua_msg_free(msg);
     }
 }
 
-void skua_section_delete(skua_section section)
+void skua_section_destroy(skua_section section)
 {
     struct section_multicast_head head = {.id = section.id, .entry = SECTION_MULTICAST_END};
 

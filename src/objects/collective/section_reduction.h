@@ -38,7 +38,8 @@ void ski_on_section_reduction_report(skua_msg *msg);
 void ski_on_section_reduction_leave(skua_msg *msg);
 
 #define SKI_SECTION_REDUCTION_REPORT_LEAST 80 /* bytes of the smallest contribution or report */
-#define SKI_SECTION_REDUCTION_LEAVE_LEAST  16 /* bytes of the message of a contributor that leaves \
-                                               */
+#define SKI_SECTION_REDUCTION_LEAVE_LEAST                                                          \
+    16 /* bytes of the message of a contributor that leaves                                        \
+        */
 
 #endif

@@ -274,19 +274,19 @@ static size_t section_tree_steps(const skua_range *range, const int32_t *stride,
     int64_t stride_d = stride ? stride[d] : 1;
 
     if (stride_d < 1)
-        ski_misuse("skua_section_range: a stride of %d in dimension %d", (int)stride_d, d);
+        ski_misuse("skua_section_create_range: a stride of %d in dimension %d", (int)stride_d, d);
     return extent > 0 ? (size_t)((extent + stride_d - 1) / stride_d) : 0;
 }
 
-skua_section skua_section_range(skua_collection array, const skua_range *range,
-                                const int32_t *stride)
+skua_section skua_section_create_range(skua_collection array, const skua_range *range,
+                                       const int32_t *stride)
 {
     size_t       count = 1;
     skua_index  *indices;
     skua_section section;
 
     if (range->dims < 1 || range->dims > 6)
-        ski_misuse("skua_section_range: a range of %d dimensions", range->dims);
+        ski_misuse("skua_section_create_range: a range of %d dimensions", range->dims);
     for (int d = 0; d < range->dims; d++)
         count *= section_tree_steps(range, stride, d);
     indices = ski_malloc((count ? count : 1) * sizeof *indices);

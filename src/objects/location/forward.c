@@ -86,7 +86,7 @@ void ski_on_delete(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-void skua_delete_ref(skua_ref ref)
+void skua_object_destroy_ref(skua_ref ref)
 {
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);

@@ -154,7 +154,7 @@ static void location_test_set_up(void)
         &(skua_class_def){.name = "location_test", .construct = location_test_construct});
     location_test_touch = skua_method_register(location_test_class, "touch", location_test_on_touch,
                                                SKUA_ENTRY_CREATE_HERE);
-    location_test_handler = skua_register("location_test claim", location_test_on_claim);
+    location_test_handler = skua_handler_register("location_test claim", location_test_on_claim);
 }
 
 static void location_test_start(int argc, char **argv)

@@ -84,7 +84,7 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
                    "from, not at both",
                    call, entry->name);
     ski_assert(!entry->entry != !entry->method);
-    handler = skua_register(class_entry_name(class, entry->name), fn);
+    handler = skua_handler_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
     ski_entries[handler.id]       = *entry;

@@ -114,14 +114,15 @@ void ski_element_delete(struct ski_object *object)
     if (object->state >= SKI_DEAD) /* by its class's destroy: it is under way */
         return;
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
-        ski_misuse("skua_delete: %s is a member of a group, which is deleted as a whole: call "
-                   "skua_collection_delete()",
-                   ski_object_text(object));
+        ski_misuse(
+            "skua_object_destroy: %s is a member of a group, which is deleted as a whole: call "
+            "skua_collection_destroy()",
+            ski_object_text(object));
     ski_object_change(object, SKI_DYING);
     ski_element_settle(object);
 }
 
-void skua_delete(void *self)
+void skua_object_destroy(void *self)
 {
     ski_element_delete(ski_object_of(self));
 }

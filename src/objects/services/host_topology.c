@@ -38,7 +38,7 @@ static struct {
 static struct {
     _Atomic bool    ready;
     pthread_mutex_t lock;
-    skua_place     *of; /* PEs of this host, by index */
+    skua_cpu       *of; /* PEs of this host, by index */
 } host_places = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- publishing and asking ---------------------------------------------------------- */
@@ -53,7 +53,7 @@ static struct host_told host_tell(const struct ski_job *job, int process)
     return told;
 }
 
-skua_status_t ski_host_topology_publish(const struct ski_boot *our_boot)
+skua_status ski_host_topology_publish(const struct ski_boot *our_boot)
 {
     struct host_told told = host_tell(our_boot->job, our_boot->process);
 
@@ -219,7 +219,7 @@ static void host_read_places(void)
     host_places.of = ski_calloc((size_t)job->local_pes, sizeof *host_places.of);
     for (int i = 0; i < job->local_pes; i++)
         host_places.of[i] = job->cpu[i] == SKI_CPU_ANY
-                                ? (skua_place){-1, -1, -1, -1, -1}
+                                ? (skua_cpu){-1, -1, -1, -1, -1}
                                 : ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, job->cpu[i]);
 }
 
@@ -236,29 +236,29 @@ static void host_learn_places(void)
     pthread_mutex_unlock(&host_places.lock);
 }
 
-skua_place skua_place_of(int pe)
+skua_cpu skua_cpu_of(int pe)
 {
     int index;
 
     host_check_pe(__func__, pe);
     index = ski_job_index(host_boot->job, pe);
     if (index < 0)
-        return (skua_place){-1, -1, -1, -1, -1};
+        return (skua_cpu){-1, -1, -1, -1, -1};
     host_learn_places();
     return host_places.of[index];
 }
 
 skua_nearness skua_distance(int pe)
 {
-    skua_place here, there;
+    skua_cpu here, there;
 
     host_check_pe(__func__, pe);
     if (pe == ski_self->pe)
         return SKUA_SAME_PE;
     if (ski_job_index(host_boot->job, pe) < 0)
         return SKUA_ELSEWHERE;
-    here  = skua_place_of(ski_self->pe);
-    there = skua_place_of(pe);
+    here  = skua_cpu_of(ski_self->pe);
+    there = skua_cpu_of(pe);
     return ski_cpu_locality_distance(&here, &there);
 }
 

@@ -14,7 +14,7 @@
 
 /** Publish where this process is, before the last barrier of the start.  A failure has been logged.
  */
-skua_status_t ski_host_topology_publish(const struct ski_boot *boot);
+skua_status ski_host_topology_publish(const struct ski_boot *boot);
 
 /** Free what is known of the hosts. */
 void ski_host_topology_close(void);

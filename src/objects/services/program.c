@@ -66,19 +66,19 @@ static void program_add_variable(const char *what, struct program_variable varia
     char  *entry = ski_malloc(room);
 
     snprintf(entry, room, "read-only %s %s of %zu bytes", what, variable.name, variable.bytes);
-    skua_register(entry, program_never_sent);
+    skua_handler_register(entry, program_never_sent);
     variables          = ski_realloc(variables, (count + 1) * sizeof *variables);
     variables[count++] = variable;
 }
 
-void skua_readonly(const char *name, void *variable, size_t bytes)
+void skua_readonly_register(const char *name, void *variable, size_t bytes)
 {
     program_check_registration(__func__, name);
     program_add_variable(
         "variable", (struct program_variable){.name = name, .memory = variable, .bytes = bytes});
 }
 
-void skua_readonly_block(const char *name, void **pointer, size_t *bytes)
+void skua_readonly_block_register(const char *name, void **pointer, size_t *bytes)
 {
     program_check_registration(__func__, name);
     program_add_variable(

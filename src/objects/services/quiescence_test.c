@@ -67,7 +67,7 @@ int main(void)
 
     setenv("SKUA_THREADS", "3", 1);
     setenv("SKUA_PIN", "none", 1);
-    item_handler = skua_register("item", quiescence_test_on_item);
+    item_handler = skua_handler_register("item", quiescence_test_on_item);
     kept_key     = skua_pe_data_register(sizeof(struct quiescence_test));
     OK(skua_main(1, args, quiescence_test_start) == 0, "the job ends well");
     return tap_end();

@@ -72,7 +72,7 @@ static skua_handler stream_add_handler(struct stream_kind *kind, const char *suf
                                        skua_handler_fn fn)
 {
     skua_handler handler =
-        skua_register(stream_handler_name(kind->name, suffix), fn); /* keeps the name */
+        skua_handler_register(stream_handler_name(kind->name, suffix), fn); /* keeps the name */
 
     if (handler.id >= stream_of_handlers) {
         stream_of_handler =
@@ -292,7 +292,7 @@ static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slo
 
     ski_assert(!slot->msg && s->port.left > 0);
     if (stream_is_empty(s) && stream_period(s) > 0)
-        s->timer = skua_after(stream_period(s), s->due);
+        s->timer = skua_timer_after(stream_period(s), s->due);
     slot->msg  = skua_msg_alloc(last ? items : to + s->slot_room * sizeof(int32_t));
     slot->next = skua_msg_data(slot->msg);
     slot->end  = slot->next + items;

@@ -135,7 +135,7 @@ void ski_termination_continue(struct ski_pe *self, struct ski_termination_detect
         ski_termination_send(self, detection);
         return;
     }
-    skua_after(detection->pause, skua_done_call(termination_pause_over, detection));
+    skua_timer_after(detection->pause, skua_done_call(termination_pause_over, detection));
     termination_of(self)->timers++;
     detection->pause = detection->pause < TERMINATION_PAUSE_MOST / 2 ? 2 * detection->pause
                                                                      : TERMINATION_PAUSE_MOST;

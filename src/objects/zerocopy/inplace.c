@@ -2,7 +2,7 @@
 /* inplace.c - see inplace.h. */
 #include "objects/zerocopy/inplace.h"
 
-#include <skua/interface.h>
+#include <skua/skuac_marshal.h>
 
 #include "base/assert.h"
 #include "base/config.h"
@@ -27,7 +27,7 @@ static skua_msg *inplace_pack(const struct ski_inplace *like, const void *head,
 
 static SKI_COLD _Noreturn void inplace_refuse(const struct ski_entry *what, const char *why)
 {
-    ski_misuse("skua_invoke_landing: to %s::%s, %s", what->of->def.name, what->name, why);
+    ski_misuse("skua_invoke_inplace: to %s::%s, %s", what->of->def.name, what->name, why);
 }
 
 /* Copies the data to where the receiver expects it, and sends the message without it.  False: the
@@ -52,7 +52,7 @@ static bool inplace_send_learned(struct ski_pe *self, const skua_ref *ref, skua_
     return true;
 }
 
-void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, const void *head,
+void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference, const void *head,
                          size_t bytes, const skua_layout *from)
 {
     struct ski_pe          *self = SKI_SELF();
@@ -61,7 +61,7 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
     skua_layout             simple;
 
     if (!(what->flags & SKI_ENTRY_INPLACE))
-        inplace_refuse(what, "which was not made with skua_landing_register()");
+        inplace_refuse(what, "which was not made with skua_inplace_register()");
     if (bytes > UINT32_MAX ||
         ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
         inplace_refuse(what, "the layout of the data is invalid");
@@ -82,7 +82,7 @@ static bool inplace_is_sound(const struct ski_inplace *inplace, size_t bytes, bo
 static SKI_COLD _Noreturn void inplace_malformed(const struct ski_entry *entry, const skua_msg *msg)
 {
     ski_misuse("a message of %zu bytes from PE %d to %s::%s was not sent with "
-               "skua_invoke_landing()",
+               "skua_invoke_inplace()",
                msg->bytes, msg->source, entry->of->def.name, entry->name);
 }
 
@@ -165,12 +165,12 @@ static skua_msg *inplace_complete(skua_msg *msg)
     return whole;
 }
 
-int64_t skua_landing_reference(const skua_msg *msg)
+int64_t skua_inplace_reference(const skua_msg *msg)
 {
     return ski_inplace_of(msg)->reference;
 }
 
-const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
+const void *skua_inplace_head(const skua_msg *msg, size_t *bytes)
 {
     const struct ski_inplace *inplace = ski_inplace_of(msg);
 
@@ -179,12 +179,12 @@ const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
     return ski_inplace_head(inplace);
 }
 
-const skua_layout *skua_landing_data(skua_msg *msg)
+const skua_layout *skua_inplace_data(skua_msg *msg)
 {
     return ski_inplace_set_view(ski_inplace_of(msg));
 }
 
-void skua_landing_withdraw(void *self)
+void skua_inplace_withdraw(void *self)
 {
     ski_learned_channel_withdraw(ski_object_of(self));
 }
@@ -197,8 +197,8 @@ static void inplace_discard(skua_msg *msg)
     skua_msg_free(inplace_complete(msg));
 }
 
-skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
-                                 skua_land_fn land, unsigned flags)
+skua_entry skua_inplace_register(skua_class of, const char *name, skua_entry_fn fn,
+                                 skua_inplace_fn land, unsigned flags)
 {
     struct ski_inplace_entry *made = ski_malloc(sizeof *made); /* never freed, as entries are not */
 
@@ -219,36 +219,36 @@ skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn 
 
 /* ---- for code that skuac generates ----------------------------------------------------------- */
 
-const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
-                            const char *entry)
+const void *skuac_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
+                             const char *entry)
 {
     const struct ski_inplace *inplace = data;
 
     if (!inplace_is_sound(inplace, bytes, inplace->apart) || inplace->head != head)
-        skua_malformed(entry, bytes);
+        skuac_malformed(entry, bytes);
     *reference = inplace->reference;
     return ski_inplace_head(inplace);
 }
 
-const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count, size_t each,
-                                      const char *entry)
+const skua_layout *skuac_found_inplace(const void *data, size_t bytes, long long count, size_t each,
+                                       const char *entry)
 {
     struct ski_inplace *inplace = (struct ski_inplace *)(uintptr_t)data;
 
     if (count < 0 || (uint64_t)count > PTRDIFF_MAX / each ||
         inplace->bytes != (uint64_t)count * each)
-        skua_malformed(entry, bytes);
+        skuac_malformed(entry, bytes);
     return ski_inplace_set_view(inplace);
 }
 
-void skua_check_landing(const skua_layout *from, long long count, size_t each, const char *entry,
-                        const char *parameter)
+void skuac_check_inplace(const skua_layout *from, long long count, size_t each, const char *entry,
+                         const char *parameter)
 {
     size_t bytes = ski_layout_bytes(from);
 
     if (count < 0)
-        skua_bad_length(entry, parameter, count);
-    if (bytes != skua_span(count, each, entry, parameter))
+        skuac_bad_length(entry, parameter, count);
+    if (bytes != skuac_span(count, each, entry, parameter))
         ski_misuse("%s: the layout of `%s' has %zu bytes, and %lld items of %zu are declared",
                    entry, parameter, bytes, count, each);
 }

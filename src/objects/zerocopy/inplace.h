@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inplace.h - in-place delivery (skua/landing.h): sending to, and running, entries whose data is
+ * inplace.h - in-place delivery (skua/inplace.h): sending to, and running, entries whose data is
  * copied to where the receiver wants it.
  *
  * A message carries its data, unless a learned channel (learned_channel.h) says where the receiver

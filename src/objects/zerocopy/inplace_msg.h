@@ -14,7 +14,7 @@
 #ifndef SKI_INPLACE_MSG_H
 #define SKI_INPLACE_MSG_H
 
-#include <skua/landing.h>
+#include <skua/inplace.h>
 
 #include "objects/chare/entry.h"
 #include "objects/model/element.h"
@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct ski_inplace) + 8 == SKI_CACHE_LINE, "see above");
 /* An entry for in-place delivery. */
 struct ski_inplace_entry {
     struct ski_entry_ops ops; /* first */
-    skua_land_fn         land;
+    skua_inplace_fn      land;
 };
 
 /** What @p msg, which is for in-place delivery, begins with. */
@@ -48,7 +48,7 @@ static inline struct ski_inplace *ski_inplace_of(const skua_msg *msg)
 }
 
 /** The function that says where the data of an entry for in-place delivery goes, or NULL. */
-static inline skua_land_fn ski_inplace_fn(const struct ski_entry *entry)
+static inline skua_inplace_fn ski_inplace_fn(const struct ski_entry *entry)
 {
     return ((const struct ski_inplace_entry *)(const void *)entry->ops)->land;
 }

@@ -130,7 +130,7 @@ static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, cons
     struct ski_learned_channel *channel = NULL;
 
     if (ski_config.channels != SKI_CHANNELS_MESSAGE &&
-        ski_job_index(self->job, skua_where(*ref)) >= 0)
+        ski_job_index(self->job, skua_location(*ref)) >= 0)
         channel = ski_pool_alloc(&self->pool, sizeof *channel);
     if (!channel)
         return NULL;
@@ -585,7 +585,7 @@ void ski_learned_channel_withdraw(struct ski_object *object)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-uint64_t skua_landing_count(void)
+uint64_t skua_inplace_count(void)
 {
     const struct ski_learned_channels *learned = learned_channel_known(SKI_SELF());
 

@@ -10,6 +10,8 @@
  */
 #include "objects/zerocopy/nocopy.h"
 
+#include <skua/skuac_marshal.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,7 +96,7 @@ static struct ski_nocopy_trailer *nocopy_trailer_of(const skua_msg *msg)
 
     if (!trailer)
         ski_misuse("a message of %zu bytes from PE %d has no parts: was it made with "
-                   "skua_parts_alloc()?",
+                   "skua_nocopy_alloc()?",
                    msg->bytes, msg->source);
     return trailer;
 }
@@ -128,34 +130,35 @@ static struct ski_nocopy_arg *nocopy_arg_at(const skua_msg *msg, unsigned i)
     return arg;
 }
 
-unsigned skua_parts_count(const skua_msg *msg)
+unsigned skua_nocopy_count(const skua_msg *msg)
 {
     return nocopy_trailer_of(msg)->count;
 }
 
-size_t skua_parts_head_bytes(const skua_msg *msg)
+size_t skua_nocopy_head_bytes(const skua_msg *msg)
 {
     return nocopy_trailer_of(msg)->first;
 }
 
-size_t skua_part_bytes(const skua_msg *msg, unsigned i)
+size_t skua_nocopy_bytes(const skua_msg *msg, unsigned i)
 {
     return nocopy_arg_at(msg, i)->bytes;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static uint32_t nocopy_kind(const struct ski_pe *self, int pe, const skua_part *arg)
+static uint32_t nocopy_kind(const struct ski_pe *self, int pe, const skua_nocopy_argument *arg)
 {
     /* A broadcast (no PE): each host fetches the data from here, and this host uses it in place. */
     return ski_zcopy_pays(self, pe < 0 ? self->pe : pe, arg->at, arg->bytes) ? SKI_NOCOPY_BUFFER
                                                                              : SKI_NOCOPY_DATA;
 }
 
-static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind, const skua_part *arg)
+static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind,
+                            const skua_nocopy_argument *arg)
 {
     skua_buffer buffer =
-        skua_buffer_of(arg->at, arg->bytes, SKUA_REGISTER_LATER, arg->done, arg->user);
+        skua_buffer_make(arg->at, arg->bytes, SKUA_REGISTER_LATER, arg->done, arg->user);
 
     *to = (struct ski_nocopy_arg){.bytes = arg->bytes, .kind = kind};
     if (kind == SKI_NOCOPY_BUFFER) {
@@ -167,7 +170,7 @@ static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind, const skua
     skua_complete(arg->done, &buffer, sizeof buffer);
 }
 
-skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned n)
+skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part, unsigned n)
 {
     struct ski_pe         *self = SKI_SELF();
     size_t                 end  = nocopy_align(bytes);
@@ -185,7 +188,7 @@ skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned
     return msg;
 }
 
-skua_msg *skua_parts_copied(skua_msg *msg)
+skua_msg *skua_nocopy_copied(skua_msg *msg)
 {
     const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
     struct ski_nocopy_arg           *from    = nocopy_first(msg, trailer), *to;
@@ -202,9 +205,9 @@ skua_msg *skua_parts_copied(skua_msg *msg)
     for (unsigned i = 0; i < trailer->count; i++, from = nocopy_next(from), to = nocopy_next(to)) {
         *to = (struct ski_nocopy_arg){.bytes = from->bytes, .kind = SKI_NOCOPY_DATA};
         if (from->bytes)
-            memcpy(to + 1, skua_part_data(msg, i), from->bytes);
+            memcpy(to + 1, skua_nocopy_data(msg, i), from->bytes);
     }
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
     return made;
 }
 
@@ -328,7 +331,7 @@ static void nocopy_fetch(struct nocopy_pending *pending, unsigned i, struct ski_
     fetch->block = to ? NULL : skua_buffer_alloc(arg->bytes);
     done         = nocopy_done_once(nocopy_arg_fetched, fetch, &fetch->name);
     here         = fetch->here =
-        skua_buffer_of(to ? to : fetch->block, arg->bytes, SKUA_REGISTER_LATER, done, from.user);
+        skua_buffer_make(to ? to : fetch->block, arg->bytes, SKUA_REGISTER_LATER, done, from.user);
     pending->waiting++;
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("part %u of a message from PE %d cannot be fetched", i, pending->msg->source);
@@ -366,9 +369,9 @@ static void nocopy_redeliver(const skua_ref *ref, skua_entry entry, skua_msg *ms
     struct ski_object     *object;
 
     if (!all || all->state == SKI_ENDED || ski_element_died_here(all, &ref->index))
-        skua_parts_free(msg);
+        skua_nocopy_free(msg);
     else if ((object = ski_element_here(all, &ref->index)))
-        ski_entry_run(object, ski_entry_find("skua_parts_here", entry), msg);
+        ski_entry_run(object, ski_entry_find("skua_nocopy_ready", entry), msg);
     else
         skua_invoke(*ref, entry, msg);
 }
@@ -417,7 +420,7 @@ static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *cons
     return nocopy_all_fetched(pending);
 }
 
-bool skua_parts_here(skua_msg *msg, void *self, skua_entry entry, skua_post_fn post)
+bool skua_nocopy_ready(skua_msg *msg, void *self, skua_entry entry, skua_nocopy_post_fn post)
 {
     struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
     void                     **to;
@@ -442,7 +445,7 @@ static const void *nocopy_fetch_now(struct ski_nocopy_arg *arg)
     void        *block = skua_buffer_alloc(arg->bytes);
     skua_buffer  here, from = *nocopy_buffer(arg);
 
-    here = skua_buffer_of(block, arg->bytes, SKUA_REGISTER_LATER, skua_done_count(&over), 0);
+    here = skua_buffer_make(block, arg->bytes, SKUA_REGISTER_LATER, skua_done_count(&over), 0);
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("a part of a message cannot be fetched from PE %d", from.pe);
     skua_counter_wait(&over, 1);
@@ -463,12 +466,12 @@ static const void *nocopy_data(struct ski_nocopy_arg *arg)
     return at || arg->bytes == 0 ? at : nocopy_fetch_now(arg);
 }
 
-const void *skua_part_data(skua_msg *msg, unsigned i)
+const void *skua_nocopy_data(skua_msg *msg, unsigned i)
 {
     return nocopy_data(nocopy_arg_at(msg, i));
 }
 
-void skua_parts_free(skua_msg *msg)
+void skua_nocopy_free(skua_msg *msg)
 {
     const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
     struct ski_nocopy_arg           *arg     = nocopy_first(msg, trailer);
@@ -486,8 +489,8 @@ static void nocopy_malformed(const char *entry, size_t bytes)
                entry, bytes);
 }
 
-const void *skua_found_part(const void *data, size_t bytes, size_t *end, long long count,
-                            size_t each, const char *entry)
+const void *skuac_found_nocopy(const void *data, size_t bytes, size_t *end, long long count,
+                               size_t each, const char *entry)
 {
     size_t                 at  = nocopy_align(*end);
     struct ski_nocopy_arg *arg = (struct ski_nocopy_arg *)((uintptr_t)data + at);
@@ -501,7 +504,7 @@ const void *skua_found_part(const void *data, size_t bytes, size_t *end, long lo
     return nocopy_data(arg);
 }
 
-void skua_found_parts_end(const void *data, size_t bytes, size_t *end, const char *entry)
+void skuac_found_nocopy_end(const void *data, size_t bytes, size_t *end, const char *entry)
 {
     (void)data;
     if (bytes < *end || bytes - *end < sizeof(struct ski_nocopy_trailer))
@@ -674,7 +677,7 @@ static void nocopy_to_all(struct ski_pe *self, skua_msg *msg, const struct nocop
     nocopy_to_host(msg, to);
 }
 
-void skua_parts_broadcast(skua_handler handler, skua_msg *msg)
+void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg)
 {
     nocopy_to_all(SKI_SELF(), msg, &(struct nocopy_route){.id = handler.id});
 }
@@ -737,7 +740,7 @@ void ski_nocopy_drop(skua_msg *msg)
     if (ski_pe_exiting(ski_self))
         skua_msg_free(msg);
     else
-        skua_parts_free(msg);
+        skua_nocopy_free(msg);
 }
 
 bool ski_nocopy_goes_as_is(const skua_msg *msg, const struct ski_entry *entry)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nocopy.h - messages with nocopy arguments (skua/parts.h), as they travel.
+ * nocopy.h - messages with nocopy arguments (skua/nocopy.h), as they travel.
  *
  *      head | argument, its data or buffer | argument, ... | struct ski_nocopy_trailer
  *
@@ -23,7 +23,7 @@
 #define SKI_NOCOPY_H
 
 #include <skua/object.h>
-#include <skua/parts.h>
+#include <skua/nocopy.h>
 
 #include "base/arch.h"
 #include "objects/model/lifecycle.h"
@@ -85,7 +85,7 @@ bool ski_nocopy_reachable(skua_msg *msg);
  * all copies are freed. */
 void ski_nocopy_hold(skua_msg *msg);
 
-/** Count one more copy of a message that is held; skua_parts_free() frees it. */
+/** Count one more copy of a message that is held; skua_nocopy_free() frees it. */
 void ski_nocopy_count_copy(const void *data, size_t bytes);
 
 /** A copy of a message that is held, counted, without its first @p head bytes. */

@@ -44,10 +44,10 @@ static int32_t buffer_own_pid(void)
     return pid;
 }
 
-skua_status_t skua_buffer_register(skua_buffer *buffer)
+skua_status skua_buffer_register(skua_buffer *buffer)
 {
     struct ski_pe *self = SKI_SELF();
-    skua_status_t  status;
+    skua_status    status;
 
     if (buffer->pe != self->pe)
         ski_misuse("%s: the buffer belongs to PE %d, the call runs on PE %d; a buffer is "
@@ -61,7 +61,7 @@ skua_status_t skua_buffer_register(skua_buffer *buffer)
     return status;
 }
 
-void skua_buffer_deregister(skua_buffer *buffer)
+void skua_buffer_unregister(skua_buffer *buffer)
 {
     struct ski_pe *self = SKI_SELF();
 
@@ -84,8 +84,8 @@ static bool buffer_registration_needed(const struct ski_pe *self)
     return ski_job_is_distributed(self->job) || !ski_config.direct || !ski_config.cma;
 }
 
-skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
-                           skua_completion done, uint64_t user)
+skua_buffer skua_buffer_make(const void *at, size_t bytes, skua_registration mode,
+                             skua_completion done, uint64_t user)
 {
     struct ski_pe *self   = SKI_SELF();
     skua_buffer    buffer = {.at    = (void *)(uintptr_t)at,
@@ -112,11 +112,11 @@ void *skua_buffer_local(const skua_buffer *buffer)
 /* ---- at once ------------------------------------------------------------------------------ */
 
 /* Copies by the system; what it has refused once is not tried again. */
-static skua_status_t buffer_cma(const struct ski_pe *self, const skua_buffer *theirs, void *mine,
-                                size_t bytes, bool get)
+static skua_status buffer_cma(const struct ski_pe *self, const skua_buffer *theirs, void *mine,
+                              size_t bytes, bool get)
 {
     static _Atomic bool refused;
-    skua_status_t       status;
+    skua_status         status;
 
     if (!ski_config.direct || !ski_config.cma || refused ||
         ski_job_index(self->job, theirs->pe) < 0)
@@ -129,8 +129,8 @@ static skua_status_t buffer_cma(const struct ski_pe *self, const skua_buffer *th
 }
 
 /* Copies now.  SKUA_ERR_UNSUPPORTED: that is not possible. */
-static skua_status_t buffer_copy(const struct ski_pe *self, const skua_buffer *mine,
-                                 const skua_buffer *theirs, size_t bytes, bool get)
+static skua_status buffer_copy(const struct ski_pe *self, const skua_buffer *mine,
+                               const skua_buffer *theirs, size_t bytes, bool get)
 {
     void *at = ski_buffer_ptr(self, theirs);
 
@@ -239,7 +239,8 @@ static void buffer_cache_rkey(struct ski_pe *self, const skua_buffer *buffer)
 
 static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
 {
-    skua_ends params = {.order = SKUA_UNORDERED, .remote = skua_done_call(buffer_put_done, put)};
+    skua_rma_params       params = {.order  = SKUA_UNORDERED,
+                                    .remote = skua_done_call(buffer_put_done, put)};
     struct ski_buffer_put copy; /* the put may be complete, and freed, when the call returns */
 
     ski_assert(put->from.pe == self->pe && put->bytes <= put->to.bytes);
@@ -284,12 +285,13 @@ static void buffer_get_done(void *arg, const void *data, size_t bytes)
     free(get);
 }
 
-static skua_status_t buffer_get_by_driver(const skua_buffer *here, const skua_buffer *from,
-                                          size_t bytes)
+static skua_status buffer_get_by_driver(const skua_buffer *here, const skua_buffer *from,
+                                        size_t bytes)
 {
-    struct ski_buffer_put *get = ski_malloc(sizeof *get);
-    skua_ends     params = {.order = SKUA_UNORDERED, .local = skua_done_call(buffer_get_done, get)};
-    skua_status_t status;
+    struct ski_buffer_put *get    = ski_malloc(sizeof *get);
+    skua_rma_params        params = {.order = SKUA_UNORDERED,
+                                     .local = skua_done_call(buffer_get_done, get)};
+    skua_status            status;
 
     *get   = (struct ski_buffer_put){.from = *from, .to = *here, .bytes = bytes};
     status = skua_get_nb(here->at, from->where, bytes, &params);
@@ -306,9 +308,9 @@ static bool buffer_by_eager(const skua_buffer *a, const skua_buffer *b, size_t b
 }
 
 /* Registers the packet's `to` for one transfer, if it is not registered. */
-static skua_status_t buffer_register_once(struct ski_pe *self, struct ski_buffer_packet *packet)
+static skua_status buffer_register_once(struct ski_pe *self, struct ski_buffer_packet *packet)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status status = SKUA_OK;
 
     if (packet->to.held)
         return SKUA_OK;
@@ -318,8 +320,8 @@ static skua_status_t buffer_register_once(struct ski_pe *self, struct ski_buffer
     return status;
 }
 
-static skua_status_t buffer_get_remote(struct ski_pe *self, const skua_buffer *here,
-                                       const skua_buffer *from, size_t bytes)
+static skua_status buffer_get_remote(struct ski_pe *self, const skua_buffer *here,
+                                     const skua_buffer *from, size_t bytes)
 {
     struct ski_buffer_packet packet = {
         .verb = SKI_BUFFER_FETCH, .bytes = bytes, .from = *from, .to = *here};
@@ -333,8 +335,8 @@ static skua_status_t buffer_get_remote(struct ski_pe *self, const skua_buffer *h
     return SKUA_PENDING;
 }
 
-static skua_status_t buffer_put_remote(struct ski_pe *self, const skua_buffer *here,
-                                       const skua_buffer *to, size_t bytes)
+static skua_status buffer_put_remote(struct ski_pe *self, const skua_buffer *here,
+                                     const skua_buffer *to, size_t bytes)
 {
     struct ski_buffer_packet packet = {
         .verb = SKI_BUFFER_ASK, .bytes = bytes, .from = *here, .to = *to};
@@ -426,8 +428,8 @@ void ski_on_buffer(skua_msg *msg)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static skua_status_t buffer_check(const char *call, const struct ski_pe *self,
-                                  const skua_buffer *here, const skua_buffer *other)
+static skua_status buffer_check(const char *call, const struct ski_pe *self,
+                                const skua_buffer *here, const skua_buffer *other)
 {
     if (here->pe != self->pe)
         return ski_refuse(SKUA_ERR_INVAL,
@@ -437,16 +439,17 @@ static skua_status_t buffer_check(const char *call, const struct ski_pe *self,
     if (!ski_buffer_is_valid(self, other))
         return ski_refuse(
             SKUA_ERR_INVAL,
-            "%s: the second argument is not a valid buffer; only skua_buffer_of() makes one", call);
+            "%s: the second argument is not a valid buffer; only skua_buffer_make() makes one",
+            call);
     return SKUA_OK;
 }
 
-static skua_status_t buffer_transfer(const char *call, const skua_buffer *here,
-                                     const skua_buffer *other, bool get)
+static skua_status buffer_transfer(const char *call, const skua_buffer *here,
+                                   const skua_buffer *other, bool get)
 {
     struct ski_pe *self   = ski_pe_of_caller(call);
     size_t         bytes  = buffer_transfer_bytes(here, other);
-    skua_status_t  status = buffer_check(call, self, here, other);
+    skua_status    status = buffer_check(call, self, here, other);
 
     if (status == SKUA_OK)
         status = buffer_copy(self, here, other, bytes, get);
@@ -459,12 +462,12 @@ static skua_status_t buffer_transfer(const char *call, const skua_buffer *here,
     return status;
 }
 
-skua_status_t skua_buffer_get(const skua_buffer *here, const skua_buffer *from)
+skua_status skua_buffer_get(const skua_buffer *here, const skua_buffer *from)
 {
     return buffer_transfer(__func__, here, from, true);
 }
 
-skua_status_t skua_buffer_put(const skua_buffer *here, const skua_buffer *to)
+skua_status skua_buffer_put(const skua_buffer *here, const skua_buffer *to)
 {
     return buffer_transfer(__func__, here, to, false);
 }

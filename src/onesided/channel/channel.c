@@ -195,36 +195,36 @@ static void channel_publish(struct ski_pe *self, struct ski_channel *channel, sk
 }
 
 /* Checks the layout and creates a channel that is not published yet; *made is NULL on failure. */
-static skua_status_t channel_create_checked(struct ski_pe *self, const char *call,
-                                            const skua_layout *to, skua_channel_fn fn, void *arg,
-                                            const char *name, struct ski_channel **made)
+static skua_status channel_create_checked(struct ski_pe *self, const char *call,
+                                          const skua_layout *to, skua_channel_fn fn, void *arg,
+                                          const char *name, struct ski_channel **made)
 {
-    skua_layout   simple;
-    size_t        bytes;
-    skua_status_t status = ski_layout_check(call, to, true, &simple, &bytes);
+    skua_layout simple;
+    size_t      bytes;
+    skua_status status = ski_layout_check(call, to, true, &simple, &bytes);
 
     *made = status == SKUA_OK ? channel_create(self, &simple, bytes, fn, arg, name) : NULL;
     return status == SKUA_OK && !*made ? SKUA_ERR_NOMEM : status;
 }
 
-skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
-                                  const char *name, skua_channel *channel)
+skua_status skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                const char *name, skua_channel *channel)
 {
     struct ski_pe      *self = SKI_SELF();
     struct ski_channel *made;
-    skua_status_t       status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
+    skua_status         status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
 
     if (made)
         channel_publish(self, made, channel);
     return status;
 }
 
-skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn, void *arg,
-                                       const char *name, skua_channel *channel)
+skua_status skua_channel_create_view(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                     const char *name, skua_channel *channel)
 {
     struct ski_pe      *self = SKI_SELF();
     struct ski_channel *made;
-    skua_status_t       status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
+    skua_status         status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
 
     if (!made)
         return status;
@@ -247,9 +247,9 @@ const skua_layout *skua_channel_view(skua_channel value)
     return channel->view;
 }
 
-skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
-                                            int senders, skua_channel_fn fn, void *arg,
-                                            const char *name, skua_channel *channel)
+skua_status skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
+                                          int senders, skua_channel_fn fn, void *arg,
+                                          const char *name, skua_channel *channel)
 {
     struct ski_pe               *self      = SKI_SELF();
     const skua_update            update    = {op, type, NULL};
@@ -275,7 +275,7 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     return SKUA_OK;
 }
 
-void skua_channel_delete(skua_channel channel)
+void skua_channel_destroy(skua_channel channel)
 {
     struct ski_pe *self = SKI_SELF();
 

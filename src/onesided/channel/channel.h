@@ -211,8 +211,8 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
 void ski_channel_put_message(skua_sender *sender, const char *from);
 
 /** Chooses the path to a channel and prepares it.  SKUA_ERR_INVAL, logged for @p call. */
-skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
-                                skua_channel channel);
+skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
+                              skua_channel channel);
 
 /** Frees what a sender has in the arena. */
 void ski_sender_drop(struct ski_pe *self, skua_sender *sender);
@@ -316,8 +316,8 @@ void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender);
 
 /** Reports a sender whose size differs from its channel's: SKUA_ERR_INVAL, or the end of the job in
  *  checked mode. */
-skua_status_t ski_channel_check_size(struct ski_pe *self, const char *call,
-                                     const skua_sender *sender, const struct ski_channel *channel);
+skua_status ski_channel_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
+                                   const struct ski_channel *channel);
 
 /** Computes the checksum of a zcopy put from @p from. */
 void ski_channel_check_zcopy_put(struct ski_zcopy_desc *zcopy, const skua_sender *sender,

@@ -4,8 +4,8 @@
  *
  * Puts and marks of a channel are counted in its record, which senders of the host reach: put n,
  * counted from 0, of a channel with s senders is legal if n < s * (marks + 1).  Puts from other
- * hosts are checked in the same way when they arrive.  skua_channel_free() and skua_region_free()
- * mark the channels and senders that use the memory which they free.
+ * hosts are checked in the same way when they arrive.  skua_channel_free() and
+ * skua_region_destroy() mark the channels and senders that use the memory which they free.
  *
  * Data that are not copied at the put have a checksum then.  It is compared when the receiver of a
  * zcopy put is ready, and when data arrive that were sent to another host from where they lie.
@@ -22,8 +22,8 @@
 
 #define SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-skua_status_t ski_channel_check_size(struct ski_pe *self, const char *call,
-                                     const skua_sender *sender, const struct ski_channel *channel)
+skua_status ski_channel_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
+                                   const struct ski_channel *channel)
 {
     static const char format[] = "%s: channel %s from PE %d to PE %d: %zu bytes for one of %zu";
 

@@ -366,8 +366,8 @@ static void sender_select_host(struct ski_pe *self, skua_sender *sender,
         ski_sender_use_zcopy(self, sender, channel);
 }
 
-skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
-                                skua_channel value)
+skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
+                              skua_channel value)
 {
     struct ski_channel *channel;
 

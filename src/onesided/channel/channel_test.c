@@ -47,7 +47,7 @@ static void channel_keys(struct ski_pe *self)
 
     OK(record && sender, "a channel and its sender");
     skua_channel_put(sender);
-    skua_channel_delete(first);
+    skua_channel_destroy(first);
     second = channel_make(&arrivals[1], buffer, 64);
     OK(ski_channel_at(self->pool.arena, second.key) == record && second.key != first.key,
        "its record is used again, by another key");
@@ -57,7 +57,7 @@ static void channel_keys(struct ski_pe *self)
            !ski_channel_find(self->job, ~UINT64_C(0)),
        "keys of no channel are not found");
     skua_channel_close(sender);
-    skua_channel_delete(second);
+    skua_channel_destroy(second);
 }
 
 /* Every doorbell is answered once, and the oldest does not wait for all others. */
@@ -81,7 +81,7 @@ static void channel_doorbells(struct ski_pe *self)
     for (int i = 0; i < CHANNELS; i++) {
         once &= arrivals[i] == 1 && buffer[i][0] == (char)i && skua_channel_count(channel[i]) == 1;
         skua_channel_close(sender[i]);
-        skua_channel_delete(channel[i]);
+        skua_channel_destroy(channel[i]);
     }
     OK(once, "each doorbell is answered once, with its data");
     OK(answered_at[0] < 64 && answered_at[CHANNELS - 1] < 2,
@@ -108,7 +108,7 @@ static void channel_polls(struct ski_pe *self)
     ski_on_channel(msg);
     OK(arrivals[0] == 2 && skua_channel_count(channel) == 2, "which reports it");
     skua_channel_close(sender);
-    skua_channel_delete(channel);
+    skua_channel_destroy(channel);
 }
 
 static void channel_reduces(struct ski_pe *self)
@@ -135,7 +135,7 @@ static void channel_reduces(struct ski_pe *self)
     }
     for (int i = 0; i < 3; i++)
         skua_channel_close(sender[i]);
-    skua_channel_delete(channel);
+    skua_channel_destroy(channel);
 }
 
 int main(void)

@@ -9,10 +9,10 @@
 
 /* ---- symmetric regions ----------------------------------------------------------------------- */
 
-skua_status_t skua_region_create(size_t bytes, skua_region *region)
+skua_status skua_region_create(size_t bytes, skua_region *region)
 {
     struct ski_pe *self   = SKI_SELF();
-    skua_status_t  status = ski_symmetric_create(self, __func__, NULL, (uint32_t)self->pes,
+    skua_status    status = ski_symmetric_create(self, __func__, NULL, (uint32_t)self->pes,
                                                  (uint32_t)self->pe, bytes, region);
 
     if (status == SKUA_OK)
@@ -20,10 +20,10 @@ skua_status_t skua_region_create(size_t bytes, skua_region *region)
     return status;
 }
 
-skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes, skua_region *region)
+skua_status skua_region_create_on(const int *pes, int n, size_t bytes, skua_region *region)
 {
     struct ski_pe *self = SKI_SELF();
-    skua_status_t  status;
+    skua_status    status;
     int            rank = -1;
 
     for (int i = 0; i < n; i++) {
@@ -46,11 +46,11 @@ skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes, skua_re
 /* ---- regions of one PE ------------------------------------------------------------------------
  */
 
-skua_status_t skua_region_alloc(size_t bytes, skua_region *region)
+skua_status skua_region_create_local(size_t bytes, skua_region *region)
 {
     struct ski_region like;
     int               pe     = (ski_onesided_check(__func__), ski_caller_pe());
-    skua_status_t     status = ski_symmetric_lay_out(NULL, 1, bytes, &like);
+    skua_status       status = ski_symmetric_lay_out(NULL, 1, bytes, &like);
     uint32_t          id;
 
     if (status != SKUA_OK)
@@ -68,10 +68,10 @@ skua_status_t skua_region_alloc(size_t bytes, skua_region *region)
     return SKUA_OK;
 }
 
-skua_status_t skua_region_register(void *memory, size_t bytes, skua_region *region)
+skua_status skua_region_create_from(void *memory, size_t bytes, skua_region *region)
 {
-    bool          fresh;
-    skua_status_t status;
+    bool        fresh;
+    skua_status status;
 
     ski_onesided_check(__func__);
     if ((!memory && bytes > 0) || bytes > UINTPTR_MAX - (uintptr_t)memory)
@@ -86,19 +86,19 @@ skua_status_t skua_region_register(void *memory, size_t bytes, skua_region *regi
 /* ---- freeing -----------------------------------------------------------------------------------
  */
 
-static SKI_COLD skua_status_t region_not_freed(skua_region id, skua_status_t status)
+static SKI_COLD skua_status region_not_freed(skua_region id, skua_status status)
 {
     char text[SKI_REGION_STR];
 
     ski_region_str(id.id, text);
     if (status == SKUA_ERR_BUSY)
-        return ski_refuse(status, "skua_region_free: operations on %s are in flight", text);
-    return ski_refuse(status, "skua_region_free: PE %d has no %s (freed already?)", ski_caller_pe(),
-                      text);
+        return ski_refuse(status, "skua_region_destroy: operations on %s are in flight", text);
+    return ski_refuse(status, "skua_region_destroy: PE %d has no %s (freed already?)",
+                      ski_caller_pe(), text);
 }
 
 /* Frees the piece of one PE; the region goes with the last one. */
-static skua_status_t region_free_piece(skua_region id, struct ski_region *region, int64_t rank)
+static skua_status region_free_piece(skua_region id, struct ski_region *region, int64_t rank)
 {
     int last = region->kind == SKI_REGION_SYMMETRIC ? ski_region_leave(region, rank) : 1;
 
@@ -119,11 +119,11 @@ static skua_status_t region_free_piece(skua_region id, struct ski_region *region
     return SKUA_OK;
 }
 
-skua_status_t skua_region_free(skua_region id)
+skua_status skua_region_destroy(skua_region id)
 {
     struct ski_region *region = (ski_onesided_check(__func__), ski_region_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
-    skua_status_t      status;
+    skua_status        status;
 
     if (rank < 0)
         status = SKUA_ERR_REGION;

@@ -46,7 +46,7 @@ void ski_region_set_site(uint32_t id, const void *site)
     ski_lock_release(&ski_region_root->lock);
 }
 
-skua_status_t skua_region_set_name(skua_region region, const char *name)
+skua_status skua_region_set_name(skua_region region, const char *name)
 {
     struct ski_region_label *label;
     char                     text[SKI_REGION_STR];

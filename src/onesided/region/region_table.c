@@ -34,12 +34,12 @@ static uint32_t region_table_slots(const struct ski_job *job)
     return slots;
 }
 
-skua_status_t ski_regions_create(struct ski_job *job, struct ski_region_root **root)
+skua_status ski_regions_create(struct ski_job *job, struct ski_region_root **root)
 {
     uint32_t                slots = region_table_slots(job);
     struct ski_region_root *made;
     void                   *span;
-    skua_status_t           status;
+    skua_status             status;
 
     status = ski_span_alloc(
         job->arena, sizeof *made + (slots + 1) * sizeof *made->table + slots * sizeof *made->labels,

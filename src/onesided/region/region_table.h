@@ -107,7 +107,7 @@ struct ski_region_observer {
 
 /** Creates the table in the arena of @p job and stores it in @p root.  A failure has been logged.
  */
-skua_status_t ski_regions_create(struct ski_job *job, struct ski_region_root **root);
+skua_status ski_regions_create(struct ski_job *job, struct ski_region_root **root);
 
 /** Uses the table at @p root from now on, in process @p process; @p observers end with one of all
  *  NULL.  Reads ski_config. */

@@ -157,7 +157,7 @@ static void registration_trim(struct ski_registrations *all, size_t most)
 /* ---- the program ------------------------------------------------------------------------------
  */
 
-skua_status_t ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh)
+skua_status ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh)
 {
     int32_t              pe = ski_caller_pe();
     struct registration *r;
@@ -176,7 +176,7 @@ skua_status_t ski_registration_add(void *memory, size_t bytes, skua_region *regi
     return r ? SKUA_OK : SKUA_ERR_NOMEM;
 }
 
-skua_status_t ski_registration_remove(struct ski_region *region)
+skua_status ski_registration_remove(struct ski_region *region)
 {
     struct registration *r;
     bool                 last, closed = false;
@@ -239,8 +239,8 @@ static struct registration *registration_use(struct ski_registrations *all, char
     return r;
 }
 
-skua_status_t ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
-                                       skua_gaddr *where, uint64_t *room)
+skua_status ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
+                                     skua_gaddr *where, uint64_t *room)
 {
     struct ski_registrations *all = registrations_of(self);
     struct registration      *r;
@@ -282,13 +282,13 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
     registration_trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
 }
 
-skua_registration_count skua_registrations(void)
+skua_registration_stats skua_registration_stats_get(void)
 {
     const struct ski_registrations *all = registrations_of(SKI_SELF());
-    skua_registration_count         count;
+    skua_registration_stats         count;
 
     ski_lock_acquire(&registration_lock);
-    count = (skua_registration_count){all->used, all->kept};
+    count = (skua_registration_stats){all->used, all->kept};
     ski_lock_release(&registration_lock);
     return count;
 }

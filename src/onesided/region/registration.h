@@ -3,8 +3,8 @@
  * registration.h - registered memory: the one place where memory of the program becomes a region.
  *
  * A registration is a region over memory that exists already.  It has two kinds of users: the
- * program, by skua_region_register() and skua_region_free(), and buffers and their transfers, which
- * acquire and release it.  Two users of the same memory on the same PE share it.
+ * program, by skua_region_create_from() and skua_region_destroy(), and buffers and their transfers,
+ * which acquire and release it.  Two users of the same memory on the same PE share it.
  *
  * A registration that only buffers used is kept when the last one releases it, for the next buffer
  * at the same address.  Above a number of kept ones (the setting `registrations`) the one that was
@@ -26,17 +26,17 @@
 
 /** Registers @p bytes at @p memory for the program; *fresh says whether the region is new.
  *  SKUA_ERR_NOMEM, logged. */
-skua_status_t ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh);
+skua_status ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh);
 
 /** Undoes one ski_registration_add() of @p region, which is removed with its last user.
  *  SKUA_ERR_BUSY: operations on it are in flight; SKUA_ERR_REGION: the program has not registered
  *  it.  Then nothing has changed. */
-skua_status_t ski_registration_remove(struct ski_region *region);
+skua_status ski_registration_remove(struct ski_region *region);
 
 /** Acquires a registration of memory of @p self for a buffer: *where is its global address, *room
  *  the bytes of the region around it.  SKUA_ERR_NOMEM, logged. */
-skua_status_t ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
-                                       skua_gaddr *where, uint64_t *room);
+skua_status ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
+                                     skua_gaddr *where, uint64_t *room);
 
 /** Releases what ski_registration_acquire() acquired for the same memory. */
 void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes);

@@ -12,8 +12,8 @@
 
 /* ---- errors: without a call nothing is logged, the caller of ski_resolve() does that --------- */
 
-static skua_status_t resolve_out_of_range(const char *call, skua_gaddr at, ptrdiff_t lo,
-                                          ptrdiff_t hi, uint64_t bytes)
+static skua_status resolve_out_of_range(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                                        uint64_t bytes)
 {
     char text[SKI_REGION_STR];
 
@@ -27,7 +27,7 @@ static skua_status_t resolve_out_of_range(const char *call, skua_gaddr at, ptrdi
                       ski_region_str(at.region.id, text), at.pe);
 }
 
-static skua_status_t resolve_no_piece(const char *call, skua_gaddr at)
+static skua_status resolve_no_piece(const char *call, skua_gaddr at)
 {
     char text[SKI_REGION_STR];
 
@@ -37,7 +37,7 @@ static skua_status_t resolve_no_piece(const char *call, skua_gaddr at)
                       ski_region_str(at.region.id, text));
 }
 
-static skua_status_t resolve_no_region(const char *call, skua_gaddr at)
+static skua_status resolve_no_region(const char *call, skua_gaddr at)
 {
     char text[SKI_REGION_STR];
 
@@ -100,11 +100,11 @@ static bool resolve_retain(struct ski_region *region, skua_region id)
 /* ---- resolving ---------------------------------------------------------------------------------
  */
 
-static skua_status_t resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t *base)
+static skua_status resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t *base)
 {
     struct ski_caller      caller;
     const struct ski_rkey *rkey;
-    skua_status_t          status = SKUA_OK;
+    skua_status            status = SKUA_OK;
 
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
@@ -117,13 +117,13 @@ static skua_status_t resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t
 
 /* Resolves an address of another host.  What this host knows of the region is checked here, the
  * rest there. */
-static skua_status_t resolve_remote(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                                    struct ski_resolved *target)
+static skua_status resolve_remote(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                                  struct ski_resolved *target)
 {
     struct ski_region *region =
         ski_region_table_is_common(at.region.id) ? ski_region_table_find(at.region) : NULL;
-    uint64_t      bytes = 0, base = 0;
-    skua_status_t status = SKUA_OK;
+    uint64_t    bytes = 0, base = 0;
+    skua_status status = SKUA_OK;
 
     if (!at.region.id)
         return resolve_no_region(call, at);
@@ -145,8 +145,8 @@ static skua_status_t resolve_remote(const char *call, skua_gaddr at, ptrdiff_t l
     return SKUA_OK;
 }
 
-skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                          struct ski_resolved *target)
+skua_status ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                        struct ski_resolved *target)
 {
     struct ski_region *region  = ski_region_table_find(at.region);
     bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
@@ -192,7 +192,7 @@ size_t skua_region_size(skua_region id)
     return region ? region->bytes : 0;
 }
 
-void *skua_region_mine(skua_region id)
+void *skua_region_local(skua_region id)
 {
     struct ski_region *region = (ski_onesided_check(__func__), ski_region_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
@@ -200,7 +200,7 @@ void *skua_region_mine(skua_region id)
     return rank < 0 ? NULL : region->base + (uint64_t)rank * region->stride;
 }
 
-void *skua_local(skua_gaddr at)
+void *skua_gaddr_local(skua_gaddr at)
 {
     char              *memory = ski_region_ptr(at, 0);
     struct ski_region *region = ski_region_table_find(at.region);

@@ -26,8 +26,8 @@ struct ski_resolved {
 /** Finds the memory from @p lo to @p hi bytes from @p at, for @p call.  If the region counts
  *  operations this is one until ski_resolved_release().  SKUA_ERR_REGION or SKUA_ERR_RANGE, logged
  *  unless @p call is NULL. */
-skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                          struct ski_resolved *target);
+skua_status ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                        struct ski_resolved *target);
 
 /** Ends the use of a resolved address. */
 void ski_resolved_release(const struct ski_resolved *target);

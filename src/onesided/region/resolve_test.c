@@ -5,11 +5,11 @@
 
 #include "tests/onesided_pe.h"
 
-static skua_status_t resolve_status(skua_region region, int pe, uint64_t offset, ptrdiff_t lo,
-                                    ptrdiff_t hi)
+static skua_status resolve_status(skua_region region, int pe, uint64_t offset, ptrdiff_t lo,
+                                  ptrdiff_t hi)
 {
     struct ski_resolved target;
-    skua_status_t       status = ski_resolve(NULL, skua_at(region, pe, offset), lo, hi, &target);
+    skua_status         status = ski_resolve(NULL, skua_at(region, pe, offset), lo, hi, &target);
 
     if (status == SKUA_OK)
         ski_resolved_release(&target);
@@ -71,14 +71,15 @@ static void resolve_one_pe(void)
     skua_region         region;
     struct ski_resolved target;
 
-    OK(skua_region_alloc(100, &region) == SKUA_OK, "a region of one PE");
+    OK(skua_region_create_local(100, &region) == SKUA_OK, "a region of one PE");
     resolve_borders(region);
     OK(ski_resolve(NULL, skua_at(region, 0, 8), 0, 8, &target) == SKUA_OK && target.counted &&
            ski_resolved_is_direct(&target),
        "it counts its uses");
-    OK(skua_region_free(region) == SKUA_ERR_BUSY, "and is not freed in use");
+    OK(skua_region_destroy(region) == SKUA_ERR_BUSY, "and is not freed in use");
     ski_resolved_release(&target);
-    OK(skua_region_free(region) == SKUA_OK && resolve_status(region, 0, 0, 0, 1) == SKUA_ERR_REGION,
+    OK(skua_region_destroy(region) == SKUA_OK &&
+           resolve_status(region, 0, 0, 0, 1) == SKUA_ERR_REGION,
        "but then, and is not found any more");
 }
 
@@ -87,13 +88,13 @@ static void resolve_registered(void)
     static char memory[64];
     skua_region a, b;
 
-    OK(skua_region_register(memory, 64, &a) == SKUA_OK &&
-           skua_region_register(memory, 64, &b) == SKUA_OK && a.id == b.id,
+    OK(skua_region_create_from(memory, 64, &a) == SKUA_OK &&
+           skua_region_create_from(memory, 64, &b) == SKUA_OK && a.id == b.id,
        "the same memory is registered once");
-    OK(skua_region_free(a) == SKUA_OK && resolve_status(a, 0, 0, 0, 64) == SKUA_OK &&
-           skua_region_free(a) == SKUA_OK && resolve_status(a, 0, 0, 0, 64) == SKUA_ERR_REGION,
+    OK(skua_region_destroy(a) == SKUA_OK && resolve_status(a, 0, 0, 0, 64) == SKUA_OK &&
+           skua_region_destroy(a) == SKUA_OK && resolve_status(a, 0, 0, 0, 64) == SKUA_ERR_REGION,
        "and freed with its last user");
-    OK(skua_region_free(a) == SKUA_ERR_REGION, "not once more");
+    OK(skua_region_destroy(a) == SKUA_ERR_REGION, "not once more");
 }
 
 int main(void)

@@ -84,7 +84,7 @@ static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
     return *bucket = rkey;
 }
 
-const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
+const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status *status)
 {
     struct ski_rkey     *rkey = rkey_find(ski_region_pe(self), at);
     struct ski_rkey_info info = {0};
@@ -168,7 +168,7 @@ static void rkey_warn_unregistered(uint32_t id, int pe, uint64_t bytes, const ch
 static struct rkey_memory *rkey_register_memory(uint32_t id, int pe, char *base, uint64_t bytes)
 {
     struct rkey_memory *e      = ski_malloc(sizeof *e);
-    skua_status_t       status = SKUA_ERR_UNSUPPORTED;
+    skua_status         status = SKUA_ERR_UNSUPPORTED;
 
     *e                         = (struct rkey_memory){rkey_memories, id, pe, NULL};
     ski_driver_last_error()[0] = '\0';

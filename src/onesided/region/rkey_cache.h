@@ -38,8 +38,8 @@ struct ski_rkey {
 };
 
 /* Queries the owner of the region at @p at, and waits for the reply. */
-typedef skua_status_t (*ski_rkey_query_fn)(struct ski_pe *self, skua_gaddr at,
-                                           struct ski_rkey_info *to);
+typedef skua_status (*ski_rkey_query_fn)(struct ski_pe *self, skua_gaddr at,
+                                         struct ski_rkey_info *to);
 
 /** Uses @p query for regions that are not in the cache, from now on in this process. */
 void ski_rkey_cache_open(ski_rkey_query_fn query);
@@ -53,7 +53,7 @@ bool ski_rma_driver_enabled(const struct ski_driver *driver);
 
 /** Returns the entry of the region at @p at, after a query if there is none; NULL and a status: the
  *  region does not exist, or the job ends. */
-const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status_t *status);
+const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status *status);
 
 /** Adds an entry without a query, if there is none: a buffer describes its region.  Not where the
  *  driver has keys. */

@@ -12,7 +12,7 @@
 struct ski_symmetric_pending {
     struct ski_symmetric_pending *next;
     size_t                        bytes;
-    skua_status_t                 status; /* SKUA_OK, or the failure that all of them get */
+    skua_status                   status; /* SKUA_OK, or the failure that all of them get */
     uint32_t                      id, members, waiting;
     bool                          all_pes;     /* else those of the list        */
     uint64_t                      key, number; /* of the vote, on several hosts */
@@ -32,11 +32,11 @@ static size_t symmetric_piece_stride(size_t bytes)
 }
 
 /* Allocates @p pieces pieces of @p bytes, and room for @p listed PE numbers behind them. */
-static skua_status_t symmetric_alloc_memory(size_t pieces, size_t bytes, size_t listed,
-                                            struct ski_region *like)
+static skua_status symmetric_alloc_memory(size_t pieces, size_t bytes, size_t listed,
+                                          struct ski_region *like)
 {
-    void         *span;
-    skua_status_t status;
+    void       *span;
+    skua_status status;
 
     if (bytes > SIZE_MAX / 4 / (pieces + 1))
         return ski_fail(SKUA_ERR_NOMEM, "a region of %zu times %zu bytes is larger than any memory",
@@ -51,10 +51,9 @@ static skua_status_t symmetric_alloc_memory(size_t pieces, size_t bytes, size_t 
     return status;
 }
 
-skua_status_t ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
-                                    struct ski_region *like)
+skua_status ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes, struct ski_region *like)
 {
-    skua_status_t status;
+    skua_status status;
 
     *like =
         (struct ski_region){.kind = SKI_REGION_SYMMETRIC, .count = n, .members = n, .process = -1};
@@ -70,12 +69,12 @@ skua_status_t ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
 }
 
 /* Allocates the pieces of this host, where some of the members are on others. */
-static skua_status_t symmetric_lay_out_here(const int *pes, uint32_t n, size_t bytes,
-                                            struct ski_region *like)
+static skua_status symmetric_lay_out_here(const int *pes, uint32_t n, size_t bytes,
+                                          struct ski_region *like)
 {
     const struct ski_job *job  = ski_onesided_job();
     uint32_t              here = 0;
-    skua_status_t         status;
+    skua_status           status;
 
     for (uint32_t i = 0; i < n; i++)
         here += ski_job_index(job, pes ? pes[i] : (int)i) >= 0;
@@ -193,12 +192,12 @@ static void symmetric_check_size(const char *call, size_t bytes, size_t theirs)
                    call, bytes, theirs);
 }
 
-static skua_status_t symmetric_create_on_host(struct ski_pe *self, const char *call, const int *pes,
-                                              uint32_t n, uint32_t rank, size_t bytes,
-                                              skua_region *region)
+static skua_status symmetric_create_on_host(struct ski_pe *self, const char *call, const int *pes,
+                                            uint32_t n, uint32_t rank, size_t bytes,
+                                            skua_region *region)
 {
     struct ski_symmetric_pending **link, *entry;
-    skua_status_t                  status;
+    skua_status                    status;
     size_t                         theirs;
 
     ski_lock_acquire(&ski_region_root->lock);
@@ -223,12 +222,12 @@ static skua_status_t symmetric_create_on_host(struct ski_pe *self, const char *c
 /* ---- on several hosts ---------------------------------------------------------------------- */
 
 /* The first PE of this host allocates the memory of all its PEs; returns the outcome. */
-static skua_status_t symmetric_begin_round(struct ski_pe *self, const struct ski_vote_round *round,
-                                           size_t bytes)
+static skua_status symmetric_begin_round(struct ski_pe *self, const struct ski_vote_round *round,
+                                         size_t bytes)
 {
     struct ski_symmetric_pending **link, *entry;
     struct ski_region              like;
-    skua_status_t                  status;
+    skua_status                    status;
 
     ski_lock_acquire(&ski_region_root->lock);
     link  = symmetric_find_round(round);
@@ -247,7 +246,7 @@ static skua_status_t symmetric_begin_round(struct ski_pe *self, const struct ski
 }
 
 /* The members have agreed on an id: the first PE of this host publishes the region. */
-static skua_status_t symmetric_publish_round(const struct ski_vote_round *round, uint32_t id)
+static skua_status symmetric_publish_round(const struct ski_vote_round *round, uint32_t id)
 {
     struct ski_symmetric_pending *entry;
     struct ski_region             like;
@@ -300,12 +299,12 @@ static void symmetric_end_round(struct ski_pe *self, const struct ski_vote_round
         symmetric_give_up(unused, members);
 }
 
-static skua_status_t symmetric_create_on_hosts(struct ski_pe *self, const char *call,
-                                               const int *pes, uint32_t n, uint32_t rank,
-                                               size_t bytes, skua_region *region)
+static skua_status symmetric_create_on_hosts(struct ski_pe *self, const char *call, const int *pes,
+                                             uint32_t n, uint32_t rank, size_t bytes,
+                                             skua_region *region)
 {
     struct ski_vote_round round = ski_vote_round_next(self, pes, n, rank);
-    skua_status_t         status;
+    skua_status           status;
     uint32_t              id, none, unused = 0;
     uint64_t              other;
 
@@ -329,8 +328,8 @@ static skua_status_t symmetric_create_on_hosts(struct ski_pe *self, const char *
     return status;
 }
 
-skua_status_t ski_symmetric_create(struct ski_pe *self, const char *call, const int *pes,
-                                   uint32_t n, uint32_t rank, size_t bytes, skua_region *region)
+skua_status ski_symmetric_create(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
+                                 uint32_t rank, size_t bytes, skua_region *region)
 {
     ski_assert(rank < n);
     return (ski_job_is_distributed(self->job)

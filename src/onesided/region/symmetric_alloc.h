@@ -18,12 +18,12 @@
 
 /** Creates a region of @p bytes on @p n PEs: those of the ascending list @p pes or, if that is
  *  NULL, all.  @p rank is that of @p self among them.  SKUA_ERR_NOMEM, logged; SKUA_ERR_EXIT. */
-skua_status_t ski_symmetric_create(struct ski_pe *self, const char *call, const int *pes,
-                                   uint32_t n, uint32_t rank, size_t bytes, skua_region *region);
+skua_status ski_symmetric_create(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
+                                 uint32_t rank, size_t bytes, skua_region *region);
 
 /** Allocates the memory of @p n pieces of @p bytes for the PEs of list @p pes, or 0 .. n-1, all on
  *  this host, and describes their region in @p like. */
-skua_status_t ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
-                                    struct ski_region *like);
+skua_status ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
+                                  struct ski_region *like);
 
 #endif

@@ -202,13 +202,13 @@ static void vote_advance(struct ski_pe *self, struct ski_vote_state *a)
         vote_finish(self, a, &a->sum);
 }
 
-skua_status_t ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round *round,
-                                 skua_status_t mine, uint64_t bytes, uint32_t *id, uint64_t *other)
+skua_status ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round *round,
+                               skua_status mine, uint64_t bytes, uint32_t *id, uint64_t *other)
 {
     struct ski_region_pe  *pe   = ski_region_pe(self);
     struct ski_vote_state *a    = vote_find_or_add(pe, round->key, round->number);
     struct symmetric_vote  vote = {.status = (int16_t)mine, .least = bytes, .most = bytes};
-    skua_status_t          status;
+    skua_status            status;
 
     ski_assert(!a->called && round->rank < round->members);
     a->round  = *round;
@@ -218,7 +218,7 @@ skua_status_t ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_roun
     while (!a->done)
         if (!ski_wait_on(self, &a->waiters, (struct ski_call){"the creation of a region", NULL}))
             return SKUA_ERR_EXIT;
-    status = (skua_status_t)a->sum.status;
+    status = (skua_status)a->sum.status;
     *id    = a->sum.id;
     *other = a->sum.least != bytes ? a->sum.least : a->sum.most;
     vote_remove(pe, a);
@@ -270,9 +270,10 @@ static void registrar_on_ask(const struct symmetric_vote *vote, int source)
         id->freed      = 0;
         reply.id       = id->generation << SKI_REGION_INDEX_BITS | slot;
     } else {
-        ski_error_fail(SKUA_ERR_NOMEM,
-                       "all %u symmetric regions are in use; skua_region_free() those that are not",
-                       ski_region_root->common - 1);
+        ski_error_fail(
+            SKUA_ERR_NOMEM,
+            "all %u symmetric regions are in use; skua_region_destroy() those that are not",
+            ski_region_root->common - 1);
         reply.status = SKUA_ERR_NOMEM;
     }
     vote_send(ski_self, source, reply, VOTE_GIVEN);

@@ -41,8 +41,8 @@ struct ski_vote_round ski_vote_round_next(struct ski_pe *self, const int *pes, u
 /** Votes @p mine, the outcome of allocating @p bytes, and waits for the others.  Returns the common
  *  outcome and sets *id; *other is a size that differs from @p bytes, if there is one.
  *  SKUA_ERR_EXIT: the job ends. */
-skua_status_t ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round *round,
-                                 skua_status_t mine, uint64_t bytes, uint32_t *id, uint64_t *other);
+skua_status ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round *round,
+                               skua_status mine, uint64_t bytes, uint32_t *id, uint64_t *other);
 
 /** Tells the registrar that @p members, all of this host, have freed region @p id.  When those of
  *  the other hosts have freed it, too, ski_region_destroy() runs here. */

@@ -129,7 +129,7 @@ static void am_fill_accumulate(struct ski_am_request *request, const struct ski_
         memcpy(request->scale, op->accumulate->scale, op->element);
 }
 
-static void am_fill_params(struct ski_am_request *request, const skua_ends *params)
+static void am_fill_params(struct ski_am_request *request, const skua_rma_params *params)
 {
     request->notify     = params->notify;
     request->notify_add = params->notify_add;
@@ -212,7 +212,7 @@ static void am_send_uncopied(struct am_gather *g, int to, skua_msg *msg, size_t 
 }
 
 /* Sends the segments that were collected; @p params go with the last request of an operation. */
-static void am_gather_send(struct am_gather *g, const skua_ends *params)
+static void am_gather_send(struct am_gather *g, const skua_rma_params *params)
 {
     size_t signal   = params && params->signal.id ? params->signal_bytes : 0;
     size_t data     = ski_am_reply_has_data(g->op->verb) ? 0 : g->bytes;
@@ -269,7 +269,7 @@ static bool am_gather_add(struct am_gather *g, struct ski_iov iov)
 }
 
 /* Sends all requests of an operation, which may be complete before this returns. */
-static bool am_gather_send_all(struct am_gather *g, const skua_ends *params)
+static bool am_gather_send_all(struct am_gather *g, const skua_rma_params *params)
 {
     struct ski_iov_iter iter;
     struct ski_iov      iov;
@@ -302,7 +302,7 @@ static size_t am_packet_limit(const struct ski_resolved *target)
  * operation is complete, which a blocking call waits for unless it hands off.  An operation with a
  * local completion wants its memory back earlier: the data are copied. */
 static bool am_may_send_uncopied(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                 const skua_ends *params)
+                                 const skua_rma_params *params)
 {
     return !(params && params->local.kind) && target->remote_host && op->verb == SKI_RMA_PUT &&
            op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
@@ -314,7 +314,7 @@ static bool am_may_send_uncopied(const struct ski_rma_op *op, const struct ski_r
  * not where the order forbids that later operations overtake it, nor where the target is notified
  * that the data were read. */
 static bool am_may_defer(const struct ski_rma_op *op, const struct ski_resolved *target,
-                         const skua_ends *params)
+                         const skua_rma_params *params)
 {
     return target->remote_host && op->verb == SKI_RMA_GET &&
            op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
@@ -322,9 +322,9 @@ static bool am_may_defer(const struct ski_rma_op *op, const struct ski_resolved 
            ski_op_params_order(params) != SKUA_ORDER_STRICT && !ski_op_params_at_target(params);
 }
 
-static skua_status_t am_issue(struct ski_pe *self, const struct ski_rma_op *op,
-                              const struct ski_resolved *target, const skua_ends *params, bool wait,
-                              uint64_t *result)
+static skua_status am_issue(struct ski_pe *self, const struct ski_rma_op *op,
+                            const struct ski_resolved *target, const skua_rma_params *params,
+                            bool wait, uint64_t *result)
 {
     struct am_gather g      = {.self       = self,
                                .op         = op,
@@ -347,12 +347,12 @@ static skua_status_t am_issue(struct ski_pe *self, const struct ski_rma_op *op,
     return wait ? ski_rma_request_wait(self, g.req, result) : SKUA_PENDING;
 }
 
-skua_status_t ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
-                              const skua_ends *params, bool blocking)
+skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                            const skua_rma_params *params, bool blocking)
 {
     bool              handoff = ski_config.local_completion && op->verb != SKI_RMA_GET;
     struct ski_caller caller;
-    skua_status_t     status;
+    skua_status       status;
 
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
@@ -363,11 +363,11 @@ skua_status_t ski_am_transfer(const struct ski_rma_op *op, const struct ski_reso
     return blocking && status == SKUA_PENDING ? SKUA_OK : status;
 }
 
-skua_status_t ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
-                            uint64_t *old)
+skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                          uint64_t *old)
 {
     struct ski_caller caller;
-    skua_status_t     status;
+    skua_status       status;
 
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
@@ -376,7 +376,7 @@ skua_status_t ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolv
     return status;
 }
 
-skua_status_t ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to)
+skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to)
 {
     struct ski_rma_op   op     = {.call     = "description",
                                   .verb     = SKI_RMA_RKEY_QUERY,
@@ -388,7 +388,7 @@ skua_status_t ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_r
 }
 
 void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
-                      const skua_ends *params)
+                      const skua_rma_params *params)
 {
     struct ski_rma_op op = {.verb = SKI_RMA_PUT, .remote = at};
     struct am_gather  g  = {.self = self, .op = &op, .req = req};
@@ -428,7 +428,7 @@ static void am_reply_apply(struct ski_pe *self, struct ski_am_sent *sent,
     ski_assert(rma->am_bytes >= sent->bytes && req->parts > 0);
     rma->am_bytes -= sent->bytes;
     if (reply->status != SKUA_OK)
-        req->status = (skua_status_t)reply->status;
+        req->status = (skua_status)reply->status;
     else
         am_scatter(sent, data);
     req->result = reply->value;

@@ -24,21 +24,21 @@ struct ski_rma_request;
 
 /** Does a put, get or accumulate.  Blocking: SKUA_OK or the failure when it is complete (or, with
  *  the setting `handoff`, sent).  Else SKUA_PENDING. */
-skua_status_t ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
-                              const skua_ends *params, bool blocking);
+skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                            const skua_rma_params *params, bool blocking);
 
 /** Does an atomic and waits for its result. */
-skua_status_t ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
-                            uint64_t *old);
+skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                          uint64_t *old);
 
 /** Queries the owner of the region at @p at for its description, and waits for it (rkey_cache.h).
  */
-skua_status_t ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to);
+skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to);
 
 /** Requests what shall happen at the target after the driver has put the data of @p req; the reply
  *  ends it. */
 void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
-                      const skua_ends *params);
+                      const skua_rma_params *params);
 
 /** Frees what a PE that ends has noted about its requests. */
 void ski_am_origin_end(struct ski_pe *self);

@@ -120,8 +120,8 @@ static bool am_target_can_notify(const struct ski_am_request *request)
 
 /* ---- serving -------------------------------------------------------------------- */
 
-static skua_status_t am_target_accumulate(struct ski_am_request     *request,
-                                          const struct ski_resolved *target)
+static skua_status am_target_accumulate(struct ski_am_request     *request,
+                                        const struct ski_resolved *target)
 {
     skua_update accumulate = {
         {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
@@ -160,11 +160,11 @@ static void am_target_copy(struct ski_am_request *request, const struct ski_reso
     }
 }
 
-static skua_status_t am_target_serve(struct ski_am_request *request, ptrdiff_t lo, ptrdiff_t hi,
-                                     struct ski_am_reply *reply)
+static skua_status am_target_serve(struct ski_am_request *request, ptrdiff_t lo, ptrdiff_t hi,
+                                   struct ski_am_reply *reply)
 {
     struct ski_resolved target;
-    skua_status_t       status = ski_resolve(NULL, request->remote, lo, hi, &target);
+    skua_status         status = ski_resolve(NULL, request->remote, lo, hi, &target);
 
     if (status != SKUA_OK)
         return status;
@@ -191,11 +191,11 @@ static skua_status_t am_target_serve(struct ski_am_request *request, ptrdiff_t l
 /* Does what the last request of an operation asks for after the data. */
 static void am_target_apply_params(struct ski_am_request *request)
 {
-    skua_ends params = {.notify       = request->notify,
-                        .notify_add   = request->notify_add,
-                        .signal       = {request->signal},
-                        .signal_data  = ski_am_data(request) + request->data_bytes,
-                        .signal_bytes = request->signal_bytes};
+    skua_rma_params params = {.notify       = request->notify,
+                              .notify_add   = request->notify_add,
+                              .signal       = {request->signal},
+                              .signal_data  = ski_am_data(request) + request->data_bytes,
+                              .signal_bytes = request->signal_bytes};
 
     if (request->signal || request->notify.region.id)
         ski_op_params_apply(NULL, &params, request->remote.pe, request->source);
@@ -330,8 +330,7 @@ static bool am_target_reply_uncopied(struct ski_pe *self, skua_msg *msg)
 /* ---- requests ------------------------------------------------------------------- */
 
 /* The origin logs the call as well, when it gets the status. */
-static SKI_COLD void am_target_log_refused(const struct ski_am_request *request,
-                                           skua_status_t                status)
+static SKI_COLD void am_target_log_refused(const struct ski_am_request *request, skua_status status)
 {
     static const char *const verbs[] = {"put", "get", "accumulate", "atomic", "look-up"};
     char                     text[SKI_REGION_STR];
@@ -354,7 +353,7 @@ static skua_msg *am_target_serve_and_reply(skua_msg *msg)
     skua_msg *reply_msg =
         valid ? am_target_new_reply(request, ski_am_reply_has_data(request->verb) ? total : 0)
               : NULL;
-    skua_status_t        status = valid ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
+    skua_status          status = valid ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
     struct ski_am_reply *reply;
 
     if (reply_msg) {

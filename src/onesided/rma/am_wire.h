@@ -38,7 +38,7 @@ struct ski_am_request {
 
 struct ski_am_reply {
     uint64_t id;
-    int32_t  status; /* a skua_status_t */
+    int32_t  status; /* a skua_status */
     uint32_t unused;
     uint64_t value; /* before the atomic */
     uint64_t data_bytes;

@@ -15,14 +15,14 @@
 #include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_request.h"
 
-static skua_status_t atomic_by_cma(const char *call, const struct ski_atomic *a,
-                                   const struct ski_resolved *target, uint64_t *old)
+static skua_status atomic_by_cma(const char *call, const struct ski_atomic *a,
+                                 const struct ski_resolved *target, uint64_t *old)
 {
     struct ski_stripe_lock lock = {NULL};
     uint32_t               narrow;
     uint64_t               wide, after;
     void                  *word = a->bytes == 4 ? (void *)&narrow : (void *)&wide;
-    skua_status_t          status;
+    skua_status            status;
 
     if (!ski_config.cma || !ski_config.direct || target->remote_host)
         return SKUA_ERR_UNSUPPORTED;
@@ -43,12 +43,12 @@ static skua_status_t atomic_by_cma(const char *call, const struct ski_atomic *a,
 }
 
 /* Does any atomic, on any memory. */
-static SKI_COLD skua_status_t atomic_slow(const char *call, skua_gaddr at, struct ski_atomic a,
-                                          uint64_t *old)
+static SKI_COLD skua_status atomic_slow(const char *call, skua_gaddr at, struct ski_atomic a,
+                                        uint64_t *old)
 {
     struct ski_rma_op   op = {.call = call, .verb = SKI_RMA_ATOMIC, .remote = at, .atomic = &a};
     struct ski_resolved target;
-    skua_status_t       status = ski_resolve(call, at, 0, a.bytes, &target);
+    skua_status         status = ski_resolve(call, at, 0, a.bytes, &target);
 
     if (status != SKUA_OK)
         return status;
@@ -81,11 +81,11 @@ static inline char *atomic_word(skua_gaddr at, size_t bytes)
 }
 
 #define ATOMIC_FETCH(name, type, op_id, function)                                                  \
-    skua_status_t name(skua_gaddr at, type value, type *old)                                       \
+    skua_status name(skua_gaddr at, type value, type *old)                                         \
     {                                                                                              \
         _Atomic type *word = (_Atomic type *)(void *)atomic_word(at, sizeof value);                \
         uint64_t      before;                                                                      \
-        skua_status_t status = SKUA_OK;                                                            \
+        skua_status   status = SKUA_OK;                                                            \
         if (SKI_LIKELY(word != NULL))                                                              \
             before = function(word, value), ski_order_swap();                                      \
         else                                                                                       \
@@ -98,12 +98,12 @@ static inline char *atomic_word(skua_gaddr at, size_t bytes)
     }
 
 #define ATOMIC_COMPARE_SWAP(name, type)                                                            \
-    skua_status_t name(skua_gaddr at, type expected, type value, type *old)                        \
+    skua_status name(skua_gaddr at, type expected, type value, type *old)                          \
     {                                                                                              \
         _Atomic type *word   = (_Atomic type *)(void *)atomic_word(at, sizeof value);              \
         uint64_t      before = expected;                                                           \
         type          seen   = expected;                                                           \
-        skua_status_t status = SKUA_OK;                                                            \
+        skua_status   status = SKUA_OK;                                                            \
         if (SKI_LIKELY(word != NULL)) {                                                            \
             atomic_compare_exchange_strong(word, &seen, value);                                    \
             ski_order_swap();                                                                      \
@@ -120,11 +120,11 @@ static inline char *atomic_word(skua_gaddr at, size_t bytes)
     }
 
 #define ATOMIC_LOAD_STORE(load, store, type)                                                       \
-    skua_status_t load(skua_gaddr at, type *value)                                                 \
+    skua_status load(skua_gaddr at, type *value)                                                   \
     {                                                                                              \
         _Atomic type *word = (_Atomic type *)(void *)atomic_word(at, sizeof *value);               \
         uint64_t      seen;                                                                        \
-        skua_status_t status = SKUA_OK;                                                            \
+        skua_status   status = SKUA_OK;                                                            \
         if (SKI_LIKELY(word != NULL))                                                              \
             ski_fence(memory_order_seq_cst), seen = atomic_load(word);                             \
         else                                                                                       \
@@ -135,7 +135,7 @@ static inline char *atomic_word(skua_gaddr at, size_t bytes)
             *value = (type)seen;                                                                   \
         return status;                                                                             \
     }                                                                                              \
-    skua_status_t store(skua_gaddr at, type value)                                                 \
+    skua_status store(skua_gaddr at, type value)                                                   \
     {                                                                                              \
         _Atomic type *word = (_Atomic type *)(void *)atomic_word(at, sizeof value);                \
         uint64_t      before;                                                                      \

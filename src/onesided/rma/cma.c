@@ -15,7 +15,7 @@
 typedef ssize_t (*attach_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                              unsigned long, unsigned long);
 
-static skua_status_t cma_failed(const char *call, int pid)
+static skua_status cma_failed(const char *call, int pid)
 {
     if (errno == EPERM || errno == ENOSYS)
         return SKUA_ERR_UNSUPPORTED;
@@ -42,8 +42,8 @@ static void cma_advance(struct iovec **list, unsigned *n, size_t done)
 }
 
 /* Moves all bytes; the system may do it in parts. */
-static skua_status_t cma_move(const char *call, attach_fn attach, int pid, struct iovec *local,
-                              struct iovec *remote, unsigned n)
+static skua_status cma_move(const char *call, attach_fn attach, int pid, struct iovec *local,
+                            struct iovec *remote, unsigned n)
 {
     unsigned locals = n, remotes = n;
 
@@ -57,15 +57,15 @@ static skua_status_t cma_move(const char *call, attach_fn attach, int pid, struc
     return SKUA_OK;
 }
 
-static skua_status_t cma_move_datatype(const char *call, attach_fn attach,
-                                       const struct ski_resolved *target,
-                                       const struct ski_datatype *datatype)
+static skua_status cma_move_datatype(const char *call, attach_fn attach,
+                                     const struct ski_resolved *target,
+                                     const struct ski_datatype *datatype)
 {
     struct iovec        local[BATCH], remote[BATCH];
     struct ski_iov_iter iter;
     struct ski_iov      iov;
     unsigned            n      = 0;
-    skua_status_t       status = SKUA_OK;
+    skua_status         status = SKUA_OK;
 
     ski_iov_iter_begin(&iter, datatype);
     while (status == SKUA_OK && ski_iov_iter_next(&iter, &iov)) {
@@ -79,37 +79,37 @@ static skua_status_t cma_move_datatype(const char *call, attach_fn attach,
     return status == SKUA_OK ? cma_move(call, attach, target->pid, local, remote, n) : status;
 }
 
-skua_status_t ski_cma_put(const char *call, const struct ski_resolved *target,
-                          const struct ski_datatype *datatype)
+skua_status ski_cma_put(const char *call, const struct ski_resolved *target,
+                        const struct ski_datatype *datatype)
 {
     return cma_move_datatype(call, process_vm_writev, target, datatype);
 }
 
-skua_status_t ski_cma_get(const char *call, const struct ski_resolved *target,
-                          const struct ski_datatype *datatype)
+skua_status ski_cma_get(const char *call, const struct ski_resolved *target,
+                        const struct ski_datatype *datatype)
 {
     return cma_move_datatype(call, process_vm_readv, target, datatype);
 }
 
-skua_status_t ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes)
+skua_status ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes)
 {
     struct iovec local = {to, bytes}, remote = {(char *)(uintptr_t)from, bytes};
     return cma_move(call, process_vm_readv, pid, &local, &remote, 1);
 }
 
-skua_status_t ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes)
+skua_status ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes)
 {
     struct iovec local = {(void *)(uintptr_t)from, bytes}, remote = {to, bytes};
     return cma_move(call, process_vm_writev, pid, &local, &remote, 1);
 }
 
 /* Accumulates elements of one stripe, which the caller holds. */
-static skua_status_t cma_accumulate_block(const char *call, int pid, char *to, const char *from,
-                                          size_t bytes, ski_accumulate_fn fn, size_t element,
-                                          const void *scale)
+static skua_status cma_accumulate_block(const char *call, int pid, char *to, const char *from,
+                                        size_t bytes, ski_accumulate_fn fn, size_t element,
+                                        const void *scale)
 {
     _Alignas(16) char piece[PIECE];
-    skua_status_t     status = ski_cma_read(call, pid, piece, to, bytes);
+    skua_status       status = ski_cma_read(call, pid, piece, to, bytes);
 
     if (status != SKUA_OK)
         return status;
@@ -117,14 +117,14 @@ static skua_status_t cma_accumulate_block(const char *call, int pid, char *to, c
     return ski_cma_write(call, pid, to, piece, bytes);
 }
 
-skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *target,
-                                 const struct ski_datatype *datatype, ski_accumulate_fn fn,
-                                 size_t element, const void *scale)
+skua_status ski_cma_accumulate(const char *call, const struct ski_resolved *target,
+                               const struct ski_datatype *datatype, ski_accumulate_fn fn,
+                               size_t element, const void *scale)
 {
     struct ski_stripe_lock lock = {NULL};
     struct ski_iov_iter    iter;
     struct ski_iov         iov;
-    skua_status_t          status = SKUA_OK;
+    skua_status            status = SKUA_OK;
 
     ski_iov_iter_begin(&iter, datatype);
     while (status == SKUA_OK && ski_iov_iter_next(&iter, &iov)) {

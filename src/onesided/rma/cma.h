@@ -15,22 +15,22 @@
 
 /** Puts.  SKUA_ERR_UNSUPPORTED: the system does not allow it, and nothing has happened.
  *  SKUA_ERR_SYSTEM, logged for @p call: the owner has no such memory. */
-skua_status_t ski_cma_put(const char *call, const struct ski_resolved *target,
-                          const struct ski_datatype *datatype);
+skua_status ski_cma_put(const char *call, const struct ski_resolved *target,
+                        const struct ski_datatype *datatype);
 
 /** Gets.  Returns as ski_cma_put(). */
-skua_status_t ski_cma_get(const char *call, const struct ski_resolved *target,
-                          const struct ski_datatype *datatype);
+skua_status ski_cma_get(const char *call, const struct ski_resolved *target,
+                        const struct ski_datatype *datatype);
 
 /** Accumulates.  Returns as ski_cma_put(). */
-skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *target,
-                                 const struct ski_datatype *datatype, ski_accumulate_fn fn,
-                                 size_t element, const void *scale);
+skua_status ski_cma_accumulate(const char *call, const struct ski_resolved *target,
+                               const struct ski_datatype *datatype, ski_accumulate_fn fn,
+                               size_t element, const void *scale);
 
 /** Reads memory of process @p pid.  Returns as ski_cma_put(). */
-skua_status_t ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes);
+skua_status ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes);
 
 /** Writes memory of process @p pid.  Returns as ski_cma_put(). */
-skua_status_t ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes);
+skua_status ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes);
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- checks --------------------------------------------------------------- */
 
-static skua_status_t datatype_invalid(const char *call, const char *why)
+static skua_status datatype_invalid(const char *call, const char *why)
 {
     return ski_refuse(SKUA_ERR_INVAL, "%s: %s", call, why);
 }
@@ -71,9 +71,9 @@ static bool datatype_strided_is_empty(const skua_strided *s)
     return s->bytes == 0;
 }
 
-static skua_status_t datatype_strided_extent(const char *call, const struct ski_datatype *datatype,
-                                             enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
-                                             size_t *grain)
+static skua_status datatype_strided_extent(const char *call, const struct ski_datatype *datatype,
+                                           enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
+                                           size_t *grain)
 {
     const skua_strided *s = datatype->strided;
 
@@ -98,8 +98,8 @@ static skua_status_t datatype_strided_extent(const char *call, const struct ski_
     return SKUA_OK;
 }
 
-skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
-                                  enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain)
+skua_status ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
+                                enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain)
 {
     *lo = *hi = 0;
     *grain    = 0;

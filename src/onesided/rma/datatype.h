@@ -67,9 +67,8 @@ static inline struct ski_datatype ski_datatype_indexed(const void         *local
  *  must not overlap itself there.  SKUA_ERR_INVAL, logged for @p call. */
 enum ski_side { SKI_SIDE_LOCAL, SKI_SIDE_REMOTE };
 
-skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
-                                  enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
-                                  size_t *grain);
+skua_status ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
+                                enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain);
 
 /** Checks quickly whether a datatype surely lies within @p room bytes when it begins @p offset
  *  bytes into them, consists of multiples of @p element (a power of two), and is valid.  False: not

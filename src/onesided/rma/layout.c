@@ -66,8 +66,8 @@ static bool layout_overlaps(const char *call, const skua_layout *layout)
     return ski_datatype_extent(call, &datatype, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK;
 }
 
-skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
-                               skua_layout *simple, size_t *bytes)
+skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
+                             skua_layout *simple, size_t *bytes)
 {
     if (layout->levels < 0 || layout->levels > SKUA_LAYOUT_LEVELS)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a layout has 0 to %d levels, not %d", call,

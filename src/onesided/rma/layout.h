@@ -46,8 +46,8 @@ bool ski_layout_same(const skua_layout *a, const skua_layout *b);
 
 /** Checks and simplifies @p layout; *bytes is the size of all data.  SKUA_ERR_INVAL, logged for @p
  *  call: it is not valid or, if it is @p written, overlaps itself. */
-skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
-                               skua_layout *simple, size_t *bytes);
+skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
+                             skua_layout *simple, size_t *bytes);
 
 /** Returns a layout as a strided datatype, for both of its sides. */
 skua_strided ski_layout_strided(const skua_layout *layout);

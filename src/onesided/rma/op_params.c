@@ -16,17 +16,17 @@ skua_order ski_order_or_setting(skua_order order)
     return order == SKUA_ORDER_DEFAULT ? (skua_order)ski_config.order : order;
 }
 
-skua_order ski_op_params_order(const skua_ends *params)
+skua_order ski_op_params_order(const skua_rma_params *params)
 {
     return ski_order_or_setting(params ? params->order : SKUA_ORDER_DEFAULT);
 }
 
-bool ski_op_params_at_target(const skua_ends *params)
+bool ski_op_params_at_target(const skua_rma_params *params)
 {
     return ski_op_params_notify(params) || (params && params->signal.id);
 }
 
-static skua_status_t op_params_check_signal(const char *call, const skua_ends *params)
+static skua_status op_params_check_signal(const char *call, const skua_rma_params *params)
 {
     if (params->signal.id &&
         (params->signal.id < SKI_HANDLERS || params->signal.id >= ski_handlers.count))
@@ -42,10 +42,10 @@ static skua_status_t op_params_check_signal(const char *call, const skua_ends *p
     return SKUA_OK;
 }
 
-skua_status_t ski_op_params_check(const char *call, const skua_ends *params, int pe)
+skua_status ski_op_params_check(const char *call, const skua_rma_params *params, int pe)
 {
     struct ski_resolved target;
-    skua_status_t       status = params ? op_params_check_signal(call, params) : SKUA_OK;
+    skua_status         status = params ? op_params_check_signal(call, params) : SKUA_OK;
 
     if (status != SKUA_OK || !ski_op_params_notify(params))
         return status;
@@ -63,7 +63,7 @@ skua_status_t ski_op_params_check(const char *call, const skua_ends *params, int
 
 /* A signal that is sent for another PE, whose request this one serves, has that PE as its source.
  */
-static void op_params_send_signal(const skua_ends *params, int pe, int source)
+static void op_params_send_signal(const skua_rma_params *params, int pe, int source)
 {
     struct ski_caller caller;
 
@@ -80,7 +80,7 @@ static void op_params_send_signal(const skua_ends *params, int pe, int source)
     ski_caller_leave(&caller);
 }
 
-void ski_op_params_apply(const char *call, const skua_ends *params, int pe, int source)
+void ski_op_params_apply(const char *call, const skua_rma_params *params, int pe, int source)
 {
     struct ski_resolved target;
 
@@ -96,7 +96,7 @@ void ski_op_params_apply(const char *call, const skua_ends *params, int pe, int 
         op_params_send_signal(params, pe, source);
 }
 
-void ski_op_params_complete(const skua_ends *params)
+void ski_op_params_complete(const skua_rma_params *params)
 {
     struct ski_caller caller;
 

@@ -18,8 +18,8 @@
 
 /* What happens at the target after the data have been put, or fetched. */
 struct ski_rma_after {
-    skua_gaddr to;
-    skua_ends  params; /* only what happens at the target; signal_data is behind this */
+    skua_gaddr      to;
+    skua_rma_params params; /* only what happens at the target; signal_data is behind this */
 };
 
 /* Not in a user thread: libraries of the driver need more stack than it has. */
@@ -37,7 +37,7 @@ bool ski_rma_driver_pays(const struct ski_rma_op *op)
 /* ---- the end --------------------------------------------------------------------------- */
 
 static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
-                                                    const skua_ends         *params)
+                                                    const skua_rma_params   *params)
 {
     struct ski_rma_after *after;
 
@@ -78,7 +78,7 @@ void ski_on_rma(skua_msg *msg)
 }
 
 /* A part is complete: within the driver, or in the call that began the operation. */
-static void rma_driver_end_part(struct ski_net_done *part, skua_status_t status)
+static void rma_driver_end_part(struct ski_net_done *part, skua_status status)
 {
     struct ski_rma_request *req = (struct ski_rma_request *)part; /* its first member */
 
@@ -94,7 +94,7 @@ static void rma_driver_end_part(struct ski_net_done *part, skua_status_t status)
 /* ---- parts ----------------------------------------------------------------------------- */
 
 /* The driver says that a part is complete. */
-static void rma_driver_part_done(struct ski_net_done *part, skua_status_t status)
+static void rma_driver_part_done(struct ski_net_done *part, skua_status status)
 {
     ski_assert(((struct ski_rma_request *)part)->rma->at_driver > 0);
     ((struct ski_rma_request *)part)->rma->at_driver--;
@@ -111,7 +111,7 @@ static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *r
 
 /* Handles what the driver returned; false: it had no room, and the part is to be begun again. */
 static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
-                                skua_status_t status)
+                                skua_status status)
 {
     if (status == SKUA_PENDING)
         return true;
@@ -131,7 +131,7 @@ static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *req, st
 {
     const struct ski_driver *driver = ski_net_driver();
     uint64_t                 remote = rkey->base + op->remote.offset + (uint64_t)iov.remote;
-    skua_status_t            status;
+    skua_status              status;
 
     do {
         rma_driver_count_part(self, req);
@@ -148,7 +148,7 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
     const struct ski_driver *driver = ski_net_driver();
     struct ski_iov_iter      iter;
     struct ski_iov           iov;
-    skua_status_t            status;
+    skua_status              status;
 
     ski_iov_iter_begin(&iter, &op->datatype);
     while (ski_iov_iter_next(&iter, &iov))
@@ -164,7 +164,7 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
 /* Orders puts behind puts: waits for requests by active message; the driver keeps its own in order,
  * or they are waited for as well. */
 static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
-                             const skua_ends *params, struct ski_peer *peer)
+                             const skua_rma_params *params, struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_net_driver();
     struct ski_outstanding   on;
@@ -181,10 +181,10 @@ static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
 /* ---- calls ----------------------------------------------------------------------------- */
 
 /* Finds the key of a region and the peer; SKUA_ERR_UNSUPPORTED: the driver cannot access it. */
-static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
-                                          const struct ski_rkey **rkey, struct ski_peer **peer)
+static skua_status rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
+                                        const struct ski_rkey **rkey, struct ski_peer **peer)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status status = SKUA_OK;
 
     *peer = NULL;
     *rkey = ski_rkey_lookup(self, at, &status);
@@ -197,7 +197,7 @@ static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
 /* Begins a request with one part that keeps it from ending before all are begun. */
 static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struct ski_rma_op *op,
                                                 const struct ski_resolved *target,
-                                                const skua_ends *params, bool wait)
+                                                const skua_rma_params *params, bool wait)
 {
     struct ski_rma_request *req =
         ski_rma_request_begin(self, op, target, params, SKI_RMA_BY_DRIVER);
@@ -210,14 +210,14 @@ static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struc
     return req;
 }
 
-static skua_status_t rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *op,
-                                         const struct ski_resolved *target, const skua_ends *params,
-                                         bool wait)
+static skua_status rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *op,
+                                       const struct ski_resolved *target,
+                                       const skua_rma_params *params, bool wait)
 {
     const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
     struct ski_rma_request *req;
-    skua_status_t           status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
+    skua_status             status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
     if (status != SKUA_OK)
         return status;
@@ -228,12 +228,11 @@ static skua_status_t rma_driver_transfer(struct ski_pe *self, const struct ski_r
     return wait ? ski_rma_request_wait(self, req, NULL) : SKUA_PENDING;
 }
 
-skua_status_t ski_rma_driver_transfer(const struct ski_rma_op   *op,
-                                      const struct ski_resolved *target, const skua_ends *params,
-                                      bool blocking)
+skua_status ski_rma_driver_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                    const skua_rma_params *params, bool blocking)
 {
     struct ski_caller caller;
-    skua_status_t     status;
+    skua_status       status;
 
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
@@ -260,7 +259,7 @@ static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request 
                                     struct ski_peer *peer, const struct ski_rma_op *op,
                                     const struct ski_rkey *rkey, enum ski_net_op net_op)
 {
-    skua_status_t status;
+    skua_status status;
 
     do {
         req->result = op->atomic->expected;
@@ -271,14 +270,14 @@ static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request 
     } while (!rma_driver_accepted(self, req, status));
 }
 
-static skua_status_t rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
-                                       const struct ski_resolved *target, uint64_t *old)
+static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
+                                     const struct ski_resolved *target, uint64_t *old)
 {
     const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
     struct ski_rma_request *req;
     enum ski_net_op         net_op;
-    skua_status_t           status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
+    skua_status             status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
     if (status == SKUA_OK && !rma_driver_net_op(op->atomic->op, &net_op))
         status = SKUA_ERR_UNSUPPORTED;
@@ -295,11 +294,11 @@ static skua_status_t rma_driver_atomic(struct ski_pe *self, const struct ski_rma
     return status;
 }
 
-skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                    uint64_t *old)
+skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                  uint64_t *old)
 {
     struct ski_caller caller;
-    skua_status_t     status;
+    skua_status       status;
 
     if (!ski_config.rma_atomics || !ski_net_driver() || !ski_net_driver()->atomic)
         return SKUA_ERR_UNSUPPORTED;

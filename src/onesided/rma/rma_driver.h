@@ -18,13 +18,12 @@
 bool ski_rma_driver_pays(const struct ski_rma_op *op);
 
 /** Does a put or get, as ski_am_transfer(); SKUA_ERR_UNSUPPORTED: it must go by active message. */
-skua_status_t ski_rma_driver_transfer(const struct ski_rma_op   *op,
-                                      const struct ski_resolved *target, const skua_ends *params,
-                                      bool blocking);
+skua_status ski_rma_driver_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                    const skua_rma_params *params, bool blocking);
 
 /** Does an atomic and waits for it; SKUA_ERR_UNSUPPORTED: it must go by active message. */
-skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                    uint64_t *old);
+skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                  uint64_t *old);
 
 /** Handles the message by which an operation of the driver ends. */
 void ski_on_rma(skua_msg *msg);

@@ -49,7 +49,7 @@ struct ski_rma_op {
 };
 
 /** Returns whether an operation between hosts has to come after earlier ones on the same PE. */
-static inline bool ski_rma_op_is_ordered(const struct ski_rma_op *op, const skua_ends *params)
+static inline bool ski_rma_op_is_ordered(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     skua_order order = ski_op_params_order(params);
 

@@ -43,7 +43,7 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
 
 struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct ski_rma_op *op,
                                               const struct ski_resolved *target,
-                                              const skua_ends           *params,
+                                              const skua_rma_params     *params,
                                               enum ski_rma_protocol      protocol)
 {
     struct ski_rma_request *req = ski_pool_alloc(&self->pool, sizeof *req);
@@ -128,10 +128,9 @@ static bool rma_request_is_done(void *arg)
     return ((struct ski_rma_request *)arg)->done;
 }
 
-skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
-                                   uint64_t *result)
+skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req, uint64_t *result)
 {
-    skua_status_t status;
+    skua_status status;
 
     if (!rma_wait_on(self, &req->waiters, rma_request_is_done, req))
         return SKUA_ERR_EXIT; /* the job ends, and other requests with it */
@@ -208,7 +207,7 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
         ski_fence(memory_order_seq_cst);
 }
 
-void skua_fence(int pe)
+void skua_flush(int pe)
 {
     const struct ski_job *job = ski_onesided_job();
 
@@ -219,16 +218,16 @@ void skua_fence(int pe)
         ski_rma_fence(pe);
 }
 
-void skua_fence_region(skua_region region)
+void skua_flush_region(skua_region region)
 {
     if (!region.id)
-        (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_fence_all() waits for all",
+        (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_flush_all() waits for all",
                          __func__);
     else
         rma_fence_key(ski_outstanding_region(region.id), false);
 }
 
-void skua_fence_all(void)
+void skua_flush_all(void)
 {
     rma_fence_key(0, true);
 }

@@ -32,7 +32,7 @@ struct ski_rma_request {
     bool                    sealed;  /* the last part has been sent                           */
     bool                    waited;  /* a caller waits and will free it                       */
     bool                    done;
-    skua_status_t           status;
+    skua_status             status;
     void                   *waiters;           /* threads that wait for its end */
     struct ski_outstanding *on_pe, *in_region; /* where it is counted           */
     skua_handle            *handle;
@@ -44,15 +44,15 @@ struct ski_rma_request {
 /** Begins a request for @p op; @p params say what its end shall bring. */
 struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct ski_rma_op *op,
                                               const struct ski_resolved *target,
-                                              const skua_ends           *params,
+                                              const skua_rma_params     *params,
                                               enum ski_rma_protocol      protocol);
 
 /** Ends a request: all parts are complete. */
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
 
 /** Waits for the end; returns its status, and *result of an atomic.  Frees the request. */
-skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
-                                   uint64_t *result);
+skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
+                                 uint64_t *result);
 
 /** Waits until @p done(arg) holds, which is evaluated whenever a request ends.  False: the job
  *  ends. */

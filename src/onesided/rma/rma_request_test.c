@@ -11,8 +11,8 @@ struct request_counts {
 };
 
 static struct ski_rma_request *request_begin(struct ski_pe *self, int pe, bool remote_host,
-                                             enum ski_rma_protocol protocol,
-                                             const skua_ends      *params)
+                                             enum ski_rma_protocol  protocol,
+                                             const skua_rma_params *params)
 {
     struct ski_rma_op op = {
         .call = "test", .verb = SKI_RMA_PUT, .remote = skua_at((skua_region){77}, pe, 0)};
@@ -86,7 +86,7 @@ static void request_completions(struct ski_pe *self)
 {
     skua_handle             handle  = {0};
     skua_counter            counter = SKUA_COUNTER_INIT;
-    skua_ends               params  = {.handle = &handle, .remote = skua_done_count(&counter)};
+    skua_rma_params         params  = {.handle = &handle, .remote = skua_done_count(&counter)};
     struct ski_rma_request *a       = request_begin(self, 1, false, SKI_RMA_BY_AM, &params);
     struct ski_rma_request *b       = request_begin(self, 2, false, SKI_RMA_BY_AM, &params);
 

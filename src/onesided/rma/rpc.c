@@ -33,7 +33,7 @@ static void rpc_on_call(skua_msg *msg)
 
 skua_function skua_function_register(const char *name, skua_function_fn fn)
 {
-    skua_handler handler = skua_register(name, rpc_on_call);
+    skua_handler handler = skua_handler_register(name, rpc_on_call);
 
     if (handler.id >= functions_room) {
         uint32_t room = 2 * (handler.id + 1);

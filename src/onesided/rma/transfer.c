@@ -28,13 +28,12 @@
 #include "onesided/rma/rma_request.h"
 #include "onesided/sync/notify.h"
 
-static skua_status_t transfer_notify(const char *call, skua_gaddr at, uint64_t value,
-                                     bool blocking);
+static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value, bool blocking);
 
 /* ---- completion of operations that this process has done itself ---------------------------- */
 
 /* Returns whether the notification lies in memory that only its owner reaches. */
-static bool transfer_notify_needs_owner(const skua_ends *params)
+static bool transfer_notify_needs_owner(const skua_rma_params *params)
 {
     struct ski_resolved target;
     bool                needs_owner;
@@ -47,7 +46,7 @@ static bool transfer_notify_needs_owner(const skua_ends *params)
     return needs_owner;
 }
 
-static void transfer_finish(const struct ski_rma_op *op, const skua_ends *params)
+static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     if (!params)
         return;
@@ -58,7 +57,7 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_ends *params
 }
 
 /* Returns whether transfer_finish_fast() can do what @p params asks for. */
-static bool transfer_finishes_fast(const skua_ends *params, int pe)
+static bool transfer_finishes_fast(const skua_rma_params *params, int pe)
 {
     return !params->signal.id && !params->signal_bytes &&
            (skua_gaddr_is_none(params->notify) ||
@@ -66,7 +65,7 @@ static bool transfer_finishes_fast(const skua_ends *params, int pe)
              ski_region_ptr(params->notify, sizeof(skua_notify))));
 }
 
-static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_ends *params)
+static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     if (!skua_gaddr_is_none(params->notify))
         ski_notify_raise((skua_notify *)(void *)ski_region_ptr(params->notify, sizeof(skua_notify)),
@@ -78,7 +77,7 @@ static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_
 /* ---- an operation ------------------------------------------------------------ */
 
 /* Checks that blocks are whole elements at aligned offsets; @p grain as in datatype.h. */
-static skua_status_t transfer_check_accumulate(struct ski_rma_op *op, size_t grain)
+static skua_status transfer_check_accumulate(struct ski_rma_op *op, size_t grain)
 {
     size_t align;
 
@@ -102,7 +101,7 @@ static skua_status_t transfer_check_accumulate(struct ski_rma_op *op, size_t gra
     return SKUA_OK;
 }
 
-static skua_status_t transfer_by_cma(const struct ski_rma_op *op, const struct ski_resolved *target)
+static skua_status transfer_by_cma(const struct ski_rma_op *op, const struct ski_resolved *target)
 {
     switch (op->verb) {
     case SKI_RMA_PUT: return ski_cma_put(op->call, target, &op->datatype);
@@ -114,7 +113,7 @@ static skua_status_t transfer_by_cma(const struct ski_rma_op *op, const struct s
 }
 
 /* Orders an operation that this process does itself behind its requests in flight. */
-static void transfer_order_now(const struct ski_rma_op *op, const skua_ends *params)
+static void transfer_order_now(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     /* A notification or signal comes after earlier puts, whatever the order of the data. */
     if (ski_op_params_at_target(params))
@@ -125,7 +124,7 @@ static void transfer_order_now(const struct ski_rma_op *op, const skua_ends *par
 /* Orders an operation by active message behind those in flight: others by active message are served
  * before it, but operations of the driver may be overtaken, and so may deferred gets, which matters
  * in strict order only. */
-static void transfer_order_behind(const struct ski_rma_op *op, const skua_ends *params,
+static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_params *params,
                                   const struct ski_resolved *target)
 {
     struct ski_outstanding on;
@@ -138,8 +137,8 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_ends *
         ski_rma_fence(op->remote.pe);
 }
 
-static skua_status_t transfer_by_am(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                    const skua_ends *params, bool blocking)
+static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                  const skua_rma_params *params, bool blocking)
 {
     ski_assert(!target->remote_host || target->process < 0);
     transfer_order_behind(op, params, target);
@@ -149,10 +148,10 @@ static skua_status_t transfer_by_am(const struct ski_rma_op *op, const struct sk
     return ski_am_transfer(op, target, params, blocking);
 }
 
-static skua_status_t transfer_move(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                   const skua_ends *params, bool blocking)
+static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                 const skua_rma_params *params, bool blocking)
 {
-    skua_status_t status = SKUA_ERR_UNSUPPORTED;
+    skua_status status = SKUA_ERR_UNSUPPORTED;
 
     if (ski_config.direct && ski_resolved_is_direct(target)) {
         transfer_order_now(op, params);
@@ -191,7 +190,7 @@ static bool transfer_move_list(const struct ski_rma_op *op, char *piece, uint64_
 
 /* The fast path of everything that is not contiguous or has parameters: a plain region and a
  * datatype that ski_datatype_fits() accepts. */
-static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_ends *params)
+static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_params *params)
 {
     uint64_t            room;
     char               *piece   = ski_region_piece(op->remote, &room);
@@ -227,12 +226,13 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_ends *par
     return true;
 }
 
-static skua_status_t transfer_perform(struct ski_rma_op *op, const skua_ends *params, bool blocking)
+static skua_status transfer_perform(struct ski_rma_op *op, const skua_rma_params *params,
+                                    bool blocking)
 {
     struct ski_resolved target;
     ptrdiff_t           lo, hi;
     size_t              grain;
-    skua_status_t       status;
+    skua_status         status;
 
     if (SKI_LIKELY(transfer_try_fast(op, params)))
         return SKUA_OK;
@@ -257,12 +257,12 @@ static skua_status_t transfer_perform(struct ski_rma_op *op, const skua_ends *pa
     return status;
 }
 
-static skua_status_t transfer_notify(const char *call, skua_gaddr at, uint64_t value, bool blocking)
+static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value, bool blocking)
 {
     struct ski_rma_op   op     = {.call = call, .verb = SKI_RMA_PUT, .remote = at};
-    skua_ends           params = {.notify = at, .notify_add = value};
+    skua_rma_params     params = {.notify = at, .notify_add = value};
     struct ski_resolved target;
-    skua_status_t       status = ski_op_params_check(call, &params, at.pe);
+    skua_status         status = ski_op_params_check(call, &params, at.pe);
 
     if (status == SKUA_OK)
         status = ski_resolve(call, at, 0, 0, &target);
@@ -278,26 +278,28 @@ static skua_status_t transfer_notify(const char *call, skua_gaddr at, uint64_t v
     return status == SKUA_PENDING ? SKUA_OK : status;
 }
 
-static __attribute__((noinline)) skua_status_t transfer_put(const char *call, skua_gaddr to,
-                                                            struct ski_datatype datatype,
-                                                            const skua_ends *params, bool blocking)
+static __attribute__((noinline)) skua_status transfer_put(const char *call, skua_gaddr to,
+                                                          struct ski_datatype    datatype,
+                                                          const skua_rma_params *params,
+                                                          bool                   blocking)
 {
     struct ski_rma_op op = {.call = call, .verb = SKI_RMA_PUT, .remote = to, .datatype = datatype};
     return transfer_perform(&op, params, blocking);
 }
 
-static __attribute__((noinline)) skua_status_t transfer_get(const char *call, skua_gaddr from,
-                                                            struct ski_datatype datatype,
-                                                            const skua_ends *params, bool blocking)
+static __attribute__((noinline)) skua_status transfer_get(const char *call, skua_gaddr from,
+                                                          struct ski_datatype    datatype,
+                                                          const skua_rma_params *params,
+                                                          bool                   blocking)
 {
     struct ski_rma_op op = {
         .call = call, .verb = SKI_RMA_GET, .remote = from, .datatype = datatype};
     return transfer_perform(&op, params, blocking);
 }
 
-static skua_status_t transfer_accumulate(const char *call, skua_gaddr to,
-                                         struct ski_datatype datatype, const skua_update *how,
-                                         const skua_ends *params, bool blocking)
+static skua_status transfer_accumulate(const char *call, skua_gaddr to,
+                                       struct ski_datatype datatype, const skua_update *how,
+                                       const skua_rma_params *params, bool blocking)
 {
     struct ski_rma_op op = {.call       = call,
                             .verb       = SKI_RMA_ACCUMULATE,
@@ -343,40 +345,41 @@ static inline bool transfer_get_fast(void *to, skua_gaddr from, size_t bytes)
  */
 
 #define TRANSFER_CALL(name, parameters, operation)                                                 \
-    skua_status_t name parameters                                                                  \
+    skua_status name parameters                                                                    \
     {                                                                                              \
         return operation;                                                                          \
     }
 
-skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes)
+skua_status skua_put(skua_gaddr to, const void *from, size_t bytes)
 {
     if (SKI_LIKELY(transfer_put_fast(to, from, bytes)))
         return SKUA_OK;
     return transfer_put(__func__, to, ski_datatype_contiguous(from, bytes), NULL, true);
 }
 
-skua_status_t skua_put_nb(skua_gaddr to, const void *from, size_t bytes, const skua_ends *params)
+skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
+                        const skua_rma_params *params)
 {
     if (!params && SKI_LIKELY(transfer_put_fast(to, from, bytes)))
         return SKUA_OK;
     return transfer_put(__func__, to, ski_datatype_contiguous(from, bytes), params, false);
 }
 
-skua_status_t skua_get(void *to, skua_gaddr from, size_t bytes)
+skua_status skua_get(void *to, skua_gaddr from, size_t bytes)
 {
     if (SKI_LIKELY(transfer_get_fast(to, from, bytes)))
         return SKUA_OK;
     return transfer_get(__func__, from, ski_datatype_contiguous(to, bytes), NULL, true);
 }
 
-skua_status_t skua_get_nb(void *to, skua_gaddr from, size_t bytes, const skua_ends *params)
+skua_status skua_get_nb(void *to, skua_gaddr from, size_t bytes, const skua_rma_params *params)
 {
     if (!params && SKI_LIKELY(transfer_get_fast(to, from, bytes)))
         return SKUA_OK;
     return transfer_get(__func__, from, ski_datatype_contiguous(to, bytes), params, false);
 }
 
-skua_status_t skua_acc(skua_gaddr to, const void *from, size_t bytes, const skua_update *how)
+skua_status skua_acc(skua_gaddr to, const void *from, size_t bytes, const skua_update *how)
 {
     char                  *at      = ski_region_ptr(to, bytes);
     size_t                 element = 1;
@@ -414,44 +417,46 @@ TRANSFER_CALL(skua_acc_indexed,
               (skua_gaddr to, const void *from, const skua_indexed *shape, const skua_update *how),
               transfer_accumulate(__func__, to, ski_datatype_indexed(from, shape), how, NULL, true))
 TRANSFER_CALL(skua_put_strided_nb,
-              (skua_gaddr to, const void *from, const skua_strided *shape, const skua_ends *params),
+              (skua_gaddr to, const void *from, const skua_strided *shape,
+               const skua_rma_params *params),
               transfer_put(__func__, to, ski_datatype_strided(from, shape), params, false))
 TRANSFER_CALL(skua_put_vector_nb,
-              (skua_gaddr to, const skua_segment *list, size_t n, const skua_ends *params),
+              (skua_gaddr to, const skua_segment *list, size_t n, const skua_rma_params *params),
               transfer_put(__func__, to, ski_datatype_vector(list, n), params, false))
 TRANSFER_CALL(skua_put_indexed_nb,
-              (skua_gaddr to, const void *from, const skua_indexed *shape, const skua_ends *params),
+              (skua_gaddr to, const void *from, const skua_indexed *shape,
+               const skua_rma_params *params),
               transfer_put(__func__, to, ski_datatype_indexed(from, shape), params, false))
 TRANSFER_CALL(skua_get_strided_nb,
-              (void *to, skua_gaddr from, const skua_strided *shape, const skua_ends *params),
+              (void *to, skua_gaddr from, const skua_strided *shape, const skua_rma_params *params),
               transfer_get(__func__, from, ski_datatype_strided(to, shape), params, false))
 TRANSFER_CALL(skua_get_vector_nb,
-              (const skua_segment *list, size_t n, skua_gaddr from, const skua_ends *params),
+              (const skua_segment *list, size_t n, skua_gaddr from, const skua_rma_params *params),
               transfer_get(__func__, from, ski_datatype_vector(list, n), params, false))
 TRANSFER_CALL(skua_get_indexed_nb,
-              (void *to, skua_gaddr from, const skua_indexed *shape, const skua_ends *params),
+              (void *to, skua_gaddr from, const skua_indexed *shape, const skua_rma_params *params),
               transfer_get(__func__, from, ski_datatype_indexed(to, shape), params, false))
 TRANSFER_CALL(skua_acc_nb,
               (skua_gaddr to, const void *from, size_t bytes, const skua_update *how,
-               const skua_ends *params),
+               const skua_rma_params *params),
               transfer_accumulate(__func__, to, ski_datatype_contiguous(from, bytes), how, params,
                                   false))
 TRANSFER_CALL(skua_acc_strided_nb,
               (skua_gaddr to, const void *from, const skua_strided *shape, const skua_update *how,
-               const skua_ends *params),
+               const skua_rma_params *params),
               transfer_accumulate(__func__, to, ski_datatype_strided(from, shape), how, params,
                                   false))
 TRANSFER_CALL(skua_acc_vector_nb,
               (skua_gaddr to, const skua_segment *list, size_t n, const skua_update *how,
-               const skua_ends *params),
+               const skua_rma_params *params),
               transfer_accumulate(__func__, to, ski_datatype_vector(list, n), how, params, false))
 TRANSFER_CALL(skua_acc_indexed_nb,
               (skua_gaddr to, const void *from, const skua_indexed *shape, const skua_update *how,
-               const skua_ends *params),
+               const skua_rma_params *params),
               transfer_accumulate(__func__, to, ski_datatype_indexed(from, shape), how, params,
                                   false))
 
-skua_status_t skua_notify_add(skua_gaddr at, uint64_t value)
+skua_status skua_notify_add(skua_gaddr at, uint64_t value)
 {
     char *memory = ski_region_ptr(at, sizeof(skua_notify));
 

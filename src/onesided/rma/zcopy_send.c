@@ -12,7 +12,7 @@ bool ski_zcopy_send_supported(void)
 }
 
 /* The status is not needed: the loss of a peer ends what waits for it elsewhere. */
-static void zcopy_send_done(struct ski_net_done *done, skua_status_t status)
+static void zcopy_send_done(struct ski_net_done *done, skua_status status)
 {
     struct ski_zcopy_send send = *(struct ski_zcopy_send *)done;
 

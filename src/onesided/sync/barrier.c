@@ -29,7 +29,7 @@ void skua_sync(void)
     struct ski_sync_pe *sync  = ski_sync_pe(self);
     uint32_t            round = 0;
 
-    skua_fence_all();
+    skua_flush_all();
     sync->barriers++;
     for (int64_t step = 1; step < self->pes; step *= 2, round++) {
         int peer = (int)((self->pe + step) % self->pes);

@@ -33,23 +33,23 @@ struct lock_word {
     struct lock_waiter         *holder; /* of the holder */
 };
 
-skua_status_t skua_locks_create(size_t count, skua_locks *locks)
+skua_status skua_locks_create(size_t count, skua_locks *locks)
 {
     size_t bytes =
         count > SIZE_MAX / sizeof(struct lock_word) ? SIZE_MAX : count * sizeof(struct lock_word);
-    skua_status_t status = skua_region_create(bytes, &locks->region);
+    skua_status status = skua_region_create(bytes, &locks->region);
 
     if (status != SKUA_OK)
         return status;
     skua_region_set_name(locks->region, "locks");
-    memset(skua_region_mine(locks->region), 0, bytes);
+    memset(skua_region_local(locks->region), 0, bytes);
     skua_sync(); /* no PE acquires one of this PE before it is zero */
     return SKUA_OK;
 }
 
-skua_status_t skua_locks_free(skua_locks locks)
+skua_status skua_locks_destroy(skua_locks locks)
 {
-    return skua_region_free(locks.region);
+    return skua_region_destroy(locks.region);
 }
 
 static struct lock_word *lock_at(const char *call, skua_locks locks, int pe, size_t i)
@@ -122,7 +122,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
         ski_misuse("skua_unlock: lock %zu of PE %d is not held", i, pe);
     /* Requests in flight must be complete before the next holder looks. */
     if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
-        skua_fence_all();
+        skua_flush_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next waiter's exchange. */
     if (!atomic_compare_exchange_strong_explicit(&lock->tail, &last, NULL, memory_order_release,

@@ -87,7 +87,7 @@ static void lock_on_host(struct ski_pe *self)
     OK(skua_lock(locks, 0, 2), "one of them again");
     skua_unlock(locks, 0, 2);
     skua_unlock(locks, 0, 1);
-    skua_locks_free(locks);
+    skua_locks_destroy(locks);
     self->pes = TEST_PES;
 }
 

@@ -21,13 +21,13 @@
 
 /* Assigns PEs to domains: those bound to one CPU share a domain, those that are not bound share
  * one. */
-static skua_status_t host_make_domains(struct ski_host *host, const struct ski_job *job)
+static skua_status host_make_domains(struct ski_host *host, const struct ski_job *job)
 {
     struct ski_topology topology = {.cpus = 1};
     uint32_t            domains  = 0;
 
     if (job->cpu[0] == SKI_CPU_ANY) {
-        skua_status_t status = ski_topology_load(&topology);
+        skua_status status = ski_topology_load(&topology);
         if (status != SKUA_OK)
             return status;
         ski_topology_free(&topology);
@@ -70,14 +70,14 @@ static void *host_carve(char **memory, size_t bytes)
     return piece;
 }
 
-skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
+skua_status ski_host_create(struct ski_job *job, uint32_t cells)
 {
     size_t           pes    = (size_t)ski_job_all_local(job);
     size_t           stride = ski_inbox_bytes(host_inbox_cells(pes, cells));
     struct ski_host *host;
     void            *span;
     char            *memory;
-    skua_status_t    status;
+    skua_status      status;
 
     status = ski_span_alloc(job->arena,
                             pes * (stride + sizeof *host->domains + sizeof *host->sleeper +

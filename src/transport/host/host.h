@@ -61,7 +61,7 @@ struct ski_host {
 
 /** Creates inboxes, heaps and domains for the local PEs of @p job and sets job->host.  A failure
  * has been logged. */
-skua_status_t ski_host_create(struct ski_job *job, uint32_t cells);
+skua_status ski_host_create(struct ski_job *job, uint32_t cells);
 
 /** Returns the inbox of a PE. */
 static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int index)

@@ -76,7 +76,7 @@ static void mpi_create_comms(struct ski_net *net)
     atomic_store(&ski_mpi_net.ports, 0);
 }
 
-static skua_status_t mpi_start(struct ski_net *net)
+static skua_status mpi_start(struct ski_net *net)
 {
     if (!ski_mpi_session_begin(net->processes > 1, net->last_error()))
         return SKUA_ERR_UNSUPPORTED;

@@ -20,7 +20,7 @@ static MPI_Comm boot_comm, local;
 static int     *boot_local_ranks; /* see mpi_boot_list_local() */
 static char     boot_error[SKI_MPI_REASON_MAX];
 
-static skua_status_t mpi_boot_check(int error)
+static skua_status mpi_boot_check(int error)
 {
     if (error == MPI_SUCCESS)
         return SKUA_OK;
@@ -56,8 +56,8 @@ static void mpi_boot_end(void)
     ski_mpi_session_end();
 }
 
-static skua_status_t mpi_boot_begin(int *rank, int *size, const int **near_of, int *local_count,
-                                    char *reason)
+static skua_status mpi_boot_begin(int *rank, int *size, const int **near_of, int *local_count,
+                                  char *reason)
 {
     if (!ski_mpi_session_begin(false, reason))
         return SKUA_ERR_UNSUPPORTED;
@@ -77,7 +77,7 @@ static skua_status_t mpi_boot_begin(int *rank, int *size, const int **near_of, i
     return SKUA_OK;
 }
 
-static skua_status_t mpi_boot_gather(const void *mine, size_t bytes, void *of_all)
+static skua_status mpi_boot_gather(const void *mine, size_t bytes, void *of_all)
 {
     return mpi_boot_check(bytes > INT_MAX ? MPI_ERR_COUNT
                                           : MPI_Allgather(mine, (int)bytes, MPI_BYTE, of_all,

@@ -272,7 +272,7 @@ static int mpi_tag_to(const struct ski_peer *peer, size_t bytes)
 /* MPI accepts eager packets whether or not they are received, and searches all of them with each
  * receive. So one of MPI_SYNC_WINDOW packets is sent synchronously, which completes only when it
  * was received, and a sender is never more than a few of these ahead of its receiver. */
-static skua_status_t mpi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status mpi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_port     *port = peer->port;
     bool                 sync = (peer->small + 1) % MPI_SYNC_WINDOW == 0;
@@ -308,7 +308,7 @@ static int mpi_next_tag(void)
     return (int)(n % (uint32_t)ski_mpi_net.tag_most);
 }
 
-static skua_status_t mpi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status mpi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_port     *port = peer->port;
     struct mpi_transfer *t    = mpi_send_get(peer, packet, bytes);
@@ -338,7 +338,7 @@ static bool mpi_is_crowded(const struct ski_peer *peer)
     return !peer->port->free_send || peer->sends > MPI_SENDS_MAX - peer->port->sends;
 }
 
-skua_status_t ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
+skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     if (peer->error != MPI_SUCCESS)
         return SKUA_OK; /* lost() reports it */
@@ -507,7 +507,7 @@ unsigned ski_mpi_progress(struct ski_port *port)
 
 /* ---- opening and closing --------------------------------------------------------- */
 
-static skua_status_t mpi_port_refuse(const char *reason)
+static skua_status mpi_port_refuse(const char *reason)
 {
     snprintf(ski_mpi_net.net->last_error(), SKI_REASON_MAX, "%s", reason);
     return SKUA_ERR_UNSUPPORTED;
@@ -569,8 +569,7 @@ static void mpi_port_free(struct ski_port *port)
     free(port);
 }
 
-skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
-                           struct ski_port **port)
+skua_status ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port)
 {
     uint32_t number = atomic_fetch_add_explicit(&ski_mpi_net.ports, 1, memory_order_relaxed);
     struct ski_port *made;
@@ -629,8 +628,8 @@ size_t ski_mpi_address(struct ski_port *port, void *to)
     return sizeof address;
 }
 
-skua_status_t ski_mpi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                              struct ski_peer **peer)
+skua_status ski_mpi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                            struct ski_peer **peer)
 {
     struct mpi_address a;
     struct ski_peer   *made;

@@ -62,13 +62,12 @@ extern struct ski_mpi_net {
 #define SKI_MPI_BLOCK     (1 << 20)
 #define SKI_MPI_EAGER_MAX 17408 /* the largest eager packet: 16 KiB, and the head of a message */
 
-skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
-                           struct ski_port **port);
-void          ski_mpi_close(struct ski_port *port);
-size_t        ski_mpi_address(struct ski_port *port, void *to);
-skua_status_t ski_mpi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                              struct ski_peer **peer);
-skua_status_t ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes);
-unsigned      ski_mpi_progress(struct ski_port *port);
+skua_status ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port);
+void        ski_mpi_close(struct ski_port *port);
+size_t      ski_mpi_address(struct ski_port *port, void *to);
+skua_status ski_mpi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                            struct ski_peer **peer);
+skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes);
+unsigned    ski_mpi_progress(struct ski_port *port);
 
 #endif

@@ -18,8 +18,9 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#define SKI_MPI_REASON_MAX 256 /* bytes of an error text: SKI_REASON_MAX, SKI_MPI_BOOT_REASON_MAX  \
-                                */
+#define SKI_MPI_REASON_MAX                                                                         \
+    256 /* bytes of an error text: SKI_REASON_MAX, SKI_MPI_BOOT_REASON_MAX                         \
+         */
 
 /** MPI in this process. */
 extern struct ski_mpi {

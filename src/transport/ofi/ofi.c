@@ -30,7 +30,7 @@ static void ofi_stop(void)
     memset(&ski_ofi, 0, sizeof ski_ofi);
 }
 
-static skua_status_t ofi_start_failed(struct ski_net *net, const char *what, int error)
+static skua_status ofi_start_failed(struct ski_net *net, const char *what, int error)
 {
     snprintf(net->last_error(), SKI_REASON_MAX, "%s of %s on %s: %s", what,
              ski_ofi.info->fabric_attr->prov_name, ski_ofi.info->domain_attr->name,
@@ -48,10 +48,10 @@ static void ofi_format_description(char *to, size_t size)
              info->fabric_attr->prov_name, info->domain_attr->name);
 }
 
-static skua_status_t ofi_start(struct ski_net *net)
+static skua_status ofi_start(struct ski_net *net)
 {
-    skua_status_t status = ski_ofi_provider_select(net, &ski_ofi.info);
-    int           error;
+    skua_status status = ski_ofi_provider_select(net, &ski_ofi.info);
+    int         error;
 
     if (status != SKUA_OK)
         return status;

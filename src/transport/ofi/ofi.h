@@ -128,7 +128,7 @@ struct ski_port {
 /* ---- ofi_provider.c ---- */
 
 /** Selects the best provider for @p net. On failure net->last_error() has the reason. */
-skua_status_t ski_ofi_provider_select(struct ski_net *net, struct fi_info **info);
+skua_status ski_ofi_provider_select(struct ski_net *net, struct fi_info **info);
 
 /* ---- ofi_op.c ---- */
 
@@ -143,10 +143,10 @@ void ski_ofi_op_put(struct ski_port *port, struct ski_ofi_op *op);
 
 /** Returns the status of a call of libfabric that started @p op: SKUA_PENDING, or an error, and
  *  then frees the operation. */
-skua_status_t ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssize_t result);
+skua_status ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssize_t result);
 
 /** Reports the end of an operation to its owner and frees it. */
-void ski_ofi_op_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
+void ski_ofi_op_end(struct ski_port *port, struct ski_ofi_op *op, skua_status status);
 
 /** Marks a peer as lost; progress() reports it. */
 void ski_ofi_peer_mark_lost(struct ski_peer *peer, const char *reason);
@@ -169,38 +169,37 @@ double ski_ofi_now(void);
 /** Posts a receive or a large packet. Returns false if progress() will retry it. */
 bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op);
 
-skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
-unsigned      ski_ofi_progress(struct ski_port *port);
+skua_status ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
+unsigned    ski_ofi_progress(struct ski_port *port);
 
 /* ---- ofi_port.c ---- */
 
-skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
-                           struct ski_port **port);
-void          ski_ofi_close(struct ski_port *port);
-size_t        ski_ofi_address(struct ski_port *port, void *to);
-skua_status_t ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                              struct ski_peer **peer);
-int           ski_ofi_wait_fd(struct ski_port *port);
-bool          ski_ofi_arm(struct ski_port *port);
+skua_status ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port);
+void        ski_ofi_close(struct ski_port *port);
+size_t      ski_ofi_address(struct ski_port *port, void *to);
+skua_status ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                            struct ski_peer **peer);
+int         ski_ofi_wait_fd(struct ski_port *port);
+bool        ski_ofi_arm(struct ski_port *port);
 
 /* ---- ofi_rma.c ---- */
 
-skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory);
-void          ski_ofi_mem_dereg(struct ski_driver_mem *memory);
-size_t        ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to);
-skua_status_t ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_driver_rkey **key);
-void          ski_ofi_rkey_destroy(struct ski_driver_rkey *key);
-skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie);
-skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie);
-skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote,
-                             struct ski_driver_rkey *key, void *cookie);
-skua_status_t ski_ofi_flush(struct ski_peer *peer, void *cookie);
+skua_status ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory);
+void        ski_ofi_mem_dereg(struct ski_driver_mem *memory);
+size_t      ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to);
+skua_status ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                struct ski_driver_rkey **key);
+void        ski_ofi_rkey_destroy(struct ski_driver_rkey *key);
+skua_status ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie);
+skua_status ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie);
+skua_status ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                           uint64_t value, uint64_t *result, uint64_t remote,
+                           struct ski_driver_rkey *key, void *cookie);
+skua_status ski_ofi_flush(struct ski_peer *peer, void *cookie);
 
 /** Reports the end of a put, get or atomic. */
-void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
+void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status status);
 
 #endif

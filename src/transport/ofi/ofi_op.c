@@ -120,7 +120,7 @@ void ski_ofi_op_put(struct ski_port *port, struct ski_ofi_op *op)
 }
 
 /* Delivers or aborts a large packet. */
-static void ofi_op_end_rndv_recv(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
+static void ofi_op_end_rndv_recv(struct ski_port *port, struct ski_ofi_op *op, skua_status status)
 {
     if (op->dropped)
         free(op->memory);
@@ -131,7 +131,7 @@ static void ofi_op_end_rndv_recv(struct ski_port *port, struct ski_ofi_op *op, s
 }
 
 /* Reports the end of an operation to its owner, once. */
-static void ofi_op_report(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
+static void ofi_op_report(struct ski_port *port, struct ski_ofi_op *op, skua_status status)
 {
     switch (op->kind) {
     case SKI_OFI_SEND:
@@ -149,7 +149,7 @@ static void ofi_op_report(struct ski_port *port, struct ski_ofi_op *op, skua_sta
     op->peer = NULL;
 }
 
-void ski_ofi_op_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
+void ski_ofi_op_end(struct ski_port *port, struct ski_ofi_op *op, skua_status status)
 {
     if (op->peer && status == SKUA_OK)
         op->peer->reached = true;
@@ -166,7 +166,7 @@ static void ofi_op_explain(const struct ski_peer *peer, int error)
              fi_strerror(error));
 }
 
-skua_status_t ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssize_t result)
+skua_status ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssize_t result)
 {
     struct ski_peer *peer = op->peer;
 

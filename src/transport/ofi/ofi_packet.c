@@ -106,7 +106,7 @@ static void ofi_post_retries(struct ski_port *port)
 /* ---- sending ----------------------------------------------------------------------- */
 
 /* Sends a few bytes, which the provider copies. */
-static skua_status_t ofi_send_injected(struct ski_peer *peer, void *from, size_t bytes)
+static skua_status ofi_send_injected(struct ski_peer *peer, void *from, size_t bytes)
 {
     struct ski_ofi_op *op      = ski_ofi_op_get(peer->port, peer, SKI_OFI_INJECTED);
     struct iovec       part    = {from, bytes};
@@ -119,7 +119,7 @@ static skua_status_t ofi_send_injected(struct ski_peer *peer, void *from, size_t
                               fi_sendmsg(peer->port->ep, &message, FI_INJECT | FI_COMPLETION));
 }
 
-static skua_status_t ofi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status ofi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_ofi_op *op = ski_ofi_op_get(peer->port, peer, SKI_OFI_SEND);
 
@@ -130,14 +130,14 @@ static skua_status_t ofi_send_eager(struct ski_peer *peer, void *packet, size_t 
         peer->port, op, fi_send(peer->port->ep, packet, bytes, NULL, peer->address, &op->context));
 }
 
-static skua_status_t ofi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status ofi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_port   *port   = peer->port;
     uint32_t           pe     = (uint32_t)port->pe & 0xffffff;
     struct ofi_control notice = {OFI_CONTROL_RTS, port->pe,
                                  (uint64_t)pe << 24 | (port->sequence & 0xffffff), bytes};
     struct ski_ofi_op *op     = ski_ofi_op_get(port, peer, SKI_OFI_RNDV_SEND);
-    skua_status_t      status;
+    skua_status        status;
 
     if (!op)
         return SKUA_ERR_NOMEM;
@@ -163,9 +163,9 @@ static bool ofi_is_crowded(const struct ski_peer *peer)
     return taken + 2 > room || peer->busy + peer->rndv_count > room - taken;
 }
 
-skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
+skua_status ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    skua_status_t status;
+    skua_status status;
 
     if (SKI_UNLIKELY(peer->lost))
         return SKUA_ERR_UNREACH;

@@ -157,8 +157,7 @@ static void ofi_port_destroy(struct ski_port *port)
     free(port);
 }
 
-skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
-                           struct ski_port **port)
+skua_status ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port)
 {
     char             address[SKI_PORT_ADDRESS_MAX];
     struct ski_port *made = calloc(1, sizeof *made);
@@ -239,8 +238,8 @@ static void ofi_index_peer(struct ski_port *port, struct ski_peer *peer)
     port->by_pe[peer->pe] = peer;
 }
 
-skua_status_t ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                              struct ski_peer **peer)
+skua_status ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                            struct ski_peer **peer)
 {
     struct ski_peer *made;
 

@@ -214,7 +214,7 @@ static void provider_explain(struct ski_net *net, const struct fi_info *list, in
 }
 
 /* Sets the ports of providers, which read their parameters on first use. */
-static skua_status_t provider_set_ports(struct ski_net *net)
+static skua_status provider_set_ports(struct ski_net *net)
 {
     char     low[16], high[16];
     unsigned first, last;
@@ -263,9 +263,9 @@ static struct fi_info *provider_query(struct ski_net *net, uint64_t caps)
     return chosen;
 }
 
-skua_status_t ski_ofi_provider_select(struct ski_net *net, struct fi_info **info)
+skua_status ski_ofi_provider_select(struct ski_net *net, struct fi_info **info)
 {
-    skua_status_t   status = provider_set_ports(net);
+    skua_status     status = provider_set_ports(net);
     struct fi_info *chosen = NULL;
 
     provider_set_eager_limit();

@@ -28,7 +28,7 @@ struct ski_driver_rkey {
 
 /* ---- memory ----------------------------------------------------------------------- */
 
-skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
+skua_status ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
 {
     static uint64_t next; /* a key for providers that do not choose one; one thread at a time */
     struct ski_driver_mem *made;
@@ -66,8 +66,8 @@ size_t ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to)
     return sizeof key;
 }
 
-skua_status_t ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_driver_rkey **key)
+skua_status ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                struct ski_driver_rkey **key)
 {
     struct ski_driver_rkey *made;
 
@@ -101,8 +101,8 @@ static uint64_t ofi_rma_address(const struct ski_driver_rkey *key, uint64_t remo
 }
 
 /* Returns SKUA_OK if another operation may start now. */
-static skua_status_t ofi_rma_admit(struct ski_peer *peer, const struct ski_driver_rkey *key,
-                                   uint64_t remote, size_t bytes)
+static skua_status ofi_rma_admit(struct ski_peer *peer, const struct ski_driver_rkey *key,
+                                 uint64_t remote, size_t bytes)
 {
     if (peer->lost)
         return SKUA_ERR_UNREACH;
@@ -135,10 +135,10 @@ static ssize_t ofi_rma_write(struct ski_ofi_op *op, const void *local, size_t by
                        FI_DELIVERY_COMPLETE | FI_COMPLETION | (op->quiet ? FI_INJECT : 0));
 }
 
-skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie)
+skua_status ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie)
 {
-    skua_status_t      status = ofi_rma_admit(peer, key, remote, bytes);
+    skua_status        status = ofi_rma_admit(peer, key, remote, bytes);
     bool               copied = bytes <= ski_ofi.info->tx_attr->inject_size;
     struct ski_ofi_op *op;
 
@@ -157,10 +157,10 @@ skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes
     return copied ? SKUA_OK : SKUA_PENDING;
 }
 
-skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie)
+skua_status ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie)
 {
-    skua_status_t      status = ofi_rma_admit(peer, key, remote, bytes);
+    skua_status        status = ofi_rma_admit(peer, key, remote, bytes);
     struct ski_ofi_op *op;
 
     if (status != SKUA_OK)
@@ -178,7 +178,7 @@ skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint
 /* ---- flush ------------------------------------------------------------------------- */
 
 /* Completes the flushes of epochs that are over. */
-static void ofi_rma_end_epochs(struct ski_peer *peer, skua_status_t status)
+static void ofi_rma_end_epochs(struct ski_peer *peer, skua_status status)
 {
     struct ski_ofi_epoch *epoch;
 
@@ -189,7 +189,7 @@ static void ofi_rma_end_epochs(struct ski_peer *peer, skua_status_t status)
     }
 }
 
-skua_status_t ski_ofi_flush(struct ski_peer *peer, void *cookie)
+skua_status ski_ofi_flush(struct ski_peer *peer, void *cookie)
 {
     struct ski_ofi_epoch *next;
 
@@ -242,13 +242,13 @@ static uint64_t ofi_rma_widen(uint64_t value, unsigned width)
     return width == sizeof half ? half : value;
 }
 
-skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote,
-                             struct ski_driver_rkey *key, void *cookie)
+skua_status ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                           uint64_t value, uint64_t *result, uint64_t remote,
+                           struct ski_driver_rkey *key, void *cookie)
 {
     enum fi_datatype   type   = bytes == 4 ? FI_UINT32 : FI_UINT64;
     struct fid_ep     *ep     = peer->port->ep;
-    skua_status_t      status = ofi_rma_admit(peer, key, remote, bytes);
+    skua_status        status = ofi_rma_admit(peer, key, remote, bytes);
     uint64_t           to     = ofi_rma_address(key, remote);
     struct ski_ofi_op *own;
 
@@ -278,7 +278,7 @@ skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned
 
 /* ---- completion ------------------------------------------------------------------- */
 
-void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
+void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status status)
 {
     if (op->kind == SKI_OFI_ATOMIC && status == SKUA_OK)
         *op->result = ofi_rma_widen(op->before, op->width);

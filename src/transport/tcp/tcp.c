@@ -44,7 +44,7 @@ static bool tcp_check_ports(struct ski_net *net)
            ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_REASON_MAX);
 }
 
-static skua_status_t tcp_start(struct ski_net *net)
+static skua_status tcp_start(struct ski_net *net)
 {
     ski_tcp.net        = net;
     ski_tcp.interfaces = ski_netif_resolve(net->interfaces, net->one_host);

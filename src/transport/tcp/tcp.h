@@ -289,17 +289,16 @@ void ski_tcp_sendq_clear(struct ski_peer *peer);
 
 /* ---- the calls of the driver ------------------------------------------------------ */
 
-skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner,
-                           struct ski_port **out);
-void          ski_tcp_close(struct ski_port *port);
-size_t        ski_tcp_address(struct ski_port *port, void *to);
-skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
-                              struct ski_peer **out);
-skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes);
-skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes,
-                                 const void *rest, size_t rest_bytes, void *cookie);
-unsigned      ski_tcp_progress(struct ski_port *port);
-int           ski_tcp_wait_fd(struct ski_port *port);
-bool          ski_tcp_arm(struct ski_port *port);
+skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out);
+void        ski_tcp_close(struct ski_port *port);
+size_t      ski_tcp_address(struct ski_port *port, void *to);
+skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                            struct ski_peer **out);
+skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes);
+skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie);
+unsigned    ski_tcp_progress(struct ski_port *port);
+int         ski_tcp_wait_fd(struct ski_port *port);
+bool        ski_tcp_arm(struct ski_port *port);
 
 #endif

@@ -299,8 +299,8 @@ static const char *handshake_no_route(const struct ski_peer *peer, char *to)
     return to;
 }
 
-skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
-                              struct ski_peer **out)
+skua_status ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                            struct ski_peer **out)
 {
     struct ski_peer *peer = calloc(1, sizeof *peer);
 

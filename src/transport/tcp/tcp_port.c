@@ -145,7 +145,7 @@ static void tcp_port_free(struct ski_port *port)
     free(port);
 }
 
-skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
+skua_status ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
 {
     struct ski_port *port = calloc(1, sizeof *port);
     int              error;

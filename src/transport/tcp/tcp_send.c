@@ -240,8 +240,8 @@ void ski_tcp_want_writable_all(struct ski_port *port)
 /* ---- sending ------------------------------------------------------------------------- */
 
 /* Queues the rest of a packet. */
-static inline skua_status_t tcp_send_queue_rest(struct ski_peer               *peer,
-                                                const struct ski_tcp_send_req *out)
+static inline skua_status tcp_send_queue_rest(struct ski_peer               *peer,
+                                              const struct ski_tcp_send_req *out)
 {
     struct ski_port *port = peer->port;
 
@@ -254,7 +254,7 @@ static inline skua_status_t tcp_send_queue_rest(struct ski_peer               *p
 }
 
 /* Sends a packet, or as much of it as the kernel accepts, and queues the rest. */
-static skua_status_t tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_send_req *out)
+static skua_status tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     bool now = tcp_peer_is_open(peer) && !peer->first;
 
@@ -276,7 +276,7 @@ static bool tcp_sendq_has_room(struct ski_peer *peer)
 }
 
 /* Sends to a peer that is lost, or whose connections have records. */
-static skua_status_t tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_send_req *out)
+static skua_status tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     if (peer->lost)
         return SKUA_ERR_UNREACH;
@@ -287,14 +287,14 @@ static skua_status_t tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_se
     return tcp_send_queue_rest(peer, out);
 }
 
-static skua_status_t tcp_send_req(struct ski_peer *peer, struct ski_tcp_send_req *out)
+static skua_status tcp_send_req(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     if (peer->slow_path)
         return tcp_send_slow_path(peer, out);
     return tcp_sendq_has_room(peer) ? tcp_send_now_or_queue(peer, out) : SKUA_ERR_AGAIN;
 }
 
-skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
+skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_tcp_send_req out = {
         .head = ski_frame_head(SKI_FRAME_PACKET, bytes), .part = {packet}, .bytes = {bytes}};
@@ -302,8 +302,8 @@ skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
     return tcp_send_req(peer, &out);
 }
 
-skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes,
-                                 const void *rest, size_t rest_bytes, void *cookie)
+skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie)
 {
     struct ski_tcp_send_req out = {.head   = ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes),
                                    .part   = {packet, rest},

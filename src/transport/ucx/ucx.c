@@ -14,7 +14,7 @@
 
 struct ski_ucx ski_ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-skua_status_t ski_ucx_status(ucs_status_t status)
+skua_status ski_ucx_status(ucs_status_t status)
 {
     switch (status) {
     case UCS_OK: return SKUA_OK;
@@ -27,7 +27,7 @@ skua_status_t ski_ucx_status(ucs_status_t status)
     }
 }
 
-skua_status_t ski_ucx_failed(const char *what, ucs_status_t status)
+skua_status ski_ucx_failed(const char *what, ucs_status_t status)
 {
     snprintf(ski_ucx.net->last_error(), SKI_REASON_MAX, "%s: %s", what, ucs_status_string(status));
     return ski_ucx_status(status);
@@ -105,7 +105,7 @@ bool ski_ucx_check_ports(struct ski_net *net, int wanted)
     return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_REASON_MAX);
 }
 
-static skua_status_t ucx_start(struct ski_net *net)
+static skua_status ucx_start(struct ski_net *net)
 {
     ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
                                           UCP_PARAM_FIELD_MT_WORKERS_SHARED |

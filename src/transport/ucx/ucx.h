@@ -75,10 +75,10 @@ struct ski_ucx {
 extern struct ski_ucx ski_ucx;
 
 /** Converts a status of UCX. */
-skua_status_t ski_ucx_status(ucs_status_t status);
+skua_status ski_ucx_status(ucs_status_t status);
 
 /** Converts a status of UCX and writes the error text: what failed, and why. */
-skua_status_t ski_ucx_failed(const char *what, ucs_status_t status);
+skua_status ski_ucx_failed(const char *what, ucs_status_t status);
 
 /** Returns the interfaces to be used. */
 const char *ski_ucx_interfaces(const struct ski_net *net);
@@ -91,33 +91,32 @@ ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_byte
                                size_t bytes, const ucp_am_recv_param_t *param);
 
 /* The calls of the driver. */
-skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner,
-                           struct ski_port **out);
-void          ski_ucx_close(struct ski_port *port);
-size_t        ski_ucx_address(struct ski_port *port, void *to);
-skua_status_t ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
-                              struct ski_peer **out);
-unsigned      ski_ucx_progress(struct ski_port *port);
-int           ski_ucx_wait_fd(struct ski_port *port);
-bool          ski_ucx_arm(struct ski_port *port);
-skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes);
-skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
-                                 const void *rest, size_t rest_bytes, void *cookie);
-bool          ski_ucx_rma_offload(void);
-skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_driver_mem **out);
-void          ski_ucx_mem_dereg(struct ski_driver_mem *memory);
-size_t        ski_ucx_rkey_pack(struct ski_driver_mem *memory, void *to);
-skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_driver_rkey **out);
-void          ski_ucx_rkey_destroy(struct ski_driver_rkey *key);
-skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie);
-skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie);
-skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote,
-                             struct ski_driver_rkey *key, void *cookie);
-skua_status_t ski_ucx_flush(struct ski_peer *peer, void *cookie);
-bool          ski_ucx_fence(struct ski_peer *peer);
+skua_status ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out);
+void        ski_ucx_close(struct ski_port *port);
+size_t      ski_ucx_address(struct ski_port *port, void *to);
+skua_status ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                            struct ski_peer **out);
+unsigned    ski_ucx_progress(struct ski_port *port);
+int         ski_ucx_wait_fd(struct ski_port *port);
+bool        ski_ucx_arm(struct ski_port *port);
+skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes);
+skua_status ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie);
+bool        ski_ucx_rma_offload(void);
+skua_status ski_ucx_mem_reg(void *base, size_t bytes, struct ski_driver_mem **out);
+void        ski_ucx_mem_dereg(struct ski_driver_mem *memory);
+size_t      ski_ucx_rkey_pack(struct ski_driver_mem *memory, void *to);
+skua_status ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                struct ski_driver_rkey **out);
+void        ski_ucx_rkey_destroy(struct ski_driver_rkey *key);
+skua_status ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie);
+skua_status ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie);
+skua_status ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                           uint64_t value, uint64_t *result, uint64_t remote,
+                           struct ski_driver_rkey *key, void *cookie);
+skua_status ski_ucx_flush(struct ski_peer *peer, void *cookie);
+bool        ski_ucx_fence(struct ski_peer *peer);
 
 #endif

@@ -84,7 +84,7 @@ static void ucx_on_sent(void *request, ucs_status_t status, void *packet)
     ucp_request_free(request);
 }
 
-skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
+skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     ucp_request_param_t     param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                                                      UCP_OP_ATTR_FIELD_USER_DATA |
@@ -128,8 +128,8 @@ static void ucx_on_split_sent(void *request, ucs_status_t status, void *arg)
 
 /* Over TCP both parts are sent from where they are; other transports would have to register them.
  */
-skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
-                                 const void *rest, size_t rest_bytes, void *cookie)
+skua_status ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie)
 {
     ucp_request_param_t param = {.op_attr_mask =
                                      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |

@@ -56,7 +56,7 @@ static void ucx_port_unlink(struct ski_port *port)
 }
 
 /* Makes the worker of a port, with the handlers of packets and fragments. */
-static skua_status_t ucx_open_worker(struct ski_port *port, int pe)
+static skua_status ucx_open_worker(struct ski_port *port, int pe)
 {
     ucp_worker_params_t    params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                       .thread_mode = UCS_THREAD_MODE_SERIALIZED};
@@ -79,12 +79,12 @@ static skua_status_t ucx_open_worker(struct ski_port *port, int pe)
     return ski_ucx_failed("a worker does not support active messages", status);
 }
 
-skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
+skua_status ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
 {
     struct ski_port        *port = calloc(1, sizeof *port);
     struct sockaddr_storage before[SKI_LISTENERS_MAX];
     int                     listeners = ski_keepalive_listeners(before, SKI_LISTENERS_MAX);
-    skua_status_t           status;
+    skua_status             status;
 
     if (!port)
         return SKUA_ERR_NOMEM;
@@ -196,8 +196,8 @@ static void ucx_no_route(const struct ski_sockaddrs *addrs, ucs_status_t status)
              ski_ucx_interfaces(ski_ucx.net), ucs_status_string(status));
 }
 
-skua_status_t ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
-                              struct ski_peer **out)
+skua_status ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                            struct ski_peer **out)
 {
     struct ski_peer *peer   = calloc(1, sizeof *peer);
     ucp_ep_params_t  params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |

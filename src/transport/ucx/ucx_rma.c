@@ -18,7 +18,7 @@ bool ski_ucx_rma_offload(void)
     return ski_ucx.has_adapter;
 }
 
-skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_driver_mem **out)
+skua_status ski_ucx_mem_reg(void *base, size_t bytes, struct ski_driver_mem **out)
 {
     ucp_mem_map_params_t   params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
                                                    UCP_MEM_MAP_PARAM_FIELD_LENGTH,
@@ -58,8 +58,8 @@ size_t ski_ucx_rkey_pack(struct ski_driver_mem *memory, void *to)
     return bytes;
 }
 
-skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_driver_rkey **out)
+skua_status ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                struct ski_driver_rkey **out)
 {
     struct ski_driver_rkey *key = malloc(sizeof *key);
     ucs_status_t            status =
@@ -95,7 +95,7 @@ static ucp_request_param_t ucx_request_param(void *cookie)
                                  .user_data = cookie};
 }
 
-static skua_status_t ucx_started(struct ski_peer *peer, void *request)
+static skua_status ucx_started(struct ski_peer *peer, void *request)
 {
     if (!UCS_PTR_IS_PTR(request))
         return ski_ucx_status(UCS_PTR_STATUS(request));
@@ -103,23 +103,23 @@ static skua_status_t ucx_started(struct ski_peer *peer, void *request)
     return SKUA_PENDING;
 }
 
-skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie)
+skua_status ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
     return ucx_started(peer, ucp_put_nbx(peer->ep, local, bytes, remote, key->handle, &param));
 }
 
-skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_driver_rkey *key, void *cookie)
+skua_status ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                        struct ski_driver_rkey *key, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
     return ucx_started(peer, ucp_get_nbx(peer->ep, local, bytes, remote, key->handle, &param));
 }
 
-skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote,
-                             struct ski_driver_rkey *key, void *cookie)
+skua_status ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                           uint64_t value, uint64_t *result, uint64_t remote,
+                           struct ski_driver_rkey *key, void *cookie)
 {
     static const ucp_atomic_op_t ops[] = {
         [SKI_NET_ADD] = UCP_ATOMIC_OP_ADD,   [SKI_NET_AND] = UCP_ATOMIC_OP_AND,
@@ -140,7 +140,7 @@ skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned
                                          1, remote, key->handle, &param));
 }
 
-skua_status_t ski_ucx_flush(struct ski_peer *peer, void *cookie)
+skua_status ski_ucx_flush(struct ski_peer *peer, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
     return ucx_started(peer, ucp_ep_flush_nbx(peer->ep, &param));

@@ -3,7 +3,7 @@
  * model.h - the reference model: an interpreter of structured control flow that walks over the AST.
  *
  * The model shares the parser with the translator, but no code with the emitter or the runtime.  It
- * follows the text of skua/flow.h in the most straightforward way: it searches lists from the
+ * follows the text of skua/skuac_flow.h in the most straightforward way: it searches lists from the
  * beginning.
  *
  * It interprets only the C that the programs of this test use: integers, the usual operators,

@@ -208,7 +208,7 @@ void next_turn(void *self, skua_ref me, const struct trace *trace, struct turn t
 
     if (turn.at == (int)plan.count) {
         compare(&plan, (unsigned)turn.run, trace);
-        skua_delete(self);
+        skua_object_destroy(self);
         skua_send_copy(turn.owner, run_handler, &turn.run, sizeof turn.run);
     } else if (mode == REMOTE) {
         stretch = (struct stretch){me, turn};
@@ -306,8 +306,8 @@ int main(int argc, char **argv)
         seed = strtoull(argv[3], NULL, 0);
     for (const struct program *program = programs; program->path; program++)
         add_program(program, argc > 4 ? argv[4] : "");
-    run_handler     = skua_register("run", on_run);
-    stretch_handler = skua_register("stretch", on_stretch);
-    end_handler     = skua_register("end", on_end);
+    run_handler     = skua_handler_register("run", on_run);
+    stretch_handler = skua_handler_register("stretch", on_stretch);
+    end_handler     = skua_handler_register("end", on_end);
     return skua_main(argc, argv, start);
 }

@@ -78,10 +78,10 @@ static void agent_set_environment(const struct job_spec *spec)
 
 /* Chooses the CPUs of our PEs, unless the launcher did: places all PEs of the job on this host and
  * takes our share. */
-static skua_status_t agent_choose_cpus(struct job_spec *spec)
+static skua_status agent_choose_cpus(struct job_spec *spec)
 {
     const struct job_spec_head *h = &spec->head;
-    skua_status_t               status;
+    skua_status                 status;
 
     if (spec->cpu)
         return SKUA_OK;

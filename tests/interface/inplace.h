@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* landing.h - what the interface file and the program share. */
+/* inplace.h - what the interface file and the program share. */
 #ifndef LANDING_H
 #define LANDING_H
 

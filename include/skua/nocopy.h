@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts.h - messages with zero-copy (nocopy) arguments.
+ * nocopy.h - messages with zero-copy (nocopy) arguments.
  *
  * The sender makes a message with data of its own, the *head*, and *parts*: memory that it does not
  * change until a completion says that the part is free again. Small parts are copied into the
  * message; large ones are described in it (buffer.h).
  *
- *     skua_part part = {x, bytes, skua_done_count(&free_again), 0};
- *     skua_msg *msg  = skua_parts_alloc(pe, sizeof head, &part, 1);
+ *     skua_nocopy_argument part = {x, bytes, skua_done_count(&free_again), 0};
+ *     skua_msg *msg  = skua_nocopy_alloc(pe, sizeof head, &part, 1);
  *     memcpy(skua_msg_data(msg), &head, sizeof head);
  *     skua_send(pe, handler, msg);                or skua_invoke(ref, entry, msg)
  *
- * The receiver begins with skua_parts_here() and ends with skua_parts_free():
+ * The receiver begins with skua_nocopy_ready() and ends with skua_nocopy_free():
  *
  *     static void on_block(skua_msg *msg)
  *     {
- *         if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, NULL))
+ *         if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, NULL))
  *             return;                             it comes again when all parts are here
- *         use(skua_msg_data(msg), skua_part_data(msg, 0));
- *         skua_parts_free(msg);
+ *         use(skua_msg_data(msg), skua_nocopy_data(msg, 0));
+ *         skua_nocopy_free(msg);
  *     }
  *
  * A part that the receiver can access by load and store (in the same process, or in the arena of
@@ -30,8 +30,8 @@
  * Later messages may overtake a message whose parts are being fetched from another host. All
  * functions are called on a PE. Interface files provide this as `nocopy` and `nocopypost`.
  */
-#ifndef SKUA_PARTS_H
-#define SKUA_PARTS_H
+#ifndef SKUA_NOCOPY_H
+#define SKUA_NOCOPY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,6 @@
 
 #include <skua/api.h>
 #include <skua/buffer.h>
-#include <skua/flow.h>
 #include <skua/object.h>
 #include <skua/section.h>
 
@@ -51,7 +50,7 @@ typedef struct {
     size_t          bytes;
     skua_completion done; /* the memory is free again; the result is its skua_buffer */
     uint64_t        user; /* passed on in that buffer */
-} skua_part;
+} skua_nocopy_argument;
 
 /** In place of a PE: the message will be sent to all PEs. */
 #define SKUA_ALL_PES (-1)
@@ -59,71 +58,54 @@ typedef struct {
 /** In place of an entry: the message was received by a handler. */
 #define SKUA_NO_ENTRY ((skua_entry){UINT32_MAX})
 
-/** Allocates a message to @p pe (for an object: skua_where()) with @p bytes of uninitialised head
- *  and @p n parts. The completion of a part that is copied into the message happens at once. */
-SKUA_API skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned n);
+/** Allocates a message to @p pe (for an object: skua_location()) with @p bytes of uninitialised
+ * head and @p n parts. The completion of a part that is copied into the message happens at once. */
+SKUA_API skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part,
+                                     unsigned n);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p handler on all PEs, and consumes it. A part is
  *  transferred to each host once, and all receivers of the host read the same memory; it is free
  *  again when all receivers have freed the message. */
-SKUA_API void skua_parts_broadcast(skua_handler handler, skua_msg *msg);
+SKUA_API void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all objects of a collection, and consumes
- *  it. Parts are transferred as by skua_parts_broadcast(). */
-SKUA_API void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg);
+ *  it. Parts are transferred as by skua_nocopy_broadcast(). */
+SKUA_API void skua_nocopy_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all members of a section, and consumes it. A
  *  part is transferred once along each branch of the section's tree that leads to another host. */
-SKUA_API void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg *msg);
+SKUA_API void skua_nocopy_invoke_section(skua_section section, skua_entry entry, skua_msg *msg);
 
 /** Returns a message with all parts of @p msg copied into it, for functions that take plain data.
  *  Consumes @p msg. */
-SKUA_API skua_msg *skua_parts_copied(skua_msg *msg);
+SKUA_API skua_msg *skua_nocopy_copied(skua_msg *msg);
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
 /** Names the destinations of parts: sets to[i] for each part that it has memory for; the others
- *  stay NULL. It may use the head and skua_part_bytes(). */
-typedef void (*skua_post_fn)(void *self, skua_msg *msg, void **to);
+ *  stay NULL. It may use the head and skua_nocopy_bytes(). */
+typedef void (*skua_nocopy_post_fn)(void *self, skua_msg *msg, void **to);
 
 /** Returns true if all parts of a message are accessible. Otherwise the runtime fetches them and
  *  delivers the message again: to the handler (@p self NULL), or to @p entry of the object,
  *  wherever it is then. @p post may name the destinations; NULL: none. */
-SKUA_API bool skua_parts_here(skua_msg *msg, void *self, skua_entry entry, skua_post_fn post);
+SKUA_API bool skua_nocopy_ready(skua_msg *msg, void *self, skua_entry entry,
+                                skua_nocopy_post_fn post);
 
 /** Returns the number of parts of a message. */
-SKUA_API unsigned skua_parts_count(const skua_msg *msg);
+SKUA_API unsigned skua_nocopy_count(const skua_msg *msg);
 
 /** Returns the size of the head of a message with parts. */
-SKUA_API size_t skua_parts_head_bytes(const skua_msg *msg);
+SKUA_API size_t skua_nocopy_head_bytes(const skua_msg *msg);
 
 /** Returns the size of part @p i of a message. */
-SKUA_API size_t skua_part_bytes(const skua_msg *msg, unsigned i);
+SKUA_API size_t skua_nocopy_bytes(const skua_msg *msg, unsigned i);
 
-/** Returns the data of part @p i, after skua_parts_here() returned true. */
-SKUA_API const void *skua_part_data(skua_msg *msg, unsigned i);
+/** Returns the data of part @p i, after skua_nocopy_ready() returned true. */
+SKUA_API const void *skua_nocopy_data(skua_msg *msg, unsigned i);
 
 /** Frees a message with parts. The completions of parts that were used in place happen. */
-SKUA_API void skua_parts_free(skua_msg *msg);
-
-/* ---- for generated code -------------------------------------------------------------------- */
-
-/** Finds the part at *end in received data, @p count items of @p each bytes; *end advances. Returns
- *  its data. */
-SKUA_API const void *skua_found_part(const void *data, size_t bytes, size_t *end, long long count,
-                                     size_t each, const char *entry);
-
-/** Advances *end behind the descriptions of the parts. */
-SKUA_API void skua_found_parts_end(const void *data, size_t bytes, size_t *end, const char *entry);
-
-/** Frees the message with parts of an arrival, if it has one. */
-static inline void skua_parts_drop(skua_arrival *arrival)
-{
-    if (arrival->msg) {
-        skua_parts_free(arrival->msg);
-        arrival->msg = NULL;
-    }
-}
+SKUA_API void skua_nocopy_free(skua_msg *msg);
 
 SKUA_END_DECLS
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landing.h - messages to objects with in-place delivery of their data.
+ * inplace.h - messages to objects with in-place delivery of their data.
  *
  * The sender names data in its own memory, in any layout (a face of a block, for example), beside a
  * small head; it may reuse the memory at once. The receiver gets a *view*: the address and the
  * layout of the data. It copies them to their destination with skua_layout_copy(), which does
  * nothing if they are there already.
  *
- *     sender       skua_invoke_landing(neighbour, face, step, &head, sizeof head, &inner);
+ *     sender       skua_invoke_inplace(neighbour, face, step, &head, sizeof head, &inner);
  *
  *     receiver     static void on_face(void *self, skua_msg *msg)
  *                  {
- *                      skua_layout_copy(&ghost, skua_landing_data(msg));
+ *                      skua_layout_copy(&ghost, skua_inplace_data(msg));
  *                      skua_msg_free(msg);
  *                  }
  *
@@ -27,10 +27,10 @@
  * host, or that of another process unless it comes from skua_channel_alloc() or a region. Results
  * do not depend on the setting.
  *
- * Interface files provide this as `landing` arguments. All functions are called on a PE.
+ * Interface files provide this as `inplace` arguments. All functions are called on a PE.
  */
-#ifndef SKUA_LANDING_H
-#define SKUA_LANDING_H
+#ifndef SKUA_INPLACE_H
+#define SKUA_INPLACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,40 +45,40 @@ SKUA_BEGIN_DECLS
 /** States where the data of a message belong. The message has the given reference number and head
  *  and may not have been sent yet. Returns false if the destination is not known yet or still in
  *  use. By returning true the object promises not to access that memory until the entry has
- *  received the message, or until skua_landing_withdraw(). The result must depend only on the
+ *  received the message, or until skua_inplace_withdraw(). The result must depend only on the
  *  object and the arguments; the function must not change anything. */
-typedef bool (*skua_land_fn)(void *self, int64_t reference, const void *head, skua_layout *to);
+typedef bool (*skua_inplace_fn)(void *self, int64_t reference, const void *head, skua_layout *to);
 
 /** Registers an entry with in-place delivery. With @p land NULL all data travel inside messages.
  *  Valid flags are SKUA_ENTRY_EXPEDITED and those that create elements. */
-SKUA_API skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
-                                          skua_land_fn land, unsigned flags);
+SKUA_API skua_entry skua_inplace_register(skua_class of, const char *name, skua_entry_fn fn,
+                                          skua_inplace_fn land, unsigned flags);
 
 /** Invokes an entry with in-place delivery of the data in @p from. The receiver finds the head
  *  aligned to 8 bytes. Messages with the same head that are in flight to one object must have
  *  different reference numbers. */
-SKUA_API void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference,
+SKUA_API void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference,
                                   const void *head, size_t bytes, const skua_layout *from);
 
 /* ---- the receiver --------------------------------------------------------------------------- */
 
 /** Returns the reference number of a message with in-place delivery. */
-SKUA_API int64_t skua_landing_reference(const skua_msg *msg);
+SKUA_API int64_t skua_inplace_reference(const skua_msg *msg);
 
 /** Returns the head of a message with in-place delivery; *bytes is its size. */
-SKUA_API const void *skua_landing_head(const skua_msg *msg, size_t *bytes);
+SKUA_API const void *skua_inplace_head(const skua_msg *msg, size_t *bytes);
 
 /** Returns the address and layout of the data of a message. They are valid until the message is
  *  freed. */
-SKUA_API const skua_layout *skua_landing_data(skua_msg *msg);
+SKUA_API const skua_layout *skua_inplace_data(skua_msg *msg);
 
 /** Revokes all destinations that `land` has promised for an object: nothing is delivered there any
  *  more. (Messages that the object has received and keeps may still have their data there.) This
  *  happens automatically when the object migrates or is deleted. `land` must not call it. */
-SKUA_API void skua_landing_withdraw(void *self);
+SKUA_API void skua_inplace_withdraw(void *self);
 
 /** Returns the number of messages whose data were delivered in place on this PE. */
-SKUA_API uint64_t skua_landing_count(void);
+SKUA_API uint64_t skua_inplace_count(void);
 
 /** Zeroes the padding bytes of *@p object, because heads are compared byte by byte. If the compiler
  *  has no builtin for it, nothing happens, and a head that contains padding never matches. */
@@ -92,22 +92,6 @@ SKUA_API uint64_t skua_landing_count(void);
 #define SKUA_CLEAR_PADDING(object) ((void)(object))
 #define SKUA_CLEARS_PADDING        0
 #endif
-
-/* ---- for generated code ---------------------------------------------------------------------- */
-
-/** Returns the head of a received message and its reference number. Ends the job if the head does
- *  not have @p head bytes. */
-SKUA_API const void *skua_found_head(const void *data, size_t bytes, size_t head,
-                                     int64_t *reference, const char *entry);
-
-/** Returns the data of a received message. Ends the job if they are not @p count items of @p each
- *  bytes. */
-SKUA_API const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count,
-                                               size_t each, const char *entry);
-
-/** Ends the job if @p from does not have @p count items of @p each bytes. */
-SKUA_API void skua_check_landing(const skua_layout *from, long long count, size_t each,
-                                 const char *entry, const char *parameter);
 
 SKUA_END_DECLS
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landing.c - in-place delivery: a ring of cells exchanges columns of a matrix, step by step;
+ * inplace.c - in-place delivery: a ring of cells exchanges columns of a matrix, step by step;
  * received columns are compared byte by byte, however they were delivered.
  *
- * usage: landing [CELLS] [STEPS] [some | none]
+ * usage: inplace [CELLS] [STEPS] [some | none]
  *
  * Columns are delivered into one of two sets of ghost columns, used alternately.  At random, cells
  * refuse in-place delivery, migrate, withdraw a destination, use memory that only their own process
@@ -172,7 +172,7 @@ static void send(struct cell *c)
 
         for (size_t k = 0; k < rows_of(c->step); k++)
             ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
-        skua_invoke_landing(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
+        skua_invoke_inplace(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
                             c->step % PERIOD, &head, sizeof head, &from);
         memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* it may be reused at once */
     }
@@ -199,11 +199,11 @@ static void go_on(struct cell *c);
 static void take(struct cell *c, skua_msg *msg)
 {
     size_t             bytes;
-    const struct head *head = skua_landing_head(msg, &bytes);
+    const struct head *head = skua_inplace_head(msg, &bytes);
     skua_layout        to   = ghost(c, c->step, head->side);
 
-    CHECK(bytes == sizeof *head && skua_landing_reference(msg) == c->step % PERIOD);
-    skua_layout_copy(&to, skua_landing_data(msg));
+    CHECK(bytes == sizeof *head && skua_inplace_reference(msg) == c->step % PERIOD);
+    skua_layout_copy(&to, skua_inplace_data(msg));
     skua_msg_free(msg);
     if (++c->got == SIDES)
         go_on(c);
@@ -228,7 +228,7 @@ static bool wander(struct cell *c)
     uint64_t draw = tap_random(&c->random);
 
     if (draw % 64 == 0)
-        skua_landing_withdraw(c);
+        skua_inplace_withdraw(c);
     if (draw >> 8 & 63 || c->early[LEFT] || c->early[RIGHT])
         return false;
     skua_migrate(c, (int)((draw >> 16) % (unsigned)skua_pes()));
@@ -257,9 +257,9 @@ static void on_go(void *self, const void *data, size_t bytes)
 static void on_column(void *self, skua_msg *msg)
 {
     struct cell       *c    = self;
-    const struct head *head = skua_landing_head(msg, NULL);
+    const struct head *head = skua_inplace_head(msg, NULL);
 
-    if (skua_landing_reference(msg) == c->step % PERIOD && c->waits) {
+    if (skua_inplace_reference(msg) == c->step % PERIOD && c->waits) {
         take(c, msg);
         return;
     }
@@ -274,11 +274,11 @@ static void play(void);
 
 static void finish(void *arg, const void *data, size_t bytes)
 {
-    uint64_t landed = skua_landing_count();
+    uint64_t landed = skua_inplace_count();
 
     (void)arg, (void)bytes;
     CHECK(*(const int64_t *)data == count);
-    skua_collection_delete(cells);
+    skua_collection_destroy(cells);
     if (--rounds > 0) {
         play();
         return;
@@ -293,7 +293,7 @@ static void play(void)
 {
     struct start start = {tap_random(&seed), skua_done_call(finish, NULL)};
 
-    cells = skua_array1(cell_class, count, &start, sizeof start);
+    cells = skua_array_create1(cell_class, count, &start, sizeof start);
     skua_invoke_all(cells, go_entry, NULL, 0);
 }
 
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
     steps        = argc > 2 ? atoi(argv[2]) : steps;
     wanted       = argc > 3 ? argv[3] : "";
     cell_class   = skua_class_register(&def);
-    column_entry = skua_landing_register(cell_class, "column", on_column, land, 0);
+    column_entry = skua_inplace_register(cell_class, "column", on_column, land, 0);
     go_entry     = skua_method_register(cell_class, "go", on_go, 0);
     return skua_main(argc, argv, start);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts.c - messages with nocopy parts: to handlers and to objects, used in place and received into
- * memory of the receiver, point-to-point, broadcast and to sections.  Each part is released exactly
- * once; objects migrate, are created and deleted meanwhile; a broadcast within a process makes no
- * copies.
+ * nocopy_args.c - messages with nocopy parts: to handlers and to objects, used in place and
+ * received into memory of the receiver, point-to-point, broadcast and to sections.  Each part is
+ * released exactly once; objects migrate, are created and deleted meanwhile; a broadcast within a
+ * process makes no copies.
  *
- * usage: parts [messages per PE]
+ * usage: nocopy_args [messages per PE]
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -65,11 +65,11 @@ static void part_free(void *arg, const void *data, size_t bytes)
 
 static skua_msg *make(struct state *s, int pe, int post)
 {
-    skua_part   part[PARTS];
-    struct head head = {.parts  = (int32_t)(tap_random(&s->seed) % (PARTS + 1)),
-                        .post   = post,
-                        .to_all = pe == SKUA_ALL_PES};
-    skua_msg   *msg;
+    skua_nocopy_argument part[PARTS];
+    struct head          head = {.parts  = (int32_t)(tap_random(&s->seed) % (PARTS + 1)),
+                                 .post   = post,
+                                 .to_all = pe == SKUA_ALL_PES};
+    skua_msg            *msg;
 
     for (int i = 0; i < head.parts; i++) {
         uint64_t heap = tap_random(&s->seed) % 2;
@@ -81,9 +81,9 @@ static skua_msg *make(struct state *s, int pe, int post)
         at              = heap ? malloc(head.bytes[i] + 1) : skua_buffer_alloc(head.bytes[i]);
         head.at[i]      = at;
         fill(at, head.bytes[i], head.pattern[i]);
-        part[i] = (skua_part){at, head.bytes[i], skua_done_call(part_free, at), heap};
+        part[i] = (skua_nocopy_argument){at, head.bytes[i], skua_done_call(part_free, at), heap};
     }
-    msg = skua_parts_alloc(pe, sizeof head, part, (unsigned)head.parts);
+    msg = skua_nocopy_alloc(pe, sizeof head, part, (unsigned)head.parts);
     memcpy(skua_msg_data(msg), &head, sizeof head);
     s->sent += head.parts;
     return msg;
@@ -104,21 +104,21 @@ static void check(skua_msg *msg, char *const *posted)
 {
     const struct head *head = skua_msg_data(msg);
 
-    CHECK(skua_parts_count(msg) == (unsigned)head->parts);
-    CHECK(skua_parts_head_bytes(msg) == sizeof *head);
+    CHECK(skua_nocopy_count(msg) == (unsigned)head->parts);
+    CHECK(skua_nocopy_head_bytes(msg) == sizeof *head);
     for (unsigned i = 0; i < (unsigned)head->parts; i++) {
-        CHECK(skua_part_bytes(msg, i) == head->bytes[i]);
-        CHECK(is_filled(skua_part_data(msg, i), head->bytes[i], head->pattern[i]));
-        CHECK(!posted || skua_part_data(msg, i) == posted[i]);
-        CHECK(!is_in_place(head, (int)i) || skua_part_data(msg, i) == head->at[i]);
+        CHECK(skua_nocopy_bytes(msg, i) == head->bytes[i]);
+        CHECK(is_filled(skua_nocopy_data(msg, i), head->bytes[i], head->pattern[i]));
+        CHECK(!posted || skua_nocopy_data(msg, i) == posted[i]);
+        CHECK(!is_in_place(head, (int)i) || skua_nocopy_data(msg, i) == head->at[i]);
     }
 }
 
 /* Provides memory for each part, for one message at a time. */
 static void post_to(char **posted, skua_msg *msg, void **to)
 {
-    for (unsigned i = 0; i < skua_parts_count(msg); i++)
-        to[i] = posted[i] = malloc(skua_part_bytes(msg, i) + 1);
+    for (unsigned i = 0; i < skua_nocopy_count(msg); i++)
+        to[i] = posted[i] = malloc(skua_nocopy_bytes(msg, i) + 1);
 }
 
 static void post_here(void *none, skua_msg *msg, void **to)
@@ -133,27 +133,27 @@ static void post_here(void *none, skua_msg *msg, void **to)
 static void free_posted(skua_msg *msg)
 {
     if (((struct head *)skua_msg_data(msg))->post)
-        for (unsigned i = 0; i < skua_parts_count(msg); i++)
-            free((void *)(uintptr_t)skua_part_data(msg, i));
+        for (unsigned i = 0; i < skua_nocopy_count(msg); i++)
+            free((void *)(uintptr_t)skua_nocopy_data(msg, i));
 }
 
 static void take(skua_msg *msg)
 {
-    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, post_here))
+    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, post_here))
         return;
     check(msg, NULL);
     free_posted(msg);
     self()->got++;
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
 }
 
 static void take_all(skua_msg *msg)
 {
-    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, NULL))
+    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, NULL))
         return;
     check(msg, NULL);
     self()->all_got++;
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -162,12 +162,12 @@ static void Box_take(void *object, skua_msg *msg)
 {
     struct box *box = object;
 
-    if (!skua_parts_here(msg, object, box_take, NULL))
+    if (!skua_nocopy_ready(msg, object, box_take, NULL))
         return;
     check(msg, NULL);
     box->taken++;
     self()->got++;
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
 }
 
 static void Box_move(void *object, const void *data, size_t bytes)
@@ -178,11 +178,11 @@ static void Box_move(void *object, const void *data, size_t bytes)
 
 static void Member_take(void *object, skua_msg *msg)
 {
-    if (!skua_parts_here(msg, object, member_take, NULL))
+    if (!skua_nocopy_ready(msg, object, member_take, NULL))
         return;
     check(msg, NULL);
     self()->all_got++;
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
 }
 
 /* It exists for some messages, and provides memory for some of them. */
@@ -190,13 +190,13 @@ static void Fly_take(void *object, skua_msg *msg)
 {
     struct box *fly = object;
 
-    if (!skua_parts_here(msg, object, fly_take, post_here))
+    if (!skua_nocopy_ready(msg, object, fly_take, post_here))
         return;
     check(msg, NULL);
     free_posted(msg);
-    skua_parts_free(msg);
+    skua_nocopy_free(msg);
     if (++fly->taken == 3)
-        skua_delete(object);
+        skua_object_destroy(object);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -210,24 +210,24 @@ static void work(struct state *s)
         if (tap_random(&s->seed) % 2) {
             skua_send(pe, on_parts, make(s, pe, (int)(tap_random(&s->seed) % 2)));
         } else {
-            skua_invoke(box, box_take, make(s, skua_where(box), 0));
+            skua_invoke(box, box_take, make(s, skua_location(box), 0));
             if (tap_random(&s->seed) % 4 == 0)
                 skua_invoke_copy(box, box_move, NULL, 0);
         }
         if (i % 16 == 0)
-            skua_parts_broadcast(on_all, make(s, SKUA_ALL_PES, 0));
+            skua_nocopy_broadcast(on_all, make(s, SKUA_ALL_PES, 0));
         if (i % 16 == 8)
-            skua_parts_invoke_all(s->members, member_take, make(s, SKUA_ALL_PES, 0));
+            skua_nocopy_invoke_all(s->members, member_take, make(s, SKUA_ALL_PES, 0));
         if (i % 32 == 5)
-            skua_parts_invoke_all(s->boxes, box_take, make(s, SKUA_ALL_PES, 0));
+            skua_nocopy_invoke_all(s->boxes, box_take, make(s, SKUA_ALL_PES, 0));
         if (i % 32 == 21)
-            skua_parts_invoke_section(s->some, box_take, make(s, SKUA_ALL_PES, 0));
+            skua_nocopy_invoke_section(s->some, box_take, make(s, SKUA_ALL_PES, 0));
         if (i % 8 == 3)
             skua_array_insert(skua_element1(s->flies, skua_pe() * messages + i),
                               (int)(tap_random(&s->seed) % (unsigned)skua_pes()), NULL, 0);
         if (i % 16 == 12)
-            skua_parts_invoke_all(s->flies, fly_take,
-                                  make(s, SKUA_ALL_PES, (int)(tap_random(&s->seed) % 2)));
+            skua_nocopy_invoke_all(s->flies, fly_take,
+                                   make(s, SKUA_ALL_PES, (int)(tap_random(&s->seed) % 2)));
     }
 }
 
@@ -305,10 +305,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    on_parts = skua_register("parts", take);
-    on_all   = skua_register("all", take_all);
-    on_check = skua_register("check", say);
-    on_go    = skua_register("go", go);
+    on_parts = skua_handler_register("parts", take);
+    on_all   = skua_handler_register("all", take_all);
+    on_check = skua_handler_register("check", say);
+    on_go    = skua_handler_register("go", go);
     Box      = skua_class_register(
              &(skua_class_def){.name = "Box", .bytes = sizeof(struct box), .pup = skua_pup_plain});
     Member   = skua_class_register(&(skua_class_def){.name = "Member", .bytes = 8});

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* landing.c - what the cells of landing.ci do. */
+/* inplace.c - what the cells of inplace.ci do. */
 #include <skua/skua.h>
 
-#include "landing.ci.h"
+#include "inplace.ci.h"
 
 /* What a cell sends in a step, to a side: value i of its column. */
 static float value(int cell, int step, int side, int i)

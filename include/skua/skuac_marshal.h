@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * skuac_marshal.h - marshalling of entry arguments, as skuac's generated code uses it.
+ *
+ * The arguments of an entry travel as a struct of the fixed-size arguments, followed by arrays and
+ * strings in the order of the parameters, each aligned as its type requires. Array lengths are not
+ * sent: both ends compute them from the other arguments. The receiver checks the arguments before
+ * it uses them.
+ *
+ * Only generated code calls these functions.
+ */
+#ifndef SKUA_SKUAC_MARSHAL_H
+#define SKUA_SKUAC_MARSHAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <skua/api.h>
+#include <skua/completion.h>
+#include <skua/inplace.h>
+#include <skua/message.h>
+#include <skua/nocopy.h>
+#include <skua/pe.h>
+#include <skua/pup.h>
+#include <skua/skuac_flow.h>
+
+SKUA_BEGIN_DECLS
+
+/** Arguments of up to this many bytes are marshalled on the stack. */
+#define SKUA_SMALL_ARGUMENTS 256
+
+/** Ends the job with the error that @p bytes of received data are not arguments of @p entry, such
+ *  as "Block.ghost". */
+SKUA_API void skuac_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
+
+/** Ends the job with the error that the result of a reduction, of @p bytes, does not fit the
+ *  @p parameters of @p entry, which take @p wanted bytes or, if @p list, a multiple of that. */
+SKUA_API void skuac_result_differs(const char *entry, const char *parameters, size_t wanted,
+                                   bool list, size_t bytes) __attribute__((noreturn));
+
+/** Ends the job with the error that @p length is not a valid array length. */
+SKUA_API void skuac_bad_length(const char *entry, const char *parameter, long long length)
+    __attribute__((noreturn));
+
+/** Reserves space for @p count items of @p each bytes behind *end, which advances. Returns the
+ *  offset of the space. */
+static inline size_t skuac_reserve(size_t *end, long long count, size_t each, size_t align,
+                                   const char *entry, const char *parameter)
+{
+    size_t at = (*end + align - 1) & ~(align - 1);
+
+    if (__builtin_expect(count < 0 || (unsigned long long)count > (SIZE_MAX / 4 - at) / each, 0))
+        skuac_bad_length(entry, parameter, count);
+    *end = at + (size_t)count * each;
+    return at;
+}
+
+/** Returns the size of @p count items of @p each bytes. */
+static inline size_t skuac_span(long long count, size_t each, const char *entry,
+                                const char *parameter)
+{
+    size_t end = 0;
+
+    skuac_reserve(&end, count, each, 1, entry, parameter);
+    return end;
+}
+
+/** Finds @p count items of @p each bytes behind *end in the @p bytes of received data; *end
+ *  advances. Returns their address. */
+static inline const void *skuac_found(const void *data, size_t bytes, size_t *end, long long count,
+                                      size_t each, size_t align, const char *entry)
+{
+    size_t at = (*end + align - 1) & ~(align - 1);
+
+    if (__builtin_expect(at > bytes || count < 0 || (unsigned long long)count > (bytes - at) / each,
+                         0))
+        skuac_malformed(entry, bytes);
+    *end = at + (size_t)count * each;
+    return (const char *)data + at;
+}
+
+/** Returns the size of a marshalled string, including the terminating 0. A NULL string has size 0
+ *  and arrives as NULL. */
+static inline size_t skuac_string_bytes(const char *string)
+{
+    return string ? strlen(string) + 1 : 0;
+}
+
+/** Finds a string of @p length bytes behind *end in the @p bytes of received data; *end
+ *  advances. */
+static inline const char *skuac_found_string(const void *data, size_t bytes, size_t *end,
+                                             uint64_t length, const char *entry)
+{
+    const char *string =
+        (const char *)skuac_found(data, bytes, end, (long long)length, 1, 1, entry);
+
+    if (__builtin_expect(length > 0 && string[length - 1] != 0, 0))
+        skuac_malformed(entry, bytes);
+    return length > 0 ? string : NULL;
+}
+
+/** Copies @p bytes, which may be 0 with NULL pointers. */
+static inline void skua_copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+}
+
+/** Returns an arrival that owns @p msg. */
+static inline skuac_arrival skua_arrival_of(skua_msg *msg)
+{
+    skuac_arrival arrival = {skua_msg_data(msg), skua_msg_size(msg), msg};
+    return arrival;
+}
+
+/** Returns an arrival without data. */
+static inline skuac_arrival skua_arrival_none(void)
+{
+    skuac_arrival arrival = {NULL, 0, NULL};
+    return arrival;
+}
+
+/** Returns an arrival that refers to data of the caller. A function that keeps the arrival copies
+ *  the data. */
+static inline skuac_arrival skua_arrival_from(const void *data, size_t bytes)
+{
+    skuac_arrival arrival = {data, bytes, NULL};
+    return arrival;
+}
+
+/** Returns a new message that holds a copy of @p bytes at @p data. */
+static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    skua_copy(skua_msg_data(msg), data, bytes);
+    return msg;
+}
+
+/** Waits for the result of a [sync] entry, copies it to @p result and clears the future. @p result
+ *  is zeroed if the answer does not have @p bytes. */
+SKUA_API void skuac_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes);
+
+/** Allocates zeroed memory for an array of @p count items in the initial state of an object. */
+SKUA_API void *skuac_state_array(const char *field, long long count, size_t each);
+
+/** Returns a copy of @p string for the initial state of an object. */
+SKUA_API char *skuac_state_string(const char *string);
+
+/** Packs or unpacks a malloc() array that may be NULL. */
+SKUA_API void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each);
+
+/** Packs or unpacks a malloc() string that may be NULL. */
+SKUA_API void skua_pup_string(skua_pup *p, char **string);
+
+/* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
+
+/** Finds the part at *end in received data, @p count items of @p each bytes; *end advances. Returns
+ *  its data. */
+SKUA_API const void *skuac_found_nocopy(const void *data, size_t bytes, size_t *end,
+                                        long long count, size_t each, const char *entry);
+
+/** Advances *end behind the descriptions of the parts. */
+SKUA_API void skuac_found_nocopy_end(const void *data, size_t bytes, size_t *end,
+                                     const char *entry);
+
+/** Frees the message with parts of an arrival, if it has one. */
+static inline void skuac_nocopy_drop(skuac_arrival *arrival)
+{
+    if (arrival->msg) {
+        skua_nocopy_free(arrival->msg);
+        arrival->msg = NULL;
+    }
+}
+
+/* ---- inplace arguments (inplace.h) ---------------------------------------------------------- */
+
+/** Returns the head of a received message and its reference number. Ends the job if the head does
+ *  not have @p head bytes. */
+SKUA_API const void *skuac_found_head(const void *data, size_t bytes, size_t head,
+                                      int64_t *reference, const char *entry);
+
+/** Returns the data of a received message. Ends the job if they are not @p count items of @p each
+ *  bytes. */
+SKUA_API const skua_layout *skuac_found_inplace(const void *data, size_t bytes, long long count,
+                                                size_t each, const char *entry);
+
+/** Ends the job if @p from does not have @p count items of @p each bytes. */
+SKUA_API void skuac_check_inplace(const skua_layout *from, long long count, size_t each,
+                                  const char *entry, const char *parameter);
+
+SKUA_END_DECLS
+
+#endif
