@@ -193,7 +193,7 @@ static void add_once(skua_gaddr at)
 static void acc_once(skua_gaddr at)
 {
     static const double      one = 1;
-    static const skua_update sum = {{0}, SKUA_DOUBLE, NULL};
+    static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
 
     skua_acc(at, &one, sizeof one, &sum);
 }

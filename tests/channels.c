@@ -808,13 +808,13 @@ static int64_t expected(skua_op op, size_t i, int turn)
     for (int pe = 1; pe < skua_pes(); pe++) {
         int64_t next = given(pe, i, turn);
 
-        if (op.id == SKUA_SUM.id)
+        if (op == SKUA_SUM)
             value += next;
-        else if (op.id == SKUA_MIN.id)
+        else if (op == SKUA_MIN)
             value = next < value ? next : value;
-        else if (op.id == SKUA_MAX.id)
+        else if (op == SKUA_MAX)
             value = next > value ? next : value;
-        else if (op.id == SKUA_BIT_AND.id)
+        else if (op == SKUA_BIT_AND)
             value &= next;
         else
             value |= next;

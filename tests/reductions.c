@@ -146,7 +146,7 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
         c.type = (skua_type)(c.type % 3); /* bits: of integers */
     else if (c.op > 0 && c.type >= SKUA_COMPLEX_FLOAT)
         c.op = 0;
-    c.id    = (skua_op){c.op};
+    c.id    = (skua_op)c.op;
     c.count = draw_count(seed, type_size[c.type]);
     if (c.op == 10) {
         c.id    = matrix_op;

@@ -178,13 +178,6 @@ static inline void skua_contribute(void *self, skua_op op, skua_type type, const
  *  when every object has contributed. */
 SKUA_API void skua_contribute_nothing(void *self, skua_completion done);
 
-/** Reduction operator: concatenates the contributions in any order. The type is SKUA_BYTE. */
-static const skua_op SKUA_CONCAT = {UINT32_C(0x80000000)};
-
-/** Reduction operator: concatenates the contributions in any order, each preceded by its length.
- *  The type is SKUA_BYTE. skua_set_next() reads the result. */
-static const skua_op SKUA_SET = {UINT32_C(0x80000001)};
-
 /** Finds the next contribution in a result of SKUA_SET. *at is NULL before the first call. Sets *at
  *  and *length; returns false at the end. */
 SKUA_API bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *length);
@@ -198,9 +191,6 @@ typedef struct {
 
 /** The number of doubles in a skua_statistics. */
 #define SKUA_STATISTICS_COUNT 5
-
-/** The reduction operator that combines skua_statistics. */
-static const skua_op SKUA_STATISTICS = {10};
 
 /** Returns the statistics of a single number. */
 static inline skua_statistics skua_statistics_of(double value)

@@ -228,7 +228,7 @@ static void emit_call_wait_for_nocopy(struct writer          *to, const struct a
 {
     const char *stem = emit_stem_of(class, entry);
 
-    writer_put(to, "    if (!skua_nocopy_ready(skua_packed, skua_object, %s_entry, ", stem);
+    writer_put(to, "    if (!skua_nocopy_ready_entry(skua_packed, skua_object, %s_entry, ", stem);
     writer_put(to,
                emit_has_post(entry) ? "%s_post))\n        return;\n" : "NULL))\n        return;\n",
                stem);

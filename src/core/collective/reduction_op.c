@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "core/collective/collective.h"
 #include "core/pe/handler.h"
@@ -135,18 +136,23 @@ static uint32_t         op_registered_count;
 
 skua_op skua_op_register(const char *name, skua_op_fn fn)
 {
+    if (op_registered_count > SKUA_OP_MAX - SKUA_OP_USER)
+        ski_misuse("skua_op_register: operator %s is one too many; a program has %d at most", name,
+                   SKUA_OP_MAX - SKUA_OP_USER + 1);
     ski_register_name("operator", name);
     op_registered = ski_realloc(op_registered, (op_registered_count + 1) * sizeof *op_registered);
     op_registered[op_registered_count] = (struct op_entry){name, fn, OP_ANYTHING};
-    return (skua_op){(uint32_t)OP_BUILTINS + op_registered_count++};
+    return (skua_op)(SKUA_OP_USER + op_registered_count++);
 }
 
 /* Returns the operator with the number @p op, or NULL if there is none. */
 static const struct op_entry *op_find(skua_op op)
 {
-    if (op.id < OP_BUILTINS)
-        return &op_builtin[op.id];
-    return op.id - OP_BUILTINS < op_registered_count ? &op_registered[op.id - OP_BUILTINS] : NULL;
+    uint32_t user = (uint32_t)op - SKUA_OP_USER;
+
+    if ((uint32_t)op < OP_BUILTINS)
+        return &op_builtin[op];
+    return user < op_registered_count ? &op_registered[user] : NULL;
 }
 
 skua_op_fn ski_op_function(skua_op op, skua_type type)

@@ -403,7 +403,7 @@ void skua_section_contribute(skua_section target, void *self, skua_op op, skua_t
     struct ski_section             *section = section_reduction_section_of(object, target.id);
     struct ski_section_member      *member  = section_reduction_member(section, object);
     struct section_reduction_report report  = {
-         target.id, member->next, 0, {op.id, (uint32_t)type, count}, done};
+         target.id, member->next, 0, {op, (uint32_t)type, count}, done};
     size_t bytes = count * ski_type_size(type);
 
     if (SKI_UNLIKELY(!ski_reduction_spec_known(op, type)))

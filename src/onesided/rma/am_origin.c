@@ -122,7 +122,7 @@ void ski_am_origin_end(struct ski_pe *self)
 static void am_fill_accumulate(struct ski_am_request *request, const struct ski_rma_op *op)
 {
     ski_assert(op->element <= sizeof request->scale);
-    request->op     = op->accumulate->op.id;
+    request->op     = op->accumulate->op;
     request->type   = (uint32_t)op->accumulate->type;
     request->scaled = op->accumulate->scale != NULL;
     if (request->scaled)
