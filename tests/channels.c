@@ -846,8 +846,16 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     if (skua_pe() % 3 == 1)
         layout = (skua_layout){from, size, 1, {count}, {2 * (ptrdiff_t)size}};
     if (skua_pe() == root) {
-        CHECK(skua_channel_create_reduction(to, count, op, type, skua_pes(), on_heard, NULL, "sums",
-                                            &mine) == SKUA_OK);
+        const skua_channel_reduction_def def = {.size    = sizeof def,
+                                                .to      = to,
+                                                .count   = count,
+                                                .type    = type,
+                                                .op      = op,
+                                                .senders = skua_pes(),
+                                                .fn      = on_heard,
+                                                .name    = "sums"};
+
+        CHECK(skua_channel_create_reduction(&def, &mine) == SKUA_OK);
         for (int pe = 0; pe < skua_pes(); pe++)
             skua_send_copy(pe, value_handler, &mine, sizeof mine);
     }

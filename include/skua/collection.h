@@ -90,6 +90,7 @@ enum {
 
 /** The definition of an array. */
 typedef struct {
+    size_t     size;  /* sizeof(skua_array_def); 0: its size in version 1.0 */
     int        dims;  /* 1 to 6; 0: byte strings */
     skua_range range; /* the elements created at first; dims 0: none */
     skua_map   map;
@@ -172,6 +173,23 @@ static inline void skua_contribute(void *self, skua_op op, skua_type type, const
                                    size_t count, skua_completion done)
 {
     skua_contribute_to(self, op, type, data, count, &done);
+}
+
+/** A contribution to a reduction: @p count elements of a type, and the operator that combines
+ *  them. skua_contribution_make() makes it. */
+typedef struct {
+    skua_op     op;
+    skua_type   type;
+    const void *data;
+    size_t      count;
+} skua_contribution;
+
+/** Returns a contribution of @p count elements at @p data. */
+static inline skua_contribution skua_contribution_make(skua_op op, skua_type type, const void *data,
+                                                       size_t count)
+{
+    skua_contribution contribution = {op, type, data, count};
+    return contribution;
 }
 
 /** Contributes no data to a reduction over all objects of @p self's collection: @p done happens

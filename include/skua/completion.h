@@ -91,8 +91,8 @@ SKUA_API skua_completion skua_done_exit(int code);
 
 /** Performs a completion, at the end of an asynchronous operation of the program. Any PE of the job
  *  may call it, whichever PE made the completion. In a job on several hosts, a PE does not accept a
- *  completion that none of the skua_done_...() functions made: it logs, counts (skua_stats.wrong)
- *  and drops it. */
+ *  completion that none of the skua_done_...() functions made: it logs, counts and drops it
+ *  (skua_stats.dropped_packets). */
 SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes);
 
 /** Waiting. A user thread that waits is suspended. On the PE's own stack the scheduler runs

@@ -14,7 +14,7 @@
  * All functions are called on a PE. Misuse ends the job with an error that names class, index and
  * PE: an entry of another class, an index of the wrong dimension, a message to a deleted object. A
  * message to a chare that was deleted so long ago that its home has dropped its tombstone is
- * dropped, counted (skua_stats.departed) and, the first few times, logged as a warning.
+ * dropped, counted (skua_stats.dropped_messages) and, the first few times, logged as a warning.
  */
 #ifndef SKUA_OBJECT_H
 #define SKUA_OBJECT_H
@@ -46,6 +46,7 @@ typedef struct {
 /** The definition of a class. All functions may be NULL. The memory of an object is zeroed and
  *  aligned to 16 bytes before `construct` gets the data that the creator passed. */
 typedef struct {
+    size_t      size; /* sizeof(skua_class_def); 0: its size in version 1.0 */
     const char *name;
     size_t      bytes; /* of an object */
     void (*construct)(void *self, const void *data, size_t bytes);

@@ -69,8 +69,8 @@ SKUA_API skua_completion skua_done_invoke_section(skua_section section, skua_ent
  *  skua_contribute() does for a collection. A member's n-th call belongs to the n-th reduction of
  *  the section; several may be in flight and they complete in order. The result goes to @p done. In
  *  a section without members no reduction takes place and no completion happens. */
-SKUA_API void skua_section_contribute(skua_section section, void *self, skua_op op, skua_type type,
-                                      const void *data, size_t count, skua_completion done);
+SKUA_API void skua_section_contribute(skua_section section, void *self,
+                                      skua_contribution contribution, skua_completion done);
 
 SKUA_END_DECLS
 

@@ -296,9 +296,9 @@ static void emit_call_stream_registration(struct writer          *to, const stru
     const char *stem  = emit_stem_of(class, entry);
     bool        batch = emit_is_batch(entry);
 
-    writer_put(to,
-               "    {\n        skua_stream_def skua_def;\n\n"
-               "        memset(&skua_def, 0, sizeof skua_def);\n        skua_def.item_bytes = ");
+    writer_put(to, "    {\n        skua_stream_def skua_def;\n\n"
+                   "        memset(&skua_def, 0, sizeof skua_def);\n"
+                   "        skua_def.size = sizeof skua_def;\n        skua_def.item_bytes = ");
     if (batch) {
         writer_put(to, "sizeof(");
         emit_bare_type(to, entry->parameters->next->type, entry->parameters->next->stars);
