@@ -9,6 +9,7 @@
 # make soak     trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
 # make package  a .deb and a .tar.gz, in build/release/packages
+# make abi      record the binary interface, after an intended change of the public headers
 # make setup    packages only          make clean     remove build/
 # make format   lay the code out (clang-format)
 #
@@ -33,7 +34,7 @@ endif
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all build run test bench soak soak-jobs soak-skuac setup install package clean check-clang \
-        check-release check-checked check-asan check-tsan format
+        check-release check-checked check-asan check-tsan format abi
 
 .NOTPARALLEL:
 
@@ -91,6 +92,14 @@ soak-skuac: setup
 # The style of the code, applied.
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
+
+# The symbol map and the list that tests/abi.sh compares the headers and the library with.
+abi: $(BUILD)/configured
+	@python3 scripts/abi.py map include $(BUILD)/include >$(BUILD)/abi.out
+	@cp $(BUILD)/abi.out src/skua.map
+	@python3 scripts/abi.py list include $(BUILD)/include >$(BUILD)/abi.out
+	@cp $(BUILD)/abi.out tests/abi/skua.txt
+	@git diff --stat -- src/skua.map tests/abi
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

@@ -17,7 +17,8 @@ compiles()
   [ "$code" = 0 ]
 }
 c_flags="-std=c17 -Wall -Wextra -Wshadow -Wconversion -Wpedantic -Werror"
-cxx_flags="-std=c++17 -Wall -Wextra -Wpedantic -Werror"
+cxx_flags="-std=c++17 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wold-style-cast
+  -Wzero-as-null-pointer-constant -Werror"
 for path in "$include"/skua/*.h "$include"/skua/compat/*.h "$generated"/skua/*.h; do
   name=${path##*/include/skua/}
   ok "$name in C" compiles "$name" c cc $c_flags "$work/header.c"
@@ -46,7 +47,7 @@ END
 for compiler in gcc clang g++ clang++; do
   command -v $compiler >/dev/null || continue
   case $compiler in
-    *++) run $compiler $cxx_flags -x c++ -I"$include" -I"$generated" -fsyntax-only "$work/constant.c" ;;
+    *++) run $compiler -std=c++17 -Wall -Wextra -Wpedantic -Werror -x c++ -I"$include" -I"$generated" -fsyntax-only "$work/constant.c" ;;
     *)   run $compiler $c_flags -I"$include" -I"$generated" -fsyntax-only "$work/constant.c" ;;
   esac
   ok "operators are constant expressions ($compiler)" test "$code" = 0

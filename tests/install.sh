@@ -22,7 +22,7 @@ for file in bin/skua bin/skuac bin/skuarun include/skua/skua.h include/skua/vers
   ok "$file is installed" test -f "$prefix/$file"
 done
 lib=$(dirname "$(find "$prefix" -name libskua.a)")
-ok "the shared library has its version" test -L "$lib/libskua.so" -a -f "$lib/libskua.so.0.1.0"
+ok "the shared library has its version" test -L "$lib/libskua.so" -a -f "$lib/libskua.so.1.0.0"
 PKG_CONFIG_PATH=$lib/pkgconfig
 export PKG_CONFIG_PATH SKUA_PIN=none # and no LD_LIBRARY_PATH: programs find the library
 
@@ -47,7 +47,7 @@ cp "$source/examples/token.c" "$work/app"
 cat >"$work/app/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.20)
 project(app C)
-find_package(skua 0.1 REQUIRED)
+find_package(skua 1.0 REQUIRED)
 add_executable(app token.c)
 target_link_libraries(app skua::skua)
 add_executable(app_static token.c)
@@ -85,7 +85,7 @@ ok "a second make does nothing" has "$out" "is up to date"
 cat >"$work/rod/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.20)
 project(rod C)
-find_package(skua 0.1 REQUIRED)
+find_package(skua 1.0 REQUIRED)
 add_executable(rod rod.c)
 skua_add_interface(rod rod.ci)
 target_link_libraries(rod skua::skua)
@@ -120,7 +120,7 @@ if command -v c++ >/dev/null; then
 cmake_minimum_required(VERSION 3.20)
 project(words CXX)
 set(CMAKE_CXX_STANDARD 17)
-find_package(skua 0.1 REQUIRED)
+find_package(skua 1.0 REQUIRED)
 add_executable(words words.cc)
 skua_add_interface(words words.ci LANGUAGE CXX)
 target_link_libraries(words skua::skua)
@@ -131,10 +131,6 @@ EOF
   run "$prefix/bin/skuarun" -n 2 "$work/words/build/words"
   ok "and it runs" test "$out" = "6 words"
 fi
-
-# Only the interface is exported.
-run nm -D --defined-only "$lib/libskua.so"
-ok "the library exports nothing but skua_" test -z "$(printf '%s\n' "$out" | awk '{print $3}' | grep -v '^skua_')"
 run "$prefix/bin/skua" tour
 ok "the installed tour runs" has "$code $out" '^ .*the sum is right'
 run man -l --warnings "$prefix/share/man/man1/skuarun.1"
