@@ -19,7 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import headers
+sys.dont_write_bytecode = True  # the source folder stays as it is
+import headers  # noqa: E402
 
 COMPILER = os.environ.get("CC", "cc")
 

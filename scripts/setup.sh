@@ -35,6 +35,8 @@ optional -          libfabric-dev                 libfabric-devel              t
 optional -          libssl-dev                    openssl-devel                SKUA_SECURITY=auth and encrypt: authentication and encryption
 optional -          libpmix-dev                   pmix-devel                   jobs that mpirun and srun start
 optional pkg-config pkg-config                    pkgconf-pkg-config           pkg-config --libs skua, for programs that use Skua
+optional gfortran   gfortran                      gcc-gfortran                 the Fortran module
+optional python3    python3                       python3                      the Fortran module, tests of the binary interface
 test     c++        g++                           gcc-c++                      tests of interface files in C++
 test     -          -                             libasan,libubsan,libtsan     tests under the sanitizers
 test     valgrind   valgrind                      valgrind                     tests that count instructions

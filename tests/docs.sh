@@ -46,11 +46,21 @@ files()
     inside && name      { print > (base "/" name) }' "$1"
 }
 
+# Writes the Fortran programs of a page to $work/NAME.f90.
+fortran()
+{
+  awk -v file="$work/$2.f90" '
+    /^```fortran$/      { inside = 1; next }
+    /^```$/             { inside = 0; next }
+    inside              { print > file }' "$1"
+}
+
 for page in "$source"/README.md "$source"/docs/guide/*.md; do
   name=$(basename "$page" .md)
   [ "$page" = "$source/README.md" ] && name=front
   programs "$page" "$name"
   interfaces "$page"
+  fortran "$page" "$name"
   files "$page"
 done
 for interface in "$work"/*.ci; do
@@ -104,6 +114,16 @@ for program in "$work"/*.c; do
     unset SKUA_CHECKED_CHANNELS
     ;;
   esac
+done
+for program in "$work"/*.f90; do
+  [ -e "$build/fortran/module/skua.mod" ] || continue
+  name=$(basename "$program" .f90)
+  run gfortran -std=f2018 -Wall -Werror -frecursive -J "$work" -I"$build/fortran/module" "$program" \
+    "$build/fortran/libskua_fortran.a" -L"$build/src" -lskua -Wl,-rpath,"$build/src" -o "$work/$name-fortran"
+  ok "$name.f90: builds" test "$code" = 0
+  run "$build/tools/skuarun" -n 3 --pin=none "$work/$name-fortran"
+  ok "$name.f90: runs" test "$code" = 0
+  ok "$name.f90: prints something" test -n "$out"
 done
 ok "there are at least three programs" test "$count_programs" -ge 3
 

@@ -62,6 +62,33 @@ ok "and runs" test "$out" = "PE 0 has the token after 200 hops"
 run "$work/app/build/app_static"
 ok "also static" test "$out" = "PE 0 has the token after 100 hops"
 
+# The Fortran module, where it was built: by pkg-config, by find_package, and from its source.
+if [ -f "$lib/skua/fortran/skua.mod" ] && command -v gfortran >/dev/null; then
+  # shellcheck disable=SC2046
+  run gfortran -std=f2018 -J "$work" -o "$work/hello" "$source/examples/hello.f90" \
+    $(pkg-config --cflags --libs skua-fortran)
+  ok "Fortran: pkg-config" test "$code" = 0
+  run "$prefix/bin/skuarun" -n 2 "$work/hello"
+  ok "Fortran: and it runs" test "$(printf '%s\n' "$out" | grep -c 'of 2 says hello')" = 2
+  mkdir "$work/fortran"
+  cp "$source/examples/hello.f90" "$work/fortran"
+  cat >"$work/fortran/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.20)
+project(hello C Fortran)
+find_package(skua 1.0 REQUIRED)
+add_executable(hello hello.f90)
+target_link_libraries(hello skua::fortran)
+EOF
+  run cmake -S "$work/fortran" -B "$work/fortran/build" -DCMAKE_PREFIX_PATH="$prefix"
+  ok "Fortran: find_package" test "$code" = 0
+  run cmake --build "$work/fortran/build"
+  ok "Fortran: builds" test "$code" = 0
+  run "$prefix/bin/skuarun" -n 2 "$work/fortran/build/hello"
+  ok "Fortran: and runs" test "$code" = 0
+  run gfortran -std=f2018 -J "$work" -c -o "$work/skua.o" "$prefix/share/skua/fortran/skua.f90"
+  ok "Fortran: the source of the module compiles" test "$code" = 0
+fi
+
 # The recipes of the guide for interface files: a second make has nothing to do.
 mkdir "$work/rod"
 guide=$source/docs/guide/interfaces.md
