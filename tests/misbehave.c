@@ -453,6 +453,28 @@ static void array_negative3(void)
     skua_array_create3(thing_class, 2, -1, 3, NULL, 0);
 }
 
+/* A program that was compiled against a version with larger definitions. */
+static void array_newer(void)
+{
+    const skua_array_def def = {.size = sizeof def + 8, .dims = 1};
+
+    skua_array_create(thing_class, &def, NULL, 0);
+}
+
+static void class_newer(void)
+{
+    const skua_class_def def = {.size = sizeof def + 8, .name = "newer"};
+
+    skua_class_register(&def);
+}
+
+static void stream_newer(void)
+{
+    const skua_stream_def def = {.size = sizeof def + 8, .item_bytes = 8};
+
+    skua_stream_register("newer", &def);
+}
+
 static void poke_wrong_dims(void)
 {
     poke(skua_element2(things(20), 3, 4));
@@ -1337,6 +1359,9 @@ static const struct {
     {"poke-wrong-dims", poke_wrong_dims, NULL},
     {"array-negative", array_negative, NULL},
     {"array-negative3", array_negative3, NULL},
+    {"array-newer", array_newer, NULL},
+    {"class-newer", class_newer, NULL},
+    {"stream-newer", stream_newer, NULL},
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},
