@@ -31,7 +31,7 @@ typedef struct skua_counter {
 
 /** A result that can be waited for. It is set once. */
 typedef struct skua_future {
-    bool      ready;
+    bool      ready;   /* the result is there */
     skua_msg *result;  /* internal; see skua_future_wait() */
     void     *waiters; /* internal */
 } skua_future;

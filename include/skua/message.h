@@ -42,9 +42,10 @@ typedef struct {
 /** Size of the header of a message, before its data: one cache line. */
 #define SKUA_MSG_HEADER 64
 
-/** Registers a handler, before skua_main(). Every process registers the same names in the same
- *  order; otherwise the job ends at start with an error that names the handler. @p name must stay
- *  valid for the life of the program. */
+/** Registers a handler for the life of the program, before skua_main(). Every process registers the
+ *  same names in the same order; otherwise the job ends at start with an error that names the
+ * handler. @p name must stay valid for the life of the program. Returns the handler, to which every
+ * PE may send. */
 SKUA_API skua_handler skua_handler_register(const char *name, skua_handler_fn fn);
 
 /** Allocates a message with @p bytes of uninitialised data. Never returns NULL: when the arena is

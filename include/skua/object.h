@@ -12,8 +12,8 @@
  * that register classes of their own share the PEs without knowing of each other.
  *
  * All functions are called on a PE. Misuse ends the job with an error that names class, index and
- * PE: an entry of another class, an index of the wrong dimension, a message to a deleted object. A
- * message to a chare that was deleted so long ago that its home has dropped its tombstone is
+ * PE: an entry of another class, an index of the wrong dimension, a message to a destroyed object.
+ * A message to a chare that was destroyed so long ago that its home has dropped its tombstone is
  * dropped, counted (skua_stats.departed) and, the first few times, logged as a warning.
  */
 #ifndef SKUA_OBJECT_H
@@ -53,7 +53,9 @@ typedef struct {
     void (*pup)(skua_pup *p, void *self); /* packs objects that migrate; skua_pup_plain: bytewise */
 } skua_class_def;
 
-/** Registers a class. @p def is copied; its name must stay valid for the life of the program. */
+/** Registers a class, before skua_main(), under the rules of skua_handler_register(). @p def is
+ *  copied; its name must stay valid for the life of the program. Returns the class, for the
+ *  functions that register its entries and create its objects. */
 SKUA_API skua_class skua_class_register(const skua_class_def *def);
 
 /** An entry that owns its message, as a handler does. */
@@ -82,12 +84,15 @@ enum {
     SKUA_ENTRY_CREATE_HERE = 32,
 };
 
-/** Registers an entry of a class that owns its message. Rules are those of
- *  skua_class_register(). */
+/** Registers an entry of a class that owns its message, before skua_main(), under the rules of
+ *  skua_handler_register(). The name must stay valid for the life of the program. Returns the
+ *  entry. */
 SKUA_API skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn,
                                         unsigned flags);
 
-/** Registers an entry of a class that reads its data. Rules are those of skua_class_register(). */
+/** Registers an entry of a class that reads its data, before skua_main(), under the rules of
+ *  skua_handler_register(). The name must stay valid for the life of the program. Returns the
+ *  entry. */
 SKUA_API skua_entry skua_method_register(skua_class of, const char *name, skua_method_fn fn,
                                          unsigned flags);
 
@@ -216,7 +221,7 @@ SKUA_API skua_ref skua_ref_of(const void *self);
 
 /** Returns the object if it is on the calling PE (a member of a process group: in the process),
  *  else NULL. The pointer is valid until the caller returns to the scheduler: the object may then
- *  migrate or be deleted. The call waits for the creation of a collection that this PE does not
+ *  migrate or be destroyed. The call waits for the creation of a collection that this PE does not
  *  know yet (collection.h). */
 SKUA_API void *skua_object_local(skua_ref ref);
 
@@ -260,9 +265,13 @@ SKUA_API void skua_invoke_all(skua_collection all, skua_entry entry, const void 
  * Invokes an entry that is SKUA_ENTRY_SYNC. The completion @p reply gets its result. To wait, in a
  * user thread or on the PE's own stack, use a future:
  *
+ * @code
  *     skua_future answer = SKUA_FUTURE_INIT;
+ *     const int  *n;
+ *
  *     skua_invoke_reply(ref, entry, data, bytes, skua_done_future(&answer));
- *     const int *n = skua_future_wait(&answer, NULL);
+ *     n = skua_future_wait(&answer, NULL);
+ * @endcode
  */
 SKUA_API void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
                                 skua_completion reply);
@@ -271,7 +280,7 @@ SKUA_API void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data
  *  replies with 0 bytes. */
 SKUA_API void skua_reply(const void *data, size_t bytes);
 
-/** Defers the result of the running SKUA_ENTRY_SYNC entry: returns the completion that delivers it,
+/** Defers the result of the running SKUA_ENTRY_SYNC entry. Returns the completion that delivers it,
  *  for a later skua_complete(). */
 SKUA_API skua_completion skua_reply_later(void);
 
@@ -294,12 +303,12 @@ SKUA_API skua_ref skua_chare_create(skua_class of, int pe, const void *data, siz
  *  skua_program(). Messages that the constructor sends are delivered as usual. */
 SKUA_API skua_ref skua_chare_create_local(skua_class of, const void *data, size_t bytes);
 
-/** Deletes the calling object at the end of the running entry. A member of a group can only be
- *  deleted with its group. */
+/** Destroys the calling object at the end of the running entry. A member of a group can only be
+ *  destroyed with its group. */
 SKUA_API void skua_object_destroy(void *self);
 
-/** Deletes an object when a message with this request reaches it. A member of a group can only be
- *  deleted with its group. */
+/** Destroys an object when a message with this request reaches it. A member of a group can only be
+ *  destroyed with its group. */
 SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and

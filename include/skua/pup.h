@@ -5,6 +5,7 @@
  * The function is called three times for a migration: to compute the size, to pack and, at the
  * destination in zeroed memory, to unpack:
  *
+ * @code
  *     static void pup(skua_pup *p, void *self)
  *     {
  *         struct block *b = self;
@@ -12,9 +13,10 @@
  *         skua_pup_value(p, &b->n);
  *         skua_pup_memory(p, &b->u, b->n * sizeof *b->u);
  *     }
+ * @endcode
  *
  * A length is processed before the data that it measures. After packing, the class's `destroy`
- * frees the memory of the object at the source, as in a deletion.
+ * frees the memory of the object at the source, as when it is destroyed.
  */
 #ifndef SKUA_PUP_H
 #define SKUA_PUP_H

@@ -18,7 +18,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** Delivers messages until skua_stop() or the end of the job. */
+/** Delivers messages on the calling PE until skua_stop() or the end of the job. */
 SKUA_API void skua_run(void);
 
 /** Makes the innermost skua_run() of this PE return. */
@@ -41,10 +41,12 @@ typedef struct {
     uint64_t id;
 } skua_timer;
 
-/** Performs @p done once on this PE, after @p seconds. */
+/** Starts a timer: performs @p done once on this PE, after @p seconds. Returns the timer, for
+ *  skua_timer_cancel(). */
 SKUA_API skua_timer skua_timer_after(double seconds, skua_completion done);
 
-/** Performs @p done on this PE every @p seconds. */
+/** Starts a timer: performs @p done on this PE every @p seconds, until skua_timer_cancel(). Returns
+ *  the timer. */
 SKUA_API skua_timer skua_timer_every(double seconds, skua_completion done);
 
 /** Cancels a timer. Returns false if it has fired or was cancelled already. */
@@ -78,7 +80,7 @@ typedef struct {
     uint64_t switches;      /* switches into user threads */
     uint64_t timers;        /* timers fired */
     uint64_t arena_most;    /* peak use of the host's arena in bytes */
-    uint64_t departed;      /* messages dropped because their object was deleted long ago */
+    uint64_t departed;      /* messages dropped because their object was destroyed long ago */
 } skua_stats;
 
 /** Returns the counters of the calling PE. */

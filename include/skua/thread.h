@@ -24,7 +24,8 @@ SKUA_BEGIN_DECLS
 /** A user thread. */
 typedef struct skua_thread skua_thread;
 
-/** Creates a thread that runs fn(arg). It becomes ready, behind the messages that are queued. With
+/** Creates a user thread that runs fn(arg) on the calling PE. It becomes ready, behind the messages
+ * that are queued. With
  *  @p stack_bytes 0 the stack has the size of the setting stack_size. A guard page lies below the
  *  stack: an overflow ends the job with an error. The thread must be joined or detached. Ends the
  *  job if no stack can be allocated. */
@@ -36,7 +37,7 @@ SKUA_API void skua_thread_set_name(skua_thread *thread, const char *name);
 /** Returns the calling thread, or NULL on the PE's own stack. */
 SKUA_API skua_thread *skua_thread_self(void);
 
-/** Lets other ready threads and messages run, then continues. */
+/** Lets other ready threads and messages of the PE run, then continues the calling thread. */
 SKUA_API void skua_thread_yield(void);
 
 /** Suspends the calling thread until skua_thread_resume(). An earlier resume is not lost. */
