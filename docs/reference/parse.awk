@@ -306,7 +306,9 @@ function declaration_end(line)
 function comment_end(    its_text, at)
 {
     its_text = comment_text(raw)
-    if (raw ~ /^\/\*\*/) {
+    if (its_text ~ /^@(cond|endcond)$/) {
+        pending = "" # between them: nothing of the interface
+    } else if (raw ~ /^\/\*\*/) {
         pending = its_text
     } else if (its_text ~ /^-+ .* -+$/) {
         gsub(/^-+ *| *-+$/, "", its_text)
