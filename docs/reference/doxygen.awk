@@ -128,8 +128,39 @@ function put_other(item)
     put("")
 }
 
+# The first page: what there is, and a table of the headers.
+function put_mainpage(    h, brief)
+{
+    page = out "/mainpage.dox"
+    put("/** @mainpage The interface of Skua")
+    put(" *")
+    put(" * Skua is a runtime for parallel programs in C. A program consists of PEs, each of which delivers messages to")
+    put(" * handlers and to objects, and accesses the memory of other PEs by one-sided operations. The header")
+    put(" * `skua/skua.h` includes all headers but those of compatibility. Programs link with `-lskua`; `pkg-config")
+    put(" * --cflags --libs skua` prints the flags.")
+    put(" *")
+    put(" * Each header explains its concept and lists its functions:")
+    put(" *")
+    put(" * | header | |")
+    put(" * |---|---|")
+    for (h = 1; h <= headers; h++) {
+        brief = header_brief[h]
+        sub(/\.$/, "", brief)
+        if (header_short(h) != "skua")
+            put(" * | skua/" header_name[h] " | " inline(brief) " |")
+    }
+    put(" *")
+    put(" * The same text is in the manual: `man skua_send` for a function, `man skua-message` for a header, `man 7")
+    put(" * skua` for the list of headers. The guide, in `docs/guide/` of the source and of an installation,")
+    put(" * explains how they are used together. Names that begin with `skuac_` are for code that the translator")
+    put(" * `skuac` generates, and are not listed here.")
+    put(" */")
+    close(page)
+}
+
 function emit(    h, i)
 {
+    put_mainpage()
     for (h = 1; h <= headers; h++) {
         page = out "/" header_name[h]
         put("/** @file skua/" header_name[h])

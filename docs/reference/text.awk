@@ -231,12 +231,14 @@ function return_text(item, status,    s)
             s = s " SKUA_PENDING if the operation has begun and is not complete."
         return s (returns == "" ? "" : " " returns)
     }
-    if (returns != "")
-        return returns
     rest = description
     gsub(/\n/, " ", rest)
     s = sentence_next()
-    return s ~ /^Returns / ? s : returned(item)
+    if (s ~ /^Returns /)
+        return s (returns == "" ? "" : " " returns)
+    if (match(s, /[ ,]returns [^.:;]+/)) # "Waits for it and returns its index."
+        return "Returns " substr(s, RSTART + 9, RLENGTH - 9) "." (returns == "" ? "" : " " returns)
+    return returns != "" ? returns : returned(item)
 }
 
 # The codes that a function returns, as lines "  CODE  text".
