@@ -200,7 +200,7 @@ function page_begin(its_name, section, brief)
     put(".ad l")
     put(".SH NAME")
     sub(/\.$/, "", brief)
-    put(plain(its_name) " \\- " inline(brief))
+    put(plain(its_name) " \\- " words(brief)) # no fonts: whatis reads this line
 }
 
 function put_library()

@@ -16,7 +16,7 @@
 #   headers, header_name[], header_brief[], header_text[]
 #   items, and of each item: kind[] (function, type, macro, constant, variable), name[], of_header[],
 #   of_group[], doc[] (prose, "\n" between lines), code[] (the declaration without its comments),
-#   commented[] (with those of its members), members[], member_name[item, i], member_doc[item, i]
+#   value_only[] (an inline function that returns something), commented[] (code with comments of members), members[], member_name[item, i], member_doc[item, i]
 #   item_of[name]
 #
 # Tags in prose: "@p name" marks a parameter, "@param name text", "@return text" and "@error CODE text"
@@ -160,10 +160,11 @@ function without_comments(text)
     return text
 }
 
-function take_function(text,    its)
+function take_function(text,    its, is_inline)
 {
     text = without_comments(text)
     gsub(/[ \t\n]+/, " ", text)
+    is_inline = text ~ /^static inline / && text !~ /^static inline void [^*]/
     sub(/^(SKUA_API|SKUA_HOT_API|static inline) /, "", text)
     sub(/ ?__attribute__ ?\(\(.*\)\)/, "", text)
     sub(/ *[;{] *$/, "", text)
@@ -173,8 +174,10 @@ function take_function(text,    its)
         match(text, /[A-Za-z_0-9]+\(/)
         its = item_new("function", substr(text, RSTART, RLENGTH - 1))
     }
-    if (its)
+    if (its) {
         code[its] = text ";"
+        value_only[its] = is_inline && name[its] ~ /^skua_/
+    }
 }
 
 function take_type(text,    its, line, n, plain)

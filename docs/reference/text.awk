@@ -52,7 +52,8 @@ function brief_of(text,    s)
     gsub(/  +/, " ", text)
     rest = text
     s = sentence_next()
-    sub(/[:;] .*$/, "", s)
+    if (s ~ /^[^ :;]+ [^ :;]+ [^ :;]+ [^:;]+[:;] / && s !~ /^In place/)
+        sub(/[:;] .*$/, "", s) # unless hardly a word would be left
     if (s ~ /\([^)]*$/)
         sub(/ *\([^)]*$/, "", s)
     sub(/[.:]$/, "", s)
@@ -256,6 +257,8 @@ function error_text(item, status,    s)
     s = errors
     if (status)
         return s (s == "" ? "" : " ") "A failure is also reported to the error callback and on standard error: skua_error_set_callback()."
+    if (s == "" && value_only[item])
+        return "None. The call computes a value."
     return s != "" ? s : "The call returns no status. A mistake that it detects ends the job with an error on standard error: skua_error_set_callback()."
 }
 
