@@ -24,7 +24,8 @@
 
 SKUA_BEGIN_DECLS
 
-/** A message. */
+/** A message: a header and data, in memory that has one owner. The address is the handle;
+ *  skua_msg_data() returns that of the data. */
 typedef struct skua_msg skua_msg;
 
 /** A handler: runs on the PE that a message was sent to and owns @p msg. */
@@ -74,7 +75,7 @@ static inline void *skua_msg_data(skua_msg *msg)
 /** Returns the size of a message's data, as allocated or sent. */
 SKUA_API size_t skua_msg_size(const skua_msg *msg);
 
-/** Returns the PE that sent a message. */
+/** Returns the PE that sent a message last. */
 SKUA_API int skua_msg_source(const skua_msg *msg);
 
 /** Sets the priority of a message. Among the messages that wait on a PE, the one with the smallest

@@ -33,12 +33,13 @@ SKUA_BEGIN_DECLS
 
 /* ---- classes ---------------------------------------------------------------- */
 
-/** A registered class. */
+/** A registered class: a value that is the same in every process. A zeroed value is no class. */
 typedef struct {
     uint32_t id;
 } skua_class;
 
-/** A registered entry of a class. */
+/** A registered entry of a class: a value that is the same in every process. A zeroed value is no
+ *  entry. */
 typedef struct {
     uint32_t id;
 } skua_entry;
@@ -64,7 +65,7 @@ typedef void (*skua_entry_fn)(void *self, skua_msg *msg);
 /** An entry that reads its data, which are valid until it returns. */
 typedef void (*skua_method_fn)(void *self, const void *data, size_t bytes);
 
-/** Flags of an entry. */
+/** Flags of an entry, combined by |. */
 enum {
     SKUA_ENTRY_THREADED  = 1, /* runs in a user thread of its own and may wait */
     SKUA_ENTRY_EXPEDITED = 2, /* its messages bypass the queue */
@@ -163,12 +164,14 @@ static inline skua_index skua_index_bytes(const void *data, size_t bytes)
     return index;
 }
 
-/** A collection: an array or a group. */
+/** A collection: an array or a group. The value is valid on every PE and may be sent in messages; a
+ *  zeroed value names no collection. */
 typedef struct {
     uint64_t id;
 } skua_collection;
 
-/** A reference to one object. */
+/** A reference to one object: its collection and its index. It is a plain value, valid on every PE,
+ *  and may be stored and sent in messages; it stays valid while the object migrates. */
 typedef struct {
     skua_collection of;
     skua_index      index;

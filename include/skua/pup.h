@@ -31,10 +31,11 @@ SKUA_BEGIN_DECLS
 /** The state of a packing, unpacking or size computation. */
 typedef struct skua_pup skua_pup;
 
-/** Packs or unpacks @p bytes at @p data. */
+/** Packs or unpacks @p bytes at @p data, or counts them: whichever the call of the `pup` function
+ * is for. */
 SKUA_API void skua_pup_bytes(skua_pup *p, void *data, size_t bytes);
 
-/** Packs or unpacks one variable. */
+/** Packs or unpacks one variable, of any type without pointers; @p variable is its address. */
 #define skua_pup_value(p, variable) skua_pup_bytes((p), (variable), sizeof *(variable))
 
 /** Packs or unpacks malloc() memory of @p bytes; @p pointer is the address of the pointer to it.

@@ -26,16 +26,18 @@
 
 SKUA_BEGIN_DECLS
 
-/** A region. Zero is none. */
+/** A region: a value that is valid on every PE of the job and may be sent in messages. A zeroed
+ * value is no region. */
 typedef struct {
     uint32_t id;
 } skua_region;
 
-/** A global address: a position in a region. */
+/** A global address: a position in a region. It is a plain value, valid on every PE; a zeroed value
+ * is no address. */
 typedef struct {
-    int32_t     pe;
-    skua_region region;
-    uint64_t    offset;
+    int32_t     pe;     /* the PE whose piece it is in */
+    skua_region region; /* the region */
+    uint64_t    offset; /* bytes from the beginning of the piece */
 } skua_gaddr;
 
 /** Creates a symmetric region: @p bytes of uninitialised memory on every PE, aligned to a cache
@@ -105,7 +107,7 @@ static inline ptrdiff_t skua_gaddr_diff(skua_gaddr a, skua_gaddr b)
     return (ptrdiff_t)(a.offset - b.offset);
 }
 
-/** Returns true if two global addresses are equal. */
+/** Returns true if @p a and @p b are the same position: PE, region and offset are equal. */
 static inline bool skua_gaddr_equal(skua_gaddr a, skua_gaddr b)
 {
     return a.pe == b.pe && a.region.id == b.region.id && a.offset == b.offset;

@@ -36,7 +36,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** A section of a collection. */
+/** A section of a collection: a value that is valid on every PE and may be sent in messages. */
 typedef struct {
     uint64_t id;
 } skua_section;

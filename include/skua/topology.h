@@ -40,17 +40,17 @@ typedef struct {
     int numa;    /* the NUMA node */
 } skua_cpu;
 
-/** Returns the CPU that a PE runs on. */
+/** Returns the CPU that @p pe runs on, with its core, cache, package and NUMA node. */
 SKUA_API skua_cpu skua_cpu_of(int pe);
 
 /** The distance of a PE from the caller, nearest first. */
 typedef enum {
-    SKUA_SAME_PE,
-    SKUA_SAME_CORE,
-    SKUA_SAME_CACHE,
-    SKUA_SAME_PACKAGE,
-    SKUA_SAME_HOST, /* also if one of the CPUs is unknown */
-    SKUA_ELSEWHERE
+    SKUA_SAME_PE,      /* it is the caller */
+    SKUA_SAME_CORE,    /* it shares a core */
+    SKUA_SAME_CACHE,   /* it shares the last-level cache */
+    SKUA_SAME_PACKAGE, /* it shares a socket */
+    SKUA_SAME_HOST,    /* it shares memory; also if one of the CPUs is unknown */
+    SKUA_ELSEWHERE     /* it is on another host */
 } skua_nearness;
 
 /** Returns the distance of a PE from the calling PE. */
