@@ -12,8 +12,8 @@
  * that register classes of their own share the PEs without knowing of each other.
  *
  * All functions are called on a PE. Misuse ends the job with an error that names class, index and
- * PE: an entry of another class, an index of the wrong dimension, a message to a destroyed object.
- * A message to a chare that was destroyed so long ago that its home has dropped its tombstone is
+ * PE: an entry of another class, an index of the wrong dimension, a message to a deleted object. A
+ * message to a chare that was deleted so long ago that its home has dropped its tombstone is
  * dropped, counted (skua_stats.departed) and, the first few times, logged as a warning.
  */
 #ifndef SKUA_OBJECT_H

@@ -80,7 +80,7 @@ typedef struct {
     uint64_t switches;      /* switches into user threads */
     uint64_t timers;        /* timers fired */
     uint64_t arena_most;    /* peak use of the host's arena in bytes */
-    uint64_t departed;      /* messages dropped because their object was destroyed long ago */
+    uint64_t departed;      /* messages dropped because their object was deleted long ago */
 } skua_stats;
 
 /** Returns the counters of the calling PE. */
