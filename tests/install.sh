@@ -18,7 +18,8 @@ run cmake --install "$build" --prefix "$prefix"
 ok "cmake --install" test "$code" = 0
 for file in bin/skua bin/skuac bin/skuarun include/skua/skua.h include/skua/version.h \
   share/man/man1/skua.1 share/man/man1/skuac.1 share/man/man1/skuarun.1 share/man/man7/skua-environment.7 \
-  share/doc/skua/LICENSE; do
+  share/man/man3/skua_put.3 share/man/man3/skua_status.3 share/man/man3/SKUA_OK.3 share/man/man7/skua-onesided.7 \
+  share/man/man7/skua.7 share/doc/skua/LICENSE; do
   ok "$file is installed" test -f "$prefix/$file"
 done
 lib=$(dirname "$(find "$prefix" -name libskua.a)")
@@ -162,4 +163,6 @@ run "$prefix/bin/skua" tour
 ok "the installed tour runs" has "$code $out" '^ .*the sum is right'
 run man -l --warnings "$prefix/share/man/man1/skuarun.1"
 ok "the manual page is well formed" test "$code" = 0 -a -z "$err" -o "$code" = 127
+run env MANPAGER=cat MANPATH="$prefix/share/man" man skua_put
+ok "man skua_put shows its page" has "$code $out" '^127|skua_status skua_put\('
 tap_end

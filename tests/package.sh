@@ -22,7 +22,7 @@ usable()
   lib=$(dirname "$(find "$prefix" -name libskua.so)")
   for file in bin/skua bin/skuac bin/skuarun include/skua/skua.h include/skua/version.h \
     share/man/man1/skua.1 share/man/man1/skuac.1 share/man/man1/skuarun.1 \
-    share/man/man7/skua-environment.7 share/doc/skua/LICENSE share/doc/skua/copyright \
+    share/man/man7/skua-environment.7 share/man/man3/skua_put.3 share/man/man7/skua-onesided.7 share/doc/skua/LICENSE share/doc/skua/copyright \
     share/doc/skua/README.md share/doc/skua/docs/guide/README.md share/doc/skua/examples/token.c \
     libexec/skua/tour libexec/skua/bench-messages; do
     ok "$file is there" test -f "$prefix/$file"

@@ -50,8 +50,8 @@ typedef enum {
 /** A description of memory of one PE. It is plain data and may be sent in messages.
  *  skua_buffer_make() makes it. */
 typedef struct {
-    void           *at;
-    size_t          bytes;
+    void           *at;    /* the memory, in the address space of its owner */
+    size_t          bytes; /* its size */
     int32_t         pe;    /* the PE that owns the memory */
     int32_t         pid;   /* operating-system id of its process */
     uint32_t        mode;  /* a skua_registration */

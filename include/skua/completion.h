@@ -23,7 +23,8 @@ SKUA_BEGIN_DECLS
  *  has no result. */
 typedef void (*skua_done_fn)(void *arg, const void *data, size_t bytes);
 
-/** A counter of completions. */
+/** A counter of completions, of the PE whose completions count in it. Its owner may change `value`
+ *  between waits. */
 typedef struct skua_counter {
     int64_t value;   /* completions so far */
     void   *waiters; /* internal; zero at first */
@@ -31,7 +32,7 @@ typedef struct skua_counter {
 
 /** A result that can be waited for. It is set once. */
 typedef struct skua_future {
-    bool      ready;
+    bool      ready;   /* the result is there */
     skua_msg *result;  /* internal; see skua_future_wait() */
     void     *waiters; /* internal */
 } skua_future;

@@ -18,10 +18,10 @@
 
 SKUA_BEGIN_DECLS
 
-/** Delivers messages until skua_stop() or the end of the job. */
+/** Delivers messages on the calling PE until skua_stop() or the end of the job. */
 SKUA_API void skua_run(void);
 
-/** Makes the innermost skua_run() of this PE return. */
+/** Makes the innermost skua_run() of this PE return, when the running handler has returned. */
 SKUA_API void skua_stop(void);
 
 /** Delivers messages until @p condition returns true. Returns false when the job ends first. The
@@ -41,10 +41,12 @@ typedef struct {
     uint64_t id;
 } skua_timer;
 
-/** Performs @p done once on this PE, after @p seconds. */
+/** Starts a timer: performs @p done once on this PE, after @p seconds. Returns the timer, for
+ *  skua_timer_cancel(). */
 SKUA_API skua_timer skua_timer_after(double seconds, skua_completion done);
 
-/** Performs @p done on this PE every @p seconds. */
+/** Starts a timer: performs @p done on this PE every @p seconds, until skua_timer_cancel(). Returns
+ *  the timer. */
 SKUA_API skua_timer skua_timer_every(double seconds, skua_completion done);
 
 /** Cancels a timer. Returns false if it has fired or was cancelled already. */
@@ -54,7 +56,7 @@ SKUA_API bool skua_timer_cancel(skua_timer timer);
  *  all idle callbacks return false, the PE may sleep until a message arrives or a timer fires. */
 typedef bool (*skua_idle_fn)(void *arg);
 
-/** Adds an idle callback to the calling PE. */
+/** Adds an idle callback to the calling PE, which calls fn(arg) while it has nothing else to do. */
 SKUA_API void skua_idle_add(skua_idle_fn fn, void *arg);
 
 /** Removes an idle callback that was added with the same function and argument. */

@@ -35,7 +35,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** A registered stream. */
+/** A registered stream: a value that is the same on every PE. */
 typedef struct {
     uint32_t offset;
 } skua_stream;
