@@ -15,7 +15,7 @@
  * scheduler pass with one channel that expects data;  pass100000: with 100000 channels yield     a
  * user thread yields and is resumed channel   skua_channel_put() of 8 bytes to this PE, the
  * callback, and skua_channel_ready() put       skua_put() of 8 bytes;    get      skua_get() of 8
- * bytes add       skua_fetch_add64();       acc      skua_acc() of a double row skua_put_strided()
+ * bytes add       skua_fetch_add64();       acc      skua_acc() of a double row skua_put_layout()
  * of one row of 8 bytes element   skua_invoke_copy() of 8 bytes to an array element of this PE, and
  * its entry method doubles   element, with 16 doubles message   skua_invoke() of a message that the
  * entry method passes on chare, group, cube   element, with a single chare, a group, an array of
@@ -147,7 +147,8 @@ static void on_channel(void *arg)
 static void make_channel(void)
 {
     static uint64_t to, from;
-    skua_layout     into = skua_layout_of(&to, sizeof to), out = skua_layout_of(&from, sizeof from);
+    skua_layout     into = skua_layout_contiguous(&to, sizeof to),
+                out      = skua_layout_contiguous(&from, sizeof from);
 
     if (skua_channel_create(&into, on_channel, NULL, NULL, &channel) != SKUA_OK)
         skua_abort("cannot create a channel");
@@ -200,10 +201,11 @@ static void acc_once(skua_gaddr at)
 
 static void row_once(skua_gaddr at)
 {
-    static const skua_strided row = {
-        .bytes = 8, .levels = 1, .count = {1}, .local = {8}, .remote = {8192}};
+    static const skua_layout row = {
+        .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {1, {1}, {8192}}};
+    skua_layout word = skua_layout_contiguous(&number, sizeof number);
 
-    skua_put_strided(at, &number, &row);
+    skua_put_layout(at, &row, &word);
 }
 
 static const struct {

@@ -63,9 +63,12 @@ static int64_t *word(char *memory, bool strided, size_t i)
 
 static skua_layout layout_in(const struct state *s, char *memory)
 {
-    skua_layout strided = {memory, 8, 1, {s->bytes / 8}, {16}};
+    skua_layout strided = {.kind    = SKUA_LAYOUT_STRIDED,
+                           .at      = memory,
+                           .bytes   = 8,
+                           .strided = {1, {s->bytes / 8}, {16}}};
 
-    return s->kind == STRIDED ? strided : skua_layout_of(memory, s->bytes);
+    return s->kind == STRIDED ? strided : skua_layout_contiguous(memory, s->bytes);
 }
 
 static void fill(const struct state *s, uint32_t round)

@@ -1099,13 +1099,13 @@ static void make_channel(void)
     skua_layout to;
 
     channel_memory = skua_channel_alloc(100);
-    to             = skua_layout_of(channel_memory, 100);
+    to             = skua_layout_contiguous(channel_memory, 100);
     skua_channel_create(&to, tell_seen, NULL, "ghost", &channel);
 }
 
 static void offer_view(void)
 {
-    skua_layout to = skua_layout_of(skua_channel_alloc(100), 100);
+    skua_layout to = skua_layout_contiguous(skua_channel_alloc(100), 100);
 
     skua_channel_create_view(&to, tell_seen, NULL, "ghost", &channel);
     skua_send_copy(skua_pes() - 1, channel_handler, &channel, sizeof channel);
@@ -1157,7 +1157,7 @@ static void on_seen(skua_msg *msg)
 static void open_channel(skua_channel offered)
 {
     channel_memory   = skua_channel_alloc(100);
-    skua_layout from = skua_layout_of(channel_memory, 100);
+    skua_layout from = skua_layout_contiguous(channel_memory, 100);
 
     channel_sender = skua_channel_open(offered, &from);
 }
@@ -1182,7 +1182,7 @@ static void put_again(void)
 static void open_other_size(skua_channel offered)
 {
     static char memory[64];
-    skua_layout from = skua_layout_of(memory, sizeof memory);
+    skua_layout from = skua_layout_contiguous(memory, sizeof memory);
 
     skua_channel_open(offered, &from);
 }
@@ -1252,7 +1252,7 @@ static void offer_and_return(void)
 
 static void lend_once(skua_channel offered)
 {
-    skua_layout from = skua_layout_of(skua_channel_alloc(100), 100);
+    skua_layout from = skua_layout_contiguous(skua_channel_alloc(100), 100);
 
     channel_memory = memset(from.at, 1, 100);
     channel_sender = skua_channel_lend(offered, &from);

@@ -78,8 +78,8 @@ static skua_layout slab(const Tile *t, const struct matmul_set *set, int matrix,
     struct matmul_rows rows = part_of(t->n[rows_of(matrix)], group_size(matrix), at);
     size_t             row  = row_bytes(t, matrix);
 
-    return skua_layout_of(set->block[matrix] + (size_t)rows.first * row,
-                          (size_t)(rows.end - rows.first) * row);
+    return skua_layout_contiguous(set->block[matrix] + (size_t)rows.first * row,
+                                  (size_t)(rows.end - rows.first) * row);
 }
 
 skua_layout own_slab(const Tile *t, const struct matmul_set *set, int matrix)

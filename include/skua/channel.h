@@ -53,6 +53,7 @@
 #include <skua/api.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
+#include <skua/layout.h>
 #include <skua/onesided.h>
 #include <skua/status.h>
 
@@ -68,32 +69,6 @@ typedef struct {
 
 /** The sender's end of a channel, or of several channels. */
 typedef struct skua_sender skua_sender;
-
-/** The largest number of levels of a layout. It is enough for a face of a five-dimensional
- *  block. */
-#define SKUA_LAYOUT_LEVELS 4
-
-/** The memory layout of a buffer: blocks of `bytes`, repeated count[0] times at stride[0], all of
- *  that repeated count[1] times at stride[1], and so on, as in skua_strided. With levels 0 the
- *  buffer is one block. A face of a 3-D block is a layout. */
-typedef struct {
-    void     *at;
-    size_t    bytes;
-    int       levels;
-    size_t    count[SKUA_LAYOUT_LEVELS];
-    ptrdiff_t stride[SKUA_LAYOUT_LEVELS];
-} skua_layout;
-
-/** Returns the layout of @p bytes of contiguous memory at @p at. */
-static inline skua_layout skua_layout_of(const void *at, size_t bytes)
-{
-    skua_layout layout = {(void *)(uintptr_t)at, bytes, 0, {0}, {0}};
-    return layout;
-}
-
-/** Copies all data of @p from to @p to. Both have the same number of bytes and do not overlap. If
- *  both describe the same memory, nothing is copied. */
-SKUA_API void skua_layout_copy(const skua_layout *to, const skua_layout *from);
 
 /** The callback of a channel, called after the data of a put have arrived. It runs on the
  *  receiver's PE, inside the scheduler, and may do what a handler may do. @p arg is the argument

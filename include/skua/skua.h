@@ -12,6 +12,7 @@
 #include <skua/detector.h>
 #include <skua/error.h>
 #include <skua/inplace.h>
+#include <skua/layout.h>
 #include <skua/message.h>
 #include <skua/object.h>
 #include <skua/onesided.h>

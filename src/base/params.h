@@ -2,9 +2,10 @@
 /*
  * params.h - the size that a parameter struct of the public interface begins with.
  *
- * A program sets the member `size` to sizeof the struct as it was compiled; 0 stands for the size in
- * version 1.0.  A member that a later version adds is used only if the size of the program covers it.
- * A size beyond the library's own means that the program was compiled against a newer version.
+ * A program sets the member `size` to sizeof the struct as it was compiled; 0 stands for the size
+ * in version 1.0.  A member that a later version adds is used only if the size of the program
+ * covers it. A size beyond the library's own means that the program was compiled against a newer
+ * version.
  */
 #ifndef SKI_PARAMS_H
 #define SKI_PARAMS_H

@@ -109,13 +109,15 @@ static const char *channel_copy_name(struct ski_pe *self, const char *name)
 static void channel_set_layout(struct ski_pe *self, struct ski_channel *channel,
                                const skua_layout *layout)
 {
-    if (layout->levels == 0)
+    if (layout->kind == SKUA_LAYOUT_CONTIGUOUS)
         return;
-    channel->pattern = ski_pool_alloc(&self->pool, sizeof *channel->pattern);
+    channel->pattern =
+        ski_pool_alloc(&self->pool, sizeof *channel->pattern + ski_layout_list_bytes(layout));
     if (!channel->pattern)
         ski_fatal("no memory for a channel: the arena is full; raise SKUA_ARENA_SIZE");
-    channel->pattern->layout = *layout;
-    ski_copy_plan_make(&channel->pattern->unpack, layout, NULL);
+    ski_layout_assign(&channel->pattern->layout, layout);
+    ski_layout_keep_list(&channel->pattern->layout, channel->pattern + 1);
+    ski_copy_plan_make(&channel->pattern->unpack, &channel->pattern->layout, NULL);
 }
 
 static void channel_link(struct ski_pe *self, struct ski_channel *channel)
@@ -133,12 +135,14 @@ static void channel_link(struct ski_pe *self, struct ski_channel *channel)
 static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
                              const skua_layout *layout)
 {
-    skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view);
+    skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view + ski_layout_list_bytes(layout));
 
     channel->view = view;
-    if (view)
-        *view = *layout;
-    return view != NULL;
+    if (!view)
+        return false;
+    ski_layout_assign(view, layout);
+    ski_layout_keep_list(view, view + 1);
+    return true;
 }
 
 /* Creates a channel with a simplified layout of @p bytes that is not published yet.  NULL, logged.
@@ -275,7 +279,7 @@ skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
                           "%s: no such reduction: %zu elements of %s from %d senders by %s at %p",
                           __func__, def->count, ski_type_name(def->type), def->senders,
                           ski_op_name(def->op), def->to);
-    layout = skua_layout_of(def->to, def->count * reduction.element);
+    layout = skua_layout_contiguous(def->to, def->count * reduction.element);
     made   = channel_create(self, &layout, layout.bytes, def->fn, def->arg, def->name);
     if (!made)
         return SKUA_ERR_NOMEM;
