@@ -40,6 +40,7 @@ SKUA_API void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completio
 typedef enum {
     SKUA_INT32,
     SKUA_INT64,
+    SKUA_UINT32,
     SKUA_UINT64,
     SKUA_FLOAT,
     SKUA_DOUBLE,

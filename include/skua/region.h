@@ -3,10 +3,10 @@
  * region.h - memory that other PEs may access, and global addresses in it.
  *
  * A *region* is memory that other PEs may read and write without the participation of its owner. A
- * symmetric region has a piece of the same size on every PE, or on some PEs, which create it
- * collectively; other regions belong to one PE. A *global address* is a position in a region: a PE
- * and an offset into its piece. Both are small values that can be stored and sent in messages, and
- * are valid on every PE.
+ * symmetric region has a piece on every PE, or on some PEs, which create it collectively: of the
+ * same size, or of one that each PE chooses. Other regions belong to one PE. A *global address* is
+ * a position in a region: a PE and an offset into its piece. Both are small values that can be
+ * stored and sent in messages, and are valid on every PE.
  *
  * Every PE of a host accesses regions of the arena by load and store. A region that was created
  * from memory of the program (skua_region_create_from()) is accessed by load and store in its own
@@ -53,6 +53,15 @@ SKUA_API skua_status skua_region_create(size_t bytes, skua_region *region);
 SKUA_API skua_status skua_region_create_on(const int *pes, int n, size_t bytes,
                                            skua_region *region);
 
+/** Creates a symmetric region whose pieces differ in size: @p bytes of uninitialised memory on the
+ *  calling PE, aligned to a cache line; 0 is a piece without memory. Collective: all PEs call it in
+ *  the same order as their other creations of regions, and the call waits for all of them;
+ *  messages are delivered meanwhile. Operations on the region are checked against the size of the
+ *  piece that they address; the first one on the piece of a PE of another host asks that PE for its
+ *  size. Returns SKUA_ERR_NOMEM on all PEs if one of them has no memory, logged, or SKUA_ERR_EXIT
+ *  when the job ends first. */
+SKUA_API skua_status skua_region_create_varied(size_t bytes, skua_region *region);
+
 /** Creates a region in the arena that belongs to the calling PE alone. Not collective. Returns
  *  SKUA_ERR_NOMEM, logged. */
 SKUA_API skua_status skua_region_create_local(size_t bytes, skua_region *region);
@@ -78,9 +87,15 @@ SKUA_API skua_status skua_region_destroy(skua_region region);
  *  logged. */
 SKUA_API skua_status skua_region_set_name(skua_region region, const char *name);
 
-/** Returns the size of each PE's piece, or 0 if there is no such region or it is a region of one PE
+/** Returns the size of each PE's piece, or of the calling PE's piece if they differ
+ *  (skua_region_create_varied()). Returns 0 if there is no such region or it is a region of one PE
  *  of another host. */
 SKUA_API size_t skua_region_size(skua_region region);
+
+/** Returns the size of the piece of @p pe, or 0 if that PE has none. The first call for a piece of
+ *  another host whose size is not known here (of a varied region, or a region of one PE) asks its
+ *  owner and waits for the answer, delivering messages meanwhile. */
+SKUA_API size_t skua_region_size_of(skua_region region, int pe);
 
 /** Returns the calling PE's piece of a region, or NULL if it has none. */
 SKUA_API void *skua_region_local(skua_region region);

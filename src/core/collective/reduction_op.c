@@ -30,6 +30,7 @@
         switch (type) {                                                                            \
         case SKUA_INT32: OP_LOOP(i32, expression) break;                                           \
         case SKUA_INT64: OP_LOOP(i64, expression) break;                                           \
+        case SKUA_UINT32: OP_LOOP(uint32_t, expression) break;                                     \
         case SKUA_UINT64: OP_LOOP(uint64_t, expression) break;                                     \
         case SKUA_FLOAT: OP_LOOP(float, expression) break;                                         \
         case SKUA_DOUBLE: OP_LOOP(double, expression) break;                                       \
@@ -43,7 +44,7 @@
 #define OP_BITWISE(name, expression)                                                               \
     static void name(void *into, const void *from, size_t count, skua_type type)                   \
     {                                                                                              \
-        if (type == SKUA_INT32) {                                                                  \
+        if (ski_type_size(type) == 4) {                                                            \
             OP_LOOP(uint32_t, expression)                                                          \
         } else {                                                                                   \
             OP_LOOP(uint64_t, expression)                                                          \
@@ -100,11 +101,12 @@ enum { OP_NUMBERS, OP_REALS, OP_TRUTHS, OP_INTEGERS, OP_DOUBLES, OP_ANYTHING };
 #define OP_ALL_NUMBERS (OP_TYPE(SKUA_BYTE) - 1)
 #define OP_COMPLEX     (OP_TYPE(SKUA_COMPLEX_FLOAT) | OP_TYPE(SKUA_COMPLEX_DOUBLE))
 
-static const uint8_t op_types[] = {
-    [OP_NUMBERS]  = OP_ALL_NUMBERS,
-    [OP_REALS]    = OP_ALL_NUMBERS & ~OP_COMPLEX,
-    [OP_TRUTHS]   = OP_ALL_NUMBERS & ~OP_COMPLEX,
-    [OP_INTEGERS] = OP_TYPE(SKUA_INT32) | OP_TYPE(SKUA_INT64) | OP_TYPE(SKUA_UINT64),
+static const uint16_t op_types[] = {
+    [OP_NUMBERS] = OP_ALL_NUMBERS,
+    [OP_REALS]   = OP_ALL_NUMBERS & ~OP_COMPLEX,
+    [OP_TRUTHS]  = OP_ALL_NUMBERS & ~OP_COMPLEX,
+    [OP_INTEGERS] =
+        OP_TYPE(SKUA_INT32) | OP_TYPE(SKUA_INT64) | OP_TYPE(SKUA_UINT32) | OP_TYPE(SKUA_UINT64),
     [OP_DOUBLES]  = OP_TYPE(SKUA_DOUBLE),
     [OP_ANYTHING] = OP_ALL_NUMBERS | OP_TYPE(SKUA_BYTE),
 };
@@ -185,7 +187,8 @@ const char *ski_op_name(skua_op op)
 
 const char *ski_type_name(skua_type type)
 {
-    static const char *const names[] = {"int32",  "int64",         "uint64",         "float",
-                                        "double", "complex float", "complex double", "byte"};
+    static const char *const names[] = {"int32",         "int64",          "uint32",
+                                        "uint64",        "float",          "double",
+                                        "complex float", "complex double", "byte"};
     return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
 }

@@ -30,7 +30,8 @@ static union test_value op_test_load(const char *array, size_t i, skua_type type
 /* Returns whether the documentation defines @p op for @p type. */
 static bool op_test_defined(skua_op op, skua_type type)
 {
-    bool integer = type == SKUA_INT32 || type == SKUA_INT64 || type == SKUA_UINT64;
+    bool integer =
+        type == SKUA_INT32 || type == SKUA_INT64 || type == SKUA_UINT32 || type == SKUA_UINT64;
 
     if (op <= SKUA_PRODUCT)
         return type != SKUA_BYTE;
@@ -86,6 +87,7 @@ static bool op_test_is(skua_op op, skua_type type, union test_value a, union tes
         return (uint32_t)c.i32 ==
                (uint32_t)op_test_integer(op, (uint32_t)a.i32, (uint32_t)b.i32, a.i32 < b.i32);
     case SKUA_INT64: return c.u64 == op_test_integer(op, a.u64, b.u64, a.i64 < b.i64);
+    case SKUA_UINT32: return c.u32 == (uint32_t)op_test_integer(op, a.u32, b.u32, a.u32 < b.u32);
     case SKUA_UINT64: return c.u64 == op_test_integer(op, a.u64, b.u64, a.u64 < b.u64);
     case SKUA_FLOAT: return (double)c.f == op_test_real(op, (double)a.f, (double)b.f);
     case SKUA_DOUBLE: return c.d == op_test_real(op, a.d, b.d);

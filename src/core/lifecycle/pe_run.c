@@ -22,6 +22,7 @@
 #include "core/pe/pe.h"
 #include "core/pe/pe_data.h"
 #include "core/sched/completion_tags.h"
+#include "core/sched/future.h"
 #include "core/sched/scheduler.h"
 
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
@@ -67,6 +68,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_segments_destroy(self);
     ski_collectives_destroy(self->collectives);
     ski_completion_tags_destroy(self);
+    ski_futures_destroy(self);
     ski_scheduler_destroy(self);
     ski_send_backlog_destroy(&self->backlog);
     ski_timer_heap_destroy(&self->timers);

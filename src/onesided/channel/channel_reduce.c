@@ -40,6 +40,7 @@ static void channel_reduce_identity(const struct ski_channel_reduction *reductio
     switch (reduction->type) {
     case SKUA_INT32: memcpy(to, least ? &(int32_t){INT32_MAX} : &(int32_t){INT32_MIN}, 4); break;
     case SKUA_INT64: memcpy(to, least ? &(int64_t){INT64_MAX} : &(int64_t){INT64_MIN}, 8); break;
+    case SKUA_UINT32: memcpy(to, least ? &(uint32_t){UINT32_MAX} : &(uint32_t){0}, 4); break;
     case SKUA_UINT64: memcpy(to, least ? &(uint64_t){UINT64_MAX} : &(uint64_t){0}, 8); break;
     case SKUA_FLOAT: memcpy(to, &(float){least ? INFINITY : -INFINITY}, 4); break;
     case SKUA_DOUBLE: memcpy(to, &(double){least ? INFINITY : -INFINITY}, 8); break;

@@ -43,6 +43,7 @@ static void accumulate_arithmetic(void)
     COMPARE(SKUA_DOUBLE, double, SKUA_SUM, 2, a + scale * b);
     COMPARE(SKUA_COMPLEX_DOUBLE, double complex, SKUA_SUM, 2, a + scale * b);
     COMPARE(SKUA_FLOAT, float, SKUA_MIN, 1, b < a ? b : a);
+    COMPARE(SKUA_UINT32, uint32_t, SKUA_MIN, 1, b < a ? b : a);
     COMPARE(SKUA_UINT64, uint64_t, SKUA_MAX, 1, a < b ? b : a);
     COMPARE(SKUA_INT32, uint32_t, SKUA_BIT_AND, 1, a & b);
     COMPARE(SKUA_INT64, uint64_t, SKUA_BIT_XOR, 1, a ^ b);

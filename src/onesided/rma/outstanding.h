@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ski_rma_waiting;
+
 /* The operations of one key. */
 struct ski_outstanding {
     struct ski_outstanding *next; /* in its bucket, or of the unused */
@@ -23,6 +25,8 @@ struct ski_outstanding {
     uint32_t                all;
     uint32_t                rma;      /* of them by the driver */
     uint32_t                deferred; /* of them gets that may read after they were served */
+    uint32_t                backlog;  /* of them not issued yet (rma_backlog.h) ...           */
+    struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
 };
 
 struct ski_outstanding_table {

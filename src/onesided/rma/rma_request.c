@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/sanitizer.h"
 #include "core/sched/wait.h"
+#include "onesided/rma/rma_backlog.h"
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
@@ -84,7 +85,8 @@ static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_rma_pe *rma = req->rma;
+    struct ski_rma_pe      *rma   = req->rma;
+    struct ski_outstanding *on_pe = req->on_pe; /* stays: unused ones are kept */
 
     rma_request_uncount(self, req);
     if (req->region)
@@ -93,6 +95,8 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
     req->done = true;
     if (req->status != SKUA_OK)
         rma_request_refused(req);
+    if (req->old && req->status == SKUA_OK)
+        ski_atomic_store_old(req->old, req->result, req->old_bytes);
     if (req->handle)
         req->handle->pending--;
     skua_complete(req->local, NULL, 0);
@@ -101,6 +105,8 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
         ski_wake_all(self, &req->waiters);
     else
         ski_pool_free(&self->pool, req);
+    if (on_pe->backlog > 0)
+        ski_rma_backlog_advance(self, on_pe);
     ski_wake_all(self, &rma->waiters);
 }
 
@@ -190,6 +196,12 @@ static void rma_fence_key(uint64_t key, bool all)
 void ski_rma_fence(int pe)
 {
     rma_fence_key(ski_outstanding_pe(pe), false);
+}
+
+bool ski_rma_outstanding(int pe)
+{
+    return ski_self && ski_onesided_pe(ski_self)->outstanding > 0 &&
+           ski_rma_outstanding_on(ski_self, pe).all > 0;
 }
 
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)

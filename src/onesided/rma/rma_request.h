@@ -38,7 +38,10 @@ struct ski_rma_request {
     skua_handle            *handle;
     skua_completion         local, remote_done;
     uint64_t                result; /* of an atomic                                           */
-    struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
+    void                   *old;    /* where that goes at the end, if not NULL                */
+    struct ski_rma_atomic  *atomic; /* of the driver (rma_driver.c), else NULL                */
+    uint32_t                old_bytes;
+    struct ski_rma_after   *after; /* what happens at the target after the driver is done    */
 };
 
 /** Begins a request for @p op; @p params say what its end shall bring. */
@@ -64,6 +67,10 @@ void ski_rma_fence(int pe);
 /** Waits for requests in flight to @p pe, if @p order asks for that before @p verb, and keeps the
  *  CPU from reordering memory accesses. */
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
+
+/** Returns whether requests of the calling PE on @p pe are in flight; false in a thread that is no
+ *  PE, which leaves none. */
+bool ski_rma_outstanding(int pe);
 
 /** Returns the numbers of requests of @p self on @p pe that are in flight. */
 static inline struct ski_outstanding ski_rma_outstanding_on(const struct ski_pe *self, int pe)
