@@ -8,6 +8,7 @@
 #include "objects/chare/creation.h"
 #include "objects/chare/dead_letter.h"
 #include "objects/services/detector.h"
+#include "objects/services/finalize.h"
 #include "objects/location/forward_window.h"
 #include "objects/services/idle_report.h"
 #include "objects/location/claim.h"

@@ -162,7 +162,7 @@ run env ON_ERROR=all "$skuarun" -n 2 "$program" unknown-pe
 ok "a callback is called for calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
 ok "and the job ends" has "$code $err" '^134 .*gave up: skua_send: PE 99'
 run "$skuarun" -n 2 -s errors=maybe "$program" exit-42
-ok "errors=maybe is rejected" has "$err" 'SKUA_ERRORS=maybe: expected log or fatal'
+ok "errors=maybe is rejected" has "$err" 'SKUA_ERRORS=maybe: expected status or fatal'
 
 # A full arena: a status where the call returns one, else the end of the job.
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/module.h"
 
-#define MPI_LAUNCHER_KEY_MAX 32
+#define MPI_LAUNCHER_KEY_MAX SKI_EXTERNAL_KEY
 
 static const struct ski_mpi_boot *mpi_module;
 

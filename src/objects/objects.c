@@ -18,6 +18,7 @@
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
 #include "objects/services/detector.h"
+#include "objects/services/finalize.h"
 #include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
 #include "objects/services/program.h"
@@ -40,6 +41,7 @@ static const struct ski_lifecycle *const objects_modules[] = {
     &ski_insertion_lifecycle,       &ski_callback_lifecycle,   &ski_seed_lifecycle,
     &ski_termination_lifecycle,     &ski_quiescence_lifecycle, &ski_detector_lifecycle,
     &ski_stream_lifecycle,          &ski_program_lifecycle,    &ski_idle_report_lifecycle,
+    &ski_finalize_lifecycle,
 };
 
 #define OBJECTS_MODULES (sizeof objects_modules / sizeof *objects_modules)

@@ -25,6 +25,7 @@
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_pe.h"
 #include "onesided/sync/barrier.h"
+#include "onesided/sync/lock_remote.h"
 #include "onesided/sync/sync_pe.h"
 
 /* Modules that hear of the end of a region. */
@@ -80,6 +81,16 @@ void ski_onesided_close(void)
     ski_rkey_cache_close();
 }
 
+/* Forgets the job.  No other process accesses memory of this one by process_vm_readv() now. */
+void ski_onesided_reset(void)
+{
+    prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+    ski_symmetric_vote_reset();
+    ski_regions_reset();
+    ski_zcopy_threshold_reset();
+    ski_onesided_set_job(NULL, -1);
+}
+
 void ski_onesided_begin(struct ski_pe *self)
 {
     struct ski_onesided_pe *pe = ski_calloc(1, sizeof *pe);
@@ -100,6 +111,7 @@ void ski_onesided_end(struct ski_pe *self)
     struct ski_onesided_pe *pe = ski_onesided_pe(self);
 
     ski_channel_pe_end(self);
+    ski_lock_queues_end();
     ski_buffers_end(self);
     ski_am_origin_end(self);
     ski_am_target_end(self);
@@ -121,6 +133,7 @@ const struct ski_layer ski_onesided_layer = {
     .create          = ski_onesided_create,
     .open            = ski_onesided_open,
     .close           = ski_onesided_close,
+    .reset           = ski_onesided_reset,
     .begin           = ski_onesided_begin,
     .end             = ski_onesided_end,
     .during_shutdown = ski_external_progress,

@@ -58,6 +58,7 @@ HANDLER(SKI_HANDLER_CHANNEL, "skua.channel", ski_on_channel, SKI_CHANNEL_LEAST, 
 /* objects: services */
 HANDLER(SKI_HANDLER_QUIESCENCE_REQUEST, "skua.quiescence-request", ski_on_quiescence_request,
         SKI_QUIESCENCE_REQUEST_LEAST, 0)
+HANDLER(SKI_HANDLER_FINALIZE, "skua.finalize", ski_on_finalize, 0, 0)
 HANDLER(SKI_HANDLER_TERMINATION_WAVE, "skua.termination-wave", ski_on_termination_wave,
         SKI_TERMINATION_WAVE_LEAST, 0)
 HANDLER(SKI_HANDLER_TERMINATION_REPORT, "skua.termination-report", ski_on_termination_report,

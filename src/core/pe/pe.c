@@ -11,7 +11,8 @@ _Thread_local struct ski_pe *ski_self;
 
 void ski_not_a_pe(const char *call)
 {
-    ski_misuse("%s: called by a thread that is no PE, or outside of skua_main()", call);
+    ski_misuse("%s: called by a thread that is no PE, or outside of skua_main() and phases "
+               "(skua_init())", call);
 }
 
 void skua_abort(const char *format, ...)

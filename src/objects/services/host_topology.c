@@ -137,6 +137,9 @@ void ski_host_topology_close(void)
     free(host_places.of);
     host_map.of_process = host_map.pes = host_map.first = host_map.process = NULL;
     host_places.of                                                         = NULL;
+    host_map.hosts                                                         = 0;
+    atomic_store(&host_map.ready, false);
+    atomic_store(&host_places.ready, false);
 }
 
 /* ---- hosts -------------------------------------------------------------------------- */

@@ -173,21 +173,30 @@ int ski_host_wakeup_open(struct ski_host *host, int index)
     return -1;
 }
 
-/* Returns the socket from which this process wakes others, created on first use. */
+static _Atomic int host_wakeup_from = -1; /* the socket from which this process wakes others */
+
+/* Returns that socket, created on first use. */
 static int host_wakeup_sender(void)
 {
-    static _Atomic int from = -1;
-    int                fd   = atomic_load(&from);
+    int fd = atomic_load(&host_wakeup_from);
 
     if (fd < 0) {
         int none = -1;
         fd       = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (!atomic_compare_exchange_strong(&from, &none, fd)) {
+        if (!atomic_compare_exchange_strong(&host_wakeup_from, &none, fd)) {
             close(fd);
             fd = none;
         }
     }
     return fd;
+}
+
+void ski_host_wakeup_close(void)
+{
+    int fd = atomic_exchange(&host_wakeup_from, -1);
+
+    if (fd >= 0)
+        close(fd);
 }
 
 static void host_wakeup_send(const struct ski_host *host, int index)
