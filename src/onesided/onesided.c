@@ -26,6 +26,7 @@
 #include "onesided/rma/rma_pe.h"
 #include "onesided/sync/barrier.h"
 #include "onesided/sync/sync_pe.h"
+#include "onesided/team/team.h"
 
 /* Modules that hear of the end of a region. */
 static const struct ski_region_observer onesided_observers[] = {
@@ -90,7 +91,9 @@ void ski_onesided_begin(struct ski_pe *self)
     pe->rma        = ski_calloc(1, sizeof *pe->rma);
     pe->buffer     = ski_calloc(1, sizeof *pe->buffer);
     pe->channel    = ski_calloc(1, sizeof *pe->channel);
+    pe->team       = ski_calloc(1, sizeof *pe->team);
     self->onesided = pe;
+    ski_teams_begin(self);
     ski_channel_pe_begin(self);
     ski_zcopy_threshold_begin(self);
 }
@@ -99,6 +102,7 @@ void ski_onesided_end(struct ski_pe *self)
 {
     struct ski_onesided_pe *pe = ski_onesided_pe(self);
 
+    ski_teams_end(self);
     ski_channel_pe_end(self);
     ski_buffers_end(self);
     ski_am_origin_end(self);
@@ -107,6 +111,7 @@ void ski_onesided_end(struct ski_pe *self)
     ski_symmetric_vote_end(self);
     ski_rkey_cache_end(self);
     ski_registrations_end(self);
+    free(pe->team);
     free(pe->channel);
     free(pe->buffer);
     free(pe->rma);

@@ -151,7 +151,7 @@ static void op_test_pairs(void)
                        op_test_combine(op, (skua_type)type, OP_TEST_MOST, &seed),
                    "%s of %s", ski_op_name(op), name);
         }
-    OK(!ski_op_function(SKUA_SUM, (skua_type)(SKUA_BYTE + 1)) &&
+    OK(!ski_op_function(SKUA_SUM, (skua_type)(SKUA_DOUBLE_INDEX + 1)) &&
            !ski_op_function(SKUA_SUM, (skua_type)-1),
        "a type that does not exist is refused");
     OK(!ski_op_function((skua_op){UINT32_MAX}, SKUA_INT32),

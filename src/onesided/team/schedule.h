@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * schedule.h - the algorithms of team collectives, as lists of steps.
+ *
+ * A *schedule* is what one member does in one call: a list of steps on three buffers, the input,
+ * the output and temporary memory.  The functions below compute it by arithmetic from the rank of
+ * the member and the number of members; they neither send nor allocate temporary memory, so a test
+ * runs them for all members at once.  team_call.c executes schedules.
+ *
+ * Steps are executed in order.  A message is identified by its *tag*, a number that is unique among
+ * the messages that a member receives in one call, so messages may arrive in any order, also before
+ * the call is made.  RECV waits for its message; SEND does not wait.  A SEND may be executed by
+ * lending its memory to the receiver, so a schedule does not change memory that it has sent before
+ * FLUSH, which waits for the memory lent, or the end of the schedule, or if `copied` is set.
+ *
+ * Two members agree about the tags and sizes of their messages because they compute them from the
+ * same values.  `large` and `near` are part of these: they must be the same on all members.
+ */
+#ifndef SKI_SCHEDULE_H
+#define SKI_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Actions of steps. */
+enum ski_step_action {
+    SKI_STEP_SEND,         /* sends `bytes` at `at` to `rank` with `tag`                   */
+    SKI_STEP_RECV,         /* waits for `tag` from `rank` and stores it at `at`            */
+    SKI_STEP_RECV_COMBINE, /* waits for `tag` from `rank`: at = at (op) received           */
+    SKI_STEP_COPY,         /* copies `bytes` from `from` to `at`, `repeat` times at strides */
+    SKI_STEP_COMBINE,      /* at = at (op) from                                            */
+    SKI_STEP_PREPARE,      /* prepares the elements at `at` for the operator               */
+    SKI_STEP_FLUSH         /* waits until no memory is lent                                */
+};
+
+/* Buffers of a call. */
+enum ski_buffer_name { SKI_FROM, SKI_TO, SKI_TEMP };
+
+/* A position in a buffer of a call. */
+struct ski_position {
+    uint8_t buffer; /* enum ski_buffer_name */
+    size_t  at;
+};
+
+/* A step of a schedule. */
+struct ski_step {
+    uint8_t  action; /* enum ski_step_action */
+    bool     copied; /* SEND: the memory may change at once              */
+    bool     reused; /* RECV: earlier steps use the memory, so no packet is stored early */
+    int32_t  rank;
+    uint32_t tag;
+    uint32_t repeat; /* COPY: so many blocks, `bytes` each              */
+    struct ski_position at, from;
+    size_t              bytes;
+    size_t              stride, from_stride; /* COPY: between blocks */
+};
+
+#define SKI_STEPS_INLINE 12
+
+/* The schedule of a call. */
+struct ski_schedule {
+    struct ski_step *step;
+    uint32_t         steps, room;
+    uint32_t         tags; /* tags of received messages are below this */
+    size_t           temp; /* bytes of temporary memory */
+    struct ski_step  few[SKI_STEPS_INLINE];
+};
+
+/* Blocks of a buffer, one for each member. */
+struct ski_blocks {
+    size_t        bytes; /* of each, if `sizes` is NULL        */
+    const size_t *sizes, *offsets;
+};
+
+/* What schedules depend on. */
+struct ski_plan {
+    int32_t rank, size, root;
+    bool    large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
+    bool    near;     /* all members share the memory of a host */
+    bool    in_place; /* input and output of this member are the same memory */
+    bool    prepare;  /* contributions to the operator must be prepared */
+    size_t  bytes;    /* of a contribution or broadcast */
+    size_t  element;  /* bytes of an element: contributions are cut at multiples */
+};
+
+/** Makes @p s empty. */
+void ski_schedule_init(struct ski_schedule *s);
+
+/** Frees the steps of @p s. */
+void ski_schedule_free(struct ski_schedule *s);
+
+/** Returns the size of block @p rank. */
+static inline size_t ski_blocks_size(const struct ski_blocks *blocks, int rank)
+{
+    return blocks->sizes ? blocks->sizes[rank] : blocks->bytes;
+}
+
+/** Returns the offset of block @p rank in its buffer. */
+static inline size_t ski_blocks_offset(const struct ski_blocks *blocks, int rank)
+{
+    return blocks->sizes ? blocks->offsets[rank] : blocks->bytes * (size_t)rank;
+}
+
+/** Adds a barrier: in round k each member hears from the one 2^k below (dissemination). */
+void ski_schedule_barrier(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a broadcast of plan->bytes in SKI_TO: down a binomial tree or, if large, from the root to
+ *  all (near), or as a scatter and a ring (van de Geijn). */
+void ski_schedule_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a gather of equal blocks: up a binomial tree or, if large, directly. */
+void ski_schedule_gather(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a gather of different blocks, @p to at the root, plan->bytes elsewhere: directly. */
+void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
+                          const struct ski_blocks *to);
+
+/** Adds a scatter of equal blocks: down a binomial tree or, if large, directly. */
+void ski_schedule_scatter(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a scatter of different blocks, @p from at the root, plan->bytes elsewhere: directly. */
+void ski_schedule_scatterv(struct ski_schedule *s, const struct ski_plan *plan,
+                           const struct ski_blocks *from);
+
+/** Adds an allgather: directly for few members, by recursive doubling or Bruck's algorithm for
+ * many, and, if large, directly (near) or in a ring. */
+void ski_schedule_allgather(struct ski_schedule *s, const struct ski_plan *plan,
+                            const struct ski_blocks *to);
+
+/** Adds an all-to-all: directly or, for small equal blocks of many members, by Bruck's algorithm.
+ */
+void ski_schedule_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
+                           const struct ski_blocks *from, const struct ski_blocks *to);
+
+/** Adds a reduction to plan->root, in the order of reduction_order.h: whole contributions up a tree
+ *  or, if large, slices. */
+void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a reduction to all members, in the order of reduction_order.h: whole contributions by
+ *  recursive doubling or, if large, slices. */
+void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
+
+/** Adds a scan, or an exscan if @p exclusive, by recursive doubling. */
+void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive);
+
+#endif
