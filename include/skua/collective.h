@@ -18,9 +18,12 @@
  * belong to the operation until its completion, which has no result of its own and says that the
  * caller's part is over: its input may change, its output is there. Arrays of sizes and offsets are
  * used during the call only. Input and output do not overlap, except where a call allows that they
- * are the same. Misuse ends the job with an error that names the call and the team: a caller that
- * is no member, a rank that does not exist, overlapping buffers, members that make different calls
- * or pass different sizes, where a message between them shows it.
+ * are the same. A member that makes calls faster than others does not wait: of the calls of a team,
+ * as many begin as collective_window allows, and the others begin when these are complete. Only in
+ * start() and in user threads, a call waits if 4096 others of its team have not begun. Misuse ends
+ * the job with an error that names the call and the team: a caller that is no member, a rank that
+ * does not exist, overlapping buffers, members that make different calls or pass different sizes,
+ * where a message between them shows it.
  *
  * Flow control. The setting collective_window bounds the bytes of the collectives that a PE has
  * called and that are not complete. A call beyond this bound waits for earlier ones to complete. A
@@ -154,7 +157,7 @@ typedef struct {
     void         *data;
     const size_t *bytes;
     const size_t *offsets;
-} skua_vector;
+} skua_blocks;
 
 /** Starts a barrier of @p team: @p done happens when every member has made the call. */
 SKUA_API void skua_team_barrier(skua_team team, skua_completion done);
@@ -196,7 +199,7 @@ SKUA_API void skua_team_gather(skua_team team, int root, const void *from, size_
  * member with rank @p root. @p to is not used elsewhere and may be NULL there. At the root @p from
  * may be its own block. */
 SKUA_API void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
-                                const skua_vector *to, skua_completion done);
+                                const skua_blocks *to, skua_completion done);
 
 /** Stores the blocks of @p bytes at @p from of the member with rank @p root at @p to of the
  * members, in the order of ranks. @p from is not used elsewhere. At the root @p to may be its own
@@ -209,7 +212,7 @@ SKUA_API void skua_team_scatter(skua_team team, int root, const void *from, void
  * is the size of the caller's block. @p from is not used elsewhere and may be NULL there. At the
  * root
  *  @p to may be its own block. */
-SKUA_API void skua_team_scatterv(skua_team team, int root, const skua_vector *from, void *to,
+SKUA_API void skua_team_scatterv(skua_team team, int root, const skua_blocks *from, void *to,
                                  size_t bytes, skua_completion done);
 
 /** Stores @p bytes at @p from of every member at @p to of every member, in the order of ranks. @p
@@ -220,7 +223,7 @@ SKUA_API void skua_team_allgather(skua_team team, const void *from, size_t bytes
 /** Stores @p bytes, which may differ, at @p from of every member in its block of @p to on every
  *  member. @p from may be the caller's own block of @p to. */
 SKUA_API void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
-                                   const skua_vector *to, skua_completion done);
+                                   const skua_blocks *to, skua_completion done);
 
 /** Sends a block of @p bytes from every member to every member: block j at @p from of rank i
  * becomes block i at @p to of rank j. */
@@ -229,7 +232,7 @@ SKUA_API void skua_team_alltoall(skua_team team, const void *from, void *to, siz
 
 /** Sends a block from every member to every member: block j of @p from on rank i becomes block i of
  *  @p to on rank j, which has the same size. Blocks of size 0 cost nothing. */
-SKUA_API void skua_team_alltoallv(skua_team team, const skua_vector *from, const skua_vector *to,
+SKUA_API void skua_team_alltoallv(skua_team team, const skua_blocks *from, const skua_blocks *to,
                                   skua_completion done);
 
 SKUA_END_DECLS

@@ -6,9 +6,8 @@
  * is the received contribution if that comes from lower ranks, so the partial result changes places
  * with what was received.
  */
-#include "base/assert.h"
 #include "core/collective/reduction_order.h"
-#include "onesided/team/schedule_step.h"
+#include "onesided/team/schedule.h"
 
 /* Adds at = at (op) from. */
 static void schedule_combine(struct ski_schedule *s, struct ski_position at,

@@ -27,6 +27,8 @@
 struct ski_pe;
 struct ski_team_call;
 
+#define SKI_TEAM_ALL ((uint64_t)(uintptr_t)SKUA_TEAM_ALL) /* its name */
+
 #define SKI_TEAM_BUCKETS 32 /* of the table of teams; a power of two */
 
 /* A team on one of its members. */
@@ -42,6 +44,7 @@ struct ski_team {
     uint32_t               table_size; /* a power of two, or 0                             */
     uint32_t               records;    /* calls in the table                               */
     struct ski_window      window;     /* flow control of its calls                        */
+    uint32_t               deferred;   /* calls that the window defers                     */
     uint64_t              *owed;       /* by rank, or NULL: bytes of credits not yet sent   */
 };
 
@@ -56,11 +59,11 @@ struct ski_team_pe {
     struct ski_team_call *free_calls;               /* records that can be reused          */
 };
 
-/** Allocates the teams of @p self, which are SKUA_TEAM_ALL. */
-void ski_teams_begin(struct ski_pe *self);
-
-/** Frees the teams of @p self. */
-void ski_teams_end(struct ski_pe *self);
+/** Returns the bucket of the team @p name. */
+static inline struct ski_team **ski_team_bucket(struct ski_team_pe *teams, uint64_t name)
+{
+    return &teams->bucket[(name ^ name >> 32) & (SKI_TEAM_BUCKETS - 1)];
+}
 
 /** Returns the team @p name of this PE, or NULL if this PE is no member of such a team. */
 struct ski_team *ski_team_find(const struct ski_pe *self, uint64_t name);

@@ -15,12 +15,15 @@
 #include "core/pe/handler.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/cma.h"
-#include "onesided/team/team_describe.h"
+#include "onesided/rma/rma_pe.h"
+#include "onesided/rma/zcopy_send.h"
 
-#define TEAM_LEND_SHARED 4096       /* bytes from which memory of the arena or process is lent */
-#define TEAM_LEND_CMA    16384      /* bytes from which other memory is lent                   */
-#define TEAM_MOST_AHEAD  (1u << 24) /* difference of call numbers in flight, at most           */
-#define TEAM_STEP_NONE   UINT32_MAX
+#define TEAM_LEND_SHARED   4096       /* bytes from which memory of the arena or process is lent */
+#define TEAM_UNCOPIED      32768      /* bytes from which DATA to another host are not copied */
+#define TEAM_LEND_CMA      16384      /* bytes from which other memory is lent                   */
+#define TEAM_MOST_AHEAD    (1u << 24) /* difference of call numbers in flight, at most           */
+#define TEAM_DEFERRED_MOST 4096       /* calls of a team that are deferred without a wait */
+#define TEAM_STEP_NONE     UINT32_MAX
 
 /* Kinds of packets. */
 enum team_packet {
@@ -213,8 +216,50 @@ static void team_charge(struct ski_team_call *call, size_t bytes)
         call->cost += ski_call_cost(bytes);
 }
 
+/* Runs within the driver when it has sent lent memory: the call, which may have ended with the job,
+ * continues by a message.  @p arg is the head of that message. */
+static void team_sent(struct ski_pe *self, void *arg)
+{
+    ski_assert(ski_rma_pe(self)->at_driver > 0);
+    ski_rma_pe(self)->at_driver--;
+    ski_msg_post(self, self->pe, SKI_HANDLER_TEAM,
+                 ski_msg_copy(self, SKI_HANDLER_TEAM, arg, sizeof(struct ski_team_head)));
+    free(arg);
+}
+
+/* Sends the bytes of a SEND to another host from where they lie.  False: that is not possible now.
+ */
+static bool team_send_uncopied(struct ski_pe *self, struct ski_team_call *call,
+                               const struct ski_step *step, int pe,
+                               const struct ski_team_head *head)
+{
+    const char           *data = call->buffer[step->at.buffer] + step->at.at;
+    struct ski_team_head *taken;
+    skua_msg             *msg;
+
+    if (step->copied || step->bytes < TEAM_UNCOPIED || ski_job_index(self->job, pe) >= 0 ||
+        !ski_zcopy_send_supported())
+        return false;
+    msg             = skua_msg_alloc(sizeof *head + sizeof(struct ski_zcopy_send));
+    msg->handler    = SKI_HANDLER_TEAM;
+    msg->source     = self->pe;
+    *team_head(msg) = *head;
+    taken           = ski_malloc(sizeof *taken);
+    *taken          = team_make_head(call, 0, TEAM_PACKET_TAKEN);
+    call->lent++; /* it may be sent before this returns */
+    ski_rma_pe(self)->at_driver++;
+    if (ski_zcopy_send(self, pe, msg, sizeof *head, data, step->bytes, team_sent, taken))
+        return true;
+    call->lent--;
+    ski_rma_pe(self)->at_driver--;
+    free(taken);
+    skua_msg_free(msg);
+    return false;
+}
+
 /* Sends the bytes of a SEND. */
-static void team_send_data(struct ski_team_call *call, const struct ski_step *step, int pe)
+static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
+                           const struct ski_step *step, int pe)
 {
     struct ski_team_head head = team_make_head(call, step->tag, TEAM_PACKET_DATA);
     const char          *data = call->buffer[step->at.buffer] + step->at.at;
@@ -226,6 +271,8 @@ static void team_send_data(struct ski_team_call *call, const struct ski_step *st
         team_send_small(pe, &head, data, step->bytes);
         return;
     }
+    if (team_send_uncopied(self, call, step, pe, &head))
+        return;
     msg             = skua_msg_alloc(sizeof head + step->bytes);
     *team_head(msg) = head;
     memcpy(team_data(msg), data, step->bytes);
@@ -258,7 +305,7 @@ static void team_step_send(struct ski_pe *self, struct ski_team_call *call,
         call->lent++;
         team_send_small(pe, &head, &lent, sizeof lent);
     } else {
-        team_send_data(call, step, pe);
+        team_send_data(self, call, step, pe);
     }
 }
 
@@ -273,21 +320,23 @@ static void team_answer(const struct ski_team_call *call, const skua_msg *msg, u
     team_send_small(msg->source, &head, NULL, 0);
 }
 
-/* Grants the member with rank @p rank a credit for DATA, which is sent at once if the packet
+/* Grants the sender of DATA for @p step a credit, which is sent at once if the packet
  * requests it, else with later ones. */
-static void team_credit(struct ski_team_call *call, int rank, skua_msg *msg)
+static void team_credit(struct ski_team_call *call, const struct ski_step *step, skua_msg *msg)
 {
     struct ski_team *team = call->team;
+    int              rank = step->rank;
 
     if (!team_needs_credit(&call->kind))
         return;
     if (!team->owed)
         team->owed = ski_calloc((size_t)team->size, sizeof *team->owed);
-    team->owed[rank] += ski_call_cost(team_data_bytes(msg));
+    team->owed[rank] += ski_call_cost(step->bytes);
     if (team_head(msg)->want_credit || team->owed[rank] >= team->window.bytes / 8) {
         struct ski_team_head head = team_make_head(call, 0, TEAM_PACKET_CREDIT);
 
-        team_send_small(msg->source, &head, &team->owed[rank], sizeof team->owed[rank]);
+        team_send_small(ski_team_pe_at(team, rank), &head, &team->owed[rank],
+                        sizeof team->owed[rank]);
         team->owed[rank] = 0;
     }
 }
@@ -367,8 +416,9 @@ static bool team_step_recv(struct ski_pe *self, struct ski_team_call *call,
     if (team_head(msg)->packet == TEAM_PACKET_ADDRESS) {
         stored = team_store_lent(self, call, step, msg);
     } else {
-        team_store(call, step, team_data(msg));
-        team_credit(call, step->rank, msg);
+        if (!call->arrival[step->tag].in_place)
+            team_store(call, step, team_data(msg));
+        team_credit(call, step, msg);
     }
     skua_msg_free(msg);
     return stored;
@@ -487,7 +537,8 @@ static void team_arrive(struct ski_pe *self, struct ski_team_call *call, skua_ms
     if (arrival && arrival->step == TEAM_STEP_NONE)
         team_size_mismatch(call, rank, bytes, 0);
     step = arrival ? &call->schedule.step[arrival->step] : NULL;
-    if (!step || arrival->msg || arrival->step < call->pc || step->rank != rank) {
+    if (!step || arrival->msg || arrival->in_place || arrival->step < call->pc ||
+        step->rank != rank) {
         ski_net_drop(self, msg);
         return;
     }
@@ -517,7 +568,7 @@ static void team_call_prepare(struct ski_team_call *call)
     if (s->tags > SKI_ARRIVALS_INLINE)
         call->arrival = ski_malloc(s->tags * sizeof *call->arrival);
     for (uint32_t tag = 0; tag < s->tags; tag++)
-        call->arrival[tag] = (struct ski_arrival){NULL, TEAM_STEP_NONE};
+        call->arrival[tag] = (struct ski_arrival){NULL, TEAM_STEP_NONE, false};
     for (uint32_t i = 0; i < s->steps; i++)
         if (s->step[i].action == SKI_STEP_RECV || s->step[i].action == SKI_STEP_RECV_COMBINE) {
             ski_assert(call->arrival[s->step[i].tag].step == TEAM_STEP_NONE);
@@ -546,15 +597,21 @@ struct team_deferred {
 
 static void team_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
 {
-    team_call_begin(self, ((struct team_deferred *)base)->call);
+    struct ski_team_call *call = ((struct team_deferred *)base)->call;
+
+    ski_assert(call->team->deferred > 0);
+    call->team->deferred--;
+    team_call_begin(self, call);
 }
 
-/* Waits until the call has begun, or queues it if the caller is a handler. */
+/* Queues the call or, if very many are queued and the caller is no handler, waits until it has
+ * begun. */
 static SKI_COLD void team_wait_or_defer(struct ski_pe *self, struct ski_team_call *call)
 {
     struct team_deferred waiting = {.base.begin = team_begin_deferred, .call = call}, *deferred;
 
-    if (ski_window_waits(self)) {
+    call->team->deferred++;
+    if (call->team->deferred > TEAM_DEFERRED_MOST && ski_window_waits(self)) {
         ski_window_wait(self, &call->team->window, &waiting.base);
         return;
     }
@@ -602,13 +659,13 @@ static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *m
 }
 
 /* Sends the data of the SEND with @p tag to rank @p rank, which could not read them. */
-static void team_resend(struct ski_team_call *call, uint32_t tag, int rank)
+static void team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank)
 {
     for (uint32_t i = 0; i < call->pc; i++) {
         const struct ski_step *step = &call->schedule.step[i];
 
         if (step->action == SKI_STEP_SEND && step->tag == tag && step->rank == rank)
-            team_send_data(call, step, ski_team_pe_at(call->team, rank));
+            team_send_data(self, call, step, ski_team_pe_at(call->team, rank));
     }
 }
 
@@ -623,7 +680,7 @@ static void team_on_answer(struct ski_pe *self, struct ski_team *team, skua_msg 
         return;
     }
     if (head->packet == TEAM_PACKET_REFUSED)
-        team_resend(call, head->tag, rank);
+        team_resend(self, call, head->tag, rank);
     skua_msg_free(msg);
     call->lent--;
     team_call_advance(self, call);
@@ -668,6 +725,74 @@ static bool team_packet_valid(const struct ski_pe *self, skua_msg *msg)
     return at >= self->job->arena->bytes || self->job->arena->bytes - at >= lent.bytes;
 }
 
+/* ---- in-place delivery ------------------------------------------------------------------ */
+
+/* Returns the arrival that @p head belongs to, of a call that has begun, or NULL. */
+static struct ski_arrival *team_arrival(struct ski_pe *self, const struct ski_team_head *head,
+                                        struct ski_team_call **call)
+{
+    struct ski_team *team = ski_team_find(self, head->team);
+
+    *call = team ? team_call_find(team, head->call) : NULL;
+    return *call && (*call)->begun && head->packet == TEAM_PACKET_DATA &&
+                   head->tag < (*call)->schedule.tags &&
+                   (*call)->arrival[head->tag].step != TEAM_STEP_NONE
+               ? &(*call)->arrival[head->tag]
+               : NULL;
+}
+
+size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
+{
+    struct ski_team_call  *call;
+    struct ski_team_head   head;
+    struct ski_arrival    *arrival;
+    const struct ski_step *step;
+
+    memcpy(&head, data, sizeof head);
+    arrival = team_arrival(self, &head, &call);
+    if (!arrival || arrival->msg || arrival->in_place || arrival->step < call->pc)
+        return 0;
+    step = &call->schedule.step[arrival->step];
+    if (step->action != SKI_STEP_RECV || step->reused ||
+        !team_kind_equal(&call->kind, &head.kind) || step->bytes != team_data_bytes(msg) ||
+        ski_team_pe_at(call->team, step->rank) != msg->source)
+        return 0;
+    arrival->in_place = true;
+    *to               = call->buffer[step->at.buffer] + step->at.at;
+    return step->bytes;
+}
+
+/* The message has this PE as its source, which no packet from another PE has. */
+skua_msg *ski_team_placed(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole)
+{
+    struct ski_team_call *call;
+    struct ski_team_head  head;
+    struct ski_arrival   *arrival;
+
+    (void)msg;
+    memcpy(&head, data, sizeof head);
+    if (whole)
+        return ski_msg_copy(self, SKI_HANDLER_TEAM, &head, sizeof head);
+    arrival = team_arrival(self, &head, &call);
+    if (arrival)
+        arrival->in_place = false;
+    return NULL;
+}
+
+/* Takes the message that represents DATA received in place. */
+static void team_on_placed(struct ski_pe *self, skua_msg *msg)
+{
+    struct ski_team_call *call;
+    struct ski_arrival   *arrival = team_arrival(self, team_head(msg), &call);
+
+    if (!arrival || !arrival->in_place || arrival->msg) {
+        ski_net_drop(self, msg);
+        return;
+    }
+    arrival->msg = msg;
+    team_call_advance(self, call);
+}
+
 /* Takes a valid packet of @p team. */
 static void team_on_packet(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
@@ -676,6 +801,8 @@ static void team_on_packet(struct ski_pe *self, struct ski_team *team, skua_msg 
 
     if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES)
         ski_net_drop(self, msg);
+    else if (head->packet == TEAM_PACKET_DATA && msg->source == self->pe)
+        team_on_placed(self, msg);
     else if (head->packet <= TEAM_PACKET_ADDRESS)
         team_on_data(self, team, msg, rank);
     else if (head->packet == TEAM_PACKET_CREDIT)

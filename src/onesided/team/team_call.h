@@ -9,12 +9,16 @@
  *
  * Packets.  All begin with struct ski_team_head.
  *
- *      DATA     the bytes of a SEND; copied by the sender, and stored by the receiver's RECV
- *      ADDRESS  the address of a SEND to a PE of the host: the memory is *lent*.  The receiver
- * copies from there: by load and store in the arena and in its own process, by cross-memory attach
- * elsewhere.  So large data are copied once. TAKEN    the answer to ADDRESS: the memory is not lent
- * any more REFUSED  the answer to ADDRESS if the system does not let the receiver read; the sender
- * then sends DATA CREDIT   bytes of DATA that the receiver has stored
+ *      DATA     the bytes of a SEND, which the receiver stores in its RECV
+ *      ADDRESS  where the bytes of a SEND lie, to a PE of the host
+ *      TAKEN    answers ADDRESS: the receiver has copied the bytes
+ *      REFUSED  answers ADDRESS: the receiver cannot read them, and needs DATA
+ *      CREDIT   the bytes of DATA that a receiver has stored
+ *
+ * ADDRESS *lends* memory.  The receiver copies from there: by load and store in the arena and in
+ * its own process, by cross-memory attach elsewhere.  So large data are copied once.  Large DATA to
+ * another host are sent from where they lie, where the driver can, and received in place if the
+ * receiver has made its call: their memory is lent to the driver.
  *
  * Flow control.  Each team has a window (core/collective/collective.h), because only calls of one
  * team begin in the same order on all members: were calls of two teams in one window, two members
@@ -24,44 +28,22 @@
  * direction: their bytes leave the count with a credit of the receiver.  A receiver accumulates the
  * credits for a sender up to an eighth of a window; once a quarter of the sender's window is used,
  * its packets request their credit at once.
+ *
+ * A call that finds the window full is deferred, and its caller does not wait: the buffers are the
+ * program's, so a deferred call takes no memory but its record.  A caller that waits for the room
+ * of one team cannot make the calls of others, on which that room may depend.  Only a member that
+ * has some thousand calls of one team deferred waits, so that records are bounded, too.
  */
 #ifndef SKI_TEAM_CALL_H
 #define SKI_TEAM_CALL_H
 
 #include <skua/completion.h>
 
-#include "onesided/team/schedule.h"
+#include "onesided/team/schedule_step.h"
 #include "onesided/team/team.h"
+#include "onesided/team/team_describe.h"
 
 #define SKI_TEAM_LEAST 24 /* bytes of a packet: its head */
-
-/* Collectives. */
-enum ski_collective {
-    SKI_COLLECTIVE_BARRIER,
-    SKI_COLLECTIVE_BROADCAST,
-    SKI_COLLECTIVE_REDUCE,
-    SKI_COLLECTIVE_ALLREDUCE,
-    SKI_COLLECTIVE_SCAN,
-    SKI_COLLECTIVE_EXSCAN,
-    SKI_COLLECTIVE_GATHER,
-    SKI_COLLECTIVE_GATHERV,
-    SKI_COLLECTIVE_SCATTER,
-    SKI_COLLECTIVE_SCATTERV,
-    SKI_COLLECTIVE_ALLGATHER,
-    SKI_COLLECTIVE_ALLGATHERV,
-    SKI_COLLECTIVE_ALLTOALL,
-    SKI_COLLECTIVE_ALLTOALLV,
-    SKI_COLLECTIVE_SPLIT,
-    SKI_COLLECTIVES /* their number */
-};
-
-/* What must be the same on all members. */
-struct ski_team_kind {
-    uint8_t  collective; /* enum ski_collective */
-    uint8_t  type;       /* skua_type, of reductions */
-    uint16_t op;         /* of reductions */
-    int32_t  root;       /* rank, or 0 */
-};
 
 /* The head of every packet of a team. */
 struct ski_team_head {
@@ -75,8 +57,9 @@ struct ski_team_head {
 
 /* Where the message with a tag is stored. */
 struct ski_arrival {
-    skua_msg *msg;  /* NULL until it has arrived  */
-    uint32_t  step; /* the RECV; UINT32_MAX: none */
+    skua_msg *msg;      /* NULL until it has arrived                        */
+    uint32_t  step;     /* the RECV; UINT32_MAX: none                       */
+    bool      in_place; /* its data are, or are being, received in place    */
 };
 
 /* A call on this member. */
@@ -105,9 +88,17 @@ struct ski_team_call {
 struct ski_team_call *ski_team_call_next(struct ski_pe *self, struct ski_team *team,
                                          const struct ski_team_kind *kind);
 
-/** Makes a call whose schedule and buffers are complete.  Waits while the window of its team is
- *  full, unless in a handler.  The call may be over when this returns. */
+/** Makes a call whose schedule and buffers are complete.  It begins later if the window of its team
+ *  is full.  The call may be over when this returns. */
 void ski_team_call_make(struct ski_pe *self, struct ski_team_call *call);
+
+/** Returns how many bytes of DATA, whose packet has the header @p msg and begins with @p data, are
+ *  received in place, at *@p to.  0: the packet is received as any other one. */
+size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
+
+/** Returns a message that represents DATA received in place.  NULL: they were not received
+ *  @p whole; their sender may repeat them. */
+skua_msg *ski_team_placed(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
 
 /** Delivers the packets that waited for @p team, which is new. */
 void ski_team_claim(struct ski_pe *self, struct ski_team *team);
