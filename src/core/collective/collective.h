@@ -82,6 +82,9 @@ struct ski_collectives {
     struct ski_slots     broadcasts;     /* nodes of broadcasts whose end is awaited */
     struct ski_transfer *transfers;      /* segmented broadcasts in flight */
     uint64_t             transfers_sent; /* number of the next transfer */
+    uint32_t  broadcasts_sent; /* number of this PE's last ordered broadcast (broadcast_order.c) */
+    uint32_t *delivered;       /* by root: number of the last one delivered; NULL: none was */
+    struct ski_list early;     /* broadcasts that wait for those before them */
 
     /* flow control */
     uint64_t              window;    /* bytes that may be in flight */
@@ -159,6 +162,10 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /** Returns the handler that @p msg, of SKI_HANDLER_BROADCAST, is delivered to on each PE. */
 uint32_t ski_broadcast_handler(skua_msg *msg);
+
+/** Forwards @p msg, of SKI_HANDLER_BROADCAST, unless that has been done.  Returns the message if it
+ *  may be delivered now, by ski_on_broadcast(); NULL: it is kept until its turn, or was dropped. */
+skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg);
 
 /** Broadcasts @p msg of the runtime itself: outside of flow control, so it never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);

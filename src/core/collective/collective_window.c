@@ -28,6 +28,7 @@ void ski_collectives_init(struct ski_pe *self)
     c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
     c->deferred_end = &c->deferred;
     c->small_end    = &c->small;
+    ski_list_init(&c->early);
     c->levels       = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;
@@ -46,6 +47,7 @@ void ski_collectives_destroy(struct ski_collectives *c)
     ski_reductions_destroy(c);
     ski_board_close(c);
     ski_slots_end(&c->broadcasts, free);
+    free(c->delivered);
     free(c);
 }
 

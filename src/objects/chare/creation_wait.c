@@ -31,8 +31,13 @@ static void creation_wait_keep(skua_msg *msg)
     ski_msg_hold(ski_self, &wait->kept, msg);
 }
 
+/* A broadcast that is kept has been forwarded, and has had its turn: the creation that is awaited
+ * may come after it from the same root. */
 static void creation_wait_broadcast(skua_msg *msg)
 {
+    msg = ski_broadcast_admit(ski_self, msg);
+    if (!msg)
+        return;
     if (ski_broadcast_handler(msg) == SKI_HANDLER_COLLECTION_CREATE)
         ski_on_broadcast(msg);
     else
