@@ -182,6 +182,9 @@ void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type);
  *  Registered operators do not: their elements may belong together. */
 bool ski_op_splits(skua_op op);
 
+/** Returns whether @p op gives the same bits with its operands exchanged, for all types. */
+bool ski_op_commutes(skua_op op);
+
 /** Returns the name of @p op for errors; an operator that does not exist has one, too. */
 const char *ski_op_name(skua_op op);
 

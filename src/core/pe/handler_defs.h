@@ -40,6 +40,8 @@ HANDLER(SKI_HANDLER_COLLECTIVE_CREDIT, "skua.collective-credit", ski_on_credit, 
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_REDUCTION_BLOCKS, "skua.reduction-blocks", ski_on_blocks, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_REDUCTION_SENT, "skua.reduction-sent", ski_on_reduction_sent, SKI_NEVER_REMOTE,
+        SKI_HANDLES_PROGRAM)
 
 /* onesided */
 HANDLER(SKI_HANDLER_NOTIFIED, "skua.notified", ski_on_notified, SKI_NEVER_REMOTE, 0)
