@@ -134,18 +134,17 @@ void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
 }
 
 /* Sends @p msg to the children of this PE, which @p tail names as their parent.  Returns the
- * message to deliver: @p msg, or a copy while the network reads from @p msg. */
-static skua_msg *broadcast_forward(struct ski_pe *self, skua_msg *msg,
-                                   const struct ski_broadcast_tree *tree,
-                                   const struct ski_broadcast_tail *tail)
+ * transfer that still reads @p msg, or NULL. */
+static struct ski_transfer *broadcast_forward(struct ski_pe *self, skua_msg *msg,
+                                              const struct ski_broadcast_tree *tree,
+                                              const struct ski_broadcast_tail *tail)
 {
-    bool segments = ski_segments_used(self, msg);
+    bool                 segments = ski_segments_used(self, msg);
+    struct ski_transfer *reading  = segments ? ski_segments_send(self, msg, tree, tail) : NULL;
 
     ski_assert(tail->parent == self->pe && tail->arity == tree->arity);
-    if (segments)
-        msg = ski_segments_send(self, msg, tree, tail);
     ski_broadcast_send_whole(self, msg, tree, tail, segments);
-    return msg;
+    return reading;
 }
 
 /* Runs the user's handler on @p msg; @p handle is the handle of this PE's node, or 0. */
@@ -173,19 +172,23 @@ bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcas
            ski_pe_has_handler(self, tail->handler) && ski_builtin_accepts(tail->handler, bytes);
 }
 
-/* Forwards a broadcast that arrived whole to the children.  Returns the message to deliver, whose
- * tail says that it has been forwarded: its parent is this PE. */
-static skua_msg *broadcast_accept(struct ski_pe *self, skua_msg *msg)
+/* Forwards a broadcast that arrived whole to the children.  Its tail then says that this has been
+ * done: its parent is this PE.  Returns whether the network still reads the message and will
+ * deliver it. */
+static bool broadcast_accept(struct ski_pe *self, skua_msg *msg)
 {
     struct ski_broadcast_tail tail = *ski_broadcast_tail_of(msg);
     struct ski_broadcast_tree tree =
         ski_broadcast_tree_at(self->pe, self->pes, tail.root, tail.arity);
+    struct ski_transfer *reading;
 
     tail.parent_node = ski_broadcast_node(self, &tree, &tail);
     tail.parent      = self->pe;
-    msg              = broadcast_forward(self, msg, &tree, &tail);
+    reading          = broadcast_forward(self, msg, &tree, &tail);
     broadcast_set_tail(msg, &tail);
-    return msg;
+    if (SKI_UNLIKELY(reading != NULL))
+        ski_segments_await(reading, NULL);
+    return reading != NULL;
 }
 
 skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg)
@@ -196,7 +199,8 @@ skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg)
         ski_net_drop(self, msg);
         return NULL;
     }
-    msg = broadcast_accept(self, msg);
+    if (broadcast_accept(self, msg))
+        return NULL;
     return ski_broadcast_in_turn(self, msg, ski_broadcast_tail_of(msg)) ? msg : NULL;
 }
 
@@ -211,16 +215,20 @@ void ski_on_broadcast(skua_msg *msg)
     broadcast_run_handler(ski_self, msg, tail.handler, tail.root, tail.parent_node);
 }
 
-/* Calls through the table of handlers, as if the message had arrived whole: the entry may be one
- * that keeps broadcasts until a collection exists. */
-void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg,
+void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
                            const struct ski_broadcast_tree *tree,
                            const struct ski_broadcast_tail *tail)
 {
     ski_assert(tail->parent == self->pe);
     ski_broadcast_send_whole(self, msg, tree, tail, true);
     broadcast_set_tail(msg, tail);
-    if (ski_broadcast_in_turn(self, msg, tail))
+}
+
+/* Calls through the table of handlers, as if the message had arrived whole: the entry may be one
+ * that keeps broadcasts until a collection exists. */
+void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg)
+{
+    if (ski_broadcast_in_turn(self, msg, ski_broadcast_tail_of(msg)))
         self->handler[SKI_HANDLER_BROADCAST](msg);
 }
 
@@ -237,12 +245,14 @@ void ski_on_broadcast_here(skua_msg *msg)
 }
 
 /* Returns a message with the handle of @p node that has the priority of the user's message. */
-static skua_msg *broadcast_handle_msg(struct ski_broadcast_node *node)
+static skua_msg *broadcast_handle_msg(const struct ski_pe *self, struct ski_broadcast_node *node)
 {
     const skua_msg *model = node->msg;
     skua_msg       *msg   = skua_msg_alloc_bits(sizeof node->handle, 32 * (size_t)model->bit_room);
 
     *(uint64_t *)skua_msg_data(msg) = node->handle;
+    msg->handler                    = SKI_HANDLER_BROADCAST_LOCAL;
+    msg->source                     = self->pe;
     msg->flags                      = model->flags;
     msg->priority                   = model->priority;
     msg->bit_words                  = model->bit_words;
@@ -279,6 +289,7 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
                                        .parent  = self->pe,
                                        .number  = ski_broadcast_number(self, msg)};
     struct ski_broadcast_node *node = NULL;
+    struct ski_transfer       *reading;
 
     if (done.kind || cost) {
         node             = broadcast_node_new(self, &tree, -1, 0);
@@ -287,17 +298,16 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
         node->handler    = handler;
         tail.parent_node = node->handle;
     }
-    msg = broadcast_forward(self, msg, &tree, &tail);
-    if (node)
+    reading      = broadcast_forward(self, msg, &tree, &tail);
+    msg->handler = (uint16_t)handler;
+    msg->source  = self->pe;
+    if (node) {
         node->msg = msg;
-    if (node)
-        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL},
-                  broadcast_handle_msg(node));
-    else {
-        msg->handler = (uint16_t)handler;
-        msg->source  = self->pe;
-        ski_msg_post(self, self->pe, handler, msg);
+        msg       = broadcast_handle_msg(self, node);
     }
+    if (SKI_UNLIKELY(reading != NULL))
+        ski_segments_await(reading, msg);
+    ski_broadcast_post_local(self, msg);
 }
 
 /* Sends a broadcast that is subject to flow control. */

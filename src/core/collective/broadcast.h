@@ -8,8 +8,8 @@
  * same time.  The last segment makes the message an ordinary broadcast, which is delivered when
  * that segment would be: the order of messages between two PEs does not depend on segmentation.
  *
- * The network reads segments from the message itself.  If it still reads when the message is
- * delivered, the handler gets a copy, and the original is freed after the last read.
+ * The network reads segments from the message itself, which is delivered after the last read: the
+ * handler owns it.  At the root the broadcasts that follow are delivered after it.
  *
  * On the wire:  struct ski_segment, then the data of the segment.  The sender numbers its
  * transfers, and the segments of a transfer arrive in order.  The length of segments follows from
@@ -58,11 +58,18 @@ struct ski_segment {
 /** Returns whether @p msg is sent to other hosts in segments. */
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg);
 
-/** Sends @p msg to the children of @p tree on other hosts.  Returns the message to deliver here:
- *  @p msg, or a copy of it. */
-skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg,
-                            const struct ski_broadcast_tree *tree,
-                            const struct ski_broadcast_tail *tail);
+/** Sends @p msg to the children of @p tree on other hosts.  Returns NULL if the network has read
+ *  it; else the caller calls ski_segments_await(). */
+struct ski_transfer *ski_segments_send(struct ski_pe *self, skua_msg *msg,
+                                       const struct ski_broadcast_tree *tree,
+                                       const struct ski_broadcast_tail *tail);
+
+/** Lets a transfer end when the network has read its message.  Then, at the root, @p local, which
+ *  ski_broadcast_post_local() keeps, is posted; at another PE the message is delivered. */
+void ski_segments_await(struct ski_transfer *transfer, skua_msg *local);
+
+/** Returns whether the network still reads the message that @p local delivers at the root. */
+bool ski_segments_read(const struct ski_pe *self, const skua_msg *local);
 
 /** Frees the transfers that are in flight when the job ends. */
 void ski_segments_destroy(struct ski_pe *self);
@@ -89,6 +96,13 @@ uint32_t ski_broadcast_number(struct ski_pe *self, const skua_msg *msg);
 bool ski_broadcast_in_turn(struct ski_pe *self, skua_msg *msg,
                            const struct ski_broadcast_tail *tail);
 
+/** Posts @p msg, which has its handler and delivers a broadcast at its root, this PE, or keeps it
+ *  while an earlier one is kept or the network reads its message. */
+void ski_broadcast_post_local(struct ski_pe *self, skua_msg *msg);
+
+/** Posts the messages that ski_broadcast_post_local() has kept and that need not wait any more. */
+void ski_broadcast_release_local(struct ski_pe *self);
+
 /* ---- trees (broadcast.c) ------------------------------------------------------- */
 
 /** Returns whether a broadcast of @p bytes with @p tail is valid: its root and its parent exist, it
@@ -104,11 +118,15 @@ uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_broadcast_tree
 /** Returns a copy of @p msg with its priority and with @p tail behind its data. */
 skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail);
 
-/** Delivers @p msg, which has arrived in segments and has room for @p tail, and sends copies to the
- *  children on this host.  @p tail->parent_node is the handle of this PE's own node. */
-void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg,
+/** Prepares @p msg, which has arrived in segments and has room for @p tail, for its delivery, and
+ *  sends copies to the children on this host.  @p tail->parent_node is the handle of this PE's own
+ *  node. */
+void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
                            const struct ski_broadcast_tree *tree,
                            const struct ski_broadcast_tail *tail);
+
+/** Delivers @p msg, which has been prepared, in its turn. */
+void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg);
 
 /** Sends whole copies of @p msg to the children of @p tree, or, if @p near, only to those on this
  *  host. */

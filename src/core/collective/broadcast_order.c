@@ -6,11 +6,13 @@
  * hosts the tree depends on the size of the message (broadcast_segment.c), so a small broadcast may
  * overtake a large one.  There a root numbers its broadcasts, and each PE knows, for each root, the
  * number that it delivers next.  A broadcast that arrives early is forwarded at once; its delivery
- * waits.  Broadcasts with a priority have no order and no number.
+ * waits.  At the root itself a broadcast that the network still reads keeps those behind it.
+ * Broadcasts with a priority have no order and no number.
  */
 #include "base/assert.h"
 #include "base/memory.h"
 #include "core/collective/broadcast.h"
+#include "core/message/message.h"
 #include "core/message/msg_counts.h"
 #include "core/net/net.h"
 #include "core/pe/pe.h"
@@ -89,4 +91,28 @@ bool ski_broadcast_in_turn(struct ski_pe *self, skua_msg *msg,
     else
         ski_net_drop(self, msg);
     return false;
+}
+
+void ski_broadcast_post_local(struct ski_pe *self, skua_msg *msg)
+{
+    struct ski_list *kept = &self->collectives->local;
+
+    if (SKI_LIKELY(!kept->first && !self->collectives->transfers) || msg->flags & SKI_MSG_SPECIAL ||
+        (!kept->first && !ski_segments_read(self, msg)))
+        ski_msg_post(self, self->pe, msg->handler, msg);
+    else
+        ski_msg_hold_new(self, kept, msg);
+}
+
+void ski_broadcast_release_local(struct ski_pe *self)
+{
+    struct ski_list *kept = &self->collectives->local;
+
+    while (kept->first && !ski_segments_read(self, kept->first)) {
+        skua_msg *msg = ski_list_pop(kept);
+
+        ski_assert(self->held > 0);
+        self->held--;
+        ski_msg_post(self, self->pe, msg->handler, msg);
+    }
 }

@@ -6,7 +6,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/broadcast.h"
-#include "core/collective/inplace_send.h"
+#include "core/collective/collective_send.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -34,7 +34,8 @@ struct ski_transfer {
     skua_msg             *msg;
     size_t                received;  /* bytes, in order                                */
     size_t                sending;   /* segments that the network still reads          */
-    bool                  released;  /* the message is needed for these segments only  */
+    bool                  released;  /* the message waits for these segments only      */
+    skua_msg             *local;     /* delivers the message at the root once they are read */
     uint8_t               claimed[]; /* a bit for each segment that has been or is being received */
 };
 
@@ -121,25 +122,19 @@ void ski_segments_destroy(struct ski_pe *self)
         segment_transfer_free(self->collectives->transfers);
 }
 
-/* Ends @p t.  Returns its message, or a copy with @p tail if the network still reads from the
- * message. */
-static skua_msg *segment_transfer_release(struct ski_transfer             *t,
-                                          const struct ski_broadcast_tail *tail)
-{
-    skua_msg *msg = t->msg;
-
-    ski_assert(!t->released);
-    if (t->sending == 0) {
-        segment_transfer_free(t);
-        return msg;
-    }
-    t->released = true;
-    return ski_broadcast_copy(msg, tail);
-}
-
 /* ---- sending ----------------------------------------------------------------- */
 
-/* Notes that the network has read a segment of a transfer. */
+bool ski_segments_read(const struct ski_pe *self, const skua_msg *local)
+{
+    const struct ski_transfer *t = self->collectives->transfers;
+
+    while (t && t->local != local)
+        t = t->next;
+    return t != NULL;
+}
+
+/* Notes that the network has read a segment of a transfer.  The delivery of a message runs code of
+ * the program, which does not happen inside of the driver. */
 static void segment_sent(struct ski_pe *self, void *owner)
 {
     struct ski_transfer *t = owner;
@@ -147,8 +142,22 @@ static void segment_sent(struct ski_pe *self, void *owner)
     ski_assert(t->sending > 0);
     if (--t->sending > 0 || !t->released)
         return;
-    ski_pool_free(&self->pool, t->msg);
+    if (t->parent >= 0) {
+        skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_SENT}, &t, sizeof t);
+        return;
+    }
     segment_transfer_free(t);
+    ski_broadcast_release_local(self);
+}
+
+void ski_on_broadcast_sent(skua_msg *msg)
+{
+    struct ski_transfer *t    = *(struct ski_transfer **)skua_msg_data(msg);
+    skua_msg            *data = t->msg;
+
+    skua_msg_free(msg);
+    segment_transfer_free(t);
+    ski_broadcast_deliver(ski_self, data);
 }
 
 /* Returns a message with the head of a segment and room for @p more bytes. */
@@ -174,16 +183,16 @@ static const char *segment_data(const struct ski_transfer *t, const struct ski_s
 static bool segment_send_in_place(struct ski_pe *self, struct ski_transfer *t, int pe,
                                   const struct ski_segment *segment)
 {
-    struct ski_inplace packet = {.handler    = SKI_HANDLER_BROADCAST_SEGMENT,
-                                 .head       = segment,
-                                 .head_bytes = sizeof *segment,
-                                 .data       = segment_data(t, segment),
-                                 .bytes      = segment->length,
-                                 .sent       = segment_sent,
-                                 .owner      = t};
+    struct ski_collective_packet packet = {.handler    = SKI_HANDLER_BROADCAST_SEGMENT,
+                                           .head       = segment,
+                                           .head_bytes = sizeof *segment,
+                                           .data       = segment_data(t, segment),
+                                           .bytes      = segment->length,
+                                           .sent       = segment_sent,
+                                           .owner      = t};
 
     t->sending++; /* segment_sent() may be called before the call returns */
-    if (ski_inplace_send(self, pe, &packet))
+    if (ski_collective_send(self, pe, &packet))
         return true;
     t->sending--;
     return false;
@@ -202,37 +211,79 @@ static void segment_send(struct ski_pe *self, struct ski_transfer *t, int pe,
     ski_msg_post(self, pe, SKI_HANDLER_BROADCAST_SEGMENT, msg);
 }
 
+/* Sends a segment to child @p i of @p tree if it is on another host. */
+static void segment_send_to_child(struct ski_pe *self, struct ski_transfer *t,
+                                  const struct ski_broadcast_tree *tree, int i,
+                                  const struct ski_segment *segment)
+{
+    int pe = ski_broadcast_tree_child(tree, i);
+
+    if (ski_job_index(self->job, pe) < 0)
+        segment_send(self, t, pe, segment);
+}
+
 /* Sends a segment, which has been received, to the children of @p tree on other hosts. */
 static void segment_forward(struct ski_pe *self, struct ski_transfer *t,
                             const struct ski_broadcast_tree *tree, struct ski_segment segment)
 {
     segment.number = t->child_number;
-    for (int i = 0; i < tree->children; i++) {
-        int pe = ski_broadcast_tree_child(tree, i);
-
-        if (ski_job_index(self->job, pe) < 0)
-            segment_send(self, t, pe, &segment);
-    }
+    for (int i = 0; i < tree->children; i++)
+        segment_send_to_child(self, t, tree, i, &segment);
 }
 
-skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg,
-                            const struct ski_broadcast_tree *tree,
-                            const struct ski_broadcast_tail *tail)
-{
-    struct ski_transfer *t       = segment_transfer_new(self, msg, 0);
-    struct ski_segment   segment = {.bytes = msg->bytes, .tail = *tail};
-    size_t               most    = segment_bytes(self, msg->bytes);
+/* Segments of a message that are sent to some children. */
+struct segment_range {
+    uint64_t offset;     /* of the first segment      */
+    int      burst;      /* segments, at most         */
+    int      first, end; /* children first .. end - 1 */
+};
 
-    for (; segment.offset < segment.bytes; segment.offset += segment.length) {
+/* Sends the segments of @p range, and moves its offset behind them. */
+static void segment_send_some(struct ski_pe *self, struct ski_transfer *t,
+                              const struct ski_broadcast_tree *tree,
+                              const struct ski_broadcast_tail *tail, struct segment_range *range)
+{
+    struct ski_segment segment = {
+        .bytes = t->msg->bytes, .offset = range->offset, .number = t->child_number, .tail = *tail};
+    size_t most = segment_bytes(self, segment.bytes);
+
+    for (int n = 0; n < range->burst && segment.offset < segment.bytes; n++) {
         uint64_t left = segment.bytes - segment.offset;
 
         segment.length           = left < most ? left : most;
         segment.tail.parent_node = segment.length == left ? tail->parent_node : 0;
-        segment_forward(self, t, tree, segment);
+        for (int i = range->first; i < range->end; i++)
+            segment_send_to_child(self, t, tree, i, &segment);
+        segment.offset += segment.length;
     }
-    msg = segment_transfer_release(t, tail);
-    msg->flags &= (uint8_t)~SKI_MSG_TAIL; /* a copy has a tail */
-    return msg;
+    range->offset = segment.offset;
+}
+
+/* The PE after the root, which is a leaf and may be the next root, gets two segments for each one
+ * of the other children. */
+struct ski_transfer *ski_segments_send(struct ski_pe *self, skua_msg *msg,
+                                       const struct ski_broadcast_tree *tree,
+                                       const struct ski_broadcast_tail *tail)
+{
+    struct ski_transfer *t     = segment_transfer_new(self, msg, 0);
+    struct segment_range next  = {.first = 0, .end = tree->rank == 0, .burst = 2};
+    struct segment_range other = {.first = tree->rank == 0, .end = tree->children, .burst = 1};
+
+    while (next.offset < msg->bytes || other.offset < msg->bytes) {
+        segment_send_some(self, t, tree, tail, &next);
+        segment_send_some(self, t, tree, tail, &other);
+    }
+    if (t->sending > 0)
+        return t;
+    segment_transfer_free(t);
+    return NULL;
+}
+
+void ski_segments_await(struct ski_transfer *t, skua_msg *local)
+{
+    ski_assert(t->sending > 0 && !t->released);
+    t->released = true;
+    t->local    = local;
 }
 
 /* ---- receiving --------------------------------------------------------------- */
@@ -412,7 +463,14 @@ void ski_on_broadcast_segment(skua_msg *msg)
     segment.tail.parent_node = last ? ski_broadcast_node(self, &tree, &segment.tail) : 0;
     segment.tail.parent      = self->pe;
     segment_forward(self, t, &tree, segment);
-    if (last)
-        ski_broadcast_deliver(self, segment_transfer_release(t, &segment.tail), &tree,
-                              &segment.tail);
+    if (!last)
+        return;
+    ski_broadcast_prepare(self, t->msg, &tree, &segment.tail);
+    if (t->sending > 0) {
+        ski_segments_await(t, NULL);
+        return;
+    }
+    msg = t->msg;
+    segment_transfer_free(t);
+    ski_broadcast_deliver(self, msg);
 }

@@ -85,6 +85,7 @@ struct ski_collectives {
     uint32_t  broadcasts_sent; /* number of this PE's last ordered broadcast (broadcast_order.c) */
     uint32_t *delivered;       /* by root: number of the last one delivered; NULL: none was */
     struct ski_list early;     /* broadcasts that wait for those before them */
+    struct ski_list local;     /* deliveries of this PE's own broadcasts that wait */
 
     /* flow control */
     uint64_t              window;    /* bytes that may be in flight */

@@ -29,6 +29,7 @@ void ski_collectives_init(struct ski_pe *self)
     c->deferred_end = &c->deferred;
     c->small_end    = &c->small;
     ski_list_init(&c->early);
+    ski_list_init(&c->local);
     c->levels = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;

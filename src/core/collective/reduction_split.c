@@ -28,7 +28,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/collective/inplace_send.h"
+#include "core/collective/collective_send.h"
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
 #include "core/pe/handler.h"
@@ -228,7 +228,7 @@ void ski_on_reduction_sent(skua_msg *msg)
 bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
                     const struct ski_reduction_head *head, const char *elements)
 {
-    struct ski_inplace packet = {
+    struct ski_collective_packet packet = {
         .handler    = handler,
         .head       = head,
         .head_bytes = sizeof *head,
@@ -241,7 +241,7 @@ bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32
     if (ski_job_index(self->job, pe) >= 0)
         return false;
     split->sending++; /* split_segment_sent() may be called before the call returns */
-    if (ski_inplace_send(self, pe, &packet))
+    if (ski_collective_send(self, pe, &packet))
         return true;
     split->sending--;
     return false;
