@@ -92,6 +92,10 @@ struct ski_collectives {
     struct ski_slots     broadcasts;     /* nodes of broadcasts whose end is awaited */
     struct ski_transfer *transfers;      /* segmented broadcasts in flight */
     uint64_t             transfers_sent; /* number of the next transfer */
+    uint32_t  broadcasts_sent; /* number of this PE's last ordered broadcast (broadcast_order.c) */
+    uint32_t *delivered;       /* by root: number of the last one delivered; NULL: none was */
+    struct ski_list early;     /* broadcasts that wait for those before them */
+    struct ski_list local;     /* deliveries of this PE's own broadcasts that wait */
 
     /* flow control */
     struct ski_window   window;
@@ -172,6 +176,10 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 /** Returns the handler that @p msg, of SKI_HANDLER_BROADCAST, is delivered to on each PE. */
 uint32_t ski_broadcast_handler(skua_msg *msg);
 
+/** Forwards @p msg, of SKI_HANDLER_BROADCAST, unless that has been done.  Returns the message if it
+ *  may be delivered now, by ski_on_broadcast(); NULL: it is kept until its turn, or was dropped. */
+skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg);
+
 /** Broadcasts @p msg of the runtime itself: outside of flow control, so it never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 
@@ -189,6 +197,9 @@ bool ski_op_prepares(skua_op op);
 /** Returns whether @p op treats each element on its own, so that arrays may be combined in pieces.
  *  Registered operators do not: their elements may belong together. */
 bool ski_op_splits(skua_op op);
+
+/** Returns whether @p op gives the same bits with its operands exchanged, for all types. */
+bool ski_op_commutes(skua_op op);
 
 /** Returns the name of @p op for errors; an operator that does not exist has one, too. */
 const char *ski_op_name(skua_op op);

@@ -46,7 +46,9 @@ void ski_collectives_init(struct ski_pe *self)
     self->polled      = &ski_reductions_polled;
     ski_window_init(self, &c->window);
     c->small_end = &c->small;
-    c->levels    = ski_block_levels(self->pes);
+    ski_list_init(&c->early);
+    ski_list_init(&c->local);
+    c->levels = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;
     ski_board_open(self);
@@ -58,6 +60,7 @@ void ski_collectives_destroy(struct ski_collectives *c)
     ski_reductions_destroy(c);
     ski_board_close(c);
     ski_slots_end(&c->broadcasts, free);
+    free(c->delivered);
     free(c);
 }
 

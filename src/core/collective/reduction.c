@@ -235,7 +235,8 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
 
 /* Combines the contribution of this round into the partial result, the lower PEs first; @p lower:
  * this PE is below the sender.  The operator writes to its first operand.  If that is the
- * contribution, its message becomes the one of the partial result, or its elements are copied. */
+ * contribution, its message becomes the one of the partial result, or its elements are copied,
+ * unless the operator gives the same result with its operands exchanged. */
 static void reduction_combine(struct ski_reduction *r, bool lower)
 {
     skua_msg *contribution = r->received[r->round];
@@ -243,7 +244,7 @@ static void reduction_combine(struct ski_reduction *r, bool lower)
 
     ski_assert(contribution->bytes == sizeof r->head + r->bytes);
     r->received[r->round] = NULL;
-    if (lower) {
+    if (lower || (!r->msg && ski_op_commutes((skua_op){r->head.op}))) {
         reduction_apply(r, r->partial, elements);
     } else if (r->msg) {
         skua_msg *previous = r->msg;
@@ -326,15 +327,21 @@ static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t
 
 /* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
  * more. */
-static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bool want_credit,
-                           bool last)
+static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe, uint32_t handler,
+                           bool want_credit, bool last)
 {
-    skua_msg *msg = r->msg;
+    struct ski_reduction_head head = r->head;
+    skua_msg                 *msg  = r->msg;
 
     if (r->small) {
         reduction_send_small(r, pe, handler, want_credit);
         return;
     }
+    head.round       = (uint8_t)r->round;
+    head.want_credit = want_credit;
+    if (!msg && head.algorithm == SKI_REDUCTION_SEGMENTED &&
+        ski_split_send(self, r->split, pe, handler, &head, r->partial))
+        return;
     if (!msg || (!last && r->bytes + sizeof r->head > SKUA_INLINE_MAX)) {
         msg  = ski_reduction_msg(r->bytes);
         last = true;
@@ -342,9 +349,7 @@ static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bo
     } else if (last) {
         r->msg = NULL;
     }
-    *ski_reduction_head_of(msg)             = r->head;
-    ski_reduction_head_of(msg)->round       = (uint8_t)r->round;
-    ski_reduction_head_of(msg)->want_credit = want_credit;
+    *ski_reduction_head_of(msg) = head;
     if (msg->bytes > SKUA_INLINE_MAX) {
         skua_send(pe, (skua_handler){handler}, msg);
         return;
@@ -384,7 +389,7 @@ static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int 
         r->small ? ski_board_reserve(self, pe, r->round, r->small_call) : NULL;
 
     if (!slot) {
-        reduction_send(r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
+        reduction_send(self, r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
         return false;
     }
     slot->head = r->head;
@@ -460,23 +465,26 @@ static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
         if (ski_block_sibling(self->pe, (int)r->round) >= self->pes)
             continue;
         if (to >= 0)
-            reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, false);
+            reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, false, false);
         to = reduction_child(self, (int)r->round, r->head.root);
     }
     if (to >= 0)
-        reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
+        reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
 }
 
 /* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it lies
- * there already, and down the tree. */
+ * there already, and from there down the tree. */
 static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
 {
-    if (r->msg)
-        memcpy(ski_split_place(self, r->split, &r->head), r->partial, r->bytes);
-    reduction_send_down(self, r);
-    if (r->msg)
+    char *place = ski_split_place(self, r->split, &r->head);
+
+    if (r->msg) {
+        memcpy(place, r->partial, r->bytes);
         skua_msg_free(r->msg);
-    r->msg = NULL;
+    }
+    r->msg     = NULL;
+    r->partial = place;
+    reduction_send_down(self, r);
 }
 
 /* Ends a reduction whose result is on this PE. */

@@ -219,6 +219,14 @@ bool ski_op_splits(skua_op op)
     return op_find(op)->types < OP_DOUBLES;
 }
 
+/* Not so: products of complex numbers, whose parts may be computed with fused operations, and the
+ * minimum of zeros of different signs. */
+bool ski_op_commutes(skua_op op)
+{
+    return op.id == SKUA_SUM.id || op.id == SKUA_BIT_AND.id || op.id == SKUA_BIT_OR.id ||
+           op.id == SKUA_BIT_XOR.id;
+}
+
 const char *ski_op_name(skua_op op)
 {
     const struct op_entry *found = op_find(op);

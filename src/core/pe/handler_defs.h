@@ -30,6 +30,8 @@ HANDLER(SKI_HANDLER_BROADCAST, "skua.broadcast", ski_on_broadcast, 0,
 HANDLER(SKI_HANDLER_BROADCAST_LOCAL, "skua.broadcast-local", ski_on_broadcast_here,
         SKI_NEVER_REMOTE, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BROADCAST_DONE, "skua.broadcast-done", ski_on_broadcast_done, sizeof(void *), 0)
+HANDLER(SKI_HANDLER_BROADCAST_SENT, "skua.broadcast-sent", ski_on_broadcast_sent, SKI_NEVER_REMOTE,
+        0)
 HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcast_segment,
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
@@ -39,6 +41,8 @@ HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SK
 HANDLER(SKI_HANDLER_COLLECTIVE_CREDIT, "skua.collective-credit", ski_on_credit, SKI_CREDIT_LEAST,
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_REDUCTION_BLOCKS, "skua.reduction-blocks", ski_on_blocks, SKI_NEVER_REMOTE,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_REDUCTION_SENT, "skua.reduction-sent", ski_on_reduction_sent, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
 
 /* onesided */
