@@ -51,7 +51,8 @@ xargs awk '{
       }
   }' <"$work/headers" >"$work/code"
 {
-  grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' "$work/code" | grep -vE '_H$|_STATUS_ENUM$|_$'
+  sed -E 's/(struct|union|enum) skua_[a-z_]+//g' "$work/code" | # tags are no names of their own
+    grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' | grep -vE '_H$|_STATUS_ENUM$|_$'
   sed -n 's/^ *X(\([A-Z_0-9]*\), .*/SKUA_\1/p' "$work/code"
 } | sort -u >"$work/names"
 ok "names are found" test "$(grep -c . "$work/names")" -gt 300
@@ -97,7 +98,7 @@ ok "pages of functions have their sections: $out" test -z "$out"
 
 # Names and pages that the pages speak of.  Settings have the prefix SKUA_, too.
 sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]' >"$work/settings"
-sort -u "$work/settings" "$work/names" >"$work/known"
+grep -oE '(struct|union|enum) skua_[a-z_]+' "$work/code" | sed 's/.* //' | sort -u - "$work/settings" "$work/names" >"$work/known"
 out=$(cat "$man"/man?/* | sed 's/\\%//g' | grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' |
   grep -vE '_$|^skua_$' | sort -u | comm -23 - "$work/known")
 ok "every name in the pages exists: $out" test -z "$out"
