@@ -298,7 +298,7 @@ function page_of_function(item,    text, n, i, its, t, status, table, type)
 {
     text = take_tags(doc[item])
     status = code[item] ~ /^skua_status /
-    divide(text)
+    divide(text, code[item] !~ /^void [^*]/)
     page_begin(name[item], 3, brief_of(text))
     put_library()
     put_include(item)
