@@ -208,6 +208,25 @@ out=$(grep -ohE '(^|[ (`])(base|boot|core|objects|onesided|transport|flow)/[a-z_
   while read -r file; do [ -e "$source/src/$file" ] || echo "$file"; done)
 ok "files of the walk-through exist: ${out:-all}" test -z "$out"
 
+# Numbers of docs/guide/limits.md are those of the sources.
+while read -r name value; do
+  ok "limits.md: $name is $value" sh -c 'grep -rqE "#define $1 +\(?([A-Z0-9_]+\()?$2" "$3/src" "$3/include" "$3/tools" &&
+    grep -q "[^0-9]$2[^0-9]" "$3/docs/guide/limits.md"' sh "$name" "$value" "$source"
+done <<'END'
+PES_MAX 65535
+SKI_LISTENERS_MAX 1024
+SKI_PORT_ADDRESS_MAX 2048
+SKI_SOCKADDRS_MAX 8
+SKUA_INLINE_MAX 48
+SKUA_INDEX_MAX 48
+SKUA_MESH_DIMS 3
+SKI_REDUCTIONS_AHEAD 10000
+SKI_LEARNED_MOST 16384
+SLOTS_SPREAD 65536
+SKI_REGION_INDEX_BITS 20
+RKEYS_MOST 1024
+END
+
 # The subject of a sentence is a thing.
 out=$(cat "$source"/README.md "$source"/docs/*.md "$source"/docs/guide/*.md "$source"/docs/internals/*.md |
   grep -nE '(^|[^A-Za-z`_-])(somebody|someone|nobody|everybody|anybody|he|his|him|she|her)([^A-Za-z`_]|$)' || true)

@@ -51,7 +51,8 @@ xargs awk '{
       }
   }' <"$work/headers" >"$work/code"
 {
-  grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' "$work/code" | grep -vE '_H$|_STATUS_ENUM$|_$'
+  sed -E 's/(struct|union|enum) skua_[a-z_]+//g' "$work/code" | # tags are no names of their own
+    grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' | grep -vE '_H$|_STATUS_ENUM$|_$'
   sed -n 's/^ *X(\([A-Z_0-9]*\), .*/SKUA_\1/p' "$work/code"
 } | sort -u >"$work/names"
 ok "names are found" test "$(grep -c . "$work/names")" -gt 300
@@ -95,9 +96,33 @@ out=$(awk -f "$reference/parse.awk" -f "$reference/list.awk" $(cat "$work/header
   done)
 ok "pages of functions have their sections: $out" test -z "$out"
 
+# Pages say all that the comments say: no word is lost where sentences are divided.
+cat >"$work/lost.awk" <<'END'
+function emit(    i, n, k, word, page, line, text)
+{
+    for (i = 1; i <= items; i++) {
+        page = man "/man3/" name[i] ".3"
+        text = ""
+        while ((getline line < page) > 0)
+            text = text " " line
+        close(page)
+        gsub(/\\%|\\f[BIR]/, "", text)
+        line = doc[i]
+        gsub(/@[a-z]+/, " ", line)
+        n = split(line, word, /[^A-Za-z]+/)
+        for (k = 1; k <= n; k++)
+            if (length(word[k]) > 3 && !index(text, word[k]))
+                print name[i] ": " word[k]
+    }
+}
+END
+# shellcheck disable=SC2046
+out=$(awk -v man="$man" -f "$reference/parse.awk" -f "$work/lost.awk" $(cat "$work/headers"))
+ok "pages say all that the comments say: ${out:-yes}" test -z "$out"
+
 # Names and pages that the pages speak of.  Settings have the prefix SKUA_, too.
 sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]' >"$work/settings"
-sort -u "$work/settings" "$work/names" >"$work/known"
+grep -oE '(struct|union|enum) skua_[a-z_]+' "$work/code" | sed 's/.* //' | sort -u - "$work/settings" "$work/names" >"$work/known"
 out=$(cat "$man"/man?/* | sed 's/\\%//g' | grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' |
   grep -vE '_$|^skua_$' | sort -u | comm -23 - "$work/known")
 ok "every name in the pages exists: $out" test -z "$out"

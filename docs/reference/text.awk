@@ -143,7 +143,7 @@ function take_tags(text,    line, n, i, rest_text, l, tag, where, in_code)
 }
 
 # Divides the plain paragraphs of a comment by sentences: description, returns, errors.
-function divide(text,    block, n, i, s, own, number)
+function divide(text, returns_something,    block, n, i, s, own, number)
 {
     description = returns = errors = ""
     number = 0
@@ -164,7 +164,7 @@ function divide(text,    block, n, i, s, own, number)
                 own = own (own == "" ? "" : " ") s
             } else if (number > 1 && (s ~ /SKUA_ERR_/ || s ~ /[Ee]nds the job (if|with an error|when)/ || s ~ /ends the job\.$/))
                 errors = errors (errors == "" ? "" : " ") s
-            else if (s ~ /^Returns / && number > 1)
+            else if (returns_something && s ~ /^Returns / && s !~ /^Returns (at once|when|as soon)[ ,:.]/ && number > 1)
                 returns = returns (returns == "" ? "" : " ") s
             else
                 own = own (own == "" ? "" : " ") s
@@ -228,7 +228,7 @@ function return_text(item, status,    s)
         return tagged_return
     if (status) {
         s = "SKUA_OK on success, a negative skua_status on failure (see ERRORS)."
-        if (name[item] ~ /_nb$/)
+        if (name[item] ~ /_nb$/ || doc[item] ~ /SKUA_PENDING/)
             s = s " SKUA_PENDING if the operation has begun and is not complete."
         return s (returns == "" ? "" : " " returns)
     }
