@@ -8,9 +8,9 @@
 #include "core/collective/broadcast.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
+#include "core/net/zcopy_send.h"
 #include "core/pe/handler.h"
 #include "core/message/message.h"
-#include "transport/driver.h"
 
 #define SEGMENT_LEAST ((size_t)128 << 10) /* bytes of a segment that is not the last */
 #define SEGMENT_MOST  ((size_t)512 << 10)
@@ -34,14 +34,6 @@ struct ski_transfer {
     size_t                sending;   /* segments that the network still reads          */
     bool                  released;  /* the message is needed for these segments only  */
     uint8_t               claimed[]; /* a bit for each segment that has been or is being received */
-};
-
-/* A segment that the network reads from the message of its transfer. */
-struct segment_out {
-    struct ski_net_done  done; /* the first member */
-    struct ski_pe       *self;
-    struct ski_transfer *transfer;
-    skua_msg            *msg; /* with the head of the segment; this structure lies behind that */
 };
 
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
@@ -114,14 +106,10 @@ static skua_msg *segment_transfer_release(struct ski_transfer             *t,
 /* ---- sending ----------------------------------------------------------------- */
 
 /* Notes that the network has read a segment. */
-static void segment_out_done(struct ski_net_done *done, skua_status status)
+static void segment_sent(struct ski_pe *self, void *transfer)
 {
-    struct segment_out  *out  = (struct segment_out *)done;
-    struct ski_pe       *self = out->self;
-    struct ski_transfer *t    = out->transfer;
+    struct ski_transfer *t = transfer;
 
-    (void)status; /* the loss of a peer is reported elsewhere */
-    ski_pool_free(&self->pool, out->msg);
     ski_assert(t->sending > 0);
     if (--t->sending > 0 || !t->released)
         return;
@@ -152,14 +140,11 @@ static const char *segment_data(const struct ski_transfer *t, const struct ski_s
 static bool segment_send_in_place(struct ski_pe *self, struct ski_transfer *t, int pe,
                                   const struct ski_segment *segment)
 {
-    skua_msg           *msg = segment_msg(self, segment, sizeof(struct segment_out));
-    struct segment_out *out =
-        (struct segment_out *)(void *)((char *)skua_msg_data(msg) + sizeof *segment);
+    skua_msg *msg = segment_msg(self, segment, sizeof(struct ski_zcopy_send));
 
-    *out       = (struct segment_out){{segment_out_done}, self, t, msg};
-    msg->bytes = sizeof *segment + segment->length; /* on the wire */
-    t->sending++; /* segment_out_done() may be called before the call returns */
-    if (ski_net_send_split(self, pe, msg, segment_data(t, segment), segment->length, &out->done))
+    t->sending++; /* segment_sent() may be called before the call returns */
+    if (ski_zcopy_send(self, pe, msg, sizeof *segment, segment_data(t, segment), segment->length,
+                       segment_sent, t))
         return true;
     t->sending--;
     skua_msg_free(msg);
@@ -172,7 +157,7 @@ static void segment_send(struct ski_pe *self, struct ski_transfer *t, int pe,
 {
     skua_msg *msg;
 
-    if (ski_net_driver()->send_split && segment_send_in_place(self, t, pe, segment))
+    if (ski_zcopy_send_supported() && segment_send_in_place(self, t, pe, segment))
         return;
     msg = segment_msg(self, segment, segment->length);
     memcpy((char *)skua_msg_data(msg) + sizeof *segment, segment_data(t, segment), segment->length);
