@@ -242,12 +242,14 @@ static void use_threads(void)
 /* What every PE does in each phase. */
 static void work(void)
 {
-    int    *counted = skua_pe_data_get(data_key);
-    int64_t item    = phase;
+    int       *counted = skua_pe_data_get(data_key);
+    int64_t    item    = phase;
+    skua_stats stats;
 
     CHECK(skua_initialized());
     CHECK(++*counted == 1); /* data begins zeroed */
-    CHECK(skua_stats_get().delivered < 1000);
+    skua_stats_get(&stats, sizeof stats);
+    CHECK(stats.delivered < 1000);
     pass_tokens();
     reduce();
     put_and_add();
@@ -272,7 +274,11 @@ static void start(int argc, char **argv)
 
 static void register_all(void)
 {
-    const skua_class_def  cell = {"cell", sizeof(struct cell), construct, destroy, skua_pup_plain};
+    const skua_class_def  cell = {.name      = "cell",
+                                  .bytes     = sizeof(struct cell),
+                                  .construct = construct,
+                                  .destroy   = destroy,
+                                  .pup       = skua_pup_plain};
     const skua_stream_def item = {.item_bytes = sizeof(int64_t), .item = on_item};
 
     token_handler = skua_handler_register("token", on_token);

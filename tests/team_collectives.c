@@ -309,13 +309,13 @@ static size_t blocks_of(const struct call *c, int size, int rank, bool out, size
 
 static void make_vector_call(struct call *c, const struct group *g, skua_completion done)
 {
-    int         rank = rank_in(g), n = g->size;
-    size_t     *sizes = malloc(4 * (size_t)n * sizeof *sizes), mine = part(c, rank, 0);
-    skua_blocks v = {NULL, sizes, c->gaps ? sizes + n : NULL}, w = v;
-    size_t      end = blocks_of(c, n, rank, c->kind == ALLTOALLV, sizes, sizes + n);
+    int              rank = rank_in(g), n = g->size;
+    size_t          *sizes = malloc(4 * (size_t)n * sizeof *sizes), mine = part(c, rank, 0);
+    skua_team_blocks v = {NULL, sizes, c->gaps ? sizes + n : NULL}, w = v;
+    size_t           end = blocks_of(c, n, rank, c->kind == ALLTOALLV, sizes, sizes + n);
 
     if (c->kind == ALLTOALLV) {
-        w           = (skua_blocks){NULL, sizes + 2 * n, c->gaps ? sizes + 3 * n : NULL};
+        w           = (skua_team_blocks){NULL, sizes + 2 * n, c->gaps ? sizes + 3 * n : NULL};
         c->to_bytes = blocks_of(c, n, rank, false, sizes + 2 * n, sizes + 3 * n);
         v.data = c->from = guarded(end);
         w.data = c->to = guarded(c->to_bytes);

@@ -167,7 +167,7 @@ typedef struct {
     void         *data;
     const size_t *bytes;
     const size_t *offsets;
-} skua_blocks;
+} skua_team_blocks;
 
 /** Starts a barrier of @p team: @p done happens when every member has made the call. */
 SKUA_API void skua_team_barrier(skua_team team, skua_completion done);
@@ -209,7 +209,7 @@ SKUA_API void skua_team_gather(skua_team team, int root, const void *from, size_
  * member with rank @p root. @p to is not used elsewhere and may be NULL there. At the root @p from
  * may be its own block. */
 SKUA_API void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
-                                const skua_blocks *to, skua_completion done);
+                                const skua_team_blocks *to, skua_completion done);
 
 /** Stores the blocks of @p bytes at @p from of the member with rank @p root at @p to of the
  * members, in the order of ranks. @p from is not used elsewhere. At the root @p to may be its own
@@ -222,7 +222,7 @@ SKUA_API void skua_team_scatter(skua_team team, int root, const void *from, void
  * is the size of the caller's block. @p from is not used elsewhere and may be NULL there. At the
  * root
  *  @p to may be its own block. */
-SKUA_API void skua_team_scatterv(skua_team team, int root, const skua_blocks *from, void *to,
+SKUA_API void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, void *to,
                                  size_t bytes, skua_completion done);
 
 /** Stores @p bytes at @p from of every member at @p to of every member, in the order of ranks. @p
@@ -233,7 +233,7 @@ SKUA_API void skua_team_allgather(skua_team team, const void *from, size_t bytes
 /** Stores @p bytes, which may differ, at @p from of every member in its block of @p to on every
  *  member. @p from may be the caller's own block of @p to. */
 SKUA_API void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
-                                   const skua_blocks *to, skua_completion done);
+                                   const skua_team_blocks *to, skua_completion done);
 
 /** Sends a block of @p bytes from every member to every member: block j at @p from of rank i
  * becomes block i at @p to of rank j. */
@@ -242,8 +242,8 @@ SKUA_API void skua_team_alltoall(skua_team team, const void *from, void *to, siz
 
 /** Sends a block from every member to every member: block j of @p from on rank i becomes block i of
  *  @p to on rank j, which has the same size. Blocks of size 0 cost nothing. */
-SKUA_API void skua_team_alltoallv(skua_team team, const skua_blocks *from, const skua_blocks *to,
-                                  skua_completion done);
+SKUA_API void skua_team_alltoallv(skua_team team, const skua_team_blocks *from,
+                                  const skua_team_blocks *to, skua_completion done);
 
 SKUA_END_DECLS
 

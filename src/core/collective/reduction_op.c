@@ -223,8 +223,7 @@ bool ski_op_splits(skua_op op)
  * minimum of zeros of different signs. */
 bool ski_op_commutes(skua_op op)
 {
-    return op.id == SKUA_SUM.id || op.id == SKUA_BIT_AND.id || op.id == SKUA_BIT_OR.id ||
-           op.id == SKUA_BIT_XOR.id;
+    return op == SKUA_SUM || op == SKUA_BIT_AND || op == SKUA_BIT_OR || op == SKUA_BIT_XOR;
 }
 
 const char *ski_op_name(skua_op op)

@@ -24,7 +24,7 @@
 #include "core/pe/handler.h"
 #include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define UNCOPIED_LEAST                                                                             \
     8192 /* bytes from which on data are sent to other hosts from where they lie */

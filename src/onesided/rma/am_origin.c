@@ -18,7 +18,7 @@
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define AM_HEADER_ROOM 1024 /* of a packet, for everything but its data and that of a signal */
 

@@ -16,7 +16,7 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/cma.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define TEAM_LEND_SHARED   4096       /* bytes from which memory of the arena or process is lent */
 #define TEAM_UNCOPIED      32768      /* bytes from which DATA to another host are not copied */

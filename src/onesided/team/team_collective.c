@@ -237,7 +237,7 @@ void skua_team_exscan(skua_team team, const skua_reduction *reduction, const voi
 
 /* ---- blocks of different sizes ---------------------------------------------------------- */
 
-/* The blocks of a skua_blocks, with offsets of their own if it has none. */
+/* The blocks of a skua_team_blocks, with offsets of their own if it has none. */
 struct collective_vector {
     struct ski_blocks blocks;
     size_t           *computed; /* offsets, or NULL */
@@ -247,12 +247,13 @@ struct collective_vector {
 /* Ends the job: a vector is incomplete, or larger than memory. */
 static SKI_COLD _Noreturn void collective_bad_vector(const struct collective_call *c)
 {
-    collective_bad_buffer(c, "a skua_blocks is NULL, has no sizes, or does not fit into memory");
+    collective_bad_buffer(c,
+                          "a skua_team_blocks is NULL, has no sizes, or does not fit into memory");
 }
 
 /* Returns the blocks of @p vector, to be released by collective_vector_free(). */
 static struct collective_vector collective_vector(const struct collective_call *c,
-                                                  const skua_blocks            *vector)
+                                                  const skua_team_blocks       *vector)
 {
     struct collective_vector v = {.end = 0};
 
@@ -310,7 +311,7 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
 }
 
 void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
-                       const skua_blocks *to, skua_completion done)
+                       const skua_team_blocks *to, skua_completion done)
 {
     struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_GATHERV, team, done);
     struct collective_vector v = {.computed = NULL};
@@ -347,8 +348,8 @@ void skua_team_scatter(skua_team team, int root, const void *from, void *to, siz
     ski_team_call_make(c.self, call);
 }
 
-void skua_team_scatterv(skua_team team, int root, const skua_blocks *from, void *to, size_t bytes,
-                        skua_completion done)
+void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, void *to,
+                        size_t bytes, skua_completion done)
 {
     struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_SCATTERV, team, done);
     struct collective_vector v = {.computed = NULL};
@@ -385,8 +386,8 @@ void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *t
     ski_team_call_make(c.self, call);
 }
 
-void skua_team_allgatherv(skua_team team, const void *from, size_t bytes, const skua_blocks *to,
-                          skua_completion done)
+void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
+                          const skua_team_blocks *to, skua_completion done)
 {
     struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLGATHERV, team, done);
     struct collective_vector v = collective_vector(&c, to);
@@ -419,7 +420,7 @@ void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes
     ski_team_call_make(c.self, call);
 }
 
-void skua_team_alltoallv(skua_team team, const skua_blocks *from, const skua_blocks *to,
+void skua_team_alltoallv(skua_team team, const skua_team_blocks *from, const skua_team_blocks *to,
                          skua_completion done)
 {
     struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_ALLTOALLV, team, done);
