@@ -187,7 +187,7 @@ cat "$source"/README.md "$source"/docs/glossary.md "$source"/docs/guide/*.md "$s
   sed '/^| was | is |/,/^$/d' | grep -oE '(^|[^A-Za-z0-9_.])(skua|SKUA)_[A-Za-z0-9_]+' |
   grep -oE '(skua|SKUA)_[A-Za-z0-9_]+' | grep -vE "_$|^($placeholders)$" | sort -u >"$work/used"
 {
-  find "$source"/include "$source"/src "$source"/cmake "$source"/tools "$source"/translator "$source"/scripts \
+  find "$source"/include "$source"/src "$source"/cmake "$source"/tools "$source"/translator "$source"/scripts "$source"/fortran \
     "$source"/CMakeLists.txt "$build"/include -type f -exec cat {} + | grep -oE '(skua|SKUA)_[A-Za-z0-9_]+'
   sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]'
   cat "$source"/tests/docs_announced.txt 2>/dev/null
