@@ -187,8 +187,8 @@ cat "$source"/README.md "$source"/docs/glossary.md "$source"/docs/guide/*.md "$s
   sed '/^| was | is |/,/^$/d' | grep -oE '(^|[^A-Za-z0-9_.])(skua|SKUA)_[A-Za-z0-9_]+' |
   grep -oE '(skua|SKUA)_[A-Za-z0-9_]+' | grep -vE "_$|^($placeholders)$" | sort -u >"$work/used"
 {
-  find "$source"/include "$source"/src "$source"/cmake "$source"/tools "$source"/translator "$source"/scripts "$source"/fortran \
-    "$source"/CMakeLists.txt "$build"/include -type f -exec cat {} + | grep -oE '(skua|SKUA)_[A-Za-z0-9_]+'
+  find "$source"/include "$source"/src "$source"/cmake "$source"/tools "$source"/translator "$source"/scripts \
+    "$source"/fortran "$source"/CMakeLists.txt "$build"/include -type f -exec cat {} + | grep -oE '(skua|SKUA)_[A-Za-z0-9_]+'
   sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]'
   cat "$source"/tests/docs_announced.txt 2>/dev/null
 } | sort -u >"$work/existing"
@@ -207,6 +207,12 @@ out=$(grep -ohE '(^|[ (`])(base|boot|core|objects|onesided|transport|flow)/[a-z_
   "$source"/docs/internals/how-to.md "$source"/docs/internals/README.md | sed 's/^[ (`]//' | sort -u |
   while read -r file; do [ -e "$source/src/$file" ] || echo "$file"; done)
 ok "files of the walk-through exist: ${out:-all}" test -z "$out"
+
+# Every page is in the index of its folder.
+out=$(for page in "$source"/docs/guide/*.md "$source"/docs/internals/*.md "$source"/docs/decisions/*.md; do
+    [ "$(basename "$page")" = README.md ] || grep -qF "$(basename "$page")" "$(dirname "$page")/README.md" || echo "$page"
+  done)
+ok "every page is in the index of its folder: ${out:-all}" test -z "$out"
 
 # Numbers of docs/guide/limits.md are those of the sources.
 while read -r name value; do

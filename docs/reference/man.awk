@@ -354,7 +354,7 @@ function put_members(item, title,    m, text, any)
         return
     for (m = 1; m <= members[item]; m++) {
         text = member_doc[item, m]
-        if (text == "" && title != "VALUES")
+        if (text == "")
             continue
         if (!any++)
             put(".SH " title)
