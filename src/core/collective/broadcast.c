@@ -87,9 +87,9 @@ uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_broadcast_tree
 /* Completes a broadcast at the root, after all handlers have returned. */
 static void broadcast_complete(struct ski_pe *self, const struct ski_broadcast_node *node)
 {
-    ski_window_release(self, node->cost, "broadcast", self->pe);
+    ski_window_release(&self->collectives->window, node->cost, "broadcast", self->pe);
     skua_complete(node->done, NULL, 0);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* Counts a child or the handler of @p node as finished; the last one ends the node. */
@@ -268,11 +268,11 @@ static uint64_t broadcast_charge_window(struct ski_pe *self, const skua_msg *msg
     struct ski_collectives *c    = self->collectives;
     uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->local_pes;
 
-    c->in_flight += cost;
+    c->window.in_flight += cost;
     if (msg->flags & SKI_MSG_SPECIAL)
         return cost; /* its priority may let it overtake earlier ones */
     cost              = c->unacknowledged + cost;
-    c->unacknowledged = awaited || cost >= c->window / 8 ? 0 : cost;
+    c->unacknowledged = awaited || cost >= c->window.bytes / 8 ? 0 : cost;
     return c->unacknowledged ? 0 : cost;
 }
 
@@ -350,9 +350,9 @@ static SKI_COLD void broadcast_wait_or_defer(struct ski_pe *self, uint32_t handl
     ski_list_init(&deferred->message);
     ski_msg_hold_new(self, &deferred->message, msg);
     if (waits)
-        ski_window_wait(self, &deferred->base);
+        ski_window_wait(self, &self->collectives->window, &deferred->base);
     else
-        ski_window_defer(self, &deferred->base);
+        ski_window_defer(&self->collectives->window, &deferred->base);
 }
 
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg)
@@ -369,7 +369,7 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     if (ski_ownership_checked(self))
         ski_ownership_send(self, SKI_RELEASE_BROADCAST, msg, handler.id,
                            __builtin_return_address(0), false);
-    if (SKI_UNLIKELY(ski_window_full(self->collectives)))
+    if (SKI_UNLIKELY(ski_window_full(&self->collectives->window)))
         broadcast_wait_or_defer(self, handler.id, msg, done);
     else
         broadcast_begin_counted(self, handler.id, msg, done);

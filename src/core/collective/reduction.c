@@ -430,8 +430,8 @@ static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struc
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
-        r->slotted =
-            reduction_send_up(self, r, parent, ski_window_wants_credit(self->collectives), true);
+        r->slotted = reduction_send_up(self, r, parent,
+                                       ski_window_wants_credit(&self->collectives->window), true);
         return REDUCTION_SENT_UP;
     }
     if (contribution && !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED)
@@ -504,14 +504,14 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         return;
     }
     done = r->done;
-    ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
+    ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
     reduction_remove(self, r);
     if (msg)
         ski_complete_with(done, msg);
     else
         skua_complete(done, r->partial, r->bytes);
     reduction_recycle(self->collectives, r); /* the completion has used its elements */
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* Ends a reduction whose partial result was sent towards the root, unless its result comes back. */
@@ -525,12 +525,13 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
     if (head.all)
         return; /* the result follows */
     if (slotted)
-        ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
+        ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
+                           self->pe);
     reduction_release(self, r);
     if (head.algorithm != SKI_REDUCTION_WHOLE)
         ski_split_done(self, split, &head, NULL);
     else if (slotted)
-        ski_window_open(self);
+        ski_window_open(self, &self->collectives->window);
 }
 
 void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r)

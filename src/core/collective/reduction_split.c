@@ -180,7 +180,7 @@ static void split_join_segment(struct ski_pe *self, struct ski_split *split,
     skua_msg                 *msg    = split->buffer ? NULL : ski_reduction_msg(bytes);
     char *partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
-    self->collectives->in_flight += ski_call_cost(bytes);
+    self->collectives->window.in_flight += ski_call_cost(bytes);
     ski_reduction_fill(call, offset, partial, bytes);
     ski_reduction_join(self, &head, split, partial, msg, bytes);
 }
@@ -254,11 +254,11 @@ static void split_segment_done(struct ski_pe *self, struct ski_split *split, uin
     size_t bytes = split_segment_bytes(self, split, i);
 
     if (split_result_here(self, split)) /* other PEs receive a credit */
-        ski_window_release(self, ski_call_cost(bytes), "reduction", self->pe);
+        ski_window_release(&self->collectives->window, ski_call_cost(bytes), "reduction", self->pe);
     ski_assert(split->unfinished > 0);
     if (--split->unfinished == 0 && split->sending == 0)
         split_finish(self, split);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* ---- slices ---------------------------------------------------------------- */
@@ -272,7 +272,7 @@ static void split_begin_shared(struct ski_pe *self, const struct ski_reduction_c
     skua_msg         *msg      = ski_reduction_msg(bytes);
     uint64_t         *address  = (uint64_t *)(void *)ski_reduction_elements(msg);
 
-    self->collectives->in_flight += ski_call_cost(call->bytes);
+    self->collectives->window.in_flight += ski_call_cost(call->bytes);
     ski_reduction_fill(call, 0, elements, call->bytes);
     memset(address, 0, bytes);
     address[self->pe] = (uintptr_t)elements;
@@ -370,9 +370,10 @@ static void split_combine_slice(struct ski_pe *self, struct ski_split *split, sk
 static void split_slices_done(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     skua_msg_free(msg);
-    ski_window_release(self, ski_call_cost(split->bytes), "reduction", self->pe);
+    ski_window_release(&self->collectives->window, ski_call_cost(split->bytes), "reduction",
+                       self->pe);
     split_finish(self, split);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* ---- blocks ---------------------------------------------------------------- */
@@ -450,9 +451,9 @@ static void split_work_done(struct ski_pe *self, skua_msg *msg)
             ski_window_credit(self, pe, cost, true);
         }
     split_release_work(msg);
-    ski_window_release(self, cost, "reduction", self->pe);
+    ski_window_release(&self->collectives->window, cost, "reduction", self->pe);
     split_finish(self, split);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* Begins a work descriptor at the root, after all addresses have arrived in @p received. */
