@@ -11,9 +11,9 @@
  *   gather_us, scatter_us to and from roots that take turns; the size is that of a block
  *   allgather_us, alltoall_us   back to back; the size is that of a block
  *
- * A value is the time of one operation on PE 0, in the best batch.  A batch has as many operations
- * as take some hundred microseconds, and a multiple of the number of PEs.  The number of batches is
- * bounded by time, which all processes take from the slowest.
+ * A value is the time of one operation on the slowest process, in the best batch.  A batch has as
+ * many operations as take some hundred microseconds, and a multiple of the number of processes.  The
+ * number of batches is bounded by time.
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
@@ -105,7 +105,7 @@ static inline void collectives_measure(const struct collectives_run  *run,
     batches = (int)(COLLECTIVES_MEASURE_S / (best * trips));
     batches = batches < 2 ? 2 : batches > 60 ? 60 : batches;
     for (best = 1e9; batches > 0; batches--) {
-        double time = collectives_batch(run, kind, plain, bytes, trips);
+        double time = run->library->largest(collectives_batch(run, kind, plain, bytes, trips));
 
         best = time < best ? time : best;
     }

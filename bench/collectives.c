@@ -79,10 +79,59 @@ static void broadcast(int root, size_t bytes, double *from, double *to)
     skua_counter_wait(&state()->received, ++state()->calls);
 }
 
+static void scan(int root, size_t bytes, double *from, double *to)
+{
+    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
+    skua_counter   counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_scan(SKUA_TEAM_ALL, &sum, from, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void gather(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_team_gather(SKUA_TEAM_ALL, root, from, bytes, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void scatter(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_team_scatter(SKUA_TEAM_ALL, root, from, to, bytes, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void allgather(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_allgather(SKUA_TEAM_ALL, from, bytes, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void alltoall(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_alltoall(SKUA_TEAM_ALL, from, to, bytes, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
 static const struct collectives_kind kinds[] = {
     {"allreduce_us", COLLECTIVES_MAX_BYTES, allreduce},
     {"reduce_us", COLLECTIVES_MAX_BYTES, reduce},
     {"broadcast_us", COLLECTIVES_MAX_BYTES, broadcast},
+    {"scan_us", COLLECTIVES_MAX_BLOCK, scan},
+    {"gather_us", COLLECTIVES_MAX_BLOCK, gather},
+    {"scatter_us", COLLECTIVES_MAX_BLOCK, scatter},
+    {"allgather_us", COLLECTIVES_MAX_BLOCK, allgather},
+    {"alltoall_us", COLLECTIVES_MAX_BLOCK, alltoall},
     {NULL, 0, NULL},
 };
 

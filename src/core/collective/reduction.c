@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/collective/collective_send.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
@@ -16,7 +17,8 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 
-#define REDUCTION_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define REDUCTION_IN_PLACE_FROM 8192 /* bytes from which a partial result is not copied */
+#define REDUCTION_MOST_AHEAD    (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
 _Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
@@ -325,6 +327,44 @@ static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t
     skua_send_copy(pe, (skua_handler){handler}, &packet, sizeof packet.head + r->bytes);
 }
 
+/* Notes that the network has read @p owner, a message with a partial result.  Its link says, if it
+ * is not NULL, that the reduction has another message. */
+static void reduction_msg_sent(struct ski_pe *self, void *owner)
+{
+    skua_msg *msg = owner;
+
+    if (msg->link)
+        ski_pool_free(&self->pool, msg);
+    else
+        msg->link = msg;
+}
+
+/* Sends a partial result, which this PE still needs, from its message.  If the network has not read
+ * it at the return, the reduction continues with a copy.  False: nothing has happened. */
+static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r, int pe,
+                                    uint32_t handler, const struct ski_reduction_head *head)
+{
+    skua_msg                    *msg    = r->msg;
+    struct ski_collective_packet packet = {.handler    = handler,
+                                           .head       = head,
+                                           .head_bytes = sizeof *head,
+                                           .data       = r->partial,
+                                           .bytes      = r->bytes,
+                                           .sent       = reduction_msg_sent,
+                                           .owner      = msg};
+
+    msg->link = NULL;
+    if (ski_job_index(self->job, pe) >= 0 || !ski_collective_send(self, pe, &packet))
+        return false;
+    if (msg->link)
+        return true;
+    r->msg = ski_reduction_msg(r->bytes);
+    memcpy(ski_reduction_elements(r->msg), r->partial, r->bytes);
+    r->partial = ski_reduction_elements(r->msg);
+    msg->link  = msg;
+    return true;
+}
+
 /* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
  * more. */
 static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe, uint32_t handler,
@@ -341,6 +381,9 @@ static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe,
     head.want_credit = want_credit;
     if (!msg && head.algorithm == SKI_REDUCTION_SEGMENTED &&
         ski_split_send(self, r->split, pe, handler, &head, r->partial))
+        return;
+    if (msg && !last && r->bytes >= REDUCTION_IN_PLACE_FROM &&
+        reduction_send_in_place(self, r, pe, handler, &head))
         return;
     if (!msg || (!last && r->bytes + sizeof r->head > SKUA_INLINE_MAX)) {
         msg  = ski_reduction_msg(r->bytes);
