@@ -4,7 +4,10 @@
  * that differ from one to the next. In each phase all PEs exchange messages, put, reduce, create
  * objects and use streams; between phases nothing of Skua is left in the process.
  *
- * usage: embed [PHASES]
+ * usage: embed [PHASES [library]]
+ *
+ * `library`: a library of the launcher, PMIx or MPI, stays in the process after the first phase,
+ * with the variables and signal handlers that it sets.
  *
  * The first PE of a process runs main(), the others the start function of skua_init().
  */
@@ -32,6 +35,7 @@ static int              phase;         /* counts from 0 */
 static atomic_int       late, arrived; /* messages and items of this process in this phase */
 static atomic_int       constructed, destroyed;
 static struct sigaction before_segv;
+static bool             library; /* see above */
 static cpu_set_t        before_cpus;
 
 /* ---- what a phase leaves behind --------------------------------------------------------- */
@@ -79,6 +83,8 @@ static void look_after(void)
     struct sigaction segv;
     cpu_set_t        cpus;
 
+    if (phase == 0 && library)
+        look_before();
     sigaction(SIGSEGV, NULL, &segv);
     sched_getaffinity(0, sizeof cpus, &cpus);
     CHECK(segv.sa_handler == before_segv.sa_handler);
@@ -345,6 +351,7 @@ int main(int argc, char **argv)
 {
     int phases = argc > 1 ? atoi(argv[1]) : 10;
 
+    library = argc > 2;
     register_all();
     look_before();
     for (phase = 0; phase < phases; phase++) {

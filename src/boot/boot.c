@@ -310,7 +310,7 @@ static void boot_leave_phase(struct ski_boot *boot)
 void ski_boot_end(struct ski_boot *boot, bool last)
 {
     if (boot->external)
-        boot->external->end();
+        boot->external->end(last);
     if (last)
         atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
     else

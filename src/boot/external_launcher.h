@@ -21,8 +21,9 @@ struct ski_external_launcher {
      *  which the caller frees. */
     skua_status (*begin)(int *rank, int *size, int **local, int *local_processes, bool *one_host);
 
-    /** Disconnects from the launcher. */
-    void (*end)(void);
+    /** Ends this use of the launcher.  Unless it is the @p last one, the connection may stay until
+     *  the process exits. */
+    void (*end)(bool last);
 
     /** Waits until all processes have called it. */
     skua_status (*barrier)(void);

@@ -158,7 +158,7 @@ static void reduction_check_call(const struct ski_pe *self, const char *name,
 static void reduction_call(const char *name, struct ski_reduction_head head, const void *data,
                            skua_completion done)
 {
-    struct ski_pe            *self = SKI_SELF();
+    struct ski_pe            *self = ski_pe_of_caller(name);
     struct ski_collectives   *c    = self->collectives;
     struct ski_reduction_call call = {.data = data, .done = done};
 

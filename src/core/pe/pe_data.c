@@ -59,7 +59,9 @@ void *skua_process_data_get(skua_process_data key)
 {
     if (SKI_UNLIKELY(!key.offset))
         data_misuse(__func__);
-    ski_assert(data_process_block && key.offset < data_process_bytes);
+    if (SKI_UNLIKELY(!data_process_block))
+        ski_misuse("%s: called outside of skua_main() and of phases (skua_init())", __func__);
+    ski_assert(key.offset < data_process_bytes);
     return data_process_block + key.offset;
 }
 

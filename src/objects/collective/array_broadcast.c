@@ -159,7 +159,7 @@ static skua_msg *array_broadcast_order_msg(uint64_t id, uint32_t entry, const vo
 static void array_broadcast_order(const char *call, skua_collection target, uint32_t entry,
                                   const void *data, size_t bytes)
 {
-    (void)SKI_SELF();
+    (void)ski_pe_of_caller(call);
     array_broadcast_to_root(call, target, array_broadcast_order_msg(target.id, entry, data, bytes));
 }
 
@@ -173,7 +173,8 @@ static void array_broadcast_insertions_ended(struct ski_collection *all)
 
 static void array_broadcast_check_call(const char *call, skua_collection target, skua_entry entry)
 {
-    struct ski_collection  *all  = ski_collection_get(SKI_SELF()->objects, call, target.id);
+    struct ski_collection *all =
+        ski_collection_get(ski_pe_of_caller(call)->objects, call, target.id);
     const struct ski_entry *what = ski_entry_find(call, entry);
 
     if (all->state != SKI_EXPECTED)

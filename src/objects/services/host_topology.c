@@ -184,9 +184,10 @@ int skua_host_pes(int host)
 
 int skua_host_pe(int host, int i)
 {
-    const struct ski_job *job = host_boot->job;
+    const struct ski_job *job;
 
     host_check(__func__, host);
+    job = host_boot->job;
     if (i < 0 || i >= host_map.pes[host])
         ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, host_map.pes[host] - 1,
                    i);

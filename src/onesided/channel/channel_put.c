@@ -431,7 +431,7 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
                                 bool wants_zcopy)
 {
-    struct ski_pe *self   = SKI_SELF();
+    struct ski_pe *self   = ski_pe_of_caller(call);
     skua_sender   *sender = ski_sender_new(call, from);
 
     if (!sender)
