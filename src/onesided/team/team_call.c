@@ -174,40 +174,41 @@ SKI_COLD _Noreturn void ski_team_mismatch(const struct ski_team_call *call,
                ski_collective_describe(kind, text[1]));
 }
 
-/* Ends the job: a member sends other bytes than this one expects. */
-static SKI_COLD _Noreturn void team_size_mismatch(const struct ski_team_call *call, int rank,
-                                                  size_t bytes, size_t expected)
+/* Ends the job: @p msg has other bytes than this member expects. */
+static SKI_COLD _Noreturn void team_size_mismatch(const struct ski_team_call *call,
+                                                  const skua_msg *msg, size_t bytes,
+                                                  size_t expected)
 {
     char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR];
 
     ski_misuse("%s, call %u of %s: rank %d sends %zu bytes where rank %d expects %zu; members pass "
                "sizes that match",
                ski_collective_describe(&call->kind, text), call->number + 1,
-               ski_team_str(call->team->name, team), rank, bytes, call->team->rank, expected);
+               ski_team_str(call->team->name, team), ski_team_rank_of(call->team, msg->source),
+               bytes, call->team->rank, expected);
 }
 
-void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg, int rank)
+void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);
     struct ski_arrival         *arrival =
         head->tag < call->schedule.tags ? &call->arrival[head->tag] : NULL;
-    const struct ski_step *step;
-    size_t                 bytes = ski_team_data_bytes(msg);
+    const struct ski_step *step =
+        arrival && arrival->step != SKI_STEP_NONE ? &call->schedule.step[arrival->step] : NULL;
+    size_t bytes = ski_team_data_bytes(msg);
 
-    if (!ski_team_kind_equal(&call->kind, &head->kind))
-        ski_team_mismatch(call, &head->kind, rank);
+    if (SKI_UNLIKELY(!ski_team_kind_equal(&call->kind, &head->kind)))
+        ski_team_mismatch(call, &head->kind, ski_team_rank_of(call->team, msg->source));
     if (head->packet == SKI_PACKET_ADDRESS)
         memcpy(&bytes, ski_team_data(msg) + offsetof(struct ski_team_address, bytes), sizeof bytes);
-    if (arrival && arrival->step == SKI_STEP_NONE)
-        team_size_mismatch(call, rank, bytes, 0);
-    step = arrival ? &call->schedule.step[arrival->step] : NULL;
-    if (!step || arrival->msg || arrival->in_place || arrival->step < call->pc ||
-        step->rank != rank) {
+    if (SKI_UNLIKELY(!step || ski_team_pe_at(call->team, step->rank) != msg->source))
+        team_size_mismatch(call, msg, bytes, 0);
+    if (SKI_UNLIKELY(bytes != step->bytes))
+        team_size_mismatch(call, msg, bytes, step->bytes);
+    if (SKI_UNLIKELY(arrival->msg || arrival->in_place || arrival->step < call->pc)) {
         ski_net_drop(self, msg);
         return;
     }
-    if (bytes != step->bytes)
-        team_size_mismatch(call, rank, bytes, step->bytes);
     arrival->msg = msg;
 }
 
@@ -291,7 +292,7 @@ void ski_team_call_make(struct ski_pe *self, struct ski_team_call *call)
     team_call_prepare(call);
     call->made = true;
     while ((msg = ski_list_pop(&call->early)))
-        ski_team_call_arrive(self, call, msg, ski_team_rank_of(call->team, msg->source));
+        ski_team_call_arrive(self, call, msg);
     if (SKI_UNLIKELY(ski_window_full(&call->team->window)))
         team_wait_or_defer(self, call);
     else

@@ -48,8 +48,9 @@ struct ski_team_call *ski_team_call_next(struct ski_pe *self, struct ski_team *t
  *  is full.  The call may be over when this returns. */
 void ski_team_call_make(struct ski_pe *self, struct ski_team_call *call);
 
-/** Stores @p msg, DATA or ADDRESS from the member with rank @p rank, for a call that was made. */
-void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg, int rank);
+/** Stores @p msg, DATA or ADDRESS of a member, for a call that was made.  Ends the job if the call
+ *  expects no such message. */
+void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg);
 
 /** Executes the schedule of @p call as far as packets have arrived; the call may be over when it
  *  returns. */

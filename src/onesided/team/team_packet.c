@@ -13,26 +13,37 @@
 
 #define TEAM_MOST_AHEAD (1u << 24) /* difference of call numbers in flight, at most */
 
-/* Takes DATA or ADDRESS, from the member with rank @p rank, for the call that it names. */
-static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *msg, int rank)
+/* Keeps DATA or ADDRESS for a call that this member has not made.  @p call is its record, or NULL.
+ */
+static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski_team_call *call,
+                          skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);
-    struct ski_team_call       *call = ski_team_call_find(team, head->call);
+    int                         rank = ski_team_rank_of(team, msg->source);
 
-    if (!call && head->call - team->calls > TEAM_MOST_AHEAD) {
-        ski_net_drop(self, msg); /* the call is over */
+    if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES ||
+        head->call - team->calls > TEAM_MOST_AHEAD) {
+        ski_net_drop(self, msg); /* among others, the call is over */
         return;
     }
     if (!call)
         call = ski_team_call_new(self, team, head->call, &head->kind, rank);
-    if (call->made) {
-        ski_team_call_arrive(self, call, msg, rank);
-        ski_team_call_advance(self, call);
-    } else {
-        if (!ski_team_kind_equal(&call->kind, &head->kind))
-            ski_team_mismatch(call, &head->kind, rank);
-        ski_list_push(&call->early, msg);
+    if (!ski_team_kind_equal(&call->kind, &head->kind))
+        ski_team_mismatch(call, &head->kind, rank);
+    ski_list_push(&call->early, msg);
+}
+
+/* Takes DATA or ADDRESS for the call that it names. */
+static void team_on_data(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
+{
+    struct ski_team_call *call = ski_team_call_find(team, ski_team_head_of(msg)->call);
+
+    if (!call || !call->made) {
+        team_on_early(self, team, call, msg);
+        return;
     }
+    ski_team_call_arrive(self, call, msg);
+    ski_team_call_advance(self, call);
 }
 
 /* Takes an answer to ADDRESS. */
@@ -163,14 +174,18 @@ static void team_on_placed(struct ski_pe *self, skua_msg *msg)
 static void team_on_packet(struct ski_pe *self, struct ski_team *team, skua_msg *msg)
 {
     const struct ski_team_head *head = ski_team_head_of(msg);
-    int                         rank = ski_team_rank_of(team, msg->source);
+    int                         rank;
 
-    if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES)
+    if (SKI_LIKELY(head->packet <= SKI_PACKET_ADDRESS)) {
+        if (head->packet == SKI_PACKET_DATA && msg->source == self->pe)
+            team_on_placed(self, msg);
+        else
+            team_on_data(self, team, msg);
+        return;
+    }
+    rank = ski_team_rank_of(team, msg->source);
+    if (rank < 0)
         ski_net_drop(self, msg);
-    else if (head->packet == SKI_PACKET_DATA && msg->source == self->pe)
-        team_on_placed(self, msg);
-    else if (head->packet <= SKI_PACKET_ADDRESS)
-        team_on_data(self, team, msg, rank);
     else if (head->packet == SKI_PACKET_CREDIT)
         team_on_credit(self, team, msg);
     else
