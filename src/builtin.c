@@ -35,7 +35,7 @@
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/barrier.h"
 #include "onesided/sync/notify.h"
-#include "onesided/team/team_call.h"
+#include "onesided/team/team_send.h"
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_driver.h"

@@ -27,7 +27,8 @@
 #include "onesided/sync/barrier.h"
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/sync_pe.h"
-#include "onesided/team/team_call.h"
+#include "onesided/team/team.h"
+#include "onesided/team/team_packet.h"
 #include "onesided/team/team_split.h"
 
 /* Modules that hear of the end of a region. */

@@ -301,12 +301,13 @@ void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan)
         schedule_exchange(s, plan);
 }
 
-/* A scan in progress. */
+/* A scan in progress.  Temporary memory is reserved when it is needed: rank 0 needs none. */
 struct schedule_scan {
     struct ski_position partial;   /* of the last 2^k ranks up to this one */
+    struct ski_position received;  /* what arrives */
     struct ski_position exclusive; /* of all of them but this one */
-    struct ski_position received, spare;
-    bool                any; /* `exclusive` has a value */
+    struct ski_position spare;     /* for the next `exclusive` */
+    bool                any;       /* `exclusive` has a value */
 };
 
 /* Adds the combination of what was received with the exclusive result. */
@@ -315,41 +316,54 @@ static void schedule_scan_exclusive(struct ski_schedule *s, const struct ski_pla
 {
     struct ski_position old = scan->exclusive;
 
+    if (!scan->any)
+        scan->spare = ski_step_temp(s, plan->bytes);
     ski_step_copy(s, scan->spare, scan->received, plan->bytes);
     if (scan->any)
         schedule_combine(s, scan->spare, old, plan->bytes);
     scan->exclusive = scan->spare;
-    scan->spare     = old;
+    scan->spare     = scan->any ? old : ski_step_temp(s, plan->bytes);
     scan->any       = true;
+}
+
+/* Adds the receipt of the partial result of the rank @p far below, and its combination. */
+static void schedule_scan_round(struct ski_schedule *s, const struct ski_plan *plan,
+                                struct schedule_scan *scan, int64_t far, uint32_t tag,
+                                bool exclusive)
+{
+    struct ski_position old = scan->partial;
+
+    if (far == 1)
+        scan->received = ski_step_temp(s, plan->bytes);
+    ski_step_recv(s, (int)(plan->rank - far), tag, scan->received, plan->bytes)->reused = true;
+    ski_step_add(s, SKI_STEP_FLUSH);
+    if (exclusive)
+        schedule_scan_exclusive(s, plan, scan);
+    schedule_combine(s, scan->received, old, plan->bytes);
+    scan->partial  = scan->received;
+    scan->received = old.buffer == SKI_TEMP ? old : ski_step_temp(s, plan->bytes);
 }
 
 void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
 {
-    struct schedule_scan scan = {.partial   = ski_step_temp(s, plan->bytes),
-                                 .exclusive = ski_step_temp(s, plan->bytes),
-                                 .received  = ski_step_temp(s, plan->bytes),
-                                 .spare     = ski_step_temp(s, plan->bytes)};
+    struct schedule_scan scan = {.partial = ski_position(SKI_FROM, 0)};
     uint32_t             tag  = 0;
 
-    schedule_contribute(s, plan, scan.partial);
+    if (plan->prepare) {
+        scan.partial = ski_step_temp(s, plan->bytes);
+        schedule_contribute(s, plan, scan.partial);
+    }
     for (int64_t far = 1; far < plan->size; far *= 2, tag++) {
-        struct ski_position old = scan.partial;
-
         if (plan->rank + far < plan->size)
             ski_step_send(s, (int)(plan->rank + far), tag, scan.partial, plan->bytes)->copied =
                 !plan->large;
-        if (plan->rank < far)
-            continue;
-        ski_step_recv(s, (int)(plan->rank - far), tag, scan.received, plan->bytes)->reused = true;
-        ski_step_add(s, SKI_STEP_FLUSH);
-        if (exclusive)
-            schedule_scan_exclusive(s, plan, &scan);
-        schedule_combine(s, scan.received, scan.partial, plan->bytes);
-        scan.partial  = scan.received;
-        scan.received = old;
+        if (plan->rank >= far)
+            schedule_scan_round(s, plan, &scan, far, tag, exclusive);
     }
-    if (!exclusive)
-        schedule_deliver(s, scan.partial, plan->bytes);
-    else if (scan.any)
+    if (plan->in_place)
+        ski_step_add(s, SKI_STEP_FLUSH); /* what was lent may be the output */
+    if (exclusive && scan.any)
         schedule_deliver(s, scan.exclusive, plan->bytes);
+    else if (!exclusive && !(plan->in_place && scan.partial.buffer == SKI_FROM))
+        schedule_deliver(s, scan.partial, plan->bytes);
 }

@@ -37,51 +37,7 @@
 #ifndef SKI_TEAM_CALL_H
 #define SKI_TEAM_CALL_H
 
-#include <skua/completion.h>
-
-#include "onesided/team/schedule_step.h"
-#include "onesided/team/team.h"
-#include "onesided/team/team_describe.h"
-
-#define SKI_TEAM_LEAST 24 /* bytes of a packet: its head */
-
-/* The head of every packet of a team. */
-struct ski_team_head {
-    uint64_t             team;
-    uint32_t             call; /* its number, modulo 2^32 */
-    uint32_t             tag : 24, packet : 7, want_credit : 1;
-    struct ski_team_kind kind;
-};
-
-#define SKI_ARRIVALS_INLINE 12
-
-/* Where the message with a tag is stored. */
-struct ski_arrival {
-    skua_msg *msg;      /* NULL until it has arrived                        */
-    uint32_t  step;     /* the RECV; UINT32_MAX: none                       */
-    bool      in_place; /* its data are, or are being, received in place    */
-};
-
-/* A call on this member. */
-struct ski_team_call {
-    struct ski_team      *team; /* of a record that can be reused: undefined */
-    struct ski_team_call *next; /* record that can be reused */
-    uint32_t              number;
-    bool                  made;      /* this member has made the call */
-    bool                  begun;     /* its schedule is executed       */
-    struct ski_team_kind  kind;      /* of the first packet, or of the call */
-    int32_t               kind_rank; /* the rank that `kind` came from, for errors */
-    struct ski_list       early;     /* packets, until the call is made */
-    uint32_t              pc;        /* the next step */
-    uint32_t              lent;      /* SENDs whose memory is lent */
-    uint64_t              cost;      /* bytes of the window that its end releases */
-    char                 *buffer[3]; /* by enum ski_buffer_name */
-    skua_msg             *temp;      /* contains the temporary memory, or NULL */
-    skua_completion       done;
-    struct ski_schedule   schedule;
-    struct ski_arrival   *arrival; /* by tag */
-    struct ski_arrival    few[SKI_ARRIVALS_INLINE];
-};
+#include "onesided/team/team_record.h"
 
 /** Returns the record of the next call of @p team, with an empty schedule.  The caller adds steps,
  *  then calls ski_team_call_make(). */
@@ -92,21 +48,16 @@ struct ski_team_call *ski_team_call_next(struct ski_pe *self, struct ski_team *t
  *  is full.  The call may be over when this returns. */
 void ski_team_call_make(struct ski_pe *self, struct ski_team_call *call);
 
-/** Returns how many bytes of DATA, whose packet has the header @p msg and begins with @p data, are
- *  received in place, at *@p to.  0: the packet is received as any other one. */
-size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
+/** Stores @p msg, DATA or ADDRESS of a member, for a call that was made.  Ends the job if the call
+ *  expects no such message. */
+void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg);
 
-/** Returns a message that represents DATA received in place.  NULL: they were not received
- *  @p whole; their sender may repeat them. */
-skua_msg *ski_team_placed(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
+/** Executes the schedule of @p call as far as packets have arrived; the call may be over when it
+ *  returns. */
+void ski_team_call_advance(struct ski_pe *self, struct ski_team_call *call);
 
-/** Delivers the packets that waited for @p team, which is new. */
-void ski_team_claim(struct ski_pe *self, struct ski_team *team);
-
-/** Frees the records of @p team. */
-void ski_team_calls_end(struct ski_team *team);
-
-/** Frees the records that can be reused. */
-void ski_team_free_calls_end(struct ski_team_pe *teams);
+/** Ends the job: rank @p rank makes a call of another @p kind than others. */
+SKI_COLD _Noreturn void ski_team_mismatch(const struct ski_team_call *call,
+                                          const struct ski_team_kind *kind, int rank);
 
 #endif

@@ -43,6 +43,13 @@ const char *ski_collective_name(unsigned collective);
 /** Describes a call for errors, in @p text: "skua_team_reduce of double by sum to rank 0". */
 const char *ski_collective_describe(const struct ski_team_kind *kind, char text[SKI_DESCRIBE_STR]);
 
+/** Returns whether two kinds of calls are the same. */
+static inline bool ski_team_kind_equal(const struct ski_team_kind *a, const struct ski_team_kind *b)
+{
+    return a->collective == b->collective && a->type == b->type && a->op == b->op &&
+           a->root == b->root;
+}
+
 /** Returns the operator of a struct ski_team_kind. */
 static inline skua_op ski_op_numbered(uint16_t number)
 {

@@ -9,6 +9,7 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
+#include "onesided/team/team_packet.h"
 
 /* ---- life -------------------------------------------------------------------------- */
 
