@@ -204,6 +204,7 @@ static skua_status boot_recv_value(int process, const char *key, void *value, si
     struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t            n;
 
+    ski_assert(boot_control_fd >= 0);
     do
         n = recvmsg(boot_control_fd, &record, 0);
     while (n < 0 && errno == EINTR);
@@ -247,6 +248,7 @@ skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *k
 
 void ski_boot_end(struct ski_boot *boot)
 {
+    ski_assert(ski_job_has_process(boot->job, boot->process));
     if (boot->external)
         boot->external->end();
     atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
