@@ -249,6 +249,7 @@ static skua_status boot_recv_value(int process, const char *key, void *value, si
     struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t            n;
 
+    ski_assert(boot_control_fd >= 0);
     do
         n = recvmsg(boot_control_fd, &record, 0);
     while (n < 0 && errno == EINTR);
@@ -309,6 +310,7 @@ static void boot_leave_phase(struct ski_boot *boot)
 
 void ski_boot_end(struct ski_boot *boot, bool last)
 {
+    ski_assert(ski_job_has_process(boot->job, boot->process));
     if (boot->external)
         boot->external->end(last);
     if (last)

@@ -38,6 +38,7 @@ static void job_index_processes(struct ski_job *job, const struct ski_job_params
         job->run_pes += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_is_distributed(job))
         job->run_pes = ski_job_all(job); /* with the hidden ones */
+    ski_assert(job->local_pes > 0 && job->local_pes <= job->pes);
 }
 
 static skua_status job_make_tag_key(uint64_t key[2])
@@ -63,6 +64,7 @@ static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 /* Assigns a CPU to each PE on this host. */
 static skua_status job_assign_cpus(struct ski_job *job, const struct ski_job_params *plan)
 {
+    ski_assert(job->local_pes <= job->local_processes * job->pes_per_process); /* room in cpu[] */
     if (!plan->cpu)
         return ski_topology_assign(plan->pin, job->local_pes, job->cpu);
     memcpy(job->cpu, plan->cpu, (size_t)job->local_pes * sizeof *plan->cpu);
@@ -87,6 +89,7 @@ static skua_status job_make_secret(struct ski_job *job, const uint64_t secret[2]
 
     if (status != SKUA_OK)
         return status;
+    ski_assert(!job->secret && ski_arena_contains(job->arena, memory));
     job->secret  = memcpy(memory, secret, 2 * sizeof *secret);
     job->tag_key = job->secret + 2;
     job_hide_secret(job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backpressure_test.c - who waits while memory is short, for how long, and what ends a wait. */
+/* backpressure_test.c - which senders wait while memory is short, and what ends a wait. */
 #include "core/message/backpressure.h"
 
 #include <skua/message.h>
@@ -52,7 +52,8 @@ static void backpressure_test_queue(struct ski_pe *self, int messages)
         core_send(self->pe, 0, 0, true);
 }
 
-/* Who waits: a program's handler, with a short queue, or in a burst; only while memory is short. */
+/* A handler of the program waits if its queue is short, or in a burst; only while memory is short.
+ */
 static void backpressure_test_rules(struct ski_pe *self)
 {
     bool calm = true;

@@ -97,6 +97,7 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
     host->stride  = stride;
     host->cells   = host_inbox_cells(pes, cells);
     host->all     = (int32_t)pes;
+    ski_assert((uintptr_t)host->inboxes % SKI_CACHE_LINE == 0 && stride % SKI_CACHE_LINE == 0);
     host->checked = ski_config.checked_messages;
     if (getrandom(host->wakeup_key, sizeof host->wakeup_key, 0) != sizeof host->wakeup_key)
         return ski_fail(SKUA_ERR_SYSTEM, "the system has no random numbers for the wakeup key: %s",
@@ -163,6 +164,7 @@ int ski_host_wakeup_open(struct ski_host *host, int index)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
+    ski_assert(index >= 0 && index < host->all);
     if (fd >= 0)
         host_wakeup_filter(fd, host->wakeup_key);
     if (fd >= 0 && host_wakeup_bind(fd, &host->sleeper[index]))
