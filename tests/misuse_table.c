@@ -57,6 +57,7 @@ static skua_counter counter;
 static skua_future  future;
 static skua_mutex   mutex;
 static skua_cond    cond;
+static skua_stats   stats;
 static skua_layout  layout;
 static skua_locks   locks;
 static uint64_t     word;
@@ -84,7 +85,7 @@ static skua_notify  notify;
     CALL(skua_timer_cancel, (skua_timer){1})                                                       \
     CALL(skua_idle_add, idle, NULL)                                                                \
     CALL(skua_idle_remove, idle, NULL)                                                             \
-    CALL(skua_stats_get, )                                                                         \
+    CALL(skua_stats_get, &stats, sizeof stats)                                                     \
     CALL(skua_msg_alloc, 8)                                                                        \
     CALL(skua_msg_alloc_bits, 8, 32)                                                               \
     CALL(skua_send_copy, 0, NO_HANDLER, NULL, 0)                                                   \

@@ -49,9 +49,10 @@ static void registration_test_evict(void)
 
 static bool registration_test_stats_hold(void)
 {
-    skua_registration_stats stats = skua_registration_stats_get();
+    skua_registration_stats stats;
     size_t                  used = 0, kept = 0;
 
+    skua_registration_stats_get(&stats, sizeof stats);
     for (int i = 0; i < PLACES; i++) {
         used += registration_place[i].holders > 0;
         kept += registration_place[i].id && registration_place[i].holders == 0;

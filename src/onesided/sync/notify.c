@@ -9,6 +9,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/scheduler.h"
 #include "onesided/pe/external_thread.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/sync/sync_pe.h"
 
 #define NOTIFY_WAITING UINT64_C(1)
@@ -239,8 +240,10 @@ bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
+    if (!ski_self)
+        ski_onesided_check(__func__);
     return skua_notify_value(notify) >= target ||
-           ski_notify_wait(SKI_SELF(), notify, target, SKI_CALL);
+           ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
 /* Returns an entry whose function is due, or NULL. */
