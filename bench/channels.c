@@ -105,7 +105,7 @@ struct channel_setting {
 /* Creates a channel into our buffer, if the series uses one, and sends the setting to the peer. */
 static void send_setting(struct channel_side *side)
 {
-    skua_layout            to = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
+    skua_layout to = skua_layout_contiguous(side->buffer[side->series == HEAP], bytes_of(side));
     struct channel_setting setting = {.series = side->series, .size = side->size};
 
     if (side->series < MESSAGE)
@@ -145,7 +145,7 @@ static void on_setting(skua_msg *msg)
         side->size   = setting.size;
     }
     if (side->series < MESSAGE) {
-        skua_layout from = skua_layout_of(side->source[side->series], bytes_of(side));
+        skua_layout from = skua_layout_contiguous(side->source[side->series], bytes_of(side));
 
         side->out = skua_channel_open(setting.in, &from);
     }

@@ -15,7 +15,7 @@
  * scheduler pass with one channel that expects data;  pass100000: with 100000 channels yield     a
  * user thread yields and is resumed channel   skua_channel_put() of 8 bytes to this PE, the
  * callback, and skua_channel_ready() put       skua_put() of 8 bytes;    get      skua_get() of 8
- * bytes add       skua_fetch_add64();       acc      skua_acc() of a double row skua_put_strided()
+ * bytes add       skua_fetch_add64();       acc      skua_acc() of a double row skua_put_layout()
  * of one row of 8 bytes element   skua_invoke_copy() of 8 bytes to an array element of this PE, and
  * its entry method doubles   element, with 16 doubles message   skua_invoke() of a message that the
  * entry method passes on chare, group, cube   element, with a single chare, a group, an array of
@@ -147,7 +147,8 @@ static void on_channel(void *arg)
 static void make_channel(void)
 {
     static uint64_t to, from;
-    skua_layout     into = skua_layout_of(&to, sizeof to), out = skua_layout_of(&from, sizeof from);
+    skua_layout     into = skua_layout_contiguous(&to, sizeof to),
+                out      = skua_layout_contiguous(&from, sizeof from);
 
     if (skua_channel_create(&into, on_channel, NULL, NULL, &channel) != SKUA_OK)
         skua_abort("cannot create a channel");
@@ -193,17 +194,18 @@ static void add_once(skua_gaddr at)
 static void acc_once(skua_gaddr at)
 {
     static const double      one = 1;
-    static const skua_update sum = {{0}, SKUA_DOUBLE, NULL};
+    static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
 
     skua_acc(at, &one, sizeof one, &sum);
 }
 
 static void row_once(skua_gaddr at)
 {
-    static const skua_strided row = {
-        .bytes = 8, .levels = 1, .count = {1}, .local = {8}, .remote = {8192}};
+    static const skua_layout row = {
+        .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {1, {1}, {8192}}};
+    skua_layout word = skua_layout_contiguous(&number, sizeof number);
 
-    skua_put_strided(at, &number, &row);
+    skua_put_layout(at, &row, &word);
 }
 
 static const struct {
@@ -279,7 +281,7 @@ static bool do_objects(const char *what)
 
 static void register_objects(void)
 {
-    static const skua_class_def def = {"ball", sizeof(struct ball), NULL, NULL, NULL};
+    static const skua_class_def def = {.name = "ball", .bytes = sizeof(struct ball)};
 
     ball_class   = skua_class_register(&def);
     copied_entry = skua_method_register(ball_class, "copied", on_copied, 0);
@@ -361,8 +363,9 @@ static bool do_flow(const char *what)
 
 static void register_flow(void)
 {
-    static const skua_class_def def = {"juggler", SKUA_FLOW_BYTES(sizeof(struct juggler), 1), NULL,
-                                       destroy_juggler, NULL};
+    static const skua_class_def def = {.name    = "juggler",
+                                       .bytes   = SKUA_FLOW_BYTES(sizeof(struct juggler), 1),
+                                       .destroy = destroy_juggler};
 
     juggler_class = skua_class_register(&def);
     run_entry     = skua_method_register(juggler_class, "run", on_run, 0);

@@ -9,7 +9,7 @@
  *   skua    the metrics of bench_onesided.h, and
  *           signal_us       a signalling put, one way, handler to handler
  *           call_us         skua_call() and its result, both ways
- *           indexed_put_us  the segments of vector_put_us, as skua_indexed
+ *           indexed_put_us  the blocks of vector_put_us, as an indexed layout
  */
 #include <skua/skua.h>
 
@@ -62,25 +62,25 @@ static void copy_rows_from(const struct onesided_access *a)
 }
 
 /* The layouts of strided, vector and indexed data at the origin. */
-static skua_strided rows;
-static skua_segment segments[ONESIDED_SIDE];
-static ptrdiff_t    offsets[ONESIDED_SIDE];
+static skua_layout rows, packed, indexed, list;
+static skua_block  blocks[ONESIDED_SIDE];
+static ptrdiff_t   offsets[ONESIDED_SIDE];
 
 static void prepare(const struct onesided_access *a)
 {
-    size_t side = a->shape == ONESIDED_PATCH ? a->side : 1;
+    size_t    side   = a->shape == ONESIDED_PATCH ? a->side : 1, count;
+    ptrdiff_t stride = ONESIDED_SIDE * sizeof(double);
 
     if (skua_pe() != 0)
         return;
-    rows = (skua_strided){.bytes  = side * sizeof(double),
-                          .levels = 1,
-                          .count  = {a->shape == ONESIDED_PATCH ? side : ONESIDED_SIDE},
-                          .local  = {(ptrdiff_t)(side * sizeof(double))},
-                          .remote = {(ptrdiff_t)(ONESIDED_SIDE * sizeof(double))}};
+    count   = a->shape == ONESIDED_PATCH ? side : ONESIDED_SIDE;
+    rows    = skua_layout_strided(NULL, side * sizeof(double), 1, &count, &stride);
+    packed  = skua_layout_contiguous(NULL, count * side * sizeof(double));
+    indexed = skua_layout_indexed(NULL, sizeof(double), ONESIDED_SIDE, offsets);
+    list    = skua_layout_list(NULL, ONESIDED_SIDE, blocks);
     for (size_t i = 0; i < ONESIDED_SIDE; i++) {
         offsets[i] = (ptrdiff_t)(onesided_index[i] * sizeof(double));
-        segments[i] =
-            (skua_segment){onesided_source + i * sizeof(double), offsets[i], sizeof(double)};
+        blocks[i]  = (skua_block){offsets[i], sizeof(double)};
     }
 }
 
@@ -94,9 +94,9 @@ static void limit_put_shape(const struct onesided_access *a)
     else if (a->shape == ONESIDED_COLUMN)
         for (size_t i = 0; i < ONESIDED_SIDE; i++)
             to[i * ONESIDED_SIDE] = from[i];
-    else /* the segments of skua_put_vector(), with a known length of 8 bytes */
+    else /* the blocks of the list, with a known length of 8 bytes */
         for (size_t i = 0; i < ONESIDED_SIDE; i++)
-            memcpy((char *)to + segments[i].remote, segments[i].local, sizeof(double));
+            memcpy((char *)to + blocks[i].offset, from + i, sizeof(double));
 }
 
 static void limit_put_indexed(const struct onesided_access *a)
@@ -185,21 +185,25 @@ static const struct onesided limit = {.area      = own_area,
 
 /* ---- Skua ---------------------------------------------------------------- */
 
+/* The layout at the origin, which is packed, from @p origin on. */
+static const skua_layout *at(char *origin)
+{
+    packed.at = origin;
+    return &packed;
+}
+
 static void put(const struct onesided_access *a)
 {
     if (a->shape == ONESIDED_WHOLE)
         skua_put(target(a), onesided_source + a->offset, a->bytes);
-    else if (a->shape == ONESIDED_SCATTER)
-        skua_put_vector(target(a), segments, ONESIDED_SIDE);
     else
-        skua_put_strided(target(a), onesided_source, &rows);
+        skua_put_layout(target(a), a->shape == ONESIDED_SCATTER ? &list : &rows,
+                        at(onesided_source));
 }
 
 static void put_indexed(const struct onesided_access *a)
 {
-    const skua_indexed shape = {sizeof(double), ONESIDED_SIDE, NULL, offsets};
-
-    skua_put_indexed(target(a), onesided_source, &shape);
+    skua_put_layout(target(a), &indexed, at(onesided_source));
 }
 
 static void get(const struct onesided_access *a)
@@ -207,7 +211,7 @@ static void get(const struct onesided_access *a)
     if (a->shape == ONESIDED_WHOLE)
         skua_get(onesided_result + a->offset, target(a), a->bytes);
     else
-        skua_get_strided(onesided_result, target(a), &rows);
+        skua_get_layout(at(onesided_result), target(a), &rows);
 }
 
 static void acc(const struct onesided_access *a)
@@ -218,7 +222,7 @@ static void acc(const struct onesided_access *a)
     if (a->shape == ONESIDED_WHOLE)
         skua_acc(target(a), onesided_source + a->offset, a->bytes, &sum);
     else
-        skua_acc_strided(target(a), onesided_source, &rows, &sum);
+        skua_acc_layout(target(a), &rows, at(onesided_source), &sum);
 }
 
 static void fetch_add(const struct onesided_access *a)

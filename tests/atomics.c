@@ -300,20 +300,20 @@ static void test_atomics(void)
 /* ---- accumulate ------------------------------------------------------------------- */
 
 /* Every third element, in two levels. */
-static const skua_strided thirds = {.bytes  = 8,
-                                    .levels = 2,
-                                    .count  = {ELEMENTS / 3 / 10, 10},
-                                    .local  = {8, 8 * (ELEMENTS / 3 / 10)},
-                                    .remote = {8 * 30, 8 * 3}};
+static const skua_layout thirds = {.kind    = SKUA_LAYOUT_STRIDED,
+                                   .bytes   = 8,
+                                   .strided = {2, {ELEMENTS / 3 / 10, 10}, {8 * 30, 8 * 3}}};
 
 static void accumulate(struct worker *w)
 {
-    static const skua_update in_doubles  = {.op = {0}, .type = SKUA_DOUBLE};
-    static const skua_update in_integers = {.op = {0}, .type = SKUA_INT64};
-    skua_gaddr               doubles     = place(w, offsetof(struct target, doubles));
-    skua_gaddr               integers    = place(w, offsetof(struct target, integers));
-    double                  *d           = malloc(ELEMENTS * sizeof *d);
-    int64_t                 *n           = malloc(ELEMENTS * sizeof *n);
+    static const skua_update in_doubles    = {.op = SKUA_SUM, .type = SKUA_DOUBLE};
+    static const skua_update in_integers   = {.op = SKUA_SUM, .type = SKUA_INT64};
+    skua_gaddr               doubles       = place(w, offsetof(struct target, doubles));
+    skua_gaddr               integers      = place(w, offsetof(struct target, integers));
+    double                  *d             = malloc(ELEMENTS * sizeof *d);
+    int64_t                 *n             = malloc(ELEMENTS * sizeof *n);
+    skua_layout              some_doubles  = skua_layout_contiguous(d, skua_layout_bytes(&thirds));
+    skua_layout              some_integers = skua_layout_contiguous(n, skua_layout_bytes(&thirds));
 
     for (int i = 0; i < ELEMENTS; i++) {
         d[i] = w->who + 1;
@@ -321,8 +321,8 @@ static void accumulate(struct worker *w)
     }
     for (size_t i = 0; i < rounds / 4; i++) {
         CHECK(skua_acc(doubles, d, ELEMENTS * sizeof *d, &in_doubles) == SKUA_OK);
-        CHECK(skua_acc_strided(doubles, d, &thirds, &in_doubles) == SKUA_OK);
-        CHECK(skua_acc_strided(integers, n, &thirds, &in_integers) == SKUA_OK);
+        CHECK(skua_acc_layout(doubles, &thirds, &some_doubles, &in_doubles) == SKUA_OK);
+        CHECK(skua_acc_layout(integers, &thirds, &some_integers, &in_integers) == SKUA_OK);
         CHECK(skua_acc(integers, n, ELEMENTS * sizeof *n, &in_integers) == SKUA_OK);
         mix(w);
     }

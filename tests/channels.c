@@ -12,7 +12,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
-#include "layout_byte.h"
+#include "layout_random.h"
 #include "tap.h"
 
 #define EACH   12     /* channels that a PE receives on, in the graph */
@@ -24,11 +24,12 @@ enum memory { ARENA, HEAP, REGION, KINDS };
 
 /* Memory of a layout, with a margin. */
 struct space {
-    enum memory kind;
-    skua_region region;
-    char       *memory;
-    size_t      bytes;
-    skua_layout layout;
+    enum memory        kind;
+    skua_region        region;
+    char              *memory;
+    size_t             bytes;
+    skua_layout        layout;
+    struct test_layout form; /* has the lists of the layout */
 };
 
 /* A channel at its receiver. */
@@ -88,41 +89,29 @@ static unsigned char byte_of(uint64_t salt, uint32_t put, size_t i)
     return put % 5 == 4 ? 0 : (unsigned char)((x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 56);
 }
 
-/* A random layout of @p total bytes: blocks and counts whose product it is. */
-static skua_layout random_layout(size_t total)
+/* A random layout of @p total bytes, of any kind. */
+static struct test_layout random_layout(size_t total)
 {
-    skua_layout layout = skua_layout_of(NULL, total);
-    ptrdiff_t   span;
+    struct test_layout t;
 
-    while (layout.levels < 4 && below(3) > 0) {
-        size_t factor = 1 + below(7);
-
-        if (layout.bytes % factor)
-            continue;
-        layout.bytes /= factor;
-        layout.count[layout.levels++] = factor;
-    }
-    span = (ptrdiff_t)layout.bytes;
-    for (int i = 0; i < layout.levels; i++) {
-        layout.stride[i] = span + (ptrdiff_t)(below(2) ? below(20) : 0);
-        span += (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
-        if (below(5) == 0)
-            layout.stride[i] = -layout.stride[i];
-    }
-    return layout;
+    test_layout_make(&t, test_layout_kind(&self()->random), &self()->random, 1, total,
+                     total + 20 * TEST_LAYOUT_BLOCKS);
+    return t;
 }
 
-static void new_space(struct space *space, skua_layout layout, enum memory kind)
+static struct test_layout one_block(size_t total)
 {
-    ptrdiff_t lo = 0, hi = (ptrdiff_t)layout.bytes;
+    struct test_layout t;
 
-    for (int i = 0; i < layout.levels; i++) {
-        ptrdiff_t reach = (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
-        lo += reach < 0 ? reach : 0;
-        hi += reach > 0 ? reach : 0;
-    }
+    test_layout_make(&t, SKUA_LAYOUT_CONTIGUOUS, &self()->random, 1, total, total);
+    return t;
+}
+
+static void new_space(struct space *space, const struct test_layout *form, enum memory kind)
+{
+    space->form   = *form;
     space->kind   = kind;
-    space->bytes  = (size_t)(hi - lo) + 2 * MARGIN;
+    space->bytes  = form->room + 2 * MARGIN;
     space->memory = NULL;
     if (kind == ARENA) {
         space->memory = skua_channel_alloc(space->bytes);
@@ -134,8 +123,12 @@ static void new_space(struct space *space, skua_layout layout, enum memory kind)
     }
     CHECK(space->memory);
     memset(space->memory, GAP, space->bytes);
-    space->layout    = layout;
-    space->layout.at = space->memory + MARGIN - lo;
+    space->layout    = form->layout;
+    space->layout.at = space->memory + MARGIN + form->base;
+    if (form->layout.kind == SKUA_LAYOUT_INDEXED)
+        space->layout.indexed.offset = space->form.offset;
+    if (form->layout.kind == SKUA_LAYOUT_LIST)
+        space->layout.list.block = space->form.block;
 }
 
 static void free_space(struct space *space)
@@ -173,9 +166,12 @@ static void check_view(struct inlet *in, uint64_t salt, uint32_t put)
     const skua_layout *view = skua_channel_view(in->channel);
     const skua_layout *own  = &in->space.layout;
 
-    CHECK(view->bytes == own->bytes && view->levels == own->levels);
-    for (int i = 0; i < own->levels; i++)
-        CHECK(view->count[i] == own->count[i]);
+    CHECK(view->bytes == own->bytes && view->kind == own->kind);
+    if (view->kind == SKUA_LAYOUT_STRIDED) {
+        CHECK(view->strided.levels == own->strided.levels);
+        for (int i = 0; i < own->strided.levels; i++)
+            CHECK(view->strided.count[i] == own->strided.count[i]);
+    }
     if (view->at == own->at) {
         check(&in->space, in->total, salt, put);
         return;
@@ -245,14 +241,14 @@ static void put_somehow(struct outlet *out)
 
 static void on_offer(skua_msg *msg)
 {
-    struct state  *s     = self();
-    struct offer  *offer = skua_msg_data(msg);
-    struct outlet *out   = &s->outlet[s->outlets++];
-    skua_layout    shape = random_layout(offer->total);
+    struct state      *s     = self();
+    struct offer      *offer = skua_msg_data(msg);
+    struct outlet     *out   = &s->outlet[s->outlets++];
+    struct test_layout form  = random_layout(offer->total);
 
     CHECK(s->outlets <= EACH * skua_pes());
-    new_space(&out->space, shape, (enum memory)below(KINDS));
-    new_space(&out->other, shape, (enum memory)below(KINDS));
+    new_space(&out->space, &form, (enum memory)below(KINDS));
+    new_space(&out->other, &form, (enum memory)below(KINDS));
     out->total    = offer->total;
     out->receiver = skua_msg_source(msg);
     out->number   = offer->number;
@@ -331,12 +327,14 @@ static void on_data(void *arg)
 
 static void offer_one(int number)
 {
-    struct inlet *in = &self()->inlet[number];
-    struct offer  offer;
+    struct inlet      *in = &self()->inlet[number];
+    struct offer       offer;
+    struct test_layout form;
 
     *in       = (struct inlet){.number = number, .sender = (int)below((size_t)skua_pes())};
     in->total = random_total();
-    new_space(&in->space, random_layout(in->total), (enum memory)below(KINDS));
+    form      = random_layout(in->total);
+    new_space(&in->space, &form, (enum memory)below(KINDS));
     in->views = below(2);
     CHECK((in->views ? skua_channel_create_view : skua_channel_create)(
               &in->space.layout, on_data, in, "graph", &in->channel) == SKUA_OK);
@@ -444,14 +442,14 @@ static void test_quiescence(size_t bytes)
     for (int pe = 0; pe < n; pe++) {
         in[pe] = pe % 2 ? skua_channel_alloc(bytes) : malloc(bytes);
         memset(in[pe], 0, bytes);
-        layout = skua_layout_of(in[pe], bytes);
+        layout = skua_layout_contiguous(in[pe], bytes);
         CHECK(skua_channel_create(&layout, on_heard, NULL, "quiet", &mine[pe]) == SKUA_OK);
         skua_send_copy(pe, value_handler, &mine[pe], sizeof mine[pe]);
     }
     wait_for_values(n);
     skua_sync();
     memset(from, 1 + skua_pe(), bytes);
-    layout = skua_layout_of(from, bytes);
+    layout = skua_layout_contiguous(from, bytes);
     for (int pe = 0; pe < n; pe++) {
         out[pe] = skua_channel_open(s->values[pe], &layout);
         CHECK(out[pe]);
@@ -536,15 +534,15 @@ static void test_deletion(skua_channel mine, skua_sender *out, const struct spac
 /* From each PE to the next, in turns, so that the receiver may be waiting. */
 static void test_large(size_t bytes, enum memory kind)
 {
-    int          n = skua_pes(), before = (skua_pe() + n - 1) % n;
-    skua_layout  layout = skua_layout_of(NULL, bytes);
-    struct space in, from[2];
-    skua_channel mine;
-    skua_sender *out;
+    int                n = skua_pes(), before = (skua_pe() + n - 1) % n;
+    struct test_layout form = one_block(bytes);
+    struct space       in, from[2];
+    skua_channel       mine;
+    skua_sender       *out;
 
-    new_space(&in, layout, kind);
-    new_space(&from[0], layout, HEAP);
-    new_space(&from[1], layout, ARENA);
+    new_space(&in, &form, kind);
+    new_space(&from[0], &form, HEAP);
+    new_space(&from[1], &form, ARENA);
     CHECK(skua_channel_create(&in.layout, on_heard, NULL, "large", &mine) == SKUA_OK);
     skua_send_copy(before, value_handler, &mine, sizeof mine);
     wait_for_values(1);
@@ -595,8 +593,10 @@ static void test_lending(bool views, bool lends, bool heap)
 {
     struct state *s     = self();
     char         *from  = heap ? malloc(4000) : skua_channel_alloc(4000), in[1000];
-    skua_layout   ghost = {in, 100, 1, {10}, {100}}, face = {from, 100, 1, {10}, {400}};
-    bool          near = skua_pes() == 1 || !heap;
+    const size_t  rows  = 10;
+    skua_layout   ghost = skua_layout_strided(in, 100, 1, &rows, &(ptrdiff_t){100});
+    skua_layout   face  = skua_layout_strided(from, 100, 1, &rows, &(ptrdiff_t){400});
+    bool          near  = skua_pes() == 1 || !heap;
     skua_channel  mine;
     skua_sender  *out;
 
@@ -615,9 +615,9 @@ static void test_lending(bool views, bool lends, bool heap)
         if (views)
             view = skua_channel_view(mine);
         if (lends && views && near && by_address())
-            CHECK(view->at != in && view->stride[0] == 400);
+            CHECK(view->at != in && view->strided.stride[0] == 400);
         if (!lends || !views)
-            CHECK(view->at == in && view->stride[0] == 100);
+            CHECK(view->at == in && view->strided.stride[0] == 100);
         for (size_t i = 0; i < 1000; i++)
             CHECK(*test_layout_byte(view, i) == 1 + (skua_pe() + skua_pes() - 1) % skua_pes());
         skua_channel_ready(mine);
@@ -643,7 +643,7 @@ struct flood {
 
 static skua_layout part(uint64_t *of, int i)
 {
-    return skua_layout_of(of + 25 * i, i % 2 ? 200 : 8);
+    return skua_layout_contiguous(of + 25 * i, i % 2 ? 200 : 8);
 }
 
 static void open_flood(struct flood *flood, int before)
@@ -710,12 +710,12 @@ static void test_turns(int to, int from)
 {
     struct state *s = self();
     uint64_t      in[THINGS], out = 5;
-    skua_layout   layout = skua_layout_of(&out, sizeof out);
+    skua_layout   layout = skua_layout_contiguous(&out, sizeof out);
     skua_channel  mine[THINGS];
     skua_sender  *sender[THINGS];
 
     for (int i = 0; i < THINGS; i++) {
-        skua_layout place = skua_layout_of(&in[i], sizeof in[i]);
+        skua_layout place = skua_layout_contiguous(&in[i], sizeof in[i]);
 
         CHECK(skua_channel_create(&place, on_heard, NULL, "turns", &mine[i]) == SKUA_OK);
         skua_send_copy(from, value_handler, &mine[i], sizeof mine[i]);
@@ -753,20 +753,23 @@ static void test_turns(int to, int from)
 /* Each PE in turn puts to all others and to itself, several channels on some. */
 static void test_many(size_t bytes)
 {
-    struct state *s = self();
-    int           n = skua_pes(), each = 1 + skua_pe() % 2, all = n + n / 2;
-    struct space  in[2], from;
-    skua_channel  mine[2];
-    skua_sender  *out;
+    struct state      *s = self();
+    int                n = skua_pes(), each = 1 + skua_pe() % 2, all = n + n / 2;
+    struct test_layout form;
+    struct space       in[2], from;
+    skua_channel       mine[2];
+    skua_sender       *out;
 
     for (int i = 0; i < each; i++) {
-        new_space(&in[i], random_layout(bytes), (enum memory)below(KINDS));
+        form = random_layout(bytes);
+        new_space(&in[i], &form, (enum memory)below(KINDS));
         CHECK(skua_channel_create(&in[i].layout, on_heard, NULL, "many", &mine[i]) == SKUA_OK);
         for (int pe = 0; pe < n; pe++)
             skua_send_copy(pe, value_handler, &mine[i], sizeof mine[i]);
     }
     wait_for_values(all);
-    new_space(&from, random_layout(bytes), (enum memory)below(KINDS));
+    form = random_layout(bytes);
+    new_space(&from, &form, (enum memory)below(KINDS));
     out = skua_channel_open_many(s->values, (size_t)all, &from.layout);
     CHECK(out);
     skua_sync();
@@ -808,13 +811,13 @@ static int64_t expected(skua_op op, size_t i, int turn)
     for (int pe = 1; pe < skua_pes(); pe++) {
         int64_t next = given(pe, i, turn);
 
-        if (op.id == SKUA_SUM.id)
+        if (op == SKUA_SUM)
             value += next;
-        else if (op.id == SKUA_MIN.id)
+        else if (op == SKUA_MIN)
             value = next < value ? next : value;
-        else if (op.id == SKUA_MAX.id)
+        else if (op == SKUA_MAX)
             value = next > value ? next : value;
-        else if (op.id == SKUA_BIT_AND.id)
+        else if (op == SKUA_BIT_AND)
             value &= next;
         else
             value |= next;
@@ -839,15 +842,23 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     size_t       size = type == SKUA_INT32 || type == SKUA_FLOAT ? 4 : 8, bytes = count * size;
     char        *to = heap ? malloc(bytes) : skua_channel_alloc(bytes), *from = malloc(2 * bytes);
     char         want[8];
-    skua_layout  layout = skua_layout_of(from, bytes);
+    skua_layout  layout = skua_layout_contiguous(from, bytes);
     skua_sender *out;
     skua_channel mine;
 
     if (skua_pe() % 3 == 1)
-        layout = (skua_layout){from, size, 1, {count}, {2 * (ptrdiff_t)size}};
+        layout = skua_layout_strided(from, size, 1, &count, &(ptrdiff_t){2 * (ptrdiff_t)size});
     if (skua_pe() == root) {
-        CHECK(skua_channel_create_reduction(to, count, op, type, skua_pes(), on_heard, NULL, "sums",
-                                            &mine) == SKUA_OK);
+        const skua_channel_reduction_def def = {.size    = sizeof def,
+                                                .to      = to,
+                                                .count   = count,
+                                                .type    = type,
+                                                .op      = op,
+                                                .senders = skua_pes(),
+                                                .fn      = on_heard,
+                                                .name    = "sums"};
+
+        CHECK(skua_channel_create_reduction(&def, &mine) == SKUA_OK);
         for (int pe = 0; pe < skua_pes(); pe++)
             skua_send_copy(pe, value_handler, &mine, sizeof mine);
     }

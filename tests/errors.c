@@ -52,13 +52,19 @@ static void check(const char *call, skua_status expected, skua_status status)
 
 #define REFUSES(status, call, ...) check(#call, SKUA_ERR_##status, call(__VA_ARGS__))
 
-static const skua_strided strided  = {.bytes = 8, .levels = 1, .count = {2}, {16}, {16}};
-static const skua_strided overlaid = {.bytes = 8, .levels = 1, .count = {2}, {4}, {4}};
-static const skua_strided deep     = {.bytes = 8, .levels = 9};
-static const ptrdiff_t    places[] = {0, 64};
-static const skua_indexed indexed  = {.bytes = 8, .count = 2, .remote = places};
-static const skua_indexed without  = {.bytes = 8, .count = 2};
-static const skua_segment list[]   = {{local, 0, 8}, {local, 64, 8}};
+static const ptrdiff_t   places[] = {0, 64};
+static const skua_block  blocks[] = {{0, 8}, {64, 8}};
+static const skua_layout flat     = {.bytes = 16, .at = local};
+static const skua_layout strided  = {
+     .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .at = local, .strided = {1, {2}, {16}}};
+static const skua_layout overlaid = {
+    .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .at = local, .strided = {1, {2}, {4}}};
+static const skua_layout deep = {.kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {.levels = 9}};
+static const skua_layout indexed = {
+    .kind = SKUA_LAYOUT_INDEXED, .bytes = 8, .indexed = {2, places}};
+static const skua_layout without = {.kind = SKUA_LAYOUT_INDEXED, .bytes = 8, .indexed = {2, NULL}};
+static const skua_layout list    = {.kind = SKUA_LAYOUT_LIST, .list = {2, blocks}};
+static const skua_layout lists   = {.kind = SKUA_LAYOUT_LIST, .list = {2, NULL}};
 
 static void puts_and_gets(void)
 {
@@ -66,16 +72,19 @@ static void puts_and_gets(void)
     REFUSES(RANGE, skua_get, local, beyond, 8);
     REFUSES(REGION, skua_put, nowhere, local, 8);
     REFUSES(REGION, skua_get, local, nowhere, 8);
-    REFUSES(RANGE, skua_put_strided, beyond, local, &strided);
-    REFUSES(RANGE, skua_get_strided, local, beyond, &strided);
-    REFUSES(INVAL, skua_put_strided, at, local, &overlaid);
-    REFUSES(INVAL, skua_get_strided, local, at, &overlaid);
-    REFUSES(INVAL, skua_put_strided, at, local, &deep);
-    REFUSES(RANGE, skua_put_vector, beyond, list, 2);
-    REFUSES(RANGE, skua_get_vector, list, 2, beyond);
-    REFUSES(RANGE, skua_put_indexed, beyond, local, &indexed);
-    REFUSES(RANGE, skua_get_indexed, local, beyond, &indexed);
-    REFUSES(INVAL, skua_put_indexed, at, local, &without);
+    REFUSES(RANGE, skua_put_layout, beyond, &strided, &flat);
+    REFUSES(RANGE, skua_get_layout, &flat, beyond, &strided);
+    REFUSES(INVAL, skua_put_layout, at, &overlaid, &flat);
+    REFUSES(INVAL, skua_get_layout, &overlaid, at, &flat);
+    REFUSES(INVAL, skua_put_layout, at, &deep, &flat);
+    REFUSES(INVAL, skua_put_layout, at, &strided, &deep);
+    REFUSES(RANGE, skua_put_layout, beyond, &list, &flat);
+    REFUSES(RANGE, skua_get_layout, &flat, beyond, &list);
+    REFUSES(INVAL, skua_put_layout, at, &lists, &flat);
+    REFUSES(RANGE, skua_put_layout, beyond, &indexed, &flat);
+    REFUSES(RANGE, skua_get_layout, &flat, beyond, &indexed);
+    REFUSES(INVAL, skua_put_layout, at, &without, &flat);
+    REFUSES(INVAL, skua_get_layout, &without, at, &flat);
 }
 
 static void puts_and_gets_nb(void)
@@ -84,19 +93,20 @@ static void puts_and_gets_nb(void)
     const skua_rma_params forgotten   = {.signal_data = "x", .signal_bytes = 1};
     const skua_rma_params elsewhere   = {.notify = skua_at(piece, skua_pes(), 0)};
     const skua_rma_params unaligned   = {.notify = odd};
+    const skua_rma_params newer       = {.size = sizeof newer + 8};
 
     REFUSES(RANGE, skua_put_nb, beyond, local, 8, NULL);
     REFUSES(RANGE, skua_get_nb, local, beyond, 8, NULL);
-    REFUSES(RANGE, skua_put_strided_nb, beyond, local, &strided, NULL);
-    REFUSES(RANGE, skua_get_strided_nb, local, beyond, &strided, NULL);
-    REFUSES(RANGE, skua_put_vector_nb, beyond, list, 2, NULL);
-    REFUSES(RANGE, skua_get_vector_nb, list, 2, beyond, NULL);
-    REFUSES(RANGE, skua_put_indexed_nb, beyond, local, &indexed, NULL);
-    REFUSES(RANGE, skua_get_indexed_nb, local, beyond, &indexed, NULL);
+    REFUSES(RANGE, skua_put_layout_nb, beyond, &strided, &flat, NULL);
+    REFUSES(RANGE, skua_get_layout_nb, &flat, beyond, &strided, NULL);
+    REFUSES(RANGE, skua_put_layout_nb, beyond, &list, &indexed, NULL);
+    REFUSES(RANGE, skua_get_layout_nb, &list, beyond, &indexed, NULL);
     REFUSES(INVAL, skua_put_nb, at, local, 8, &unsignalled);
     REFUSES(INVAL, skua_put_nb, at, local, 8, &forgotten);
     REFUSES(INVAL, skua_put_nb, at, local, 8, &elsewhere);
     REFUSES(ALIGN, skua_put_nb, at, local, 8, &unaligned);
+    REFUSES(UNSUPPORTED, skua_put_nb, at, local, 8, &newer);
+    REFUSES(UNSUPPORTED, skua_get_layout_nb, &flat, at, &flat, &newer);
 }
 
 static void accumulates(void)
@@ -106,13 +116,11 @@ static void accumulates(void)
     REFUSES(RANGE, skua_acc, beyond, local, 8, &sum);
     REFUSES(INVAL, skua_acc, at, local, 8, &none);
     REFUSES(ALIGN, skua_acc, odd, local, 8, &sum);
-    REFUSES(RANGE, skua_acc_strided, beyond, local, &strided, &sum);
-    REFUSES(RANGE, skua_acc_vector, beyond, list, 2, &sum);
-    REFUSES(RANGE, skua_acc_indexed, beyond, local, &indexed, &sum);
+    REFUSES(RANGE, skua_acc_layout, beyond, &strided, &flat, &sum);
+    REFUSES(RANGE, skua_acc_layout, beyond, &list, &flat, &sum);
+    REFUSES(INVAL, skua_acc_layout, at, &overlaid, &flat, &sum);
     REFUSES(RANGE, skua_acc_nb, beyond, local, 8, &sum, NULL);
-    REFUSES(RANGE, skua_acc_strided_nb, beyond, local, &strided, &sum, NULL);
-    REFUSES(RANGE, skua_acc_vector_nb, beyond, list, 2, &sum, NULL);
-    REFUSES(RANGE, skua_acc_indexed_nb, beyond, local, &indexed, &sum, NULL);
+    REFUSES(RANGE, skua_acc_layout_nb, beyond, &indexed, &flat, &sum, NULL);
 }
 
 static void atomics(void)
@@ -152,17 +160,21 @@ static void regions(void)
 
 static void channels_and_buffers(void)
 {
-    const skua_layout none = skua_layout_of(NULL, 0);
+    const skua_layout none = skua_layout_contiguous(NULL, 0);
     skua_buffer       mine =
         skua_buffer_make(local, sizeof local, SKUA_REGISTER_NEVER, skua_done_nothing(), 0);
     skua_buffer  wrong = mine;
     skua_channel channel;
 
+    const skua_channel_reduction_def no_buffer = {
+        .count = 1, .type = SKUA_DOUBLE, .op = SKUA_SUM, .senders = 1, .name = "none"};
+    const skua_channel_reduction_def newer = {.size = sizeof newer + 8};
+
     wrong.pe = skua_pes();
     REFUSES(INVAL, skua_channel_create, &none, NULL, NULL, "none", &channel);
     REFUSES(INVAL, skua_channel_create_view, &none, NULL, NULL, "none", &channel);
-    REFUSES(INVAL, skua_channel_create_reduction, NULL, 1, SKUA_SUM, SKUA_DOUBLE, 1, NULL, NULL,
-            "none", &channel);
+    REFUSES(INVAL, skua_channel_create_reduction, &no_buffer, &channel);
+    REFUSES(UNSUPPORTED, skua_channel_create_reduction, &newer, &channel);
     REFUSES(INVAL, skua_buffer_get, &wrong, &mine);
     REFUSES(INVAL, skua_buffer_put, &wrong, &mine);
 }

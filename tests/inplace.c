@@ -130,7 +130,10 @@ static void pup(skua_pup *p, void *self)
 
 static skua_layout column(float *at, int columns, size_t rows)
 {
-    return (skua_layout){at, sizeof *at, 1, {rows}, {columns * (ptrdiff_t)sizeof *at}};
+    return (skua_layout){.kind    = SKUA_LAYOUT_STRIDED,
+                         .at      = at,
+                         .bytes   = sizeof *at,
+                         .strided = {1, {rows}, {columns * (ptrdiff_t)sizeof *at}}};
 }
 
 static skua_layout ghost(const struct cell *c, int64_t step, int64_t side)
@@ -308,7 +311,11 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"cell", sizeof(struct cell), construct, destroy, pup};
+    skua_class_def def = {.name      = "cell",
+                          .bytes     = sizeof(struct cell),
+                          .construct = construct,
+                          .destroy   = destroy,
+                          .pup       = pup};
 
     count        = argc > 1 ? atoi(argv[1]) : count;
     steps        = argc > 2 ? atoi(argv[2]) : steps;

@@ -64,14 +64,15 @@ static void put_whole(struct state *s, size_t bytes)
     memcpy(s->model + to, s->source + from, bytes);
 }
 
-/* In two segments, which uses another path. */
+/* In two blocks, which uses another path. */
 static void put_pieces(struct state *s, size_t bytes)
 {
-    size_t       to = below(AREA - 2 * bytes + 1), from = below(AREA - 2 * bytes + 1);
-    skua_segment list[] = {{s->source + from, 0, bytes},
-                           {s->source + from + bytes, (ptrdiff_t)bytes, bytes}};
+    size_t      to = below(AREA - 2 * bytes + 1), from = below(AREA - 2 * bytes + 1);
+    skua_block  half[] = {{0, bytes}, {(ptrdiff_t)bytes, bytes}};
+    skua_layout remote = skua_layout_list(NULL, 2, half);
+    skua_layout local  = skua_layout_contiguous(s->source + from, 2 * bytes);
 
-    CHECK(skua_put_vector_nb(there(to), list, 2, NULL) >= 0);
+    CHECK(skua_put_layout_nb(there(to), &remote, &local, NULL) >= 0);
     memcpy(s->model + to, s->source + from, 2 * bytes);
 }
 

@@ -5,17 +5,32 @@
 
 #include <skua/skua.h>
 
+/** The offset of byte @p i of a layout from its base. */
+static inline ptrdiff_t test_layout_offset(const skua_layout *layout, size_t i)
+{
+    size_t    block = layout->bytes ? i / layout->bytes : 0;
+    ptrdiff_t at    = layout->bytes ? (ptrdiff_t)(i % layout->bytes) : 0;
+
+    switch (layout->kind) {
+    case SKUA_LAYOUT_CONTIGUOUS: return (ptrdiff_t)i;
+    case SKUA_LAYOUT_INDEXED: return layout->indexed.offset[block] + at;
+    case SKUA_LAYOUT_STRIDED:
+        for (int k = 0; k < layout->strided.levels; k++) {
+            at += (ptrdiff_t)(block % layout->strided.count[k]) * layout->strided.stride[k];
+            block /= layout->strided.count[k];
+        }
+        return at;
+    case SKUA_LAYOUT_LIST: break;
+    }
+    for (block = 0; i >= layout->list.block[block].bytes; block++)
+        i -= layout->list.block[block].bytes;
+    return layout->list.block[block].offset + (ptrdiff_t)i;
+}
+
 /** The address of byte @p i of a layout. */
 static inline char *test_layout_byte(const skua_layout *layout, size_t i)
 {
-    char  *at    = (char *)layout->at + i % layout->bytes;
-    size_t block = i / layout->bytes;
-
-    for (int k = 0; k < layout->levels; k++) {
-        at += (ptrdiff_t)(block % layout->count[k]) * layout->stride[k];
-        block /= layout->count[k];
-    }
-    return at;
+    return (char *)layout->at + test_layout_offset(layout, i);
 }
 
 #endif

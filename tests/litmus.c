@@ -139,10 +139,11 @@ static void put_words_partial(int to, uint64_t i)
 
 static void put_words_strided(int to, uint64_t i)
 {
-    static const skua_strided pairs = {
-        .bytes = 16, .levels = 1, .count = {WORDS / 2}, .local = {16}, .remote = {16}};
+    skua_layout pairs = {
+        .kind = SKUA_LAYOUT_STRIDED, .bytes = 16, .strided = {1, {WORDS / 2}, {16}}};
+    skua_layout words = skua_layout_contiguous(words_of(i), 8 * WORDS);
 
-    CHECK(skua_put_strided_nb(slot_at(to, i), words_of(i), &pairs, NULL) >= SKUA_OK);
+    CHECK(skua_put_layout_nb(slot_at(to, i), &pairs, &words, NULL) >= SKUA_OK);
 }
 
 static void put_words_unordered(int to, uint64_t i)
@@ -153,7 +154,7 @@ static void put_words_unordered(int to, uint64_t i)
 static void add_words_strict(int to, uint64_t i)
 {
     static const uint64_t    ones[WORDS] = {1, 1, 1, 1};
-    static const skua_update sum         = {.op = {0}, .type = SKUA_UINT64};
+    static const skua_update sum         = {.op = SKUA_SUM, .type = SKUA_UINT64};
 
     CHECK(skua_acc_nb(slot_at(to, i), ones, 8 * 4, &sum, &strict) >= SKUA_OK);
 }

@@ -299,6 +299,45 @@ static void call_reduce(void)
     skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &x, 1, skua_done_nothing());
 }
 
+static char team_memory[64];
+
+static void team_none(void)
+{
+    skua_team_barrier(SKUA_TEAM_NONE, skua_done_nothing());
+}
+
+static void team_root(void)
+{
+    skua_team_broadcast(SKUA_TEAM_ALL, 2, team_memory, 8, skua_done_nothing());
+}
+
+static void team_overlap(void)
+{
+    skua_team_allgather(SKUA_TEAM_ALL, team_memory + 4, 8, team_memory, skua_done_nothing());
+}
+
+static void team_allgather(void)
+{
+    skua_team_allgather(SKUA_TEAM_ALL, team_memory, 8, team_memory + 16, skua_done_nothing());
+}
+
+static void team_allgather_more(void)
+{
+    skua_team_allgather(SKUA_TEAM_ALL, team_memory, 12, team_memory + 16, skua_done_nothing());
+}
+
+static void team_alltoall(void)
+{
+    skua_team_alltoall(SKUA_TEAM_ALL, team_memory, team_memory + 16, 8, skua_done_nothing());
+}
+
+static void team_no_operator(void)
+{
+    skua_reduction none = {SKUA_MINLOC, SKUA_DOUBLE, 1};
+
+    skua_team_scan(SKUA_TEAM_ALL, &none, team_memory, team_memory, skua_done_nothing());
+}
+
 static void set_twice(void)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -453,6 +492,28 @@ static void array_negative3(void)
     skua_array_create3(thing_class, 2, -1, 3, NULL, 0);
 }
 
+/* A program that was compiled against a version with larger definitions. */
+static void array_newer(void)
+{
+    const skua_array_def def = {.size = sizeof def + 8, .dims = 1};
+
+    skua_array_create(thing_class, &def, NULL, 0);
+}
+
+static void class_newer(void)
+{
+    const skua_class_def def = {.size = sizeof def + 8, .name = "newer"};
+
+    skua_class_register(&def);
+}
+
+static void stream_newer(void)
+{
+    const skua_stream_def def = {.size = sizeof def + 8, .item_bytes = 8};
+
+    skua_stream_register("newer", &def);
+}
+
 static void poke_wrong_dims(void)
 {
     poke(skua_element2(things(20), 3, 4));
@@ -604,10 +665,14 @@ static void move_partly(void)
 
 static void register_things(void)
 {
-    static const skua_class_def thing  = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
-                                other  = {"other", 0, NULL, NULL, NULL},
-                                fixed  = {"fixed", sizeof(struct thing), NULL, NULL, NULL},
-                                partly = {"partly", sizeof(struct thing), NULL, NULL, pup_partly};
+    static const skua_class_def thing  = {.name  = "thing",
+                                          .bytes = sizeof(struct thing),
+                                          .pup   = pup_thing},
+                                other  = {.name = "other"},
+                                fixed  = {.name = "fixed", .bytes = sizeof(struct thing)},
+                                partly = {.name  = "partly",
+                                          .bytes = sizeof(struct thing),
+                                          .pup   = pup_partly};
 
     thing_class  = skua_class_register(&thing);
     other_class  = skua_class_register(&other);
@@ -705,7 +770,8 @@ static void no_message(void)
 
 static void register_flowing(void)
 {
-    static const skua_class_def def = {"flowing", SKUA_FLOW_BYTES(16, 1), NULL, NULL, pup_flowing};
+    static const skua_class_def def = {
+        .name = "flowing", .bytes = SKUA_FLOW_BYTES(16, 1), .pup = pup_flowing};
 
     flowing_class = skua_class_register(&def);
     flow_entry    = skua_method_register(flowing_class, "flow", on_flow, 0);
@@ -775,7 +841,8 @@ static void on_give(void *self, const void *data, size_t bytes)
     bool                 more   = giving->unequal && skua_index_of(self).at.x[0] == 3;
 
     (void)bytes;
-    skua_section_contribute(giving->section, self, SKUA_SUM, SKUA_INT32, two, more ? 2 : 1,
+    skua_section_contribute(giving->section, self,
+                            skua_contribution_make(SKUA_SUM, SKUA_INT32, two, more ? 2 : 1),
                             skua_done_nothing());
 }
 
@@ -987,9 +1054,9 @@ static void die_at_once(void *self, const void *data, size_t bytes)
 
 static void register_classes(void)
 {
-    skua_class_def box    = {"box", 8, NULL, NULL, NULL};
-    skua_class_def bag    = {"bag", 8, NULL, contribute_last, NULL};
-    skua_class_def mayfly = {"mayfly", 8, die_at_once, NULL, NULL};
+    skua_class_def box    = {.name = "box", .bytes = 8};
+    skua_class_def bag    = {.name = "bag", .bytes = 8, .destroy = contribute_last};
+    skua_class_def mayfly = {.name = "mayfly", .bytes = 8, .construct = die_at_once};
 
     box_class = skua_class_register(&box);
     bag_class = skua_class_register(&bag);
@@ -1071,13 +1138,13 @@ static void make_channel(void)
     skua_layout to;
 
     channel_memory = skua_channel_alloc(100);
-    to             = skua_layout_of(channel_memory, 100);
+    to             = skua_layout_contiguous(channel_memory, 100);
     skua_channel_create(&to, tell_seen, NULL, "ghost", &channel);
 }
 
 static void offer_view(void)
 {
-    skua_layout to = skua_layout_of(skua_channel_alloc(100), 100);
+    skua_layout to = skua_layout_contiguous(skua_channel_alloc(100), 100);
 
     skua_channel_create_view(&to, tell_seen, NULL, "ghost", &channel);
     skua_send_copy(skua_pes() - 1, channel_handler, &channel, sizeof channel);
@@ -1129,7 +1196,7 @@ static void on_seen(skua_msg *msg)
 static void open_channel(skua_channel offered)
 {
     channel_memory   = skua_channel_alloc(100);
-    skua_layout from = skua_layout_of(channel_memory, 100);
+    skua_layout from = skua_layout_contiguous(channel_memory, 100);
 
     channel_sender = skua_channel_open(offered, &from);
 }
@@ -1154,7 +1221,7 @@ static void put_again(void)
 static void open_other_size(skua_channel offered)
 {
     static char memory[64];
-    skua_layout from = skua_layout_of(memory, sizeof memory);
+    skua_layout from = skua_layout_contiguous(memory, sizeof memory);
 
     skua_channel_open(offered, &from);
 }
@@ -1224,7 +1291,7 @@ static void offer_and_return(void)
 
 static void lend_once(skua_channel offered)
 {
-    skua_layout from = skua_layout_of(skua_channel_alloc(100), 100);
+    skua_layout from = skua_layout_contiguous(skua_channel_alloc(100), 100);
 
     channel_memory = memset(from.at, 1, 100);
     channel_sender = skua_channel_lend(offered, &from);
@@ -1300,6 +1367,12 @@ static const struct {
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
     {"barrier-or-reduce", call_reduce, call_barrier},
+    {"team-none", team_none, NULL},
+    {"team-root", team_root, NULL},
+    {"team-overlap", team_overlap, NULL},
+    {"team-sizes", team_allgather, team_allgather_more},
+    {"team-calls", team_allgather, team_alltoall},
+    {"team-no-operator", team_no_operator, NULL},
     {"set-twice", set_twice, NULL},
     {"insert-elsewhere", insert_elsewhere, NULL},
     {"answer-to-nobody", answer_to_nobody, NULL},
@@ -1331,6 +1404,9 @@ static const struct {
     {"poke-wrong-dims", poke_wrong_dims, NULL},
     {"array-negative", array_negative, NULL},
     {"array-negative3", array_negative3, NULL},
+    {"array-newer", array_newer, NULL},
+    {"class-newer", class_newer, NULL},
+    {"stream-newer", stream_newer, NULL},
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onesided.c - random puts, gets and accumulates of every layout, type and order, against a model.
+ * onesided.c - random puts, gets and accumulates of every pair of layouts, type and order, against
+ * a model.
  *
  * Each PE works on a slice of its own in the memory of every PE and keeps a copy of the expected
  * data. Memory is of three kinds: symmetric, allocated by one PE, and registered (malloc), which
@@ -12,6 +13,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "layout_random.h"
 #include "tap.h"
 
 #define SLICE 4096 /* bytes of a piece that belong to one PE; a multiple of 16 */
@@ -55,31 +57,20 @@ static unsigned char *model_of(int pe, int kind)
 /* ---- a random operation ------------------------------------------------------ */
 
 enum verb { PUT, GET, ACC };
-enum shape { WHOLE, STRIDED, VECTOR, INDEXED, SHAPES };
-
-struct piece {
-    size_t local, remote, bytes; /* offsets in the buffer and in the slice */
-};
 
 struct operation {
-    enum verb       verb;
-    enum shape      shape;
-    int             pe, kind;
-    size_t          unit; /* of an element */
-    skua_update     update;
-    char            scale[16];
-    skua_strided    strided;
-    size_t          strided_at; /* offset in the slice */
-    struct piece    piece[64];
-    size_t          pieces;
-    skua_segment    segment[64];
-    ptrdiff_t       local_at[64], remote_at[64];
-    skua_indexed    indexed;
-    bool            blocking;
-    skua_rma_params ends;
-    skua_handle     handle;
-    skua_counter    local, remote;
-    unsigned char   buffer[SLICE];
+    enum verb          verb;
+    int                pe, kind;
+    size_t             unit; /* of an element */
+    skua_update        update;
+    char               scale[16];
+    struct test_layout here, there;
+    bool               short_form; /* both are contiguous, and no layout is given */
+    bool               blocking;
+    skua_rma_params    params;
+    skua_handle        handle;
+    skua_counter       local, remote;
+    _Alignas(16) unsigned char buffer[SLICE];
 };
 
 static const struct {
@@ -97,7 +88,7 @@ static void choose_update(struct operation *o)
     o->unit        = types[t].bytes;
     o->update.type = types[t].type;
     o->update.op   = t < 3 ? ops[below(7)] : t < 5 ? ops[below(4)] : SKUA_SUM;
-    if (o->update.op.id == SKUA_SUM.id && below(2)) {
+    if (o->update.op == SKUA_SUM && below(2)) {
         for (size_t i = 0; i < o->unit; i++)
             o->scale[i] = 0;
         o->scale[0]     = 2; /* 2 for integers; a small factor for floating types */
@@ -105,103 +96,31 @@ static void choose_update(struct operation *o)
     }
 }
 
-/* Segments that do not overlap: every second block of a grid. */
-static void choose_list(struct operation *o)
+/* Two layouts of any kinds with the same number of elements. */
+static void choose_layouts(struct operation *o)
 {
-    size_t block = o->unit * (1 + below(6)), room = SLICE / block / 2;
-    size_t n = 1 + below(room < 60 ? room : 60), first = below(room - n + 1);
+    uint64_t        *random = &self()->random;
+    skua_layout_kind here = test_layout_kind(random), there = test_layout_kind(random);
+    size_t           most  = SLICE / o->unit;
+    size_t           units = below(8) ? below(most / (1 + below(8)) + 1) : below(3);
 
-    o->pieces = n;
-    for (size_t i = 0; i < n; i++) {
-        o->piece[i].remote = (first + i) * 2 * block;
-        o->piece[i].local  = i * block;
-        o->piece[i].bytes  = o->shape == VECTOR ? o->unit * (1 + below(block / o->unit)) : block;
-    }
-    if (o->shape == VECTOR && below(8) == 0)
-        o->piece[0].bytes = 0;
-    for (size_t i = 0; i < n; i++) {
-        o->segment[i]   = (skua_segment){o->buffer + o->piece[i].local,
-                                         (ptrdiff_t)o->piece[i].remote - 64, o->piece[i].bytes};
-        o->local_at[i]  = (ptrdiff_t)o->piece[i].local;
-        o->remote_at[i] = (ptrdiff_t)o->piece[i].remote - 64;
-    }
-    o->indexed = (skua_indexed){block, n, below(2) ? o->local_at : NULL, o->remote_at};
+    units = units < most ? units : most;
+    test_layout_make(&o->here, here, random, o->unit, units, SLICE);
+    test_layout_make(&o->there, there, random, o->unit, units, SLICE);
+    o->here.layout.at = o->buffer + o->here.base;
+    o->short_form = here == SKUA_LAYOUT_CONTIGUOUS && there == SKUA_LAYOUT_CONTIGUOUS && below(4);
 }
 
-/* Up to three levels, sometimes with a negative stride. */
-static void choose_strided(struct operation *o)
+static void choose_params(struct operation *o)
 {
-    size_t        span = o->unit * (1 + below(4)), packed = span;
-    skua_strided *s = &o->strided;
-
-    *s            = (skua_strided){.bytes = span, .levels = (int)below(4)};
-    o->strided_at = 0;
-    for (int i = 0; i < s->levels; i++) {
-        size_t stride = span + o->unit * below(3), most = (SLICE - span) / stride;
-        s->count[i] = 1 + below(most < 5 ? most + 1 : 5);
-        if (packed * s->count[i] > sizeof o->buffer)
-            s->count[i] = 1;
-        s->remote[i] = (ptrdiff_t)stride;
-        s->local[i]  = (ptrdiff_t)packed;
-        packed *= s->count[i];
-        span += (s->count[i] - 1) * stride;
-        if (below(6) == 0) {
-            s->remote[i] = -s->remote[i];
-            o->strided_at += (s->count[i] - 1) * stride;
-        }
-    }
-    o->strided_at += o->unit * below((SLICE - span) / o->unit + 1);
-}
-
-static void list_strided(struct operation *o)
-{
-    const skua_strided *s     = &o->strided;
-    size_t              at[8] = {0};
-    int                 level;
-
-    o->pieces = 0;
-    do {
-        struct piece p = {0, o->strided_at, s->bytes};
-        for (int i = 0; i < s->levels; i++) {
-            p.local += at[i] * (size_t)s->local[i];
-            p.remote = (size_t)((ptrdiff_t)p.remote + (ptrdiff_t)at[i] * s->remote[i]);
-        }
-        o->piece[o->pieces++] = p;
-        for (level = 0; level < s->levels && ++at[level] == s->count[level]; level++)
-            at[level] = 0;
-    } while (level < s->levels && o->pieces < 64);
-}
-
-static void choose_shape(struct operation *o)
-{
-    size_t bytes;
-
-    switch (o->shape) {
-    case STRIDED:
-        do {
-            choose_strided(o);
-            list_strided(o);
-        } while (o->pieces == 64); /* too many for our list */
-        break;
-    case VECTOR:
-    case INDEXED: choose_list(o); break;
-    default:
-        bytes       = o->unit * below(SLICE / o->unit + 1);
-        o->piece[0] = (struct piece){0, o->unit * below((SLICE - bytes) / o->unit + 1), bytes};
-        o->pieces   = 1;
-    }
-}
-
-static void choose_ends(struct operation *o)
-{
-    o->ends     = (skua_rma_params){.order = (skua_order)below(4)};
+    o->params   = (skua_rma_params){.order = (skua_order)below(4)};
     o->blocking = below(2);
     if (below(2))
-        o->ends.handle = &o->handle;
+        o->params.handle = &o->handle;
     if (below(2))
-        o->ends.local = skua_done_count(&o->local);
+        o->params.local = skua_done_count(&o->local);
     if (below(2))
-        o->ends.remote = skua_done_count(&o->remote);
+        o->params.remote = skua_done_count(&o->remote);
 }
 
 /* ---- carrying it out ---------------------------------------------------------- */
@@ -216,70 +135,36 @@ static skua_gaddr address(const struct operation *o, ptrdiff_t at)
 
 #define GO(verb_nb, verb_blocking) (o->blocking ? verb_blocking : verb_nb)
 
-static skua_status start_whole(struct operation *o)
+static skua_status start_short(struct operation *o)
 {
-    skua_gaddr at    = address(o, (ptrdiff_t)o->piece[0].remote);
-    size_t     bytes = o->piece[0].bytes;
+    skua_gaddr at    = address(o, (ptrdiff_t)o->there.base);
+    size_t     bytes = o->here.layout.bytes;
+    char      *here  = o->here.layout.at;
 
     switch (o->verb) {
-    case PUT:
-        return GO(skua_put_nb(at, o->buffer, bytes, &o->ends), skua_put(at, o->buffer, bytes));
-    case GET:
-        return GO(skua_get_nb(o->buffer, at, bytes, &o->ends), skua_get(o->buffer, at, bytes));
+    case PUT: return GO(skua_put_nb(at, here, bytes, &o->params), skua_put(at, here, bytes));
+    case GET: return GO(skua_get_nb(here, at, bytes, &o->params), skua_get(here, at, bytes));
     default:
-        return GO(skua_acc_nb(at, o->buffer, bytes, &o->update, &o->ends),
-                  skua_acc(at, o->buffer, bytes, &o->update));
+        return GO(skua_acc_nb(at, here, bytes, &o->update, &o->params),
+                  skua_acc(at, here, bytes, &o->update));
     }
 }
 
-static skua_status start_strided(struct operation *o)
+static skua_status start_layouts(struct operation *o)
 {
-    skua_gaddr    at = address(o, (ptrdiff_t)o->strided_at);
-    skua_strided *s  = &o->strided;
+    skua_gaddr         at   = address(o, (ptrdiff_t)o->there.base);
+    const skua_layout *here = &o->here.layout, *there = &o->there.layout;
 
     switch (o->verb) {
     case PUT:
-        return GO(skua_put_strided_nb(at, o->buffer, s, &o->ends),
-                  skua_put_strided(at, o->buffer, s));
+        return GO(skua_put_layout_nb(at, there, here, &o->params),
+                  skua_put_layout(at, there, here));
     case GET:
-        return GO(skua_get_strided_nb(o->buffer, at, s, &o->ends),
-                  skua_get_strided(o->buffer, at, s));
+        return GO(skua_get_layout_nb(here, at, there, &o->params),
+                  skua_get_layout(here, at, there));
     default:
-        return GO(skua_acc_strided_nb(at, o->buffer, s, &o->update, &o->ends),
-                  skua_acc_strided(at, o->buffer, s, &o->update));
-    }
-}
-
-static skua_status start_vector(struct operation *o)
-{
-    skua_gaddr    at = address(o, 64);
-    skua_segment *s  = o->segment;
-    size_t        n  = o->pieces;
-
-    switch (o->verb) {
-    case PUT: return GO(skua_put_vector_nb(at, s, n, &o->ends), skua_put_vector(at, s, n));
-    case GET: return GO(skua_get_vector_nb(s, n, at, &o->ends), skua_get_vector(s, n, at));
-    default:
-        return GO(skua_acc_vector_nb(at, s, n, &o->update, &o->ends),
-                  skua_acc_vector(at, s, n, &o->update));
-    }
-}
-
-static skua_status start_indexed(struct operation *o)
-{
-    skua_gaddr    at = address(o, 64);
-    skua_indexed *x  = &o->indexed;
-
-    switch (o->verb) {
-    case PUT:
-        return GO(skua_put_indexed_nb(at, o->buffer, x, &o->ends),
-                  skua_put_indexed(at, o->buffer, x));
-    case GET:
-        return GO(skua_get_indexed_nb(o->buffer, at, x, &o->ends),
-                  skua_get_indexed(o->buffer, at, x));
-    default:
-        return GO(skua_acc_indexed_nb(at, o->buffer, x, &o->update, &o->ends),
-                  skua_acc_indexed(at, o->buffer, x, &o->update));
+        return GO(skua_acc_layout_nb(at, there, here, &o->update, &o->params),
+                  skua_acc_layout(at, there, here, &o->update));
     }
 }
 
@@ -298,19 +183,19 @@ static skua_status start_indexed(struct operation *o)
 
 static void update_model(const skua_update *u, void *to, const void *from)
 {
-    bool min = u->op.id == SKUA_MIN.id, max = u->op.id == SKUA_MAX.id;
+    bool min = u->op == SKUA_MIN, max = u->op == SKUA_MAX;
 
-    if (u->op.id == SKUA_BIT_OR.id && u->type == SKUA_INT32)
+    if (u->op == SKUA_BIT_OR && u->type == SKUA_INT32)
         UPDATE(uint32_t, s == 1 ? a | b : 0);
-    else if (u->op.id == SKUA_BIT_OR.id)
+    else if (u->op == SKUA_BIT_OR)
         UPDATE(uint64_t, s == 1 ? a | b : 0);
-    else if (u->op.id == SKUA_BIT_AND.id && u->type == SKUA_INT32)
+    else if (u->op == SKUA_BIT_AND && u->type == SKUA_INT32)
         UPDATE(uint32_t, s == 1 ? a & b : 0);
-    else if (u->op.id == SKUA_BIT_AND.id)
+    else if (u->op == SKUA_BIT_AND)
         UPDATE(uint64_t, s == 1 ? a & b : 0);
-    else if (u->op.id == SKUA_BIT_XOR.id && u->type == SKUA_INT32)
+    else if (u->op == SKUA_BIT_XOR && u->type == SKUA_INT32)
         UPDATE(uint32_t, s == 1 ? a ^ b : 0);
-    else if (u->op.id == SKUA_BIT_XOR.id)
+    else if (u->op == SKUA_BIT_XOR)
         UPDATE(uint64_t, s == 1 ? a ^ b : 0);
     else if (u->type == SKUA_INT32 && (min || max))
         UPDATE(int32_t, (b < a) == min && s ? b : a);
@@ -332,19 +217,22 @@ static void update_model(const skua_update *u, void *to, const void *from)
         UPDATE(double complex, a + s * b);
 }
 
+/* Each block of a layout has whole elements, so an element is one piece of memory. */
 static void carry_out_in_model(struct operation *o)
 {
-    unsigned char *slice = model_of(o->pe, o->kind);
+    unsigned char *slice = model_of(o->pe, o->kind) + o->there.base;
+    unsigned char *local = o->buffer + o->here.base;
 
-    for (size_t i = 0; i < o->pieces; i++) {
-        struct piece *p = &o->piece[i];
+    for (size_t i = 0; i < o->here.units; i++) {
+        unsigned char *there = slice + test_layout_offset(&o->there.layout, i * o->unit);
+        unsigned char *here  = local + test_layout_offset(&o->here.layout, i * o->unit);
+
         if (o->verb == PUT)
-            memcpy(slice + p->remote, o->buffer + p->local, p->bytes);
+            memcpy(there, here, o->unit);
         else if (o->verb == GET)
-            CHECK(memcmp(slice + p->remote, o->buffer + p->local, p->bytes) == 0);
+            CHECK(memcmp(there, here, o->unit) == 0);
         else
-            for (size_t k = 0; k < p->bytes; k += o->unit)
-                update_model(&o->update, slice + p->remote + k, o->buffer + p->local + k);
+            update_model(&o->update, there, here);
     }
 }
 
@@ -396,11 +284,11 @@ static void wait_for_end(struct operation *o, skua_status status)
         skua_flush(o->pe); /* it may not be complete yet */
         return;
     }
-    if (o->ends.handle)
+    if (o->params.handle)
         skua_handle_wait(&o->handle);
-    if (o->ends.local.kind)
+    if (o->params.local.kind)
         CHECK(skua_counter_wait(&o->local, 1));
-    if (o->ends.remote.kind)
+    if (o->params.remote.kind)
         CHECK(skua_counter_wait(&o->remote, 1));
     switch (below(3)) {
     case 0: skua_flush(o->pe); break;
@@ -413,37 +301,51 @@ static void wait_for_end(struct operation *o, skua_status status)
 /* Compares our slice of a PE with the model. */
 static void compare(int pe, int kind)
 {
-    struct operation o = {.verb = GET, .shape = WHOLE, .pe = pe, .kind = kind, .blocking = true};
+    struct operation o = {.verb = GET, .pe = pe, .kind = kind};
 
-    o.piece[0] = (struct piece){0, 0, SLICE};
-    o.pieces   = 1;
-    CHECK(start_whole(&o) == SKUA_OK);
-    carry_out_in_model(&o);
+    CHECK(skua_get(o.buffer, address(&o, 0), SLICE) == SKUA_OK);
+    CHECK(memcmp(o.buffer, model_of(pe, kind), SLICE) == 0);
+}
+
+/* A get writes nothing but the bytes of its layout. */
+static void check_rest(const struct operation *o, const unsigned char *before)
+{
+    unsigned char expected[SLICE];
+
+    if (o->verb != GET)
+        return;
+    memcpy(expected, before, SLICE);
+    for (size_t i = 0; i < o->here.units; i++) {
+        size_t at = o->here.base + (size_t)test_layout_offset(&o->here.layout, i * o->unit);
+
+        memcpy(expected + at, o->buffer + at, o->unit);
+    }
+    CHECK(memcmp(o->buffer, expected, SLICE) == 0);
 }
 
 static void one_operation(struct operation *o)
 {
-    static skua_status (*const start[SHAPES])(struct operation *) = {start_whole, start_strided,
-                                                                     start_vector, start_indexed};
+    unsigned char before[SLICE];
 
     memset(o, 0, sizeof *o);
-    o->verb  = (enum verb)below(3);
-    o->shape = (enum shape)below(SHAPES);
-    o->pe    = (int)below((size_t)skua_pes());
-    o->kind  = (int)below(KINDS);
-    o->unit  = 1 + below(24);
+    o->verb = (enum verb)below(3);
+    o->pe   = (int)below((size_t)skua_pes());
+    o->kind = (int)below(KINDS);
+    o->unit = 1 + below(24);
     if (o->verb == ACC)
         choose_update(o);
-    choose_shape(o);
-    choose_ends(o);
+    choose_layouts(o);
+    choose_params(o);
     if (o->verb == ACC)
         fill(o);
     else
         for (size_t i = 0; i < sizeof o->buffer; i++)
             o->buffer[i] = (unsigned char)below(256);
+    memcpy(before, o->buffer, SLICE);
     clear_if_floating(o);
-    wait_for_end(o, start[o->shape](o));
+    wait_for_end(o, o->short_form ? start_short(o) : start_layouts(o));
     carry_out_in_model(o);
+    check_rest(o, before);
     compare(o->pe, o->kind);
 }
 

@@ -53,7 +53,7 @@ static void put_value(skua_type type, char *at, double x)
     case SKUA_DOUBLE: v.d = x / 7; break;
     case SKUA_COMPLEX_FLOAT: v.cf = (float)(x / 7); break;
     case SKUA_COMPLEX_DOUBLE: v.cd = x / 7 + 1.0 / (x + 1) * I; break;
-    case SKUA_BYTE: break;
+    default: break;
     }
     memcpy(at, &v, type_size[type]);
 }
@@ -149,7 +149,7 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
         c.type = (skua_type)(c.type % 4); /* bits: of integers */
     else if (c.op > 0 && c.type >= SKUA_COMPLEX_FLOAT)
         c.op = 0;
-    c.id    = (skua_op){c.op};
+    c.id    = (skua_op)c.op;
     c.count = draw_count(seed, type_size[c.type]);
     if (c.op == 10) {
         c.id    = matrix_op;

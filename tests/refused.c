@@ -42,8 +42,6 @@ static void call_wrongly(skua_region named, skua_region anonymous)
         .signal = nothing_handler, .signal_data = &x, .signal_bytes = SIZE_MAX};
     skua_region none = {0};
 
-    skua_flush(99);
-    skua_flush_region(none);
     CHECK(skua_put(skua_at(named, last(), 60), &x, 8) == SKUA_ERR_RANGE);
     CHECK(skua_get(&x, skua_at(anonymous, last(), 4000), 8) == SKUA_ERR_RANGE);
     CHECK(skua_put_nb(skua_at(named, last(), 0), &x, 8, &signal) == SKUA_ERR_INVAL);
@@ -81,7 +79,7 @@ static void test_freed(skua_region shared)
 static void put_into_no_channel(void)
 {
     double       x      = 1;
-    skua_layout  layout = skua_layout_of(&x, sizeof x);
+    skua_layout  layout = skua_layout_contiguous(&x, sizeof x);
     skua_channel none   = {last(), last(), UINT64_C(0x10000001234)};
     skua_sender *sender = skua_channel_open(none, &layout);
 
@@ -137,7 +135,7 @@ static void offer(void)
     skua_layout to;
 
     memory = malloc(LARGE);
-    to     = skua_layout_of(memory, LARGE);
+    to     = skua_layout_contiguous(memory, LARGE);
     CHECK(skua_channel_create(&to, on_data, NULL, "ghost", &channel) == SKUA_OK);
     skua_send_copy(0, channel_handler, &channel, sizeof channel);
 }
@@ -145,7 +143,7 @@ static void offer(void)
 static void on_channel(skua_msg *msg)
 {
     skua_channel offered = *(skua_channel *)skua_msg_data(msg);
-    skua_layout  from    = skua_layout_of(memory = calloc(1, LARGE), LARGE);
+    skua_layout  from    = skua_layout_contiguous(memory = calloc(1, LARGE), LARGE);
     skua_sender *sender  = skua_channel_open(offered, &from);
 
     skua_msg_free(msg);

@@ -582,104 +582,155 @@ static void wrong_alignment(struct victim v)
     CHECK(old64 == 4711 && old32 == 4711);
 }
 
+/* Puts @p remote from, or gets it to, junk in one block of as many bytes. */
+static skua_status put_to(skua_gaddr at, const skua_layout *remote)
+{
+    skua_layout local = skua_layout_contiguous(junk, skua_layout_bytes(remote));
+
+    return skua_put_layout(at, remote, &local);
+}
+
+static skua_status get_from(skua_gaddr at, const skua_layout *remote)
+{
+    skua_layout local = skua_layout_contiguous(junk, skua_layout_bytes(remote));
+
+    return skua_get_layout(&local, at, remote);
+}
+
+static const skua_layout four_words = {
+    .kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {.levels = 1, .count = {4}, .stride = {8}}};
+
 static void wrong_strides(struct victim v)
 {
-    skua_gaddr   at = skua_at(v.region, v.pe, 0), middle = skua_at(v.region, v.pe, BYTES / 2);
-    skua_strided s = {.bytes = 8, .levels = 1, .count = {4}, .local = {8}, .remote = {8}};
-    skua_strided bad;
+    skua_gaddr  at = skua_at(v.region, v.pe, 0), middle = skua_at(v.region, v.pe, BYTES / 2);
+    skua_layout bad = four_words, local = four_words;
 
-    bad          = s;
-    bad.count[0] = BYTES / 8 + 1;
-    REFUSED(SKUA_ERR_RANGE, skua_put_strided(at, junk, &bad));
-    bad.count[0] = BYTES / 16 + 1;
-    REFUSED(SKUA_ERR_RANGE, skua_put_strided(middle, junk, &bad));
-    REFUSED(SKUA_ERR_RANGE, skua_get_strided(junk, middle, &bad));
-    bad           = s;
-    bad.remote[0] = -8;
-    REFUSED(SKUA_ERR_RANGE, skua_put_strided(at, junk, &bad));
-    bad.remote[0] = PTRDIFF_MAX;
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
-    bad.remote[0] = PTRDIFF_MIN;
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
-    bad          = s;
-    bad.count[0] = SIZE_MAX;
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
-    bad.count[0] = SIZE_MAX / 8 + 2; /* times 8 is 8 again */
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
-    bad       = s;
+    local.at             = junk;
+    bad.strided.count[0] = BYTES / 8 + 1;
+    REFUSED(SKUA_ERR_RANGE, put_to(at, &bad));
+    bad.strided.count[0] = BYTES / 16 + 1;
+    REFUSED(SKUA_ERR_RANGE, put_to(middle, &bad));
+    REFUSED(SKUA_ERR_RANGE, get_from(middle, &bad));
+    bad                   = four_words;
+    bad.strided.stride[0] = -8;
+    REFUSED(SKUA_ERR_RANGE, put_to(at, &bad));
+    bad.strided.stride[0] = PTRDIFF_MAX;
+    CHECK(put_to(at, &bad) < 0 && is_unchanged(v));
+    bad.strided.stride[0] = PTRDIFF_MIN;
+    CHECK(put_to(at, &bad) < 0 && is_unchanged(v));
+    bad.strided.stride[0] = 4;
+    REFUSED(SKUA_ERR_INVAL, put_to(at, &bad));
+    bad.strided.stride[0] = 0;
+    REFUSED(SKUA_ERR_INVAL, put_to(at, &bad));
+    bad                = four_words;
+    bad.strided.levels = SKUA_LAYOUT_LEVELS + 1;
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &bad, &local));
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &bad, &bad));
+    bad.strided.levels = -1;
+    REFUSED(SKUA_ERR_INVAL, skua_get_layout(&local, at, &bad));
+    local.strided.stride[0] = 0; /* may be read several times, but not written */
+    REFUSED(SKUA_ERR_INVAL, skua_get_layout(&local, at, &four_words));
+}
+
+/* Counts and sizes that overflow. */
+static void wrong_sizes(struct victim v)
+{
+    skua_gaddr  at  = skua_at(v.region, v.pe, 0);
+    skua_layout bad = four_words, local = four_words;
+
+    bad.strided.count[0] = SIZE_MAX;
+    CHECK(put_to(at, &bad) < 0 && is_unchanged(v));
+    CHECK(skua_put_layout(at, &bad, &bad) < 0 && is_unchanged(v));
+    bad.strided.count[0] = SIZE_MAX / 8 + 2; /* times 8 is 8 again */
+    CHECK(put_to(at, &bad) < 0 && is_unchanged(v));
+    local = skua_layout_contiguous(junk, 8);
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &bad, &local));
+    bad       = four_words;
     bad.bytes = SIZE_MAX - 7;
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
-    bad           = s;
-    bad.remote[0] = 4;
-    REFUSED(SKUA_ERR_INVAL, skua_put_strided(at, junk, &bad));
-    bad.remote[0] = 0;
-    REFUSED(SKUA_ERR_INVAL, skua_put_strided(at, junk, &bad));
-    bad        = s;
-    bad.levels = SKUA_LEVELS_MAX + 1;
-    REFUSED(SKUA_ERR_INVAL, skua_put_strided(at, junk, &bad));
-    bad.levels = -1;
-    REFUSED(SKUA_ERR_INVAL, skua_get_strided(junk, at, &bad));
-    bad          = s;
-    bad.local[0] = 0; /* may be read several times, but not written */
-    REFUSED(SKUA_ERR_INVAL, skua_get_strided(junk, at, &bad));
+    CHECK(put_to(at, &bad) < 0 && is_unchanged(v));
+    CHECK(skua_put_layout(at, &bad, &bad) < 0 && is_unchanged(v));
+    local = skua_layout_contiguous(junk, 31);
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &four_words, &local));
+    REFUSED(SKUA_ERR_INVAL, skua_get_layout(&local, at, &four_words));
+    bad      = four_words;
+    bad.kind = (skua_layout_kind)7;
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &bad, &local));
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &local, &bad));
 }
 
 /* Many levels whose extents overflow. */
 static void wrong_sums_of_strides(struct victim v)
 {
-    skua_gaddr   at  = skua_at(v.region, v.pe, 0);
-    skua_strided bad = {.bytes = 1, .levels = SKUA_LEVELS_MAX};
+    skua_gaddr  at  = skua_at(v.region, v.pe, 0);
+    skua_layout bad = {.kind    = SKUA_LAYOUT_STRIDED,
+                       .at      = junk,
+                       .bytes   = 1,
+                       .strided = {.levels = SKUA_LAYOUT_LEVELS}};
+    skua_layout local;
 
-    for (int i = 0; i < SKUA_LEVELS_MAX; i++) {
-        bad.count[i]  = i < 2 ? 2 : 1u << 31;
-        bad.local[i]  = i < 2 ? i + 1 : 0;
-        bad.remote[i] = (1u << 31) - 1;
+    for (int i = 0; i < SKUA_LAYOUT_LEVELS; i++) {
+        bad.strided.count[i]  = i < 2 ? 2 : 1u << 31;
+        bad.strided.stride[i] = (1u << 31) - 1;
     }
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
-    CHECK(skua_get_strided(junk, at, &bad) < 0 && is_unchanged(v));
-    for (int i = 0; i < SKUA_LEVELS_MAX; i++) {
-        bad.count[i]  = 3;
-        bad.local[i]  = i + 1;
-        bad.remote[i] = PTRDIFF_MAX / 4 * (i % 2 ? 1 : -1);
+    local = bad;
+    for (int i = 0; i < SKUA_LAYOUT_LEVELS; i++)
+        local.strided.stride[i] = i < 2 ? i + 1 : 0;
+    CHECK(skua_put_layout(at, &bad, &local) < 0 && is_unchanged(v));
+    CHECK(skua_get_layout(&local, at, &bad) < 0 && is_unchanged(v));
+    for (int i = 0; i < SKUA_LAYOUT_LEVELS; i++) {
+        bad.strided.count[i] = local.strided.count[i] = 3;
+        local.strided.stride[i]                       = i + 1;
+        bad.strided.stride[i]                         = PTRDIFF_MAX / 4 * (i % 2 ? 1 : -1);
     }
-    CHECK(skua_put_strided(at, junk, &bad) < 0 && is_unchanged(v));
+    CHECK(skua_put_layout(at, &bad, &local) < 0 && is_unchanged(v));
+    CHECK(put_to(at, &bad) < 0 && is_unchanged(v));
+}
+
+static skua_status put_block(skua_gaddr at, ptrdiff_t offset, size_t bytes)
+{
+    const skua_block there = {offset, bytes}, here = {0, bytes};
+    skua_layout      remote = skua_layout_list(NULL, 1, &there);
+    skua_layout      local  = skua_layout_list(junk, 1, &here);
+
+    return skua_put_layout(at, &remote, &local);
+}
+
+static skua_status put_indexed(skua_gaddr at, const ptrdiff_t *offset, size_t bytes)
+{
+    skua_layout remote = skua_layout_indexed(NULL, bytes, 1, offset);
+
+    return put_to(at, &remote);
 }
 
 static void wrong_lists(struct victim v)
 {
-    skua_gaddr   at     = skua_at(v.region, v.pe, 64);
-    skua_segment past[] = {{junk, BYTES - 64 - 4, 8}}, before[] = {{junk, -65, 4}};
-    skua_segment huge[] = {{junk, 0, SIZE_MAX}}, far[] = {{junk, PTRDIFF_MAX, 8}};
-    skua_segment back[] = {{junk, PTRDIFF_MIN, 8}};
-    ptrdiff_t    off[] = {BYTES - 64 - 4}, neg[] = {-65}, most[] = {PTRDIFF_MAX};
-    skua_indexed x = {.bytes = 8, .count = 1};
+    skua_gaddr  at    = skua_at(v.region, v.pe, 64);
+    ptrdiff_t   off[] = {BYTES - 64 - 4}, neg[] = {-65}, most[] = {PTRDIFF_MAX};
+    skua_block  past[] = {{0, 4}, {BYTES - 64 - 4, 4}, {BYTES - 64 - 3, 4}};
+    skua_layout remote = skua_layout_list(NULL, 3, past);
+    skua_layout local  = skua_layout_contiguous(junk, 12);
 
-    REFUSED(SKUA_ERR_RANGE, skua_put_vector(at, past, 1));
-    REFUSED(SKUA_ERR_RANGE, skua_put_vector(at, before, 1));
-    REFUSED(SKUA_ERR_RANGE, skua_put_vector(at, huge, 1));
-    REFUSED(SKUA_ERR_RANGE, skua_put_vector(at, far, 1));
-    REFUSED(SKUA_ERR_RANGE, skua_put_vector(at, back, 1));
-    REFUSED(SKUA_ERR_RANGE, skua_get_vector(past, 1, at));
-    x.remote = off;
-    REFUSED(SKUA_ERR_RANGE, skua_put_indexed(at, junk, &x));
-    REFUSED(SKUA_ERR_RANGE, skua_get_indexed(junk, at, &x));
-    x.remote = neg;
-    REFUSED(SKUA_ERR_RANGE, skua_put_indexed(at, junk, &x));
-    x.remote = most;
-    REFUSED(SKUA_ERR_RANGE, skua_put_indexed(at, junk, &x));
-    x.remote = off;
-    x.bytes  = SIZE_MAX - 15;
-    REFUSED(SKUA_ERR_RANGE, skua_put_indexed(at, junk, &x));
-    x.bytes  = 8;
-    x.remote = NULL;
-    REFUSED(SKUA_ERR_INVAL, skua_put_indexed(at, junk, &x));
+    REFUSED(SKUA_ERR_RANGE, put_block(at, BYTES - 64 - 4, 8));
+    REFUSED(SKUA_ERR_RANGE, put_block(at, -65, 4));
+    REFUSED(SKUA_ERR_INVAL, put_block(at, 0, SIZE_MAX));
+    REFUSED(SKUA_ERR_INVAL, put_block(at, PTRDIFF_MAX, 8));
+    REFUSED(SKUA_ERR_RANGE, put_block(at, PTRDIFF_MIN, 8));
+    REFUSED(SKUA_ERR_RANGE, skua_get_layout(&local, at, &remote));
+    REFUSED(SKUA_ERR_RANGE, put_indexed(at, off, 8));
+    REFUSED(SKUA_ERR_RANGE, put_indexed(at, neg, 8));
+    REFUSED(SKUA_ERR_INVAL, put_indexed(at, most, 8));
+    REFUSED(SKUA_ERR_INVAL, put_indexed(at, off, SIZE_MAX - 15));
+    REFUSED(SKUA_ERR_INVAL, put_indexed(at, NULL, 8));
+    remote = skua_layout_list(NULL, 1, NULL);
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &remote, &local));
+    REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &local, &remote));
 }
 
 static void wrong_updates(struct victim v)
 {
     static const double two[2]   = {2, 0};
     skua_gaddr          at       = skua_at(v.region, v.pe, 0);
-    skua_update         unknown  = {.op = {99}, .type = SKUA_INT32};
+    skua_update         unknown  = {.op = (skua_op)99, .type = SKUA_INT32};
     skua_update         product  = {.op = SKUA_PRODUCT, .type = SKUA_INT32};
     skua_update         bits     = {.op = SKUA_BIT_OR, .type = SKUA_DOUBLE};
     skua_update         smallest = {.op = SKUA_MIN, .type = SKUA_COMPLEX_FLOAT};
@@ -688,7 +739,8 @@ static void wrong_updates(struct victim v)
     skua_update         scaled   = {.op = SKUA_MAX, .type = SKUA_DOUBLE, .scale = two};
     skua_update         sum      = {.op = SKUA_SUM, .type = SKUA_DOUBLE};
     skua_update         pairs    = {.op = SKUA_SUM, .type = SKUA_COMPLEX_DOUBLE};
-    skua_segment        half[]   = {{junk, 0, 16}, {junk, 16, 12}};
+    skua_block          half[]   = {{0, 16}, {16, 12}};
+    skua_layout         halves   = skua_layout_list(junk, 2, half);
 
     REFUSED(SKUA_ERR_INVAL, skua_acc(at, junk, 16, &unknown));
     REFUSED(SKUA_ERR_INVAL, skua_acc(at, junk, 16, &product));
@@ -702,25 +754,32 @@ static void wrong_updates(struct victim v)
     REFUSED(SKUA_ERR_RANGE, skua_acc(skua_at(v.region, v.pe, BYTES - 8), junk, 16, &sum));
     REFUSED(SKUA_ERR_RANGE, skua_acc(at, junk, BYTES + 8, &sum));
     CHECK(skua_acc(at, junk, 12, &sum) < 0 && is_unchanged(v)); /* not whole, or not aligned */
-    CHECK(skua_acc_vector(at, half, 2, &sum) < 0 && is_unchanged(v));
+    CHECK(skua_acc_layout(at, &halves, &halves, &sum) < 0 && is_unchanged(v));
 }
 
-static void wrong_update_shapes(struct victim v)
+static void wrong_update_layouts(struct victim v)
 {
-    skua_gaddr   at    = skua_at(v.region, v.pe, 0);
-    skua_update  sum   = {.op = SKUA_SUM, .type = SKUA_DOUBLE};
-    skua_strided s     = {.bytes = 8, .levels = 1, .count = {4}, .local = {8}, .remote = {12}};
-    ptrdiff_t    odd[] = {0, 12}, past[] = {0, BYTES};
-    skua_indexed x = {.bytes = 8, .count = 2, .remote = odd};
+    skua_gaddr       at    = skua_at(v.region, v.pe, 0);
+    skua_update      sum   = {.op = SKUA_SUM, .type = SKUA_DOUBLE};
+    skua_layout      s     = four_words;
+    skua_layout      local = skua_layout_contiguous(junk, 32);
+    skua_layout      two   = skua_layout_contiguous(junk, 16);
+    ptrdiff_t        odd[] = {0, 12}, past[] = {0, BYTES};
+    const skua_block split[] = {{0, 12}, {12, 4}};
+    skua_layout      pieces  = skua_layout_list(junk, 2, split);
+    skua_layout      x       = skua_layout_indexed(NULL, 8, 2, odd);
 
-    REFUSED(SKUA_ERR_ALIGN, skua_acc_strided(at, junk, &s, &sum));
-    s.remote[0] = 0;
-    REFUSED(SKUA_ERR_INVAL, skua_acc_strided(at, junk, &s, &sum));
-    s.remote[0] = BYTES;
-    REFUSED(SKUA_ERR_RANGE, skua_acc_strided(at, junk, &s, &sum));
-    REFUSED(SKUA_ERR_ALIGN, skua_acc_indexed(at, junk, &x, &sum));
-    x.remote = past;
-    REFUSED(SKUA_ERR_RANGE, skua_acc_indexed(at, junk, &x, &sum));
+    s.strided.stride[0] = 12;
+    REFUSED(SKUA_ERR_ALIGN, skua_acc_layout(at, &s, &local, &sum));
+    s.strided.stride[0] = 0;
+    REFUSED(SKUA_ERR_INVAL, skua_acc_layout(at, &s, &local, &sum));
+    s.strided.stride[0] = BYTES;
+    REFUSED(SKUA_ERR_RANGE, skua_acc_layout(at, &s, &local, &sum));
+    REFUSED(SKUA_ERR_INVAL, skua_acc_layout(at, &s, &two, &sum));
+    REFUSED(SKUA_ERR_ALIGN, skua_acc_layout(at, &x, &two, &sum));
+    REFUSED(SKUA_ERR_ALIGN, skua_acc_layout(at, &two, &pieces, &sum));
+    x.indexed.offset = past;
+    REFUSED(SKUA_ERR_RANGE, skua_acc_layout(at, &x, &two, &sum));
 }
 
 /* Completions are checked before the operation begins. */
@@ -758,10 +817,11 @@ static void use_wrongly(struct victim v)
     wrong_places(v);
     wrong_alignment(v);
     wrong_strides(v);
+    wrong_sizes(v);
     wrong_sums_of_strides(v);
     wrong_lists(v);
     wrong_updates(v);
-    wrong_update_shapes(v);
+    wrong_update_layouts(v);
     wrong_ends(v);
 }
 
@@ -834,33 +894,37 @@ static void test_odd_memory(void)
     skua_sync();
 }
 
-/* Unusual but valid: offsets that wrap back into the region, and empty layouts. */
+/* Unusual but valid: offsets behind the region that lead back into it, and empty layouts. */
 static void test_right_use(skua_region region, int pe)
 {
-    skua_gaddr   end     = skua_at(region, pe, BYTES);
-    ptrdiff_t    back[]  = {-8, -24};
-    uint64_t     word[2] = {1, 2}, seen[2];
-    skua_indexed x       = {.bytes = 8, .count = 2, .remote = back};
-    skua_segment list[]  = {{&word[0], -8, 8}, {&word[1], -24, 8}};
-    skua_segment got[]   = {{&seen[0], -8, 8}, {&seen[1], -24, 8}};
-    skua_strided s       = {.bytes = 8, .levels = 1, .count = {0}, .remote = {PTRDIFF_MAX}};
+    skua_gaddr  end     = skua_at(region, pe, BYTES);
+    ptrdiff_t   back[]  = {-8, -24};
+    uint64_t    word[2] = {1, 2}, seen[2];
+    skua_block  far[] = {{-8, 8}, {-24, 8}}, near[] = {{0, 8}, {8, 8}};
+    skua_layout x = skua_layout_indexed(NULL, 8, 2, back), list = skua_layout_list(NULL, 2, far);
+    skua_layout from = skua_layout_list(word, 2, near), to = skua_layout_contiguous(seen, 16);
+    skua_layout none = skua_layout_contiguous(word, 0), s = four_words;
 
-    CHECK(skua_put_vector(end, list, 2) == SKUA_OK);
-    CHECK(skua_get_vector(got, 2, end) == SKUA_OK && seen[0] == 1 && seen[1] == 2);
-    CHECK(skua_put_indexed(end, (uint64_t[]){3, 4}, &x) == SKUA_OK);
-    CHECK(skua_get_indexed(seen, end, &x) == SKUA_OK && seen[0] == 3 && seen[1] == 4);
+    CHECK(skua_put_layout(end, &list, &from) == SKUA_OK);
+    CHECK(skua_get_layout(&to, end, &list) == SKUA_OK && seen[0] == 1 && seen[1] == 2);
+    from = skua_layout_contiguous((uint64_t[]){3, 4}, 16);
+    CHECK(skua_put_layout(end, &x, &from) == SKUA_OK);
+    CHECK(skua_get_layout(&to, end, &x) == SKUA_OK && seen[0] == 3 && seen[1] == 4);
     CHECK(skua_put(end, word, 0) == SKUA_OK);
-    CHECK(skua_put_vector(end, NULL, 0) == SKUA_OK);
-    CHECK(skua_put_strided(end, word, &s) == SKUA_OK);
-    s = (skua_strided){.bytes  = 0, /* a huge count of nothing, which takes no time */
-                       .levels = 2,
-                       .count  = {1u << 30, 1u << 30},
-                       .local  = {8, 8},
-                       .remote = {8, 8}};
-    CHECK(skua_put_strided(skua_gaddr_add(end, -8), word, &s) == SKUA_OK);
-    s = (skua_strided){.bytes = 8, .levels = 1, .count = {2}, .local = {8}, .remote = {-16}};
-    CHECK(skua_put_strided(skua_gaddr_add(end, -8), word, &s) == SKUA_OK);
-    CHECK(skua_get_indexed(seen, end, &x) == SKUA_OK && seen[0] == 1 && seen[1] == 2);
+    list = skua_layout_list(NULL, 0, NULL);
+    CHECK(skua_put_layout(end, &list, &none) == SKUA_OK);
+    CHECK(skua_put_layout(end, &list, &list) == SKUA_OK);
+    s.strided.count[0]  = 0;
+    s.strided.stride[0] = PTRDIFF_MAX;
+    CHECK(skua_put_layout(end, &s, &none) == SKUA_OK);
+    s = (skua_layout){.kind    = SKUA_LAYOUT_STRIDED, /* a huge count of nothing, in no time */
+                      .at      = word,
+                      .strided = {2, {1u << 30, 1u << 30}, {8, 8}}};
+    CHECK(skua_put_layout(skua_gaddr_add(end, -8), &s, &s) == SKUA_OK);
+    s    = (skua_layout){.kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {1, {2}, {-16}}};
+    from = skua_layout_contiguous(word, 16);
+    CHECK(skua_put_layout(skua_gaddr_add(end, -8), &s, &from) == SKUA_OK);
+    CHECK(skua_get_layout(&to, end, &x) == SKUA_OK && seen[0] == 1 && seen[1] == 2);
 }
 
 static void test_right_uses(void)

@@ -57,7 +57,7 @@ double *alloc_numbers(int64_t numbers)
 
 skua_layout layout_of(const double *at, int64_t numbers)
 {
-    return skua_layout_of(at, (size_t)numbers * sizeof *at);
+    return skua_layout_contiguous(at, (size_t)numbers * sizeof *at);
 }
 
 void require_channel(bool good)

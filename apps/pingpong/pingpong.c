@@ -228,7 +228,7 @@ static int64_t batch_of(int64_t bytes)
 
 void create_channel(Player *p, int64_t bytes)
 {
-    skua_layout to = skua_layout_of(p->target, (size_t)bytes);
+    skua_layout to = skua_layout_contiguous(p->target, (size_t)bytes);
 
     disconnect(p);
     p->bytes   = bytes;
@@ -244,7 +244,7 @@ void create_channel(Player *p, int64_t bytes)
 
 void open_channel(Player *p, skua_channel channel)
 {
-    skua_layout from = skua_layout_of(p->source, (size_t)p->bytes);
+    skua_layout from = skua_layout_contiguous(p->source, (size_t)p->bytes);
 
     p->out = skua_channel_open(channel, &from);
     if (!p->out)

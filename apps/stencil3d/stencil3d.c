@@ -198,16 +198,14 @@ void Block_on_compare(Block *b)
 /* The layout of a face at @p at; planes are @p plane bytes apart. */
 static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
 {
-    size_t      x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
-    skua_layout l = {.at = at};
+    size_t x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
 
     if (side <= EAST)
-        l = (skua_layout){at, sizeof *at, 2, {y, z}, {(ptrdiff_t)x, plane}};
-    else if (side <= NORTH)
-        l = (skua_layout){at, x, 1, {z}, {plane}};
-    else
-        l.bytes = x * y;
-    return l;
+        return skua_layout_strided(at, sizeof *at, 2, (size_t[]){y, z},
+                                   (ptrdiff_t[]){(ptrdiff_t)x, plane});
+    if (side <= NORTH)
+        return skua_layout_strided(at, x, 1, &z, &plane);
+    return skua_layout_contiguous(at, x * y);
 }
 
 /* The layer of cells inside a side, which the neighbour needs. */
@@ -228,7 +226,7 @@ static skua_layout inner_layer(const Block *b, const struct stencil_set *set, in
 static skua_layout ghost(const Block *b, const struct stencil_set *set, int side)
 {
     if (side <= EAST)
-        return skua_layout_of(set->side[side].ghost, face_of(b, side) * sizeof(float));
+        return skua_layout_contiguous(set->side[side].ghost, face_of(b, side) * sizeof(float));
     return face_at(b, side, set->side[side].ghost, b->n[0] * (ptrdiff_t)sizeof(float));
 }
 
@@ -237,11 +235,7 @@ static skua_layout ghost(const Block *b, const struct stencil_set *set, int side
 
 static int cells_in(const skua_layout *l)
 {
-    size_t cells = l->bytes / sizeof(float);
-
-    for (int level = 0; level < l->levels; level++)
-        cells *= l->count[level];
-    return (int)cells;
+    return (int)(skua_layout_bytes(l) / sizeof(float));
 }
 
 void send_faces(Block *b)
@@ -349,8 +343,8 @@ static struct stencil_rows rows_beyond(const Block *b, const struct stencil_set 
     else
         l = lent ? *skua_channel_view(set->side[side].in) : ghost(b, set, side);
 
-    return (struct stencil_rows){l.at,
-                                 side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
+    return (struct stencil_rows){l.at, side <= NORTH ? l.strided.stride[0]
+                                                     : b->n[0] * (ptrdiff_t)sizeof(float)};
 }
 
 /* Prefetches a row that the hardware prefetchers do not predict. */

@@ -53,6 +53,7 @@
 #include <skua/api.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
+#include <skua/layout.h>
 #include <skua/onesided.h>
 #include <skua/status.h>
 
@@ -68,32 +69,6 @@ typedef struct {
 
 /** The sender's end of a channel, or of several channels. */
 typedef struct skua_sender skua_sender;
-
-/** The largest number of levels of a layout. It is enough for a face of a five-dimensional
- *  block. */
-#define SKUA_LAYOUT_LEVELS 4
-
-/** The memory layout of a buffer: blocks of `bytes`, repeated count[0] times at stride[0], all of
- *  that repeated count[1] times at stride[1], and so on, as in skua_strided. With levels 0 the
- *  buffer is one block. A face of a 3-D block is a layout. */
-typedef struct {
-    void     *at;
-    size_t    bytes;
-    int       levels;
-    size_t    count[SKUA_LAYOUT_LEVELS];
-    ptrdiff_t stride[SKUA_LAYOUT_LEVELS];
-} skua_layout;
-
-/** Returns the layout of @p bytes of contiguous memory at @p at. */
-static inline skua_layout skua_layout_of(const void *at, size_t bytes)
-{
-    skua_layout layout = {(void *)(uintptr_t)at, bytes, 0, {0}, {0}};
-    return layout;
-}
-
-/** Copies all data of @p from to @p to. Both have the same number of bytes and do not overlap. If
- *  both describe the same memory, nothing is copied. */
-SKUA_API void skua_layout_copy(const skua_layout *to, const skua_layout *from);
 
 /** The callback of a channel, called after the data of a put have arrived. It runs on the
  *  receiver's PE, inside the scheduler, and may do what a handler may do. @p arg is the argument
@@ -196,16 +171,28 @@ SKUA_API void skua_channel_close(skua_sender *sender);
 SKUA_API skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
                                              const skua_layout *from);
 
-/** Creates a channel for @p senders senders, whose puts are combined element by element into the @p
- *  count elements at @p to. The callback is called when all have arrived. The buffer is initialised
- *  with the operator's neutral element, at creation and at each skua_channel_ready() or
- *  skua_channel_mark(), unless there is only one sender. The operators are SKUA_SUM, SKUA_MIN,
- *  SKUA_MAX and the bitwise ones, as in skua_acc(). Contributions are combined in the order of
- *  arrival, so floating-point sums may differ in the last bits from run to run. */
-SKUA_API skua_status skua_channel_create_reduction(void *to, size_t count, skua_op op,
-                                                   skua_type type, int senders, skua_channel_fn fn,
-                                                   void *arg, const char *name,
-                                                   skua_channel *channel);
+/** The definition of a channel that combines the puts of several senders. */
+typedef struct {
+    size_t          size;  /* sizeof(skua_channel_reduction_def); 0: its size in version 1.0 */
+    void           *to;    /* the receiver's buffer */
+    size_t          count; /* elements of the buffer */
+    skua_type       type;  /* of an element */
+    skua_op         op;    /* SKUA_SUM, SKUA_MIN, SKUA_MAX or a bitwise one, as in skua_acc() */
+    int             senders;
+    skua_channel_fn fn; /* called when the puts of all senders have arrived; may be NULL */
+    void           *arg;
+    const char     *name; /* appears in errors and is copied; may be NULL */
+} skua_channel_reduction_def;
+
+/** Creates a channel for several senders, whose puts are combined element by element into the
+ *  receiver's buffer. The callback is called when all have arrived. The buffer is initialised with
+ *  the operator's neutral element, at creation and at each skua_channel_ready() or
+ *  skua_channel_mark(), unless there is only one sender. Contributions are combined in the order of
+ *  arrival, so floating-point sums may differ in the last bits from run to run. Returns
+ *  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, or SKUA_ERR_UNSUPPORTED if @p def has members that this version
+ *  of the library does not know; all are logged. */
+SKUA_API skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
+                                                   skua_channel                     *channel);
 
 SKUA_END_DECLS
 

@@ -23,7 +23,8 @@ SKUA_BEGIN_DECLS
  *  has no result. */
 typedef void (*skua_done_fn)(void *arg, const void *data, size_t bytes);
 
-/** A counter of completions. */
+/** A counter of completions, of the PE whose completions count in it. Its owner may change `value`
+ *  between waits. */
 typedef struct skua_counter {
     int64_t value;   /* completions so far */
     void   *waiters; /* internal; zero at first */
@@ -31,7 +32,7 @@ typedef struct skua_counter {
 
 /** A result that can be waited for. It is set once. */
 typedef struct skua_future {
-    bool      ready;
+    bool      ready;   /* the result is there */
     skua_msg *result;  /* internal; see skua_future_wait() */
     void     *waiters; /* internal */
     void     *chained; /* internal; see skua_future_then() */
@@ -92,8 +93,8 @@ SKUA_API skua_completion skua_done_exit(int code);
 
 /** Performs a completion, at the end of an asynchronous operation of the program. Any PE of the job
  *  may call it, whichever PE made the completion. In a job on several hosts, a PE does not accept a
- *  completion that none of the skua_done_...() functions made: it logs, counts (skua_stats.wrong)
- *  and drops it. */
+ *  completion that none of the skua_done_...() functions made: it logs, counts and drops it
+ *  (skua_stats.dropped_packets). */
 SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes);
 
 /** Waiting. A user thread that waits is suspended. On the PE's own stack the scheduler runs

@@ -2,23 +2,28 @@
 /*
  * onesided.h - put, get and accumulate: access to the memory of other PEs while they compute.
  *
- * Each operation has four datatypes: contiguous, strided, a list of segments (vector), and blocks
- * of one size at indexed offsets. Each is available as a blocking and a non-blocking call:
+ * Each operation has a short form for contiguous memory, and one for layouts (layout.h): strided,
+ * indexed, a list of blocks, on either side. Both are available as a blocking and a non-blocking
+ * call:
  *
- *   skua_put(to, from, bytes)            returns when the put is complete at the target
- *   skua_put_nb(to, from, bytes, &ends)  starts the put; `ends` states its order and
- *                                        what happens when it completes
+ *   skua_put(to, from, bytes)               returns when the put is complete at the target
+ *   skua_put_nb(to, from, bytes, &params)   starts the put; `params` states its order and
+ *                                           what happens when it completes
+ *   skua_put_layout(to, &remote, &local)    copies from one layout to another
+ *   skua_put_layout_nb(to, &remote, &local, &params)
  *
- * They return SKUA_OK, or a failure that has been logged and has changed nothing (of a list, the
- * segments before the wrong one may have been transferred). The error names the call and the region
- * (skua_region_set_name()). A failure that only the target can detect is logged there too, with the
- * PE that made the request.
+ * They return SKUA_OK, or a failure that has been logged and has changed nothing (of an
+ * indexed or list layout, the blocks before the wrong one may have been transferred). The error
+ * names the call and the region (skua_region_set_name()). A failure that only the target can detect
+ * is logged there too, with the PE that made the request.
  *
  *   SKUA_ERR_REGION   no such region, or freed
  *   SKUA_ERR_RANGE    outside the region, or a PE that has no piece of it
- *   SKUA_ERR_INVAL    an invalid datatype, one that overlaps itself where it is written,
- *                     or an operator that does not apply to the type
+ *   SKUA_ERR_INVAL    an invalid layout, a strided one that overlaps itself where it is written,
+ *                     two layouts of different sizes, or an operator that does not apply to the
+ *                     type
  *   SKUA_ERR_ALIGN    an address or size that is not aligned to the type
+ *   SKUA_ERR_UNSUPPORTED  parameters of a newer version than the library
  *   SKUA_ERR_SYSTEM   memory of another process that no longer exists
  *   SKUA_ERR_EXIT     the job ends; the operation may or may not have been performed
  *
@@ -39,42 +44,11 @@
 #include <skua/api.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
+#include <skua/layout.h>
 #include <skua/notify.h>
 #include <skua/region.h>
 
 SKUA_BEGIN_DECLS
-
-/* ---- datatypes ----------------------------------------------------------- */
-
-/** The largest number of levels of a skua_strided. */
-#define SKUA_LEVELS_MAX 8
-
-/** A strided datatype: blocks of `bytes`, repeated count[0] times, all of that repeated count[1]
- *  times, and so on. The strides are the distances in bytes from one repetition to the next and may
- *  be negative. With levels 0 it is one block. */
-typedef struct {
-    size_t    bytes;                  /* of a block */
-    int       levels;                 /* 0 to SKUA_LEVELS_MAX */
-    size_t    count[SKUA_LEVELS_MAX]; /* repetitions */
-    ptrdiff_t local[SKUA_LEVELS_MAX]; /* strides in local memory */
-    ptrdiff_t remote[SKUA_LEVELS_MAX];
-} skua_strided;
-
-/** A segment of a vector datatype. `remote` is relative to the global address of the call. */
-typedef struct {
-    void     *local;
-    ptrdiff_t remote;
-    size_t    bytes;
-} skua_segment;
-
-/** An indexed datatype: blocks of one size at offsets in bytes. With local NULL the local blocks
- *  are contiguous. */
-typedef struct {
-    size_t           bytes; /* of a block */
-    size_t           count;
-    const ptrdiff_t *local;
-    const ptrdiff_t *remote;
-} skua_indexed;
 
 /* ---- completion and order of operations ---------------------------------- */
 
@@ -82,7 +56,7 @@ typedef struct {
  *  (docs/guide/ordering.md). */
 typedef enum {
     SKUA_ORDER_DEFAULT, /* the setting `order`, by default partial */
-    SKUA_UNORDERED,     /* no order until a fence */
+    SKUA_UNORDERED,     /* no order but by a fence or flush */
     SKUA_ORDER_PARTIAL, /* puts take effect in order */
     SKUA_ORDER_STRICT,  /* all operations take effect in order, including gets */
 } skua_order;
@@ -100,8 +74,9 @@ typedef struct {
 
 /** Order and completion of a non-blocking operation. Any combination of members may be set; zero
  *  members have no effect. If none is set, or NULL is given instead, the operation is implicit:
- *  only a fence waits for it. */
+ * only a flush waits for it. */
 typedef struct {
+    size_t          size; /* sizeof(skua_rma_params), or 0: its size in version 1.0 */
     skua_order      order;
     skua_handle    *handle; /* counts the operation until it is complete at the target */
     skua_completion local;  /* the local memory is free for reuse, or holds the data of a get */
@@ -131,57 +106,39 @@ SKUA_API skua_status skua_put(skua_gaddr to, const void *from, size_t bytes);
 /** Copies @p bytes at the global address @p from to @p to. Returns when the data have arrived. */
 SKUA_API skua_status skua_get(void *to, skua_gaddr from, size_t bytes);
 
-/** Puts a strided datatype. Returns when the put is complete at the target. */
-SKUA_API skua_status skua_put_strided(skua_gaddr to, const void *from, const skua_strided *shape);
+/** Copies the data of the layout @p local to the layout @p remote, which is relative to the global
+ *  address @p to. Both layouts have the same number of bytes; their kinds may differ. Returns when
+ *  the put is complete at the target. */
+SKUA_API skua_status skua_put_layout(skua_gaddr to, const skua_layout *remote,
+                                     const skua_layout *local);
 
-/** Gets a strided datatype. Returns when the data have arrived. */
-SKUA_API skua_status skua_get_strided(void *to, skua_gaddr from, const skua_strided *shape);
+/** Copies the data of the layout @p remote, which is relative to the global address @p from, to the
+ *  layout @p local. Both layouts have the same number of bytes; their kinds may differ. Returns
+ * when the data have arrived. */
+SKUA_API skua_status skua_get_layout(const skua_layout *local, skua_gaddr from,
+                                     const skua_layout *remote);
 
-/** Puts @p n segments. Returns when the put is complete at the target. */
-SKUA_API skua_status skua_put_vector(skua_gaddr to, const skua_segment *list, size_t n);
-
-/** Gets @p n segments. Returns when the data have arrived. */
-SKUA_API skua_status skua_get_vector(const skua_segment *list, size_t n, skua_gaddr from);
-
-/** Puts an indexed datatype. Returns when the put is complete at the target. */
-SKUA_API skua_status skua_put_indexed(skua_gaddr to, const void *from, const skua_indexed *shape);
-
-/** Gets an indexed datatype. Returns when the data have arrived. */
-SKUA_API skua_status skua_get_indexed(void *to, skua_gaddr from, const skua_indexed *shape);
-
-/** Starts a put of @p bytes at @p from to the global address @p to. @p ends states its order and
+/** Starts a put of @p bytes at @p from to the global address @p to. @p params states its order and
  *  completion; NULL: implicit. */
 SKUA_API skua_status skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
-                                 const skua_rma_params *ends);
+                                 const skua_rma_params *params);
 
-/** Starts a get of @p bytes at the global address @p from to @p to. @p ends states its order and
+/** Starts a get of @p bytes at the global address @p from to @p to. @p params states its order and
  *  completion; NULL: implicit. */
 SKUA_API skua_status skua_get_nb(void *to, skua_gaddr from, size_t bytes,
-                                 const skua_rma_params *ends);
+                                 const skua_rma_params *params);
 
-/** Starts a put of a strided datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status skua_put_strided_nb(skua_gaddr to, const void *from, const skua_strided *shape,
-                                         const skua_rma_params *ends);
+/** Starts a put from the layout @p local to the layout @p remote, which is relative to the global
+ *  address @p to; otherwise as skua_put_layout(). @p params states its order and completion; NULL:
+ *  implicit. The layouts may be changed when the call returns. */
+SKUA_API skua_status skua_put_layout_nb(skua_gaddr to, const skua_layout *remote,
+                                        const skua_layout *local, const skua_rma_params *params);
 
-/** Starts a get of a strided datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status skua_get_strided_nb(void *to, skua_gaddr from, const skua_strided *shape,
-                                         const skua_rma_params *ends);
-
-/** Starts a put of @p n segments. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status skua_put_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
-                                        const skua_rma_params *ends);
-
-/** Starts a get of @p n segments. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status skua_get_vector_nb(const skua_segment *list, size_t n, skua_gaddr from,
-                                        const skua_rma_params *ends);
-
-/** Starts a put of an indexed datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status skua_put_indexed_nb(skua_gaddr to, const void *from, const skua_indexed *shape,
-                                         const skua_rma_params *ends);
-
-/** Starts a get of an indexed datatype. @p ends states its order and completion; NULL: implicit. */
-SKUA_API skua_status skua_get_indexed_nb(void *to, skua_gaddr from, const skua_indexed *shape,
-                                         const skua_rma_params *ends);
+/** Starts a get from the layout @p remote, which is relative to the global address @p from, to the
+ *  layout @p local; otherwise as skua_get_layout(). @p params states its order and completion;
+ * NULL: implicit. The layouts may be changed when the call returns. */
+SKUA_API skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr from,
+                                        const skua_layout *remote, const skua_rma_params *params);
 
 /* ---- accumulate ---------------------------------------------------------- */
 
@@ -196,6 +153,8 @@ SKUA_API skua_status skua_get_indexed_nb(void *to, skua_gaddr from, const skua_i
  *
  * `scale` points to one element of the type and applies to SKUA_SUM only; NULL is 1. Blocks consist
  * of whole elements and are aligned to them at the target.
+ *
+ * It is a plain value, as skua_op is: it has no `size` member and will not grow.
  */
 typedef struct {
     skua_op     op;
@@ -208,48 +167,34 @@ typedef struct {
 SKUA_API skua_status skua_acc(skua_gaddr to, const void *from, size_t bytes,
                               const skua_update *update);
 
-/** Accumulates a strided datatype. Returns when the accumulate is complete at the target. */
-SKUA_API skua_status skua_acc_strided(skua_gaddr to, const void *from, const skua_strided *shape,
-                                      const skua_update *update);
+/** Accumulates the data of the layout @p local into the layout @p remote, which is relative to the
+ *  global address @p to. Both layouts have the same number of bytes, in blocks of whole elements;
+ *  their kinds may differ. An element that the remote layout names twice is updated twice, unless
+ *  the layout is strided. Returns when the accumulate is complete at the target. */
+SKUA_API skua_status skua_acc_layout(skua_gaddr to, const skua_layout *remote,
+                                     const skua_layout *local, const skua_update *update);
 
-/** Accumulates @p n segments. Returns when the accumulate is complete at the target. */
-SKUA_API skua_status skua_acc_vector(skua_gaddr to, const skua_segment *list, size_t n,
-                                     const skua_update *update);
-
-/** Accumulates an indexed datatype. Returns when the accumulate is complete at the target. */
-SKUA_API skua_status skua_acc_indexed(skua_gaddr to, const void *from, const skua_indexed *shape,
-                                      const skua_update *update);
-
-/** Starts an accumulate of @p bytes at @p from into the global address @p to. @p ends states its
+/** Starts an accumulate of @p bytes at @p from into the global address @p to. @p params states its
  *  order and completion; NULL: implicit. */
 SKUA_API skua_status skua_acc_nb(skua_gaddr to, const void *from, size_t bytes,
-                                 const skua_update *update, const skua_rma_params *ends);
+                                 const skua_update *update, const skua_rma_params *params);
 
-/** Starts an accumulate of a strided datatype. @p ends states its order and completion; NULL:
- *  implicit. */
-SKUA_API skua_status skua_acc_strided_nb(skua_gaddr to, const void *from, const skua_strided *shape,
-                                         const skua_update *update, const skua_rma_params *ends);
+/** Starts an accumulate of the layout @p local into the layout @p remote, which is relative to the
+ *  global address @p to; otherwise as skua_acc_layout(). @p params states its order and completion;
+ *  NULL: implicit. The layouts may be changed when the call returns. */
+SKUA_API skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote,
+                                        const skua_layout *local, const skua_update *update,
+                                        const skua_rma_params *params);
 
-/** Starts an accumulate of @p n segments. @p ends states its order and completion; NULL:
- *  implicit. */
-SKUA_API skua_status skua_acc_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
-                                        const skua_update *update, const skua_rma_params *ends);
-
-/** Starts an accumulate of an indexed datatype. @p ends states its order and completion; NULL:
- *  implicit. */
-SKUA_API skua_status skua_acc_indexed_nb(skua_gaddr to, const void *from, const skua_indexed *shape,
-                                         const skua_update *update, const skua_rma_params *ends);
-
-/* ---- fences -------------------------------------------------------------- */
+/* ---- flush --------------------------------------------------------------- */
 
 /** Waits until all operations of the calling PE on the memory of @p pe are complete at the target.
- *  In a thread that is not a PE it returns at once. A PE that does not exist is logged, and the
- *  call returns at once. */
+ *  In a thread that is not a PE it returns at once. Misuse ends the job: a PE that does not
+ *  exist. */
 SKUA_API void skua_flush(int pe);
 
 /** Waits until all operations of the calling PE on @p region are complete at the target. In a
- *  thread that is not a PE it returns at once. A region that does not exist is logged, and the call
- *  returns at once. */
+ *  thread that is not a PE it returns at once. Misuse ends the job: a zero region. */
 SKUA_API void skua_flush_region(skua_region region);
 
 /** Waits until all operations of the calling PE are complete at their targets. In a thread that is

@@ -33,7 +33,7 @@ SKUA_API void skua_readonly_block_register(const char *name, void **pointer, siz
  * Runs a program as skua_main() does, but calls @p begin on PE 0 only. When it returns, the
  * read-only variables are sent to all processes. No PE calls a handler of the program before they
  * have arrived, whatever @p begin sent. A read-only variable that another PE writes changes at most
- * in that PE's process.
+ * in that PE's process. Returns what skua_main() returns.
  *
  * @p begin may wait (for a future, a counter, a notification or a lock, in skua_run() and similar
  * functions). The read-only variables are then sent at its first wait, and messages are delivered
@@ -43,5 +43,11 @@ SKUA_API void skua_readonly_block_register(const char *name, void **pointer, siz
 SKUA_API int skua_program(int argc, char **argv, skua_start_fn begin);
 
 SKUA_END_DECLS
+
+/** @cond */
+/* The version of the headers reaches the library along with the call (version.h). */
+#define skua_program(argc, argv, begin)                                                            \
+    (skua_version_expect(SKUA_VERSION_NUMBER), skua_program(argc, argv, begin))
+/** @endcond */
 
 #endif

@@ -12,6 +12,7 @@
 #include <skua/detector.h>
 #include <skua/error.h>
 #include <skua/inplace.h>
+#include <skua/layout.h>
 #include <skua/message.h>
 #include <skua/object.h>
 #include <skua/onesided.h>
@@ -26,6 +27,7 @@
 #include <skua/section.h>
 #include <skua/status.h>
 #include <skua/stream.h>
+#include <skua/team.h>
 #include <skua/thread.h>
 #include <skua/time.h>
 #include <skua/topology.h>

@@ -18,8 +18,10 @@ static int neighbour(const Cell *c, int side)
 /* Columns of a matrix that is stored by rows. */
 static skua_layout column(const float *at, int columns)
 {
-    return (skua_layout){
-        (void *)(uintptr_t)at, sizeof *at, 1, {ROWS}, {columns * (ptrdiff_t)sizeof *at}};
+    return (skua_layout){.kind    = SKUA_LAYOUT_STRIDED,
+                         .at      = (void *)(uintptr_t)at,
+                         .bytes   = sizeof *at,
+                         .strided = {1, {ROWS}, {columns * (ptrdiff_t)sizeof *at}}};
 }
 
 static skua_layout ghost(const Cell *c, int64_t step, int side)
@@ -49,7 +51,11 @@ static void send_others(const Cell *c)
 {
     Cell_element right = Cell_at(Cell_of(c), neighbour(c, RIGHT));
     float        x[4]  = {(float)c->step, 0, (float)c->step, 0};
-    skua_layout one = skua_layout_of(x, sizeof *x), apart = {x, sizeof *x, 1, {2}, {2 * sizeof *x}};
+    skua_layout  one   = skua_layout_contiguous(x, sizeof *x);
+    skua_layout  apart = {.kind    = SKUA_LAYOUT_STRIDED,
+                          .at      = x,
+                          .bytes   = sizeof *x,
+                          .strided = {1, {2}, {2 * sizeof *x}}};
 
     Cell_bare(right, c->step, &one);
     Cell_spot(Cell_self(c), c->step, new_spot(c->step), &one);

@@ -40,7 +40,7 @@ typedef void (*CkDirect_callback)(void *data);
 static inline CkDirect_handle CkDirect_createHandle(void *buffer, size_t size, double out_of_band,
                                                     CkDirect_callback fn, void *data)
 {
-    skua_layout     to     = skua_layout_of(buffer, size);
+    skua_layout     to     = skua_layout_contiguous(buffer, size);
     CkDirect_handle handle = {{0, 0, 0}, NULL};
 
     (void)out_of_band;
@@ -53,7 +53,7 @@ static inline CkDirect_handle CkDirect_createHandle(void *buffer, size_t size, d
  *  number of handles. */
 static inline void CkDirect_assocLocal(CkDirect_handle *handle, const void *buffer, size_t size)
 {
-    skua_layout from = skua_layout_of(buffer, size);
+    skua_layout from = skua_layout_contiguous(buffer, size);
 
     handle->sender = skua_channel_open(handle->channel, &from);
     if (!handle->sender)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* creation.c - see creation.h. */
+#include "base/params_check.h"
 #include "objects/chare/creation.h"
 
 #include "base/memory.h"
@@ -145,7 +146,7 @@ static void creation_check_range(const char *call, const struct ski_class *of,
 static skua_collection creation_send(const char *call, skua_class of, enum ski_kind kind,
                                      const skua_array_def *def, const void *data, size_t bytes)
 {
-    struct ski_pe       *self = SKI_SELF();
+    struct ski_pe       *self = ski_pe_of_caller(call);
     skua_msg            *msg  = skua_msg_alloc(sizeof(struct ski_creation) + bytes);
     struct ski_creation *made = skua_msg_data(msg);
     skua_collection      all;
@@ -188,6 +189,7 @@ skua_collection skua_process_group_create(skua_class of, const void *data, size_
 skua_collection skua_array_create(skua_class of, const skua_array_def *def, const void *data,
                                   size_t bytes)
 {
+    ski_params_check(__func__, "skua_array_def", def->size, sizeof *def);
     return creation_send(__func__, of, SKI_ARRAY, def, data, bytes);
 }
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "objects/chare/invoke.h"
 #include "objects/zerocopy/learned_channel.h"
-#include "onesided/rma/layout.h"
+#include "onesided/rma/copy_plan.h"
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ void skua_invoke_inplace(skua_ref ref, skua_entry entry, int64_t reference, cons
     if (bytes > UINT32_MAX ||
         ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
         inplace_refuse(what, "the layout of the data is invalid");
-    if (!ski_config.learned_channels || !ski_inplace_fn(what) ||
+    if (!ski_config.learned_channels || !ski_inplace_fn(what) || ski_layout_has_list(&simple) ||
         !inplace_send_learned(self, &ref, entry, &like, head, &simple))
         skua_invoke(ref, entry, inplace_pack(&like, head, &simple));
 }
@@ -244,7 +244,7 @@ const skua_layout *skuac_found_inplace(const void *data, size_t bytes, long long
 void skuac_check_inplace(const skua_layout *from, long long count, size_t each, const char *entry,
                          const char *parameter)
 {
-    size_t bytes = ski_layout_bytes(from);
+    size_t bytes = skua_layout_bytes(from);
 
     if (count < 0)
         skuac_bad_length(entry, parameter, count);

@@ -22,9 +22,9 @@ const skua_layout *ski_inplace_set_view(struct ski_inplace *inplace)
     skua_layout *view = ski_inplace_view(inplace);
 
     if (!inplace->apart) {
-        view->at     = ski_inplace_room(inplace);
-        view->bytes  = inplace->bytes;
-        view->levels = 0;
+        view->kind  = SKUA_LAYOUT_CONTIGUOUS;
+        view->at    = ski_inplace_room(inplace);
+        view->bytes = inplace->bytes;
     }
     return view;
 }
@@ -38,7 +38,7 @@ skua_msg *ski_inplace_copy(const skua_msg *msg)
     to        = ski_inplace_of(copy);
     to->apart = 0;
     to->whole = NULL;
-    room      = skua_layout_of(ski_inplace_room(to), to->bytes);
+    room      = skua_layout_contiguous(ski_inplace_room(to), to->bytes);
     skua_layout_copy(&room, ski_inplace_set_view(from));
     return copy;
 }

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "core/message/addr_tag.h"
 #include "objects/zerocopy/learned_pattern.h"
-#include "onesided/rma/layout.h"
+#include "onesided/rma/copy_plan.h"
 
 #define LEARNED_SLOTS   2  /* messages that are expected at a time; a power of two */
 #define LEARNED_LAYOUTS 64 /* of places, on a PE */
@@ -471,7 +471,7 @@ static bool learned_channel_is_reached(const struct ski_pe              *self,
 static bool learned_channel_fill_slot(struct ski_pe *self, struct ski_learned_channel *channel,
                                       struct ski_learned_slot *slot, const skua_layout *given)
 {
-    slot->layout = learned_channel_layout(self, given);
+    slot->layout = ski_layout_has_list(given) ? NULL : learned_channel_layout(self, given);
     slot->bytes  = channel->bytes;
     slot->at     = given->at;
     slot->pe     = self->pe;

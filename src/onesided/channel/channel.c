@@ -9,6 +9,7 @@
  * Being ready costs no more than that: no value is written into the buffer, and there is no list of
  * channels that wait.
  */
+#include "base/params.h"
 #include "onesided/channel/channel.h"
 
 #include <stdlib.h>
@@ -108,13 +109,15 @@ static const char *channel_copy_name(struct ski_pe *self, const char *name)
 static void channel_set_layout(struct ski_pe *self, struct ski_channel *channel,
                                const skua_layout *layout)
 {
-    if (layout->levels == 0)
+    if (layout->kind == SKUA_LAYOUT_CONTIGUOUS)
         return;
-    channel->pattern = ski_pool_alloc(&self->pool, sizeof *channel->pattern);
+    channel->pattern =
+        ski_pool_alloc(&self->pool, sizeof *channel->pattern + ski_layout_list_bytes(layout));
     if (!channel->pattern)
         ski_fatal("no memory for a channel: the arena is full; raise SKUA_ARENA_SIZE");
-    channel->pattern->layout = *layout;
-    ski_copy_plan_make(&channel->pattern->unpack, layout, NULL);
+    ski_layout_assign(&channel->pattern->layout, layout);
+    ski_layout_keep_list(&channel->pattern->layout, channel->pattern + 1);
+    ski_copy_plan_make(&channel->pattern->unpack, &channel->pattern->layout, NULL);
 }
 
 static void channel_link(struct ski_pe *self, struct ski_channel *channel)
@@ -132,12 +135,14 @@ static void channel_link(struct ski_pe *self, struct ski_channel *channel)
 static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
                              const skua_layout *layout)
 {
-    skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view);
+    skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view + ski_layout_list_bytes(layout));
 
     channel->view = view;
-    if (view)
-        *view = *layout;
-    return view != NULL;
+    if (!view)
+        return false;
+    ski_layout_assign(view, layout);
+    ski_layout_keep_list(view, view + 1);
+    return true;
 }
 
 /* Creates a channel with a simplified layout of @p bytes that is not published yet.  NULL, logged.
@@ -247,28 +252,39 @@ const skua_layout *skua_channel_view(skua_channel value)
     return channel->view;
 }
 
-skua_status skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
-                                          int senders, skua_channel_fn fn, void *arg,
-                                          const char *name, skua_channel *channel)
+/* Whether the buffer of a reduction holds its elements, of @p element bytes each, aligned. */
+static bool channel_reduction_fits(const skua_channel_reduction_def *def, size_t element)
+{
+    return def->to && def->count > 0 && def->count <= PTRDIFF_MAX / element &&
+           (uintptr_t)def->to % (element < 8 ? element : 8) == 0;
+}
+
+skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
+                                          skua_channel                     *channel)
 {
     struct ski_pe               *self      = SKI_SELF();
-    const skua_update            update    = {op, type, NULL};
-    struct ski_channel_reduction reduction = {.op = op, .type = type};
+    const skua_update            update    = {def->op, def->type, NULL};
+    struct ski_channel_reduction reduction = {.op = def->op, .type = def->type};
     skua_layout                  layout;
     struct ski_channel          *made;
 
+    if (!ski_params_known(def->size, sizeof *def))
+        return ski_refuse(SKUA_ERR_UNSUPPORTED,
+                          "%s: the definition has %zu bytes, of which this library knows %zu; the "
+                          "program was compiled against a newer Skua: update the library",
+                          __func__, def->size, sizeof *def);
     reduction.fn = ski_accumulate_function(&update, &reduction.element);
-    if (!reduction.fn || !to || count == 0 || count > PTRDIFF_MAX / reduction.element ||
-        senders < 1 || (uintptr_t)to % (reduction.element < 8 ? reduction.element : 8))
+    if (!reduction.fn || def->senders < 1 || !channel_reduction_fits(def, reduction.element))
         return ski_refuse(SKUA_ERR_INVAL,
                           "%s: no such reduction: %zu elements of %s from %d senders by %s at %p",
-                          __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
-    layout = skua_layout_of(to, count * reduction.element);
-    made   = channel_create(self, &layout, layout.bytes, fn, arg, name);
+                          __func__, def->count, ski_type_name(def->type), def->senders,
+                          ski_op_name(def->op), def->to);
+    layout = skua_layout_contiguous(def->to, def->count * reduction.element);
+    made   = channel_create(self, &layout, layout.bytes, def->fn, def->arg, def->name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->reduces   = senders > 1; /* with one sender its data are the result */
-    made->senders   = (uint32_t)senders;
+    made->reduces   = def->senders > 1; /* with one sender its data are the result */
+    made->senders   = (uint32_t)def->senders;
     made->reduction = reduction;
     ski_channel_reduce_reset(made);
     channel_publish(self, made, channel);
@@ -384,30 +400,6 @@ static void channel_on_doorbell(struct ski_pe *self)
 }
 
 /* ---- doorbells of the PE itself -------------------------------------------------------- */
-
-static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *queue)
-{
-    uint32_t             room = queue->room ? 2 * queue->room : 64;
-    struct ski_doorbell *at   = ski_malloc(room * sizeof *at);
-
-    for (uint32_t i = queue->first; i != queue->end; i++)
-        at[i & (room - 1)] = queue->at[i & (queue->room - 1)];
-    free(queue->at);
-    queue->at   = at;
-    queue->room = room;
-}
-
-void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)
-{
-    struct ski_doorbell_queue *queue = &ski_channel_pe(self)->doorbells;
-
-    ski_assert(queue->end - queue->first <= queue->room);
-    if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
-        doorbell_queue_grow(queue);
-    queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
-    self->stats.sent_inline++;
-    self->queue.attention |= SKI_EVENT_DOORBELLS;
-}
 
 /* Takes the newest, whose data are in the cache, but now and then the oldest, which must not
  * starve. */
@@ -640,58 +632,6 @@ void skua_channel_poll(skua_channel channel)
 uint64_t skua_channel_count(skua_channel channel)
 {
     return channel_of_caller(SKI_SELF(), __func__, channel)->reported;
-}
-
-/* ---- memory -------------------------------------------------------------------------- */
-
-/* The header of a block that skua_channel_alloc() returns. */
-struct channel_block {
-    _Alignas(SKI_CACHE_LINE) size_t bytes;
-    uint64_t sign;
-};
-
-#define SIGN UINT64_C(0x736b75612d6d656d)
-
-/* A copy whose target lies a little behind its source, modulo a page, is slow: loads wait for
- * stores that seem to be to the same address.  Large memory of other allocators begins at a page;
- * this allocator's begins in the middle of one. */
-#define LEAD       2048
-#define LEAD_LEAST 32768 /* bytes from which on a block has it: it should not cost much */
-
-static size_t channel_lead(size_t bytes)
-{
-    return bytes > LEAD_LEAST ? LEAD : 0;
-}
-
-void *skua_channel_alloc(size_t bytes)
-{
-    struct ski_pe *self   = SKI_SELF();
-    size_t         before = channel_lead(bytes) + sizeof(struct channel_block);
-    char *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
-    struct channel_block *block;
-
-    if (!memory)
-        return NULL;
-    ski_assert(((uintptr_t)memory & (SKI_CACHE_LINE - 1)) == 0);
-    block        = (void *)(memory + channel_lead(bytes));
-    block->bytes = bytes;
-    block->sign  = SIGN;
-    return block + 1;
-}
-
-void skua_channel_free(void *memory)
-{
-    struct ski_pe        *self  = SKI_SELF();
-    struct channel_block *block = memory ? (struct channel_block *)memory - 1 : NULL;
-
-    if (!memory)
-        return;
-    if (!ski_arena_contains(self->pool.arena, block) || block->sign != SIGN)
-        ski_misuse("%s: %p is not from skua_channel_alloc(), or was freed before", __func__,
-                   memory);
-    ski_channel_check_freed(self, memory, block->bytes);
-    block->sign = 0;
-    ski_pool_free(&self->pool, (char *)block - channel_lead(block->bytes));
 }
 
 /* ---- life ----------------------------------------------------------------------------- */

@@ -39,7 +39,7 @@
 
 #include "core/pe/pe.h"
 #include "onesided/rma/accumulate.h"
-#include "onesided/rma/layout.h"
+#include "onesided/rma/copy_plan.h"
 #include "onesided/sync/notify.h"
 
 #define SKI_CHANNEL_KEY_BITS 40
@@ -48,7 +48,7 @@
 
 /* The layout of a channel's buffer that is not one block. */
 struct ski_channel_layout {
-    skua_layout          layout; /* simplified (layout.h) */
+    skua_layout layout; /* simplified (layout.h); its list, if it has one, is behind this */
     struct ski_copy_plan unpack; /* from one block */
 };
 
@@ -161,6 +161,7 @@ struct skua_sender {
     struct ski_channel           *channel; /* of this host, or NULL */
     struct ski_copy_plan          plan;    /* to the buffer, or to one block */
     skua_layout                   layout;  /* simplified, of the sender's buffer */
+    void                         *list;    /* of the layout; or NULL */
     ski_channel_put_fn            unchecked;
     struct ski_channel_multicast *multicast;
 
@@ -216,6 +217,9 @@ skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender
 
 /** Frees what a sender has in the arena. */
 void ski_sender_drop(struct ski_pe *self, skua_sender *sender);
+
+/** Frees a sender that has nothing in the arena. */
+void ski_sender_free(skua_sender *sender);
 
 /** Creates a sender that has no channel yet; NULL, logged for @p call. */
 skua_sender *ski_sender_new(const char *call, const skua_layout *from);

@@ -177,15 +177,13 @@ void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender)
 
 static uint64_t check_sum_layout(const skua_layout *layout)
 {
-    skua_strided        strided  = ski_layout_strided(layout);
-    struct ski_datatype datatype = ski_datatype_strided(layout->at, &strided);
-    struct ski_iov_iter iter;
-    struct ski_iov      iov;
-    uint64_t            sum = 0;
+    struct ski_layout_iter iter;
+    skua_block             block;
+    uint64_t               sum = 0;
 
-    ski_iov_iter_begin(&iter, &datatype);
-    while (ski_iov_iter_next(&iter, &iov))
-        sum = check_sum_block(sum, iov.local, iov.bytes);
+    ski_layout_iter_begin(&iter, layout);
+    while (ski_layout_iter_next(&iter, &block))
+        sum = check_sum_block(sum, (const char *)layout->at + block.offset, block.bytes);
     return sum;
 }
 
@@ -225,7 +223,7 @@ void ski_channel_check_freed(struct ski_pe *self, const char *memory, size_t byt
     if (!ski_config.checked_channels)
         return;
     for (struct ski_channel *c = channels->first; c; c = c->next) {
-        skua_layout block = skua_layout_of(c->to, c->bytes);
+        skua_layout block = skua_layout_contiguous(c->to, c->bytes);
 
         if (check_overlaps(c->pattern ? &c->pattern->layout : &block, memory, bytes))
             atomic_store_explicit(&c->freed, 1, memory_order_relaxed);

@@ -84,7 +84,7 @@ void ski_channel_send_done(struct ski_pe *self, void *arg)
     if (sender->local.kind || sender->waiting)
         local_settle_soon(self, sender);
     if (sender->closed)
-        free(sender);
+        ski_sender_free(sender);
 }
 
 void ski_channel_local_complete(struct ski_pe *self)

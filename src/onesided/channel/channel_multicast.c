@@ -133,7 +133,7 @@ static void multicast_deliver(struct ski_pe *self, skua_channel to,
 {
     skua_sender sender = {.bytes = packet->head.bytes, .puts = packet->head.put, .once = true};
 
-    sender.layout = skua_layout_of(data, sender.bytes);
+    sender.layout = skua_layout_contiguous(data, sender.bytes);
     if (ski_job_index(self->job, to.pe) < 0 ||
         ski_sender_select(self, "skua_channel_put", &sender, to) != SKUA_OK)
         return; /* deleted: there is nothing to deliver to; or the error was logged */
@@ -158,7 +158,7 @@ void ski_on_channel_multicast(skua_msg *msg)
     end   = at + packet->count;
     here  = multicast_host_end(at, end);
     data  = (const char *)end;
-    block = skua_layout_of(data, packet->head.bytes);
+    block = skua_layout_contiguous(data, packet->head.bytes);
     ski_copy_plan_make(&plan, NULL, &block);
     if (here < end)
         multicast_send_all(self, here, end, &packet->head, &plan, data);

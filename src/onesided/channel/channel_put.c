@@ -24,7 +24,7 @@
 #include "core/pe/handler.h"
 #include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define UNCOPIED_LEAST                                                                             \
     8192 /* bytes from which on data are sent to other hosts from where they lie */
@@ -54,7 +54,7 @@ static inline struct ski_cell *doorbell_reserve(skua_sender *sender, uint64_t *t
 
 static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sender)
 {
-    self->stats.wakes++;
+    self->stats.wakeups++;
     ski_host_wake(self->host, sender->index);
 }
 
@@ -298,7 +298,7 @@ static void sender_select_coop(struct ski_pe *self, skua_sender *sender, char *t
 static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
                                  const struct ski_channel *channel)
 {
-    skua_layout block = skua_layout_of(channel->to, channel->bytes);
+    skua_layout block = skua_layout_contiguous(channel->to, channel->bytes);
 
     sender->to = channel->to;
     ski_copy_plan_make(&sender->plan, channel->pattern ? &channel->pattern->layout : &block,
@@ -338,7 +338,7 @@ static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
         return;
     }
     sender->put = ski_channel_put_reduce;
-    if (sender->layout.levels > 0 && /* reductions need one block */
+    if (sender->layout.kind != SKUA_LAYOUT_CONTIGUOUS && /* reductions need one block */
         sender_alloc_staging(self, sender) == ski_channel_put_message)
         sender_select_message(sender);
 }
@@ -406,6 +406,12 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 /* ---- the calls ----------------------------------------------------------------------------------
  */
 
+void ski_sender_free(skua_sender *sender)
+{
+    free(sender->list);
+    free(sender);
+}
+
 skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 {
     skua_sender *sender = ski_calloc_line(sizeof *sender);
@@ -414,6 +420,10 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
         free(sender);
         return NULL;
     }
+    if (ski_layout_has_list(&sender->layout)) {
+        sender->list = ski_malloc(ski_layout_list_bytes(&sender->layout));
+        ski_layout_keep_list(&sender->layout, sender->list);
+    }
     sender->from = from->at;
     return sender;
 }
@@ -421,14 +431,14 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
                                 bool wants_zcopy)
 {
-    struct ski_pe *self   = SKI_SELF();
+    struct ski_pe *self   = ski_pe_of_caller(call);
     skua_sender   *sender = ski_sender_new(call, from);
 
     if (!sender)
         return NULL;
     sender->wants_zcopy = wants_zcopy;
     if (ski_sender_select(self, call, sender, channel) != SKUA_OK) {
-        free(sender);
+        ski_sender_free(sender);
         return NULL;
     }
     if (ski_config.checked_channels)
@@ -469,5 +479,5 @@ void skua_channel_close(skua_sender *sender)
     if (!ski_channel_local_close(self, sender))
         return;
     ski_sender_drop(self, sender);
-    free(sender);
+    ski_sender_free(sender);
 }

@@ -30,7 +30,7 @@ static void channel_answer_all(struct ski_pe *self)
 
 static skua_channel channel_make(int *arg, char *buffer, size_t bytes)
 {
-    skua_layout  to = skua_layout_of(buffer, bytes);
+    skua_layout  to = skua_layout_contiguous(buffer, bytes);
     skua_channel channel;
 
     CHECK(skua_channel_create(&to, channel_on_test, arg, "test", &channel) == SKUA_OK);
@@ -40,7 +40,7 @@ static skua_channel channel_make(int *arg, char *buffer, size_t bytes)
 static void channel_keys(struct ski_pe *self)
 {
     char                buffer[64], data[64];
-    skua_layout         from   = skua_layout_of(data, 64);
+    skua_layout         from   = skua_layout_contiguous(data, 64);
     skua_channel        first  = channel_make(&arrivals[0], buffer, 64), second;
     skua_sender        *sender = skua_channel_open(first, &from);
     struct ski_channel *record = ski_channel_find(self->job, first.key);
@@ -64,7 +64,7 @@ static void channel_keys(struct ski_pe *self)
 static void channel_doorbells(struct ski_pe *self)
 {
     static char  buffer[CHANNELS][64], data[64];
-    skua_layout  from = skua_layout_of(data, 64);
+    skua_layout  from = skua_layout_contiguous(data, 64);
     skua_channel channel[CHANNELS];
     skua_sender *sender[CHANNELS];
     bool         once = true;
@@ -92,7 +92,7 @@ static void channel_doorbells(struct ski_pe *self)
 static void channel_polls(struct ski_pe *self)
 {
     char         buffer[8], data[8] = {0};
-    skua_layout  from    = skua_layout_of(data, 8);
+    skua_layout  from    = skua_layout_contiguous(data, 8);
     skua_channel channel = channel_make(&arrivals[0], buffer, 8);
     skua_sender *sender  = skua_channel_open(channel, &from);
     skua_msg    *msg     = NULL;
@@ -113,14 +113,21 @@ static void channel_polls(struct ski_pe *self)
 
 static void channel_reduces(struct ski_pe *self)
 {
-    double       sum[4], data[4] = {1, 2, 3, 4};
-    skua_layout  from = skua_layout_of(data, sizeof data);
-    skua_channel channel;
-    skua_sender *sender[3];
+    double                           sum[4], data[4] = {1, 2, 3, 4};
+    skua_layout                      from = skua_layout_contiguous(data, sizeof data);
+    skua_channel                     channel;
+    skua_sender                     *sender[3];
+    const skua_channel_reduction_def def = {.to      = sum,
+                                            .count   = 4,
+                                            .type    = SKUA_DOUBLE,
+                                            .op      = SKUA_MIN,
+                                            .senders = 3,
+                                            .fn      = channel_on_test,
+                                            .arg     = &arrivals[0],
+                                            .name    = "min"};
 
     arrivals[0] = 0;
-    CHECK(skua_channel_create_reduction(sum, 4, SKUA_MIN, SKUA_DOUBLE, 3, channel_on_test,
-                                        &arrivals[0], "min", &channel) == SKUA_OK);
+    CHECK(skua_channel_create_reduction(&def, &channel) == SKUA_OK);
     for (int i = 0; i < 3; i++)
         sender[i] = skua_channel_open(channel, &from);
     for (int round = 1; round <= 2; round++) {

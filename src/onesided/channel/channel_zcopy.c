@@ -65,7 +65,7 @@ void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
     zcopy->pe       = self->pe;
     zcopy->returned = (skua_notify)SKUA_NOTIFY_INIT;
     sender->zcopy   = zcopy;
-    ski_assert(ski_layout_bytes(&zcopy->view) == sender->bytes);
+    ski_assert(skua_layout_bytes(&zcopy->view) == sender->bytes);
     sender->copied = sender->put;
     sender->put    = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
 }

@@ -99,7 +99,7 @@ static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
 
 ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element)
 {
-    uint32_t op = update->op.id;
+    uint32_t op = update->op;
 
     if (op >= OPS || (unsigned)update->type >= SKUA_BYTE || (op != 0 && update->scale))
         return NULL;

@@ -58,7 +58,7 @@ static void accumulate_none(void)
     OK(!accumulate_select(SKUA_BIT_OR, SKUA_DOUBLE, NULL, &element),
        "no bitwise operators of doubles");
     OK(!accumulate_select(SKUA_SUM, SKUA_BYTE, NULL, &element), "no arithmetic of bytes");
-    OK(!accumulate_select((skua_op){12345}, SKUA_DOUBLE, NULL, &element), "no unknown operators");
+    OK(!accumulate_select((skua_op)12345, SKUA_DOUBLE, NULL, &element), "no unknown operators");
 }
 
 /* Blocks that cross stripes are accumulated completely, in one stripe after the other. */

@@ -18,7 +18,7 @@
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define AM_HEADER_ROOM 1024 /* of a packet, for everything but its data and that of a signal */
 
@@ -125,7 +125,7 @@ void ski_am_origin_end(struct ski_pe *self)
 static void am_fill_accumulate(struct ski_am_request *request, const struct ski_rma_op *op)
 {
     ski_assert(op->element <= sizeof request->scale);
-    request->op     = op->accumulate->op.id;
+    request->op     = op->accumulate->op;
     request->type   = (uint32_t)op->accumulate->type;
     request->scaled = op->accumulate->scale != NULL;
     if (request->scaled)

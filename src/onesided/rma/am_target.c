@@ -13,7 +13,7 @@
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define DEFERRED_MOST 32 /* replies that wait to be sent together */
 
@@ -120,10 +120,10 @@ static bool am_target_can_notify(const struct ski_am_request *request)
 static skua_status am_target_accumulate(struct ski_am_request     *request,
                                         const struct ski_resolved *target)
 {
-    skua_update accumulate = {
-        {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
-    size_t                element = 1;
-    ski_accumulate_fn     fn      = ski_accumulate_function(&accumulate, &element);
+    skua_update           accumulate = {(skua_op)request->op, (skua_type)request->type,
+                              request->scaled ? request->scale : NULL};
+    size_t                element    = 1;
+    ski_accumulate_fn     fn         = ski_accumulate_function(&accumulate, &element);
     struct ski_stripe_set set;
     char                 *data = ski_am_data(request);
 

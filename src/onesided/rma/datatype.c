@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datatype.c - checks, copies and iterates over datatypes.
+ * datatype.c - pairs two layouts, and checks, copies and iterates over the pair.
  *
  * Strided and indexed transfers live on copies of small blocks: for the sizes of C's types the
  * inner loop is a load, a store and two additions.
@@ -10,137 +10,176 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/arch.h"
+#include "base/assert.h"
 #include "base/copy.h"
 #include "base/log.h"
 
-/* ---- checks --------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------- */
 
-static skua_status datatype_invalid(const char *call, const char *why)
+/* Returns whether both sides have the same blocks, equally many at each level. */
+static inline bool datatype_same_blocks(const skua_layout *a, const skua_layout *b)
 {
-    return ski_refuse(SKUA_ERR_INVAL, "%s: %s", call, why);
+    int levels = a->strided.levels;
+
+    if (a->bytes != b->bytes || levels != b->strided.levels ||
+        (unsigned)levels > SKUA_LAYOUT_LEVELS)
+        return false;
+    for (int i = 0; i < levels; i++)
+        if (a->strided.count[i] != b->strided.count[i])
+            return false;
+    return true;
 }
 
-static size_t datatype_magnitude(ptrdiff_t stride)
+/* Computes the strides of a contiguous side with the blocks of @p like; false: it has not @p bytes.
+ */
+static bool datatype_packed_strides(const skua_layout *like, size_t bytes, ptrdiff_t *stride)
 {
-    return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride;
+    size_t step = like->bytes;
+
+    if ((unsigned)like->strided.levels > SKUA_LAYOUT_LEVELS)
+        return false;
+    for (int i = 0; i < like->strided.levels; i++) {
+        stride[i] = (ptrdiff_t)step;
+        if (__builtin_mul_overflow(step, like->strided.count[i], &step) || step > PTRDIFF_MAX)
+            return false;
+    }
+    return step == bytes;
 }
 
-/* Returns whether blocks of one side overlap: from the smallest stride to the largest, each must
- * lead past all that the smaller ones span.  (Interleaved patterns that break this without
- * overlapping are refused as well.) */
-static bool datatype_overlaps(const skua_strided *s, const ptrdiff_t *stride)
+static void datatype_set_strided(struct ski_datatype *d, const skua_layout *of,
+                                 const ptrdiff_t *local, const ptrdiff_t *remote)
 {
-    size_t span = s->bytes, before = 0;
-    bool   used[SKUA_LEVELS_MAX] = {false};
+    d->kind    = SKI_DATATYPE_STRIDED;
+    d->bytes   = of->bytes;
+    d->strided = (struct ski_stride_pairs){of->strided.levels, of->strided.count, local, remote};
+}
 
-    for (int round = 0; round < s->levels; round++) {
-        int next = -1;
+/* Pairs a contiguous side of @p bytes with another; false: they need a closer look. */
+static bool datatype_pair_block(struct ski_datatype *d, size_t bytes, const skua_layout *other,
+                                bool other_is_local, ptrdiff_t *packed)
+{
+    size_t total;
 
-        for (int i = 0; i < s->levels; i++)
-            if (!used[i] &&
-                (next < 0 || datatype_magnitude(stride[i]) < datatype_magnitude(stride[next])))
-                next = i;
-        used[next] = true;
-        before     = datatype_magnitude(stride[next]);
-        if (s->count[next] <= 1)
-            continue;
-        if (before < span)
-            return true;
-        span += (s->count[next] - 1) * before;
+    d->bytes = other->bytes;
+    switch (other->kind) {
+    case SKUA_LAYOUT_CONTIGUOUS: d->kind = SKI_DATATYPE_CONTIGUOUS; return bytes == other->bytes;
+    case SKUA_LAYOUT_STRIDED:
+        datatype_set_strided(d, other, other_is_local ? other->strided.stride : packed,
+                             other_is_local ? packed : other->strided.stride);
+        return datatype_packed_strides(other, bytes, packed);
+    case SKUA_LAYOUT_INDEXED:
+        d->kind    = SKI_DATATYPE_INDEXED;
+        d->count   = other->indexed.count;
+        d->indexed = other_is_local ? (struct ski_offset_pairs){other->indexed.offset, NULL}
+                                    : (struct ski_offset_pairs){NULL, other->indexed.offset};
+        return other->indexed.offset &&
+               !__builtin_mul_overflow(other->bytes, other->indexed.count, &total) &&
+               total == bytes;
+    case SKUA_LAYOUT_LIST:
+        d->kind  = SKI_DATATYPE_LIST;
+        d->bytes = bytes;
+        d->count = other->list.count;
+        d->list  = other_is_local ? (struct ski_block_pairs){other->list.block, NULL}
+                                  : (struct ski_block_pairs){NULL, other->list.block};
+        return other->list.block != NULL;
     }
     return false;
 }
 
-static void datatype_widen(ptrdiff_t from, size_t bytes, ptrdiff_t *lo, ptrdiff_t *hi)
+/* Pairs two sides of the same kind, neither of them contiguous; false: they need a closer look. */
+static bool datatype_pair_same(struct ski_datatype *d, const skua_layout *local,
+                               const skua_layout *remote)
 {
-    ptrdiff_t end;
-
-    if (__builtin_add_overflow(from, (ptrdiff_t)bytes, &end) || bytes > PTRDIFF_MAX)
-        end = PTRDIFF_MAX;
-    *lo = from < *lo ? from : *lo;
-    *hi = end > *hi ? end : *hi;
-}
-
-static bool datatype_strided_is_empty(const skua_strided *s)
-{
-    for (int i = 0; i < s->levels; i++)
-        if (s->count[i] == 0)
-            return true;
-    return s->bytes == 0;
-}
-
-static skua_status datatype_strided_extent(const char *call, const struct ski_datatype *datatype,
-                                           enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
-                                           size_t *grain)
-{
-    const skua_strided *s = datatype->strided;
-
-    if (s->levels < 0 || s->levels > SKUA_LEVELS_MAX)
-        return datatype_invalid(call, "a strided datatype has 0 to 8 levels");
-    *grain = s->bytes;
-    if (datatype_strided_is_empty(s))
-        return SKUA_OK;
-    for (int i = 0; i < s->levels; i++) {
-        ptrdiff_t reach;
-
-        if (__builtin_mul_overflow((ptrdiff_t)(s->count[i] - 1), s->remote[i], &reach) ||
-            s->count[i] > PTRDIFF_MAX ||
-            __builtin_add_overflow(reach < 0 ? *lo : *hi, reach, reach < 0 ? lo : hi))
-            return datatype_invalid(call, "the strided datatype is larger than any memory");
-        if (s->count[i] > 1)
-            *grain |= datatype_magnitude(s->remote[i]);
+    if (local->kind == SKUA_LAYOUT_STRIDED) {
+        datatype_set_strided(d, local, local->strided.stride, remote->strided.stride);
+        return datatype_same_blocks(local, remote);
     }
-    datatype_widen(*hi, s->bytes, lo, hi);
-    if (datatype_overlaps(s, writes == SKI_SIDE_REMOTE ? s->remote : s->local))
-        return datatype_invalid(call, "the strided datatype overlaps itself where it is written");
+    d->count = local->list.count;
+    if (local->list.count != remote->list.count || !local->list.block || !remote->list.block)
+        return false;
+    if (local->kind == SKUA_LAYOUT_INDEXED) {
+        d->kind    = SKI_DATATYPE_INDEXED;
+        d->bytes   = local->bytes;
+        d->indexed = (struct ski_offset_pairs){local->indexed.offset, remote->indexed.offset};
+        return local->bytes == remote->bytes;
+    }
+    d->kind  = SKI_DATATYPE_LIST;
+    d->bytes = 0;
+    d->list  = (struct ski_block_pairs){local->list.block, remote->list.block};
+    return true;
+}
+
+void ski_datatype_pair(struct ski_datatype *d, const skua_layout *local, const skua_layout *remote,
+                       ptrdiff_t packed[SKUA_LAYOUT_LEVELS])
+{
+    bool paired;
+
+    d->local         = local->at;
+    d->count         = 1;
+    d->layout_local  = local;
+    d->layout_remote = remote;
+    if (ski_layout_is_block(local))
+        paired = datatype_pair_block(d, local->bytes, remote, false, packed);
+    else if (ski_layout_is_block(remote))
+        paired = datatype_pair_block(d, remote->bytes, local, true, packed);
+    else
+        paired = local->kind == remote->kind && datatype_pair_same(d, local, remote);
+    if (SKI_UNLIKELY(!paired)) {
+        d->kind  = SKI_DATATYPE_MIXED;
+        d->bytes = 0;
+    }
+}
+
+/* ---- checks --------------------------------------------------------------- */
+
+/* Both sides are one block of the same size; the region will tell whether it is too large. */
+static skua_status datatype_check_block(size_t bytes, struct ski_extent *remote, size_t *sizes)
+{
+    *remote = (struct ski_extent){
+        .bytes = bytes, .hi = bytes < PTRDIFF_MAX ? (ptrdiff_t)bytes : PTRDIFF_MAX, .sizes = bytes};
+    *sizes = bytes;
     return SKUA_OK;
 }
 
-skua_status ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
-                                enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain)
+skua_status ski_datatype_check(const char *call, const struct ski_datatype *d, enum ski_side writes,
+                               struct ski_extent *remote, size_t *sizes)
 {
-    *lo = *hi = 0;
-    *grain    = 0;
-    switch (datatype->kind) {
-    case SKI_DATATYPE_CONTIGUOUS:
-        *grain = datatype->bytes;
-        datatype_widen(0, datatype->bytes, lo, hi);
-        return SKUA_OK;
-    case SKI_DATATYPE_STRIDED:
-        return datatype_strided_extent(call, datatype, writes, lo, hi, grain);
-    case SKI_DATATYPE_VECTOR:
-        for (size_t i = 0; i < datatype->count; i++) {
-            datatype_widen(datatype->list[i].remote, datatype->list[i].bytes, lo, hi);
-            *grain |= datatype->list[i].bytes | datatype_magnitude(datatype->list[i].remote);
-        }
-        return SKUA_OK;
-    case SKI_DATATYPE_INDEXED:
-        if (datatype->count > 0 && !datatype->indexed->remote)
-            return datatype_invalid(call, "the indexed datatype has no remote offsets");
-        *grain = datatype->bytes;
-        for (size_t i = 0; i < datatype->count; i++) {
-            datatype_widen(datatype->indexed->remote[i], datatype->bytes, lo, hi);
-            *grain |= (size_t)datatype->indexed->remote[i];
-        }
-        return SKUA_OK;
-    }
-    return datatype_invalid(call, "the datatype has an unknown kind");
+    struct ski_extent local;
+    skua_status       status;
+
+    if (!d->layout_local)
+        return datatype_check_block(d->bytes, remote, sizes);
+    status =
+        ski_layout_extent(call, "remote ", d->layout_remote, writes == SKI_SIDE_REMOTE, remote);
+    if (status == SKUA_OK)
+        status =
+            ski_layout_extent(call, "local ", d->layout_local, writes == SKI_SIDE_LOCAL, &local);
+    if (status != SKUA_OK)
+        return status;
+    if (local.bytes != remote->bytes)
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: the local layout has %zu bytes, and the remote layout has %zu", call,
+                          local.bytes, remote->bytes);
+    *sizes     = local.sizes | remote->sizes;
+    remote->lo = remote->lo < 0 ? remote->lo : 0;
+    remote->hi = remote->hi > 0 ? remote->hi : 0;
+    return SKUA_OK;
 }
 
 /* ---- the quick look -------------------------------------------------------- */
 
 #define SANE ((size_t)1 << 31) /* products of two such numbers do not overflow */
 
-static bool datatype_strided_fits(const skua_strided *s, enum ski_side writes, uint64_t offset,
-                                  uint64_t room, size_t place_mask)
+static bool datatype_strided_fits(const struct ski_stride_pairs *s, size_t bytes,
+                                  enum ski_side writes, uint64_t offset, uint64_t room,
+                                  size_t place_mask)
 {
     const ptrdiff_t *written = writes == SKI_SIDE_REMOTE ? s->remote : s->local;
-    size_t           span    = s->bytes; /* of the side that is written */
-    size_t           reach   = s->bytes; /* of the remote side          */
+    size_t           span    = bytes; /* of the side that is written */
+    size_t           reach   = bytes; /* of the remote side          */
 
-    if ((unsigned)s->levels > SKUA_LEVELS_MAX || s->bytes >= SANE)
+    if (bytes >= SANE)
         return false;
     for (int i = 0; i < s->levels; i++) {
         size_t count = s->count[i], stride = (size_t)written[i], step = (size_t)s->remote[i];
@@ -156,38 +195,69 @@ static bool datatype_strided_fits(const skua_strided *s, enum ski_side writes, u
     return span < SANE * SANE / 2 && reach <= room && offset <= room - reach;
 }
 
-static bool datatype_list_fits(const struct ski_datatype *datatype, uint64_t offset, uint64_t room,
-                               size_t place_mask, size_t size_mask)
+static bool datatype_indexed_fits(const struct ski_datatype *d, uint64_t offset, uint64_t room,
+                                  size_t place_mask)
 {
-    for (size_t i = 0; i < datatype->count; i++) {
-        bool     vector = datatype->kind == SKI_DATATYPE_VECTOR;
-        size_t   bytes  = vector ? datatype->list[i].bytes : datatype->bytes;
-        uint64_t at =
-            offset + (uint64_t)(vector ? datatype->list[i].remote : datatype->indexed->remote[i]);
-        if (bytes > room || at > room - bytes || at & place_mask || bytes & size_mask)
+    const ptrdiff_t *remote = d->indexed.remote;
+
+    if (d->bytes > room)
+        return false;
+    if (!remote)
+        return d->bytes * d->count <= room && offset <= room - d->bytes * d->count;
+    for (size_t i = 0; i < d->count; i++) {
+        uint64_t at = offset + (uint64_t)remote[i];
+
+        if (at > room - d->bytes || at & place_mask)
             return false;
     }
     return true;
 }
 
-bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,
+/* Returns the bytes of block @p i of a list, and its offset at the remote side, where @p left bytes
+ * of the contiguous side are not used yet; SIZE_MAX: the sides do not match in it. */
+static inline size_t datatype_list_block(const struct ski_datatype *d, size_t i, size_t left,
+                                         ptrdiff_t *remote)
+{
+    const skua_block *here = d->list.local, *there = d->list.remote;
+    size_t            bytes = there ? there[i].bytes : here[i].bytes;
+
+    *remote = there ? there[i].offset : (ptrdiff_t)(d->bytes - left);
+    return (here && there) ? (here[i].bytes == bytes ? bytes : SIZE_MAX)
+                           : (bytes <= left ? bytes : SIZE_MAX);
+}
+
+static bool datatype_list_fits(const struct ski_datatype *d, uint64_t offset, uint64_t room,
+                               size_t place_mask, size_t size_mask)
+{
+    size_t    left = d->bytes;
+    ptrdiff_t remote;
+
+    for (size_t i = 0; i < d->count; i++) {
+        size_t   bytes = datatype_list_block(d, i, left, &remote);
+        uint64_t at    = offset + (uint64_t)remote;
+
+        if (bytes > room || at > room - bytes || at & place_mask || bytes & size_mask)
+            return false;
+        left -= d->list.local && d->list.remote ? 0 : bytes;
+    }
+    return left == 0;
+}
+
+bool ski_datatype_fits(const struct ski_datatype *d, enum ski_side writes, uint64_t offset,
                        uint64_t room, size_t element)
 {
     size_t size_mask = element - 1, place_mask = size_mask & 7;
 
     ski_assert(element > 0 && (element & size_mask) == 0);
-    if ((datatype->bytes & size_mask) || (offset & place_mask))
+    if ((d->bytes & size_mask) || (offset & place_mask))
         return false;
-    switch (datatype->kind) {
-    case SKI_DATATYPE_CONTIGUOUS:
-        return datatype->bytes <= room && offset <= room - datatype->bytes;
+    switch (d->kind) {
+    case SKI_DATATYPE_CONTIGUOUS: return d->bytes <= room && offset <= room - d->bytes;
     case SKI_DATATYPE_STRIDED:
-        return datatype_strided_fits(datatype->strided, writes, offset, room, place_mask);
-    case SKI_DATATYPE_VECTOR:
-        return datatype_list_fits(datatype, offset, room, place_mask, size_mask);
-    case SKI_DATATYPE_INDEXED:
-        return datatype->indexed->remote &&
-               datatype_list_fits(datatype, offset, room, place_mask, size_mask);
+        return datatype_strided_fits(&d->strided, d->bytes, writes, offset, room, place_mask);
+    case SKI_DATATYPE_INDEXED: return datatype_indexed_fits(d, offset, room, place_mask);
+    case SKI_DATATYPE_LIST: return datatype_list_fits(d, offset, room, place_mask, size_mask);
+    case SKI_DATATYPE_MIXED: break;
     }
     return false;
 }
@@ -258,75 +328,83 @@ static datatype_row_fn datatype_row_for(size_t bytes, ptrdiff_t from_stride)
     }
 }
 
-static void datatype_copy_levels(int level, char *to, const ptrdiff_t *to_stride, const char *from,
-                                 const ptrdiff_t *from_stride, const skua_strided *s,
-                                 datatype_row_fn row)
+/* Strides of both sides, without levels that do not matter. */
+struct datatype_levels {
+    size_t    bytes;
+    int       levels;
+    size_t    count[SKUA_LAYOUT_LEVELS];
+    ptrdiff_t to[SKUA_LAYOUT_LEVELS], from[SKUA_LAYOUT_LEVELS];
+};
+
+static void datatype_copy_levels(int level, char *to, const char *from,
+                                 const struct datatype_levels *s, datatype_row_fn row)
 {
     if (level == 0) {
-        row(to, to_stride[0], from, from_stride[0], s->count[0], s->bytes);
+        row(to, s->to[0], from, s->from[0], s->count[0], s->bytes);
         return;
     }
     for (size_t i = 0; i < s->count[level]; i++) {
-        datatype_copy_levels(level - 1, to, to_stride, from, from_stride, s, row);
-        to += to_stride[level];
-        from += from_stride[level];
+        datatype_copy_levels(level - 1, to, from, s, row);
+        to += s->to[level];
+        from += s->from[level];
     }
 }
 
 /* Drops levels of one repetition, and joins blocks that are adjacent on both sides, so that the
- * copy is in large blocks. */
-static void datatype_simplify(const skua_strided *s, skua_strided *simple)
+ * copy is in large blocks.  Only as many entries as there are levels are set. */
+static void datatype_simplify(const struct ski_datatype *d, bool put,
+                              struct datatype_levels *simple)
 {
-    simple->bytes  = s->bytes;
+    const struct ski_stride_pairs *s = &d->strided;
+    const ptrdiff_t *to = put ? s->remote : s->local, *from = put ? s->local : s->remote;
+
+    simple->bytes  = d->bytes;
     simple->levels = 0;
     for (int i = 0; i < s->levels; i++) {
         int next = simple->levels;
 
         if (s->count[i] == 1)
             continue;
-        if (next == 0 && s->local[i] == (ptrdiff_t)simple->bytes &&
-            s->remote[i] == (ptrdiff_t)simple->bytes) {
+        if (next == 0 && to[i] == (ptrdiff_t)simple->bytes && from[i] == (ptrdiff_t)simple->bytes) {
             simple->bytes *= s->count[i];
             continue;
         }
-        simple->count[next]  = s->count[i];
-        simple->local[next]  = s->local[i];
-        simple->remote[next] = s->remote[i];
+        simple->count[next] = s->count[i];
+        simple->to[next]    = to[i];
+        simple->from[next]  = from[i];
         simple->levels++;
     }
 }
 
-static void datatype_copy_strided(const struct ski_datatype *datatype, char *remote, bool put)
+static void datatype_copy_strided(const struct ski_datatype *d, char *remote, bool put)
 {
-    skua_strided     s; /* only as many entries as there are levels are set */
-    char            *to   = put ? remote : datatype->local;
-    const char      *from = put ? datatype->local : remote;
-    const ptrdiff_t *to_stride, *from_stride;
+    struct datatype_levels s;
+    char                  *to   = put ? remote : d->local;
+    const char            *from = put ? d->local : remote;
 
-    if (datatype_strided_is_empty(datatype->strided))
+    ski_assert(d->strided.levels >= 0 && d->strided.levels <= SKUA_LAYOUT_LEVELS);
+    if (ski_strides_empty(d->bytes, d->strided.levels, d->strided.count))
         return;
-    ski_assert(datatype->strided->levels >= 0 && datatype->strided->levels <= SKUA_LEVELS_MAX);
-    datatype_simplify(datatype->strided, &s);
-    to_stride   = put ? s.remote : s.local;
-    from_stride = put ? s.local : s.remote;
+    datatype_simplify(d, put, &s);
     if (s.levels == 0)
         memcpy(to, from, s.bytes);
     else
-        datatype_copy_levels(s.levels - 1, to, to_stride, from, from_stride, &s,
-                             datatype_row_for(s.bytes, from_stride[0]));
+        datatype_copy_levels(s.levels - 1, to, from, &s, datatype_row_for(s.bytes, s.from[0]));
 }
 
 /* Moves blocks to or from a piece, each checked just before: @p last is where the last one may
- * begin.  Inlined for each size and direction that is worth it. */
-static inline __attribute__((always_inline)) bool datatype_move_blocks(const skua_indexed *x,
-                                                                       char *local, char *piece,
-                                                                       uint64_t offset,
+ * begin.  A side without offsets is contiguous.  Inlined for each size and direction that is worth
+ * it. */
+static inline __attribute__((always_inline)) bool datatype_move_blocks(const struct ski_datatype *d,
+                                                                       char *piece, uint64_t offset,
                                                                        uint64_t last, size_t bytes,
                                                                        bool put)
 {
-    for (size_t i = 0; i < x->count; i++) {
-        uint64_t at   = offset + (uint64_t)x->remote[i];
-        char    *here = local + (x->local ? x->local[i] : (ptrdiff_t)(i * bytes));
+    const ptrdiff_t *local = d->indexed.local, *remote = d->indexed.remote;
+
+    for (size_t i = 0; i < d->count; i++) {
+        uint64_t at   = offset + (remote ? (uint64_t)remote[i] : i * bytes);
+        char    *here = d->local + (local ? local[i] : (ptrdiff_t)(i * bytes));
 
         if (SKI_UNLIKELY(at > last))
             return false;
@@ -336,102 +414,176 @@ static inline __attribute__((always_inline)) bool datatype_move_blocks(const sku
 }
 
 static inline __attribute__((always_inline)) bool datatype_move_indexed(
-    const struct ski_datatype *datatype, char *piece, uint64_t offset, uint64_t last, bool put)
+    const struct ski_datatype *d, char *piece, uint64_t offset, uint64_t last, bool put)
 {
-    const skua_indexed *x = datatype->indexed;
-
-    switch (x->bytes) {
-    case 4: return datatype_move_blocks(x, datatype->local, piece, offset, last, 4, put);
-    case 8: return datatype_move_blocks(x, datatype->local, piece, offset, last, 8, put);
-    case 16: return datatype_move_blocks(x, datatype->local, piece, offset, last, 16, put);
-    default: return datatype_move_blocks(x, datatype->local, piece, offset, last, x->bytes, put);
+    switch (d->bytes) {
+    case 4: return datatype_move_blocks(d, piece, offset, last, 4, put);
+    case 8: return datatype_move_blocks(d, piece, offset, last, 8, put);
+    case 16: return datatype_move_blocks(d, piece, offset, last, 16, put);
+    default: return datatype_move_blocks(d, piece, offset, last, d->bytes, put);
     }
 }
 
-/* Moves segments to or from a piece; the commonest small size without a call.  @p checked: each is
- * checked before it is moved. */
-static inline __attribute__((always_inline)) bool datatype_move_vector(const skua_segment *list,
-                                                                       size_t n, char *piece,
-                                                                       uint64_t offset,
-                                                                       uint64_t room, bool put,
-                                                                       bool checked)
+/* Moves a block; the commonest small size without a call. */
+static inline __attribute__((always_inline)) void datatype_move_block(char *remote, char *local,
+                                                                      size_t bytes, bool put)
 {
-    for (const skua_segment *end = list + n; list < end; list++) {
-        uint64_t at = offset + (uint64_t)list->remote;
-        char    *to, *from;
+    if (SKI_LIKELY(bytes == 8))
+        memcpy(put ? remote : local, put ? local : remote, 8);
+    else
+        memcpy(put ? remote : local, put ? local : remote, bytes);
+}
 
-        if (checked && SKI_UNLIKELY(list->bytes > room || at > room - list->bytes))
+/* Moves the blocks of two lists, each checked just before against the piece and the other list. */
+static inline __attribute__((always_inline)) bool datatype_move_lists(const struct ski_datatype *d,
+                                                                      char *piece, uint64_t offset,
+                                                                      uint64_t room, bool put)
+{
+    const skua_block *here = d->list.local, *there = d->list.remote, *end = there + d->count;
+    char             *local = d->local;
+
+    for (; there < end; there++, here++) {
+        size_t   bytes = there->bytes;
+        uint64_t at    = offset + (uint64_t)there->offset;
+
+        if (SKI_UNLIKELY(here->bytes != bytes || bytes > room || at > room - bytes))
             return false;
-        to   = put ? piece + at : list->local;
-        from = put ? list->local : piece + at;
-        if (SKI_LIKELY(list->bytes == 8))
-            memcpy(to, from, 8);
-        else
-            memcpy(to, from, list->bytes);
+        datatype_move_block(piece + at, local + here->offset, bytes, put);
     }
     return true;
 }
 
-bool ski_datatype_list_put(const struct ski_datatype *datatype, char *piece, uint64_t offset,
-                           uint64_t room)
+/* Moves the blocks of a list and a contiguous side, each checked just before against the piece and
+ * what is left of that side; no block is larger than the piece, because that side is not. */
+static inline __attribute__((always_inline)) bool datatype_move_packed(const struct ski_datatype *d,
+                                                                       char *piece, uint64_t offset,
+                                                                       uint64_t room, bool put)
 {
-    if (datatype->kind == SKI_DATATYPE_VECTOR)
-        return datatype_move_vector(datatype->list, datatype->count, piece, offset, room, true,
-                                    true);
-    return datatype->bytes <= room &&
-           datatype_move_indexed(datatype, piece, offset, room - datatype->bytes, true);
+    const skua_block *there = d->list.remote, *end = there + d->count;
+    char             *local = d->local, *stop = local + d->bytes;
+
+    if (d->bytes > room)
+        return false;
+    for (; there < end; there++) {
+        size_t   bytes = there->bytes;
+        uint64_t at    = offset + (uint64_t)there->offset;
+
+        if (SKI_UNLIKELY(bytes > (size_t)(stop - local) || at > room - bytes))
+            return false;
+        datatype_move_block(piece + at, local, bytes, put);
+        local += bytes;
+    }
+    return local == stop;
 }
 
-bool ski_datatype_list_get(const struct ski_datatype *datatype, char *piece, uint64_t offset,
-                           uint64_t room)
+/* Moves the blocks of a local list to or from a contiguous piece. */
+static inline __attribute__((always_inline)) bool datatype_move_gathered(
+    const struct ski_datatype *d, char *piece, uint64_t offset, uint64_t room, bool put)
 {
-    if (datatype->kind == SKI_DATATYPE_VECTOR)
-        return datatype_move_vector(datatype->list, datatype->count, piece, offset, room, false,
-                                    true);
-    return datatype->bytes <= room &&
-           datatype_move_indexed(datatype, piece, offset, room - datatype->bytes, false);
+    const skua_block *here = d->list.local, *end = here + d->count;
+    char             *remote = piece + offset, *stop = remote + d->bytes, *local = d->local;
+
+    if (d->bytes > room || offset > room - d->bytes)
+        return false;
+    for (; here < end; here++) {
+        if (SKI_UNLIKELY(here->bytes > (size_t)(stop - remote)))
+            return false;
+        datatype_move_block(remote, local + here->offset, here->bytes, put);
+        remote += here->bytes;
+    }
+    return remote == stop;
 }
 
-void ski_datatype_put(const struct ski_datatype *datatype, char *remote)
+static inline __attribute__((always_inline)) bool datatype_move_list(const struct ski_datatype *d,
+                                                                     char *piece, uint64_t offset,
+                                                                     uint64_t room, bool put)
 {
-    switch (datatype->kind) {
-    case SKI_DATATYPE_CONTIGUOUS: ski_copy(remote, datatype->local, datatype->bytes); break;
-    case SKI_DATATYPE_STRIDED: datatype_copy_strided(datatype, remote, true); break;
-    case SKI_DATATYPE_INDEXED: datatype_move_indexed(datatype, remote, 0, UINT64_MAX, true); break;
-    case SKI_DATATYPE_VECTOR:
-        datatype_move_vector(datatype->list, datatype->count, remote, 0, 0, true, false);
-        break;
+    if (!d->list.local)
+        return datatype_move_packed(d, piece, offset, room, put);
+    if (!d->list.remote)
+        return datatype_move_gathered(d, piece, offset, room, put);
+    return datatype_move_lists(d, piece, offset, room, put);
+}
+
+bool ski_datatype_list_put(const struct ski_datatype *d, char *piece, uint64_t offset,
+                           uint64_t room)
+{
+    if (d->kind == SKI_DATATYPE_LIST)
+        return datatype_move_list(d, piece, offset, room, true);
+    return d->bytes <= room && datatype_move_indexed(d, piece, offset, room - d->bytes, true);
+}
+
+bool ski_datatype_list_get(const struct ski_datatype *d, char *piece, uint64_t offset,
+                           uint64_t room)
+{
+    if (d->kind == SKI_DATATYPE_LIST)
+        return datatype_move_list(d, piece, offset, room, false);
+    return d->bytes <= room && datatype_move_indexed(d, piece, offset, room - d->bytes, false);
+}
+
+/* Copies block by block what has no better way. */
+static void datatype_copy_blocks(const struct ski_datatype *d, char *remote, bool put)
+{
+    struct ski_iov_iter iter;
+    struct ski_iov      iov;
+
+    ski_iov_iter_begin(&iter, d);
+    while (ski_iov_iter_next(&iter, &iov))
+        memcpy(put ? remote + iov.remote : iov.local, put ? iov.local : remote + iov.remote,
+               iov.bytes);
+}
+
+void ski_datatype_put(const struct ski_datatype *d, char *remote)
+{
+    switch (d->kind) {
+    case SKI_DATATYPE_CONTIGUOUS: ski_copy(remote, d->local, d->bytes); break;
+    case SKI_DATATYPE_STRIDED: datatype_copy_strided(d, remote, true); break;
+    case SKI_DATATYPE_INDEXED: datatype_move_indexed(d, remote, 0, UINT64_MAX, true); break;
+    case SKI_DATATYPE_LIST:
+    case SKI_DATATYPE_MIXED: datatype_copy_blocks(d, remote, true); break;
     }
 }
 
-void ski_datatype_get(const struct ski_datatype *datatype, char *remote)
+void ski_datatype_get(const struct ski_datatype *d, char *remote)
 {
-    switch (datatype->kind) {
-    case SKI_DATATYPE_CONTIGUOUS: ski_copy(datatype->local, remote, datatype->bytes); break;
-    case SKI_DATATYPE_STRIDED: datatype_copy_strided(datatype, remote, false); break;
-    case SKI_DATATYPE_INDEXED: datatype_move_indexed(datatype, remote, 0, UINT64_MAX, false); break;
-    case SKI_DATATYPE_VECTOR:
-        datatype_move_vector(datatype->list, datatype->count, remote, 0, 0, false, false);
-        break;
+    switch (d->kind) {
+    case SKI_DATATYPE_CONTIGUOUS: ski_copy(d->local, remote, d->bytes); break;
+    case SKI_DATATYPE_STRIDED: datatype_copy_strided(d, remote, false); break;
+    case SKI_DATATYPE_INDEXED: datatype_move_indexed(d, remote, 0, UINT64_MAX, false); break;
+    case SKI_DATATYPE_LIST:
+    case SKI_DATATYPE_MIXED: datatype_copy_blocks(d, remote, false); break;
     }
 }
 
-/* ---- runs ------------------------------------------------------------------- */
+/* ---- common blocks --------------------------------------------------------- */
 
-void ski_iov_iter_begin(struct ski_iov_iter *iter, const struct ski_datatype *datatype)
+void ski_iov_iter_begin(struct ski_iov_iter *iter, const struct ski_datatype *d)
 {
-    ski_assert(datatype->kind <= SKI_DATATYPE_INDEXED);
-    *iter =
-        (struct ski_iov_iter){.datatype = datatype, .at = {datatype->local, 0, datatype->bytes}};
-    if (datatype->kind == SKI_DATATYPE_STRIDED && datatype_strided_is_empty(datatype->strided))
-        iter->next = 1; /* at the end */
+    iter->datatype = d;
+    iter->next     = 0;
+    switch (d->kind) {
+    case SKI_DATATYPE_STRIDED:
+        memset(iter->repeated, 0, sizeof iter->repeated);
+        iter->at = (struct ski_iov){d->local, 0, d->bytes};
+        if (ski_strides_empty(d->bytes, d->strided.levels, d->strided.count))
+            iter->next = 1; /* at the end */
+        break;
+    case SKI_DATATYPE_LIST: iter->lists = (struct ski_iov_lists){.whole = {0, d->bytes}}; break;
+    case SKI_DATATYPE_MIXED:
+        ski_layout_iter_begin(&iter->split.local, d->layout_local);
+        ski_layout_iter_begin(&iter->split.remote, d->layout_remote);
+        iter->split.here = iter->split.there = (skua_block){0, 0};
+        break;
+    case SKI_DATATYPE_CONTIGUOUS:
+    case SKI_DATATYPE_INDEXED: break;
+    }
 }
 
 /* Goes to the next block, as an odometer does. */
 static bool iov_iter_next_strided(struct ski_iov_iter *iter, struct ski_iov *iov)
 {
-    const skua_strided *s     = iter->datatype->strided;
-    int                 level = 0;
+    const struct ski_stride_pairs *s     = &iter->datatype->strided;
+    int                            level = 0;
 
     if (iter->next)
         return false;
@@ -450,27 +602,88 @@ static bool iov_iter_next_strided(struct ski_iov_iter *iter, struct ski_iov *iov
     return true;
 }
 
+static __attribute__((noinline)) bool iov_iter_next_indexed(struct ski_iov_iter *iter,
+                                                            struct ski_iov      *iov)
+{
+    const struct ski_datatype *d = iter->datatype;
+    size_t                     i = iter->next++;
+
+    if (i >= d->count || d->bytes == 0)
+        return false;
+    iov->local  = d->local + (d->indexed.local ? d->indexed.local[i] : (ptrdiff_t)(i * d->bytes));
+    iov->remote = d->indexed.remote ? d->indexed.remote[i] : (ptrdiff_t)(i * d->bytes);
+    iov->bytes  = d->bytes;
+    return true;
+}
+
+/* Makes a common block of what is left of the current blocks of both sides, and takes it off them.
+ */
+static inline void iov_iter_cut(char *local, skua_block *here, skua_block *there,
+                                struct ski_iov *iov)
+{
+    iov->local  = local + here->offset;
+    iov->remote = there->offset;
+    iov->bytes  = here->bytes < there->bytes ? here->bytes : there->bytes;
+    here->offset += (ptrdiff_t)iov->bytes;
+    here->bytes -= iov->bytes;
+    there->offset += (ptrdiff_t)iov->bytes;
+    there->bytes -= iov->bytes;
+}
+
+/* Splits the blocks of both sides where either side has a boundary. */
+static __attribute__((noinline)) bool iov_iter_next_split(struct ski_iov_iter *iter,
+                                                          struct ski_iov      *iov)
+{
+    struct ski_iov_split *split = &iter->split;
+
+    if (split->here.bytes == 0 && !ski_layout_iter_next(&split->local, &split->here))
+        return false;
+    if (split->there.bytes == 0 && !ski_layout_iter_next(&split->remote, &split->there))
+        return false;
+    iov_iter_cut(iter->datatype->local, &split->here, &split->there, iov);
+    return true;
+}
+
+/* Goes on to the next block of a list that is not empty, unless there is something left of the
+ * current one; false at the end. */
+static inline bool iov_iter_fill(skua_block *block, const skua_block *list, size_t count,
+                                 size_t *next)
+{
+    while (block->bytes == 0) {
+        if (*next == count)
+            return false;
+        *block = list[(*next)++];
+    }
+    return true;
+}
+
+/* Splits as iov_iter_next_split(), for lists; a contiguous side is a list of one block. */
+static __attribute__((noinline)) bool iov_iter_next_list(struct ski_iov_iter *iter,
+                                                         struct ski_iov      *iov)
+{
+    const struct ski_datatype *d     = iter->datatype;
+    struct ski_iov_lists      *l     = &iter->lists;
+    const skua_block          *local = d->list.local, *remote = d->list.remote;
+
+    if (!iov_iter_fill(&l->here, local ? local : &l->whole, local ? d->count : 1, &l->local) ||
+        !iov_iter_fill(&l->there, remote ? remote : &l->whole, remote ? d->count : 1, &l->remote))
+        return false;
+    iov_iter_cut(d->local, &l->here, &l->there, iov);
+    return true;
+}
+
 bool ski_iov_iter_next(struct ski_iov_iter *iter, struct ski_iov *iov)
 {
-    const struct ski_datatype *datatype = iter->datatype;
+    const struct ski_datatype *d = iter->datatype;
 
-    if (datatype->kind == SKI_DATATYPE_STRIDED)
+    if (d->kind == SKI_DATATYPE_STRIDED)
         return iov_iter_next_strided(iter, iov);
-    while (iter->next < datatype->count) {
-        size_t i = iter->next++;
-
-        if (datatype->kind == SKI_DATATYPE_CONTIGUOUS)
-            *iov = iter->at;
-        else if (datatype->kind == SKI_DATATYPE_VECTOR)
-            *iov = (struct ski_iov){datatype->list[i].local, datatype->list[i].remote,
-                                    datatype->list[i].bytes};
-        else
-            *iov = (struct ski_iov){datatype->local + (datatype->indexed->local
-                                                           ? datatype->indexed->local[i]
-                                                           : (ptrdiff_t)(i * datatype->bytes)),
-                                    datatype->indexed->remote[i], datatype->bytes};
-        if (iov->bytes > 0)
-            return true;
-    }
-    return false;
+    if (d->kind == SKI_DATATYPE_INDEXED)
+        return iov_iter_next_indexed(iter, iov);
+    if (d->kind == SKI_DATATYPE_LIST)
+        return iov_iter_next_list(iter, iov);
+    if (d->kind == SKI_DATATYPE_MIXED)
+        return iov_iter_next_split(iter, iov);
+    *iov = (struct ski_iov){d->local, 0, d->bytes};
+    return iter->next++ < d->count && d->bytes > 0;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* datatype_test.c - random datatypes: checks, copies and iterators against a copy byte by byte. */
+/* datatype_test.c - random pairs of layouts of every kind: checks, copies and common blocks,
+ * against a copy byte by byte. */
 #include "onesided/rma/datatype.h"
 
 #include <string.h>
 
 #include "base/log.h"
+#include "tests/layout_random.h"
 #include "tests/tap.h"
 
-#define ROOM 4096
+#define ROOM 3000
 
 static uint64_t seed;
 
@@ -18,55 +20,22 @@ static size_t datatype_below(size_t n)
 
 struct datatype_random {
     struct ski_datatype type;
-    skua_strided        strided;
-    skua_segment        list[16];
-    skua_indexed        indexed;
-    ptrdiff_t           remote[16], local[16];
+    struct test_layout  here, there;
+    ptrdiff_t           packed[SKUA_LAYOUT_LEVELS];
+    size_t              total;
 };
 
 static char here[ROOM], there[ROOM], want_here[ROOM], want_there[ROOM];
 
-/* Blocks at distinct offsets, so that the order of copies does not matter. */
-static void datatype_make_list(struct datatype_random *r)
+static void datatype_make(struct datatype_random *r, int pair)
 {
-    size_t n = datatype_below(16), bytes = 1 + datatype_below(32);
+    size_t unit = 1 + datatype_below(9), units = datatype_below(ROOM / unit);
 
-    for (size_t i = 0; i < n; i++) {
-        r->remote[i] = (ptrdiff_t)(i * 200 + datatype_below(100));
-        r->local[i]  = (ptrdiff_t)((n - i) * 200 + datatype_below(100));
-        r->list[i]   = (skua_segment){here + r->local[i], r->remote[i], datatype_below(64)};
-    }
-    r->indexed = (skua_indexed){.bytes  = bytes,
-                                .count  = n,
-                                .remote = r->remote,
-                                .local  = datatype_below(2) ? r->local : NULL};
-    r->type    = datatype_below(2) ? ski_datatype_vector(r->list, n)
-                                   : ski_datatype_indexed(here, &r->indexed);
-}
-
-static void datatype_make_strided(struct datatype_random *r)
-{
-    size_t local = 1 + datatype_below(16), remote = local;
-
-    r->strided = (skua_strided){.bytes = local, .levels = (int)datatype_below(4)};
-    for (int i = 0; i < r->strided.levels; i++) {
-        r->strided.count[i]  = 1 + datatype_below(4);
-        r->strided.local[i]  = (ptrdiff_t)(local + datatype_below(8));
-        r->strided.remote[i] = (ptrdiff_t)(remote + datatype_below(8));
-        local                = r->strided.count[i] * (size_t)r->strided.local[i];
-        remote               = r->strided.count[i] * (size_t)r->strided.remote[i];
-    }
-    r->type = ski_datatype_strided(here, &r->strided);
-}
-
-static void datatype_make(struct datatype_random *r)
-{
-    if (datatype_below(3) == 0)
-        r->type = ski_datatype_contiguous(here, datatype_below(ROOM));
-    else if (datatype_below(2))
-        datatype_make_list(r);
-    else
-        datatype_make_strided(r);
+    test_layout_make(&r->here, (skua_layout_kind)(pair % 4), &seed, unit, units, ROOM);
+    test_layout_make(&r->there, (skua_layout_kind)(pair / 4), &seed, unit, units, ROOM);
+    r->here.layout.at = here + r->here.base;
+    r->total          = units * unit;
+    ski_datatype_pair(&r->type, &r->here.layout, &r->there.layout, r->packed);
 }
 
 static void datatype_fill(void)
@@ -77,115 +46,169 @@ static void datatype_fill(void)
     }
 }
 
-/* The iterator is the model of copies: it is tested by the extent, and by both together. */
-static bool datatype_copies(const struct ski_datatype *type, bool put)
+static void datatype_expect(const struct datatype_random *r, bool put)
 {
-    struct ski_iov_iter iter;
-    struct ski_iov      iov;
-
     datatype_fill();
-    ski_iov_iter_begin(&iter, type);
-    while (ski_iov_iter_next(&iter, &iov))
-        for (size_t i = 0; i < iov.bytes; i++) {
-            size_t l = (size_t)(iov.local + i - here), r = (size_t)iov.remote + i;
+    for (size_t i = 0; i < r->total; i++) {
+        size_t l = r->here.base + (size_t)test_layout_offset(&r->here.layout, i);
+        size_t k = r->there.base + (size_t)test_layout_offset(&r->there.layout, i);
 
-            if (put)
-                want_there[r] = want_here[l];
-            else
-                want_here[l] = want_there[r];
-        }
-    (put ? ski_datatype_put : ski_datatype_get)(type, there);
+        if (put)
+            want_there[k] = want_here[l];
+        else
+            want_here[l] = want_there[k];
+    }
+}
+
+static bool datatype_as_expected(void)
+{
     return memcmp(here, want_here, ROOM) == 0 && memcmp(there, want_there, ROOM) == 0;
 }
 
-static bool datatype_list_copies(const struct ski_datatype *type)
+static bool datatype_copies(const struct datatype_random *r, bool put)
 {
-    if (type->kind != SKI_DATATYPE_VECTOR && type->kind != SKI_DATATYPE_INDEXED)
-        return true;
-    datatype_fill();
-    memcpy(want_there, there, ROOM);
-    ski_datatype_put(type, want_there);
-    return ski_datatype_list_put(type, there, 0, ROOM) && memcmp(there, want_there, ROOM) == 0 &&
-           ski_datatype_list_get(type, there, 0, ROOM);
+    datatype_expect(r, put);
+    (put ? ski_datatype_put : ski_datatype_get)(&r->type, there + r->there.base);
+    return datatype_as_expected();
 }
 
-static bool datatype_extent_holds(const struct ski_datatype *type)
+/* Lists that are checked on the way either have other blocks on both sides, or are copied. */
+static bool datatype_list_copies(const struct datatype_random *r, bool put)
+{
+    bool done;
+
+    if (r->type.kind != SKI_DATATYPE_LIST && r->type.kind != SKI_DATATYPE_INDEXED)
+        return true;
+    datatype_expect(r, put);
+    done =
+        (put ? ski_datatype_list_put : ski_datatype_list_get)(&r->type, there, r->there.base, ROOM);
+    return done ? datatype_as_expected()
+                : r->type.kind == SKI_DATATYPE_LIST && r->type.list.local && r->type.list.remote;
+}
+
+/* Common blocks are all bytes, in their order, and none is empty. */
+static bool datatype_iterates(const struct datatype_random *r)
 {
     struct ski_iov_iter iter;
     struct ski_iov      iov;
-    ptrdiff_t           lo, hi, least = 0, most = 0;
-    size_t              grain;
+    size_t              i = 0;
 
-    if (ski_datatype_extent("test", type, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK)
-        return false;
-    ski_iov_iter_begin(&iter, type);
+    ski_iov_iter_begin(&iter, &r->type);
     while (ski_iov_iter_next(&iter, &iov)) {
-        ptrdiff_t end = iov.remote + (ptrdiff_t)iov.bytes;
-
-        least = iov.remote < least ? iov.remote : least;
-        most  = end > most ? end : most;
-        if (grain % 4 == 0 && (iov.bytes % 4 || iov.remote % 4))
+        if (iov.bytes == 0)
             return false;
+        for (size_t k = 0; k < iov.bytes; k++, i++)
+            if (i == r->total || iov.local + k != test_layout_byte(&r->here.layout, i) ||
+                iov.remote + (ptrdiff_t)k != test_layout_offset(&r->there.layout, i))
+                return false;
     }
-    return lo <= least && hi >= most && (type->kind != SKI_DATATYPE_STRIDED || hi == most);
+    return i == r->total;
+}
+
+/* Valid pairs pass the check; the extent includes the base. */
+static bool datatype_checks(const struct datatype_random *r)
+{
+    struct ski_extent extent;
+    size_t            sizes;
+
+    return ski_datatype_check("test", &r->type, SKI_SIDE_REMOTE, &extent, &sizes) == SKUA_OK &&
+           ski_datatype_check("test", &r->type, SKI_SIDE_LOCAL, &extent, &sizes) == SKUA_OK &&
+           extent.bytes == r->total && extent.lo <= 0 && extent.hi >= 0 &&
+           sizes % (r->here.unit & (~r->here.unit + 1)) == 0;
 }
 
 /* The quick check accepts no block that lies outside. */
-static bool datatype_fits_is_safe(const struct ski_datatype *type)
+static bool datatype_fits_is_safe(const struct datatype_random *r, int *accepted)
 {
-    struct ski_iov_iter iter;
-    struct ski_iov      iov;
-    size_t              room = datatype_below(ROOM), offset = datatype_below(64);
+    size_t room = datatype_below(4) ? ROOM : datatype_below(ROOM), offset = r->there.base;
 
-    if (!ski_datatype_fits(type, SKI_SIDE_REMOTE, offset, room, 1))
+    if (!ski_datatype_fits(&r->type, SKI_SIDE_REMOTE, offset, room, 1))
         return true;
-    ski_iov_iter_begin(&iter, type);
-    while (ski_iov_iter_next(&iter, &iov))
-        if (iov.remote < 0 || offset + (size_t)iov.remote + iov.bytes > room)
+    ++*accepted;
+    for (size_t i = 0; i < r->total; i++)
+        if (offset + (size_t)test_layout_offset(&r->there.layout, i) >= room)
             return false;
     return true;
 }
 
-static void datatype_refused(void)
+static bool datatype_refused(const skua_layout *local, const skua_layout *remote)
 {
-    skua_strided overlap = {.bytes = 8, .levels = 1, .count = {4}, .local = {8}, .remote = {4}};
-    skua_strided levels  = {.bytes = 8, .levels = SKUA_LEVELS_MAX + 1};
-    skua_strided huge    = {
-           .bytes = 8, .levels = 1, .count = {4}, .local = {8}, .remote = {PTRDIFF_MAX / 2}};
-    skua_indexed        none = {.bytes = 8, .count = 1};
+    ptrdiff_t           packed[SKUA_LAYOUT_LEVELS];
     struct ski_datatype type;
-    ptrdiff_t           lo, hi;
-    size_t              grain;
+    struct ski_extent   extent;
+    size_t              sizes;
 
-#define REFUSED(datatype, what)                                                                    \
-    type = datatype;                                                                               \
-    OK(ski_datatype_extent("test", &type, SKI_SIDE_REMOTE, &lo, &hi, &grain) == SKUA_ERR_INVAL &&  \
-           !ski_datatype_fits(&type, SKI_SIDE_REMOTE, 0, ROOM, 1),                                 \
-       what)
-    REFUSED(ski_datatype_strided(here, &overlap), "blocks that overlap where they are written");
-    REFUSED(ski_datatype_strided(here, &levels), "too many levels");
-    REFUSED(ski_datatype_strided(here, &huge), "an extent larger than memory");
-    REFUSED(ski_datatype_indexed(here, &none), "a list without remote offsets");
+    ski_datatype_pair(&type, local, remote, packed);
+    return ski_datatype_check("test", &type, SKI_SIDE_REMOTE, &extent, &sizes) == SKUA_ERR_INVAL &&
+           !ski_datatype_fits(&type, SKI_SIDE_REMOTE, 0, ROOM, 1);
+}
+
+static void datatype_test_refused(void)
+{
+    const size_t     four    = 4;
+    const ptrdiff_t  two[]   = {0, 100};
+    const skua_block block[] = {{0, 16}, {100, 17}}, other[] = {{0, 16}, {100, 16}};
+    skua_layout      flat    = skua_layout_contiguous(here, 32);
+    skua_layout      overlap = skua_layout_strided(here, 8, 1, &four, &(ptrdiff_t){4});
+    skua_layout      rows    = skua_layout_strided(here, 8, 1, &four, &(ptrdiff_t){8});
+    skua_layout      huge = skua_layout_strided(here, 8, 1, &four, &(ptrdiff_t){PTRDIFF_MAX / 2});
+    skua_layout      indexed = skua_layout_indexed(here, 16, 2, two);
+    skua_layout      none    = skua_layout_indexed(here, 16, 2, NULL);
+    skua_layout      list    = skua_layout_list(here, 2, block);
+    skua_layout      equal   = skua_layout_list(here, 2, other);
+
+    OK(datatype_refused(&flat, &overlap), "blocks that overlap where they are written");
+    OK(!datatype_refused(&overlap, &flat), "not blocks that overlap where they are read");
+    OK(datatype_refused(&flat, &huge), "an extent larger than memory");
+    OK(datatype_refused(&flat, &none) && datatype_refused(&none, &indexed), "no list of offsets");
+    OK(datatype_refused(&flat, &list) && datatype_refused(&list, &flat) &&
+           datatype_refused(&list, &equal) && datatype_refused(&indexed, &list),
+       "sides of different sizes");
+    flat.bytes = 31;
+    OK(datatype_refused(&flat, &rows) && datatype_refused(&rows, &flat) &&
+           datatype_refused(&flat, &indexed) && datatype_refused(&indexed, &flat),
+       "sides of different sizes, one of them contiguous");
+}
+
+/* Accumulates need whole elements: the check tells about the blocks of both sides. */
+static bool datatype_tells_sizes(void)
+{
+    const skua_block    block[] = {{0, 12}, {12, 4}};
+    skua_layout         list    = skua_layout_list(here, 2, block);
+    skua_layout         flat    = skua_layout_contiguous(here, 16);
+    ptrdiff_t           packed[SKUA_LAYOUT_LEVELS];
+    struct ski_datatype type;
+    struct ski_extent   extent;
+    size_t              sizes;
+
+    ski_datatype_pair(&type, &list, &flat, packed);
+    return ski_datatype_check("test", &type, SKI_SIDE_REMOTE, &extent, &sizes) == SKUA_OK &&
+           sizes % 4 == 0 && sizes % 8 != 0 &&
+           !ski_datatype_fits(&type, SKI_SIDE_REMOTE, 0, ROOM, 8);
 }
 
 int main(void)
 {
     struct datatype_random r;
-    bool                   copied = true, listed = true, bounded = true, safe = true;
+    bool copied = true, listed = true, iterated = true, checked = true, safe = true;
+    int  accepted = 0;
 
     seed          = tap_seed();
     ski_log_level = SKI_LOG_FATAL;
-    for (int i = 0; i < 500; i++) {
-        datatype_make(&r);
-        copied &= datatype_copies(&r.type, true) && datatype_copies(&r.type, false);
-        listed &= datatype_list_copies(&r.type);
-        bounded &= datatype_extent_holds(&r.type);
-        safe &= datatype_fits_is_safe(&r.type);
+    for (int i = 0; i < 1600; i++) {
+        datatype_make(&r, i % 16);
+        copied &= datatype_copies(&r, true) && datatype_copies(&r, false);
+        listed &= datatype_list_copies(&r, true) && datatype_list_copies(&r, false);
+        iterated &= datatype_iterates(&r);
+        checked &= datatype_checks(&r);
+        safe &= datatype_fits_is_safe(&r, &accepted);
     }
-    OK(copied, "copies in both directions move what the iterator returns");
+    OK(copied, "copies in both directions, between all pairs of kinds");
     OK(listed, "lists that are checked on the way are copied in the same way");
-    OK(bounded, "the extent contains all blocks");
-    OK(safe, "the quick check accepts nothing outside");
-    datatype_refused();
+    OK(iterated, "common blocks are all bytes in their order");
+    OK(checked, "valid pairs pass the check");
+    OK(safe && accepted > 100, "the quick check accepts nothing outside");
+    OK(datatype_tells_sizes(), "blocks that are no whole elements");
+    datatype_test_refused();
     return tap_end();
 }

@@ -2,97 +2,319 @@
 /* layout.c - see layout.h. */
 #include "onesided/rma/layout.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/assert.h"
-#include "base/copy.h"
 #include "base/log.h"
+#include "base/memory.h"
 
-/* ---- one layout ---------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------- */
 
-skua_strided ski_layout_strided(const skua_layout *layout)
+/* The layout that is checked, and what errors say of it. */
+struct layout_subject {
+    const char        *call, *side;
+    const skua_layout *layout;
+};
+
+static SKI_COLD skua_status layout_invalid(const struct layout_subject *s, const char *why)
 {
-    skua_strided strided = {.bytes = layout->bytes, .levels = layout->levels};
-
-    for (int i = 0; i < layout->levels; i++) {
-        strided.count[i]  = layout->count[i];
-        strided.local[i]  = layout->stride[i];
-        strided.remote[i] = layout->stride[i];
-    }
-    return strided;
+    return ski_refuse(SKUA_ERR_INVAL, "%s: the %slayout %s", s->call, s->side, why);
 }
 
-/* Adds a level, or joins it with the one below. */
-static void layout_add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
+static SKI_COLD skua_status layout_too_large(const struct layout_subject *s)
 {
-    int last = layout->levels - 1;
+    return layout_invalid(s, "is larger than any memory");
+}
+
+static size_t layout_magnitude(ptrdiff_t stride)
+{
+    return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride;
+}
+
+/* Returns whether blocks overlap: from the smallest stride to the largest, each must lead past all
+ * that the smaller ones span.  (Interleaved patterns that break this without overlapping are
+ * refused as well.) */
+static bool layout_overlaps(size_t bytes, const skua_strides *s)
+{
+    size_t span                     = bytes, step;
+    bool   used[SKUA_LAYOUT_LEVELS] = {false};
+
+    for (int round = 0; round < s->levels; round++) {
+        int next = -1;
+
+        for (int i = 0; i < s->levels; i++)
+            if (!used[i] &&
+                (next < 0 || layout_magnitude(s->stride[i]) < layout_magnitude(s->stride[next])))
+                next = i;
+        used[next] = true;
+        step       = layout_magnitude(s->stride[next]);
+        if (s->count[next] <= 1)
+            continue;
+        if (step < span)
+            return true;
+        span += (s->count[next] - 1) * step;
+    }
+    return false;
+}
+
+/* Adds a block to an extent; false: its end, or the sum of all bytes, is no size that memory can
+ * have. */
+static bool layout_add_block(struct ski_extent *extent, ptrdiff_t offset, size_t bytes)
+{
+    ptrdiff_t end;
+
+    if (bytes == 0)
+        return true;
+    if (bytes > (size_t)PTRDIFF_MAX - extent->bytes ||
+        __builtin_add_overflow(offset, (ptrdiff_t)bytes, &end))
+        return false;
+    extent->lo = extent->bytes == 0 || offset < extent->lo ? offset : extent->lo;
+    extent->hi = extent->bytes == 0 || end > extent->hi ? end : extent->hi;
+    extent->bytes += bytes;
+    extent->grain |= (size_t)offset;
+    extent->sizes |= bytes;
+    return true;
+}
+
+/* Extends the extent of one block by one level; false: overflow. */
+static bool layout_add_level(struct ski_extent *extent, size_t count, ptrdiff_t stride)
+{
+    ptrdiff_t reach;
+    size_t    bytes;
+
+    if (count > PTRDIFF_MAX || __builtin_mul_overflow((ptrdiff_t)(count - 1), stride, &reach) ||
+        __builtin_mul_overflow(extent->bytes, count, &bytes) || bytes > PTRDIFF_MAX ||
+        __builtin_add_overflow(reach < 0 ? extent->lo : extent->hi, reach,
+                               reach < 0 ? &extent->lo : &extent->hi))
+        return false;
+    extent->bytes = bytes;
+    if (count > 1)
+        extent->grain |= layout_magnitude(stride);
+    return true;
+}
+
+static skua_status layout_strided_extent(const struct layout_subject *subject, bool written,
+                                         struct ski_extent *extent)
+{
+    const skua_layout  *layout = subject->layout;
+    const skua_strides *s      = &layout->strided;
+
+    if (s->levels < 0 || s->levels > SKUA_LAYOUT_LEVELS)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the %slayout has %d levels, and may have 0 to %d",
+                          subject->call, subject->side, s->levels, SKUA_LAYOUT_LEVELS);
+    if (ski_strides_empty(layout->bytes, s->levels, s->count))
+        return SKUA_OK;
+    if (!layout_add_block(extent, 0, layout->bytes))
+        return layout_too_large(subject);
+    for (int i = 0; i < s->levels; i++)
+        if (!layout_add_level(extent, s->count[i], s->stride[i]))
+            return layout_too_large(subject);
+    if (written && layout_overlaps(layout->bytes, s))
+        return layout_invalid(subject, "overlaps itself where it is written");
+    return SKUA_OK;
+}
+
+static skua_status layout_indexed_extent(const struct layout_subject *subject,
+                                         struct ski_extent           *extent)
+{
+    const skua_layout *layout = subject->layout;
+
+    if (layout->indexed.count > 0 && !layout->indexed.offset)
+        return layout_invalid(subject, "has no list of offsets");
+    for (size_t i = 0; i < layout->indexed.count; i++)
+        if (!layout_add_block(extent, layout->indexed.offset[i], layout->bytes))
+            return layout_too_large(subject);
+    return SKUA_OK;
+}
+
+static skua_status layout_list_extent(const struct layout_subject *subject,
+                                      struct ski_extent           *extent)
+{
+    const skua_blocks *list = &subject->layout->list;
+
+    if (list->count > 0 && !list->block)
+        return layout_invalid(subject, "has no list of blocks");
+    for (size_t i = 0; i < list->count; i++)
+        if (!layout_add_block(extent, list->block[i].offset, list->block[i].bytes))
+            return layout_too_large(subject);
+    return SKUA_OK;
+}
+
+skua_status ski_layout_extent(const char *call, const char *side, const skua_layout *layout,
+                              bool written, struct ski_extent *extent)
+{
+    struct layout_subject subject = {call, side, layout};
+
+    *extent = (struct ski_extent){.bytes = 0};
+    switch (layout->kind) {
+    case SKUA_LAYOUT_CONTIGUOUS:
+        return layout_add_block(extent, 0, layout->bytes) ? SKUA_OK : layout_too_large(&subject);
+    case SKUA_LAYOUT_STRIDED: return layout_strided_extent(&subject, written, extent);
+    case SKUA_LAYOUT_INDEXED: return layout_indexed_extent(&subject, extent);
+    case SKUA_LAYOUT_LIST: return layout_list_extent(&subject, extent);
+    }
+    return layout_invalid(&subject, "has an unknown kind");
+}
+
+/* Returns the bytes of a list layout; SIZE_MAX: more than a size can be. */
+static size_t layout_list_total(const skua_blocks *list)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; list->block && i < list->count; i++)
+        if (__builtin_add_overflow(bytes, list->block[i].bytes, &bytes))
+            return SIZE_MAX;
+    return bytes;
+}
+
+size_t skua_layout_bytes(const skua_layout *layout)
+{
+    size_t bytes = layout->bytes;
+
+    if (layout->kind == SKUA_LAYOUT_STRIDED) {
+        if (layout->strided.levels < 0 || layout->strided.levels > SKUA_LAYOUT_LEVELS)
+            return 0;
+        for (int i = 0; i < layout->strided.levels; i++)
+            if (__builtin_mul_overflow(bytes, layout->strided.count[i], &bytes))
+                return 0;
+    } else if (layout->kind == SKUA_LAYOUT_INDEXED) {
+        if (__builtin_mul_overflow(bytes, layout->indexed.count, &bytes))
+            return 0;
+    } else if (layout->kind == SKUA_LAYOUT_LIST) {
+        bytes = layout_list_total(&layout->list);
+    } else if (layout->kind != SKUA_LAYOUT_CONTIGUOUS) {
+        return 0;
+    }
+    return bytes < PTRDIFF_MAX ? bytes : 0;
+}
+
+/* ---- lists that overlap ------------------------------------------------------------- */
+
+static int layout_block_order(const void *a, const void *b)
+{
+    const skua_block *x = a, *y = b;
+
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Returns whether blocks of a valid layout with a list overlap. */
+static bool layout_list_overlaps(const skua_layout *layout, size_t count)
+{
+    skua_block            *block = ski_malloc((count + 1) * sizeof *block);
+    struct ski_layout_iter iter;
+    size_t                 n        = 0;
+    bool                   overlaps = false;
+
+    ski_layout_iter_begin(&iter, layout);
+    while (ski_layout_iter_next(&iter, &block[n]))
+        n++;
+    qsort(block, n, sizeof *block, layout_block_order);
+    for (size_t i = 1; i < n; i++)
+        overlaps |= block[i - 1].offset + (ptrdiff_t)block[i - 1].bytes > block[i].offset;
+    free(block);
+    return overlaps;
+}
+
+/* ---- the simplest form ---------------------------------------------------------------- */
+
+/* Adds a level to a strided layout, or joins it with the one below. */
+static void layout_append_level(skua_layout *layout, size_t count, ptrdiff_t stride)
+{
+    skua_strides *s    = &layout->strided;
+    int           last = s->levels - 1;
 
     if (count == 1)
         return;
     if (last < 0 && stride == (ptrdiff_t)layout->bytes) {
         layout->bytes *= count;
-    } else if (last >= 0 && stride == (ptrdiff_t)layout->count[last] * layout->stride[last]) {
-        layout->count[last] *= count;
+    } else if (last >= 0 && stride == (ptrdiff_t)s->count[last] * s->stride[last]) {
+        s->count[last] *= count;
     } else {
-        layout->count[layout->levels]    = count;
-        layout->stride[layout->levels++] = stride;
+        s->count[s->levels]    = count;
+        s->stride[s->levels++] = stride;
     }
 }
 
 static void layout_simplify(const skua_layout *layout, skua_layout *simple)
 {
-    *simple = skua_layout_of(layout->at, layout->bytes);
-    for (int i = 0; i < layout->levels; i++)
-        layout_add_level(simple, layout->count[i], layout->stride[i]);
-}
-
-size_t ski_layout_bytes(const skua_layout *layout)
-{
-    size_t bytes = layout->bytes;
-
-    if (layout->levels < 0 || layout->levels > SKUA_LAYOUT_LEVELS)
-        return 0;
-    for (int i = 0; i < layout->levels; i++)
-        if (__builtin_mul_overflow(bytes, layout->count[i], &bytes))
-            return 0;
-    return bytes < PTRDIFF_MAX ? bytes : 0;
-}
-
-static bool layout_overlaps(const char *call, const skua_layout *layout)
-{
-    skua_strided        strided  = ski_layout_strided(layout);
-    struct ski_datatype datatype = ski_datatype_strided(layout->at, &strided);
-    ptrdiff_t           lo, hi;
-    size_t              grain;
-
-    return ski_datatype_extent(call, &datatype, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK;
+    if (layout->kind != SKUA_LAYOUT_STRIDED) {
+        ski_layout_assign(simple, layout);
+        return;
+    }
+    *simple = skua_layout_strided(layout->at, layout->bytes, 0, NULL, NULL);
+    for (int i = 0; i < layout->strided.levels; i++)
+        layout_append_level(simple, layout->strided.count[i], layout->strided.stride[i]);
+    if (simple->strided.levels == 0)
+        simple->kind = SKUA_LAYOUT_CONTIGUOUS;
 }
 
 skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
                              skua_layout *simple, size_t *bytes)
 {
-    if (layout->levels < 0 || layout->levels > SKUA_LAYOUT_LEVELS)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: a layout has 0 to %d levels, not %d", call,
-                          SKUA_LAYOUT_LEVELS, layout->levels);
-    *bytes = ski_layout_bytes(layout);
-    if (!*bytes || !layout->at)
+    struct ski_extent extent;
+    skua_status       status = ski_layout_extent(call, "", layout, written, &extent);
+
+    if (status != SKUA_OK)
+        return status;
+    if (extent.bytes == 0 || !layout->at)
         return ski_refuse(SKUA_ERR_INVAL, "%s: the layout has no memory", call);
-    if (written && layout_overlaps(call, layout))
-        return SKUA_ERR_INVAL;
+    if (written && ski_layout_has_list(layout) && layout_list_overlaps(layout, layout->list.count))
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the layout overlaps itself where it is written",
+                          call);
+    *bytes = extent.bytes;
     layout_simplify(layout, simple);
     return SKUA_OK;
 }
 
+size_t ski_layout_list_bytes(const skua_layout *layout)
+{
+    if (layout->kind == SKUA_LAYOUT_INDEXED)
+        return layout->indexed.count * sizeof *layout->indexed.offset;
+    return layout->kind == SKUA_LAYOUT_LIST ? layout->list.count * sizeof *layout->list.block : 0;
+}
+
+void ski_layout_keep_list(skua_layout *layout, void *memory)
+{
+    if (layout->kind == SKUA_LAYOUT_INDEXED)
+        layout->indexed.offset =
+            memcpy(memory, layout->indexed.offset, ski_layout_list_bytes(layout));
+    else if (layout->kind == SKUA_LAYOUT_LIST)
+        layout->list.block = memcpy(memory, layout->list.block, ski_layout_list_bytes(layout));
+}
+
 char *ski_layout_begin(const skua_layout *layout, size_t *span)
 {
-    char *begin = layout->at;
+    struct ski_extent extent;
 
-    *span = layout->bytes;
-    for (int i = 0; i < layout->levels; i++) {
-        ptrdiff_t reach = (ptrdiff_t)(layout->count[i] - 1) * layout->stride[i];
+    *span = 0;
+    if (ski_layout_extent(__func__, "", layout, false, &extent) != SKUA_OK)
+        return layout->at;
+    *span = (size_t)(extent.hi - extent.lo);
+    return (char *)layout->at + extent.lo;
+}
 
-        begin += reach < 0 ? reach : 0;
-        *span += (size_t)(reach < 0 ? -reach : reach);
-    }
-    return begin;
+/* Returns whether both have strides, equally many of them, and blocks of the same size, equally
+ * many at each level. */
+static bool layout_same_counts(const skua_layout *a, const skua_layout *b)
+{
+    return a->bytes == b->bytes && a->strided.levels == b->strided.levels &&
+           memcmp(a->strided.count, b->strided.count,
+                  (size_t)a->strided.levels * sizeof *a->strided.count) == 0;
+}
+
+bool ski_layout_same(const skua_layout *a, const skua_layout *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == SKUA_LAYOUT_STRIDED)
+        return layout_same_counts(a, b) &&
+               memcmp(a->strided.stride, b->strided.stride,
+                      (size_t)a->strided.levels * sizeof *a->strided.stride) == 0;
+    if (a->kind == SKUA_LAYOUT_CONTIGUOUS)
+        return a->bytes == b->bytes;
+    return (a->kind == SKUA_LAYOUT_LIST || a->bytes == b->bytes) &&
+           a->list.count == b->list.count && a->list.block == b->list.block;
 }
 
 /* ---- reshaping ----------------------------------------------------------------- */
@@ -101,6 +323,7 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
  * `next` on. */
 struct layout_rest {
     const skua_layout *of;
+    int                levels;
     size_t             count;
     ptrdiff_t          stride;
     int                next;
@@ -109,9 +332,9 @@ struct layout_rest {
 /* Splits @p count steps off, with their stride; false: the rest is not divisible. */
 static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t *stride)
 {
-    if (rest->count == 1 && count > 1 && rest->next < rest->of->levels) {
-        rest->count  = rest->of->count[rest->next];
-        rest->stride = rest->of->stride[rest->next++];
+    if (rest->count == 1 && count > 1 && rest->next < rest->levels) {
+        rest->count  = rest->of->strided.count[rest->next];
+        rest->stride = rest->of->strided.stride[rest->next++];
     }
     if (rest->count % count)
         return false;
@@ -123,138 +346,73 @@ static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t 
 
 bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as)
 {
-    struct layout_rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
+    struct layout_rest rest = {.of = simple};
 
-    if (simple->bytes % like->bytes)
+    if (ski_layout_has_list(like) || ski_layout_has_list(simple) || simple->bytes % like->bytes)
         return false;
-    *as    = *like;
+    rest.levels = simple->kind == SKUA_LAYOUT_STRIDED ? simple->strided.levels : 0;
+    rest.count  = simple->bytes / like->bytes;
+    rest.stride = (ptrdiff_t)like->bytes;
+    ski_layout_assign(as, like);
     as->at = simple->at;
-    for (int i = 0; i < like->levels; i++)
-        if (!layout_take_level(&rest, like->count[i], &as->stride[i]))
-            return false;
-    return true;
+    if (like->kind == SKUA_LAYOUT_STRIDED)
+        for (int i = 0; i < like->strided.levels; i++)
+            if (!layout_take_level(&rest, like->strided.count[i], &as->strided.stride[i]))
+                return false;
+    return rest.count == 1 && rest.next == rest.levels;
 }
 
-/* ---- copy plans ------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------- */
 
-/* Returns whether both have blocks of the same size, equally many at each level. */
-static bool layout_same_pattern(const skua_layout *a, const skua_layout *b)
+void ski_layout_iter_begin(struct ski_layout_iter *iter, const skua_layout *layout)
 {
-    if (a->bytes != b->bytes || a->levels != b->levels)
-        return false;
-    for (int i = 0; i < a->levels; i++)
-        if (a->count[i] != b->count[i])
-            return false;
-    return true;
-}
-
-bool ski_layout_same(const skua_layout *a, const skua_layout *b)
-{
-    return layout_same_pattern(a, b) &&
-           memcmp(a->stride, b->stride, (size_t)a->levels * sizeof *a->stride) == 0;
-}
-
-/* Returns the layout with the pattern of @p like that is one block. */
-static skua_layout layout_packed_like(const skua_layout *like)
-{
-    skua_layout packed = *like;
-    size_t      step   = like->bytes;
-
-    for (int i = 0; i < like->levels; i++) {
-        packed.stride[i] = (ptrdiff_t)step;
-        step *= like->count[i];
-    }
-    return packed;
-}
-
-static skua_strided layout_pair(const skua_layout *to, const skua_layout *from)
-{
-    skua_strided pair = ski_layout_strided(from);
-
-    for (int i = 0; i < from->levels; i++)
-        pair.remote[i] = to->stride[i];
-    return pair;
-}
-
-static bool layout_is_block(const skua_layout *layout)
-{
-    return !layout || layout->levels == 0;
-}
-
-void ski_copy_plan_make(struct ski_copy_plan *plan, const skua_layout *to, const skua_layout *from)
-{
-    skua_layout packed;
-
-    ski_assert(to || from);
-    ski_assert(!to || !from || ski_layout_bytes(to) == ski_layout_bytes(from));
-    plan->kind  = SKI_COPY_STRIDED;
-    plan->bytes = ski_layout_bytes(from ? from : to);
-    if (layout_is_block(to) && layout_is_block(from)) {
-        plan->kind = SKI_COPY_BLOCK;
-    } else if (layout_is_block(to)) {
-        packed        = layout_packed_like(from);
-        plan->strided = layout_pair(&packed, from);
-    } else if (layout_is_block(from)) {
-        packed        = layout_packed_like(to);
-        plan->strided = layout_pair(to, &packed);
-    } else if (layout_same_pattern(to, from)) {
-        plan->strided = layout_pair(to, from);
-    } else {
-        plan->kind    = SKI_COPY_PIECES;
-        plan->strided = ski_layout_strided(from);
-        plan->other   = ski_layout_strided(to);
-    }
-}
-
-static void layout_copy_pieces(const struct ski_copy_plan *plan, char *to, const char *from)
-{
-    struct ski_datatype read  = ski_datatype_strided(from, &plan->strided);
-    struct ski_datatype write = ski_datatype_strided(to, &plan->other);
-    struct ski_iov_iter reads, writes;
-    struct ski_iov      source, target = {NULL, 0, 0};
-
-    ski_iov_iter_begin(&reads, &read);
-    ski_iov_iter_begin(&writes, &write);
-    while (ski_iov_iter_next(&reads, &source))
-        while (source.bytes > 0) {
-            size_t now;
-
-            if (target.bytes == 0)
-                ski_iov_iter_next(&writes, &target);
-            now = source.bytes < target.bytes ? source.bytes : target.bytes;
-            ski_assert(now > 0); /* both have as many bytes */
-            memcpy(target.local, source.local, now);
-            source.local += now, source.bytes -= now;
-            target.local += now, target.bytes -= now;
-        }
-}
-
-void ski_copy_plan_run(const struct ski_copy_plan *plan, char *to, const char *from)
-{
-    struct ski_datatype datatype;
-
-    switch (plan->kind) {
-    case SKI_COPY_BLOCK: ski_copy(to, from, plan->bytes); break;
-    case SKI_COPY_STRIDED:
-        datatype = ski_datatype_strided(from, &plan->strided);
-        ski_datatype_put(&datatype, to);
-        break;
-    case SKI_COPY_PIECES: layout_copy_pieces(plan, to, from); break;
-    }
-}
-
-void skua_layout_copy(const skua_layout *to, const skua_layout *from)
-{
-    skua_layout          simple_to, simple_from;
-    size_t               bytes, read;
-    struct ski_copy_plan plan;
-
-    if (to->at == from->at && ski_layout_same(to, from))
+    iter->layout = layout;
+    iter->next   = 0;
+    iter->offset = 0;
+    if (layout->kind != SKUA_LAYOUT_STRIDED)
         return;
-    if (ski_layout_check(__func__, to, false, &simple_to, &bytes) != SKUA_OK ||
-        ski_layout_check(__func__, from, false, &simple_from, &read) != SKUA_OK || bytes != read)
-        ski_misuse("%s: cannot copy from a layout of %zu bytes to one of %zu", __func__,
-                   ski_layout_bytes(from), ski_layout_bytes(to));
-    ski_copy_plan_make(&plan, &simple_to, &simple_from);
-    ski_copy_plan_run(&plan, to->at, from->at);
+    memset(iter->repeated, 0, sizeof iter->repeated);
+    if (ski_strides_empty(layout->bytes, layout->strided.levels, layout->strided.count))
+        iter->next = 1; /* at the end */
+}
+
+/* Goes to the next block, as an odometer does. */
+static bool layout_iter_next_strided(struct ski_layout_iter *iter, skua_block *block)
+{
+    const skua_strides *s     = &iter->layout->strided;
+    int                 level = 0;
+
+    if (iter->next)
+        return false;
+    *block = (skua_block){iter->offset, iter->layout->bytes};
+    while (level < s->levels && ++iter->repeated[level] == s->count[level]) {
+        iter->offset -= (ptrdiff_t)(s->count[level] - 1) * s->stride[level];
+        iter->repeated[level++] = 0;
+    }
+    if (level == s->levels)
+        iter->next = 1;
+    else
+        iter->offset += s->stride[level];
+    return true;
+}
+
+bool ski_layout_iter_next(struct ski_layout_iter *iter, skua_block *block)
+{
+    const skua_layout *layout = iter->layout;
+    size_t             count  = layout->kind == SKUA_LAYOUT_CONTIGUOUS ? 1 : layout->list.count;
+
+    if (layout->kind == SKUA_LAYOUT_STRIDED)
+        return layout_iter_next_strided(iter, block);
+    while (iter->next < count) {
+        size_t i = iter->next++;
+
+        if (layout->kind == SKUA_LAYOUT_LIST)
+            *block = layout->list.block[i];
+        else
+            *block = (skua_block){
+                layout->kind == SKUA_LAYOUT_INDEXED ? layout->indexed.offset[i] : 0, layout->bytes};
+        if (block->bytes > 0)
+            return true;
+    }
+    return false;
 }

@@ -1,69 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h - copies from one layout (skua/channel.h) to another of as many bytes.
+ * layout.h - one layout (skua/layout.h): what is checked about it, its simplest form, its blocks.
  *
- * A layout is first simplified: levels of one repetition are dropped, and levels that continue the
- * one below are joined with it.  A *copy plan* is what is computed once about a pair of layouts, so
- * that the copy, which happens many times, decides nothing:
- *
- *   block      both are one block
- *   strided    the same pattern of blocks on both sides, perhaps packed on one of them
- *   pieces     anything else: both are iterated over, and what is contiguous on both is copied
+ * A layout comes from the program, and nothing of it is trusted before ski_layout_extent() has
+ * checked it.  A *simplified* layout has no levels of one repetition and no level that continues
+ * the one below: it is contiguous if that is possible at all.
  */
 #ifndef SKI_LAYOUT_H
 #define SKI_LAYOUT_H
 
-#include <skua/channel.h>
+#include <stdbool.h>
 
-#include "onesided/rma/datatype.h"
+#include <skua/layout.h>
+#include <skua/status.h>
 
-enum ski_copy_kind { SKI_COPY_BLOCK, SKI_COPY_STRIDED, SKI_COPY_PIECES };
-
-struct ski_copy_plan {
-    enum ski_copy_kind kind;
-    size_t             bytes;   /* of all data */
-    skua_strided       strided; /* local is the side that is read; PIECES: its pattern */
-    skua_strided       other;   /* PIECES: the pattern of the side that is written */
+/* What the checks of a layout compute.  `grain` is offsets and strides or-ed together, `sizes` the
+ * bytes of the blocks: all offsets, or all sizes, are multiples of a power of two if that is. */
+struct ski_extent {
+    size_t    bytes;  /* of all data                      */
+    ptrdiff_t lo, hi; /* the lowest offset, and the end; both 0 if there are no data */
+    size_t    grain, sizes;
 };
 
-/** Returns the bytes of all data; 0: the layout is not valid. */
-size_t ski_layout_bytes(const skua_layout *layout);
+/** Checks a layout and computes its extent.  @p side says in errors which one it is.  If it is @p
+ *  written, a strided layout must not overlap itself.  SKUA_ERR_INVAL, logged for @p call. */
+skua_status ski_layout_extent(const char *call, const char *side, const skua_layout *layout,
+                              bool written, struct ski_extent *extent);
+
+/** Returns whether a strided layout, whose levels are valid, has no data. */
+static inline bool ski_strides_empty(size_t bytes, int levels, const size_t *count)
+{
+    for (int i = 0; i < levels; i++)
+        if (count[i] == 0)
+            return true;
+    return bytes == 0;
+}
+
+/** Returns whether a layout is one block by its form, without a look at its repetitions. */
+static inline bool ski_layout_is_block(const skua_layout *layout)
+{
+    return layout->kind == SKUA_LAYOUT_CONTIGUOUS ||
+           (layout->kind == SKUA_LAYOUT_STRIDED && layout->strided.levels == 0);
+}
+
+/** Returns whether a layout refers to a list of the program's. */
+static inline bool ski_layout_has_list(const skua_layout *layout)
+{
+    return layout->kind == SKUA_LAYOUT_INDEXED || layout->kind == SKUA_LAYOUT_LIST;
+}
+
+/** Returns the bytes of the list that a valid layout refers to; 0: there is none. */
+size_t ski_layout_list_bytes(const skua_layout *layout);
+
+/** Copies the list of a valid layout to @p memory, which has room for it, and makes the layout
+ * refer to the copy. */
+void ski_layout_keep_list(skua_layout *layout, void *memory);
 
 /** Copies a layout, without the levels that it does not have. */
 static inline void ski_layout_assign(skua_layout *to, const skua_layout *from)
 {
-    to->at     = from->at;
-    to->bytes  = from->bytes;
-    to->levels = from->levels;
-    for (int i = 0; i < from->levels; i++) {
-        to->count[i]  = from->count[i];
-        to->stride[i] = from->stride[i];
+    to->kind  = from->kind;
+    to->at    = from->at;
+    to->bytes = from->bytes;
+    if (from->kind != SKUA_LAYOUT_STRIDED) {
+        to->list = from->list; /* as large as `indexed` */
+        return;
+    }
+    to->strided.levels = from->strided.levels;
+    for (int i = 0; i < from->strided.levels; i++) {
+        to->strided.count[i]  = from->strided.count[i];
+        to->strided.stride[i] = from->strided.stride[i];
     }
 }
 
-/** Returns whether both have the same pattern of blocks and strides, at any address. */
+/** Returns whether both have the same pattern of blocks and strides, at any address.  Layouts with
+ *  lists are the same if they refer to the same list. */
 bool ski_layout_same(const skua_layout *a, const skua_layout *b);
 
-/** Checks and simplifies @p layout; *bytes is the size of all data.  SKUA_ERR_INVAL, logged for @p
- *  call: it is not valid or, if it is @p written, overlaps itself. */
+/** Checks and simplifies a layout of memory of this process; *bytes is the size of all data.
+ *  SKUA_ERR_INVAL, logged for @p call: it is not valid, is empty or, if it is @p written, overlaps
+ *  itself. */
 skua_status ski_layout_check(const char *call, const skua_layout *layout, bool written,
                              skua_layout *simple, size_t *bytes);
-
-/** Returns a layout as a strided datatype, for both of its sides. */
-skua_strided ski_layout_strided(const skua_layout *layout);
 
 /** Describes a simplified layout with the blocks and counts of @p like, which has as many bytes;
  *  false: no strides do that. */
 bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as);
 
-/** Computes the plan of a copy from a layout to another; both are simplified and have as many
- * bytes.  NULL: packed into one block. */
-void ski_copy_plan_make(struct ski_copy_plan *plan, const skua_layout *to, const skua_layout *from);
-
-/** Copies data as planned. */
-void ski_copy_plan_run(const struct ski_copy_plan *plan, char *to, const char *from);
-
-/** Returns the lowest address of a layout, and the bytes from there to its end. */
+/** Returns the lowest address of a simplified layout, and the bytes from there to its end. */
 char *ski_layout_begin(const skua_layout *layout, size_t *span);
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+struct ski_layout_iter {
+    const skua_layout *layout;
+    size_t             next;                         /* index of the next block */
+    ptrdiff_t          offset;                       /* strided: of the next block ... */
+    size_t             repeated[SKUA_LAYOUT_LEVELS]; /* ... and its position in each level */
+};
+
+/** Begins to iterate over the blocks of a valid layout. */
+void ski_layout_iter_begin(struct ski_layout_iter *iter, const skua_layout *layout);
+
+/** Returns the next block that is not empty; false at the end. */
+bool ski_layout_iter_next(struct ski_layout_iter *iter, skua_block *block);
 
 #endif

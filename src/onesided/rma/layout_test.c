@@ -1,94 +1,121 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout_test.c - copies between random layouts, against one byte by byte; and what is refused. */
+/* layout_test.c - random layouts: their extents, simplest forms, blocks; and what is refused. */
 #include "onesided/rma/layout.h"
 
 #include <string.h>
 
 #include "base/log.h"
-#include "tests/layout_byte.h"
+#include "tests/layout_random.h"
 #include "tests/tap.h"
 
-#define ROOM 20000
+#define ROOM 2000
 
 static uint64_t seed;
+static char     memory[ROOM];
 
 static size_t layout_below(size_t n)
 {
     return (size_t)(tap_random(&seed) % n);
 }
 
-/* Blocks and counts whose product is @p total; its lowest byte is @p at. */
-static skua_layout layout_random(char *at, size_t total)
+static void layout_random(struct test_layout *t, skua_layout_kind kind)
 {
-    skua_layout layout = skua_layout_of(at, total);
-    ptrdiff_t   span;
+    size_t unit = 1 + layout_below(4);
 
-    while (layout.levels < SKUA_LAYOUT_LEVELS && layout_below(4) > 0) {
-        size_t factor = 1 + layout_below(6);
-
-        if (layout.bytes % factor)
-            continue;
-        layout.bytes /= factor;
-        layout.count[layout.levels++] = factor;
-    }
-    span = (ptrdiff_t)layout.bytes;
-    for (int i = 0; i < layout.levels; i++) {
-        ptrdiff_t reach;
-
-        layout.stride[i] = span + (ptrdiff_t)(layout_below(2) ? layout_below(9) : 0);
-        reach            = (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
-        span += reach;
-        if (layout_below(4) == 0) { /* backwards */
-            layout.at        = (char *)layout.at + reach;
-            layout.stride[i] = -layout.stride[i];
-        }
-    }
-    return layout;
+    test_layout_make(t, kind, &seed, unit, layout_below(ROOM / unit / 2), ROOM);
+    t->layout.at = memory + t->base;
 }
 
-static bool layout_copies(size_t total)
+/* The largest power of two that divides @p unit: what or-ed multiples of it are multiples of. */
+static size_t layout_power(size_t unit)
 {
-    static char          source[ROOM], target[ROOM], expected[ROOM];
-    skua_layout          from = layout_random(source, total), to = layout_random(target, total);
-    skua_layout          simple_from, simple_to;
-    struct ski_copy_plan plan;
-    size_t               bytes, span;
+    return unit & (~unit + 1);
+}
 
-    for (size_t i = 0; i < ROOM; i++)
-        source[i] = (char)layout_below(256);
-    memset(target, 0x55, ROOM);
-    memset(expected, 0x55, ROOM);
-    for (size_t i = 0; i < total; i++)
-        expected[test_layout_byte(&to, i) - target] = *test_layout_byte(&from, i);
-    if (ski_layout_check("test", &from, false, &simple_from, &bytes) != SKUA_OK || bytes != total ||
-        ski_layout_check("test", &to, true, &simple_to, &bytes) != SKUA_OK || bytes != total ||
-        ski_layout_begin(&simple_to, &span) != target)
+/* The extent is exactly what the bytes say. */
+static bool layout_extent_holds(const struct test_layout *t)
+{
+    struct ski_extent extent;
+    ptrdiff_t         lo = PTRDIFF_MAX, hi = PTRDIFF_MIN;
+    size_t            total = t->units * t->unit;
+
+    if (ski_layout_extent("test", "", &t->layout, true, &extent) != SKUA_OK ||
+        extent.bytes != total || skua_layout_bytes(&t->layout) != total)
         return false;
-    ski_copy_plan_make(&plan, &simple_to, &simple_from);
-    ski_copy_plan_run(&plan, to.at, from.at);
-    return memcmp(target, expected, ROOM) == 0;
+    for (size_t i = 0; i < total; i++) {
+        ptrdiff_t at = test_layout_offset(&t->layout, i);
+
+        lo = at < lo ? at : lo;
+        hi = at + 1 > hi ? at + 1 : hi;
+    }
+    return total == 0 ? extent.lo == 0 && extent.hi == 0
+                      : extent.lo == lo && extent.hi == hi &&
+                            (extent.sizes | extent.grain) % layout_power(t->unit) == 0;
+}
+
+/* The iterator names all bytes in their order. */
+static bool layout_iterates(const skua_layout *layout, size_t total)
+{
+    struct ski_layout_iter iter;
+    skua_block             block;
+    size_t                 i = 0;
+
+    ski_layout_iter_begin(&iter, layout);
+    while (ski_layout_iter_next(&iter, &block))
+        for (size_t k = 0; k < block.bytes; k++)
+            if (i == total || block.offset + (ptrdiff_t)k != test_layout_offset(layout, i++))
+                return false;
+    return i == total;
+}
+
+/* The simplest form has the same bytes in the same order. */
+static bool layout_simplifies(const struct test_layout *t)
+{
+    skua_layout simple;
+    size_t      bytes, span, total = t->units * t->unit;
+
+    if (ski_layout_check("test", &t->layout, true, &simple, &bytes) != SKUA_OK)
+        return total == 0;
+    for (size_t i = 0; i < total; i++)
+        if (test_layout_byte(&simple, i) != test_layout_byte(&t->layout, i))
+            return false;
+    return bytes == total && ski_layout_begin(&simple, &span) >= memory && span <= ROOM &&
+           simple.kind <= t->layout.kind && layout_iterates(&simple, total);
+}
+
+static bool layout_keeps(const struct test_layout *t)
+{
+    skua_layout kept  = t->layout;
+    char       *list  = malloc(ski_layout_list_bytes(&kept) + 1);
+    size_t      total = t->units * t->unit;
+    bool        equal = true;
+
+    ski_layout_keep_list(&kept, list);
+    for (size_t i = 0; i < total; i++)
+        equal &= test_layout_offset(&kept, i) == test_layout_offset(&t->layout, i);
+    free(list);
+    return equal;
 }
 
 /* A layout in another's shape, where there are strides for it: each byte is where it was. */
-static bool layout_reshaped(size_t total, int *done)
+static bool layout_reshaped(int *done)
 {
-    static char source[ROOM], target[ROOM];
-    skua_layout from = layout_random(source, total), like = layout_random(target, total);
-    skua_layout simple, as;
-    size_t      bytes;
-    bool        fits;
+    struct test_layout from, like;
+    size_t             total = 1 + layout_below(300), bytes;
+    skua_layout        simple, as;
 
-    if (ski_layout_check("test", &from, false, &simple, &bytes) != SKUA_OK)
+    test_layout_make(&from, (skua_layout_kind)layout_below(2), &seed, 1, total, ROOM);
+    test_layout_make(&like, (skua_layout_kind)layout_below(2), &seed, 1, total, ROOM);
+    from.layout.at = memory + from.base;
+    if (ski_layout_check("test", &from.layout, false, &simple, &bytes) != SKUA_OK)
         return false;
-    fits = ski_layout_reshape(&like, &simple, &as);
-    if (!fits)
-        return simple.levels > 0; /* one block has any shape */
+    if (!ski_layout_reshape(&like.layout, &simple, &as))
+        return simple.kind != SKUA_LAYOUT_CONTIGUOUS; /* one block has any shape */
     for (size_t i = 0; i < total; i++)
-        if (test_layout_byte(&as, i) != test_layout_byte(&from, i))
+        if (test_layout_byte(&as, i) != test_layout_byte(&from.layout, i))
             return false;
-    *done += simple.levels > 0;
-    return as.bytes == like.bytes && as.levels == like.levels &&
-           memcmp(as.count, like.count, sizeof as.count) == 0;
+    *done += simple.kind == SKUA_LAYOUT_STRIDED;
+    return as.bytes == like.layout.bytes && as.kind == like.layout.kind;
 }
 
 static bool layout_refused(skua_layout layout)
@@ -99,36 +126,71 @@ static bool layout_refused(skua_layout layout)
     return ski_layout_check("test", &layout, true, &simple, &bytes) == SKUA_ERR_INVAL;
 }
 
-static bool layout_simplified(void)
+static skua_layout layout_rows(void *at, size_t bytes, int levels, size_t count, ptrdiff_t stride)
 {
-    char        memory[8];
-    skua_layout layout = {memory, 2, 3, {1, 4, 5}, {77, 2, 8}}, simple;
+    skua_layout layout = skua_layout_strided(at, bytes, levels < 1 ? levels : 1, &count, &stride);
+
+    layout.strided.levels = levels;
+    return layout;
+}
+
+static void layout_test_refused(void)
+{
+    static const ptrdiff_t  twice[] = {0, 32, 28}, beyond[] = {PTRDIFF_MAX - 4};
+    static const skua_block blocks[] = {{16, 8}, {0, 17}}, huge[] = {{0, SIZE_MAX / 2}, {1, 8}};
+    static const skua_block apart[] = {{16, 8}, {0, 16}};
+
+    OK(layout_refused(skua_layout_contiguous(memory, 0)), "no bytes");
+    OK(layout_refused(skua_layout_contiguous(NULL, 8)), "no memory");
+    OK(layout_refused(skua_layout_contiguous(memory, SIZE_MAX)), "more than memory can have");
+    OK(layout_refused(layout_rows(memory, 8, 9, 1, 8)), "too many levels");
+    OK(layout_refused(layout_rows(memory, 8, -1, 1, 8)), "a negative number of levels");
+    OK(layout_refused(layout_rows(memory, 8, 1, 4, 4)), "strides that overlap");
+    OK(layout_refused(layout_rows(memory, SIZE_MAX / 2, 1, 4, 4)), "strides beyond memory");
+    OK(layout_refused(skua_layout_indexed(memory, 8, 3, twice)), "offsets that overlap");
+    OK(layout_refused(skua_layout_indexed(memory, 8, 1, beyond)), "an offset beyond memory");
+    OK(layout_refused(skua_layout_indexed(memory, 8, 1, NULL)), "no offsets");
+    OK(layout_refused(skua_layout_list(memory, 2, blocks)), "blocks that overlap");
+    OK(!layout_refused(skua_layout_list(memory, 2, apart)), "not blocks that do not");
+    OK(layout_refused(skua_layout_list(memory, 2, huge)), "blocks beyond memory");
+    OK(layout_refused(skua_layout_list(memory, 2, NULL)), "no blocks");
+    OK(layout_refused((skua_layout){.kind = (skua_layout_kind)9, .at = memory, .bytes = 8}),
+       "an unknown kind");
+}
+
+static bool layout_joins_levels(void)
+{
+    skua_layout layout =
+        skua_layout_strided(memory, 2, 3, (size_t[]){1, 4, 5}, (ptrdiff_t[]){77, 2, 8});
+    skua_layout simple;
     size_t      bytes;
 
     return ski_layout_check("test", &layout, false, &simple, &bytes) == SKUA_OK && bytes == 40 &&
-           simple.levels == 0 && simple.bytes == 40;
+           simple.kind == SKUA_LAYOUT_CONTIGUOUS && simple.bytes == 40;
 }
 
 int main(void)
 {
-    static char memory[64];
-    bool        good = true;
-    int         done = 0;
+    struct test_layout t;
+    bool               bounded = true, iterated = true, simple = true, kept = true, shaped = true;
+    int                done = 0;
 
     seed          = tap_seed();
     ski_log_level = SKI_LOG_FATAL;
-    for (int i = 0; i < 20000 && good; i++)
-        good = layout_copies(layout_below(3) ? 1 + layout_below(300) : 720);
-    OK(good, "copies between layouts of any kind");
-    for (int i = 0; i < 20000 && good; i++)
-        good = layout_reshaped(layout_below(3) ? 1 + layout_below(300) : 720, &done);
-    OK(good && done > 100, "layouts in the shape of others");
-    OK(layout_simplified(), "what lies one behind another is one block");
-    OK(layout_refused((skua_layout){memory, 0, 0, {0}, {0}}), "no bytes");
-    OK(layout_refused((skua_layout){NULL, 8, 0, {0}, {0}}), "no memory");
-    OK(layout_refused((skua_layout){memory, 8, 9, {0}, {0}}), "too many levels");
-    OK(layout_refused((skua_layout){memory, 8, 1, {4}, {4}}),
-       "one that overlaps itself where it is written");
-    OK(layout_refused((skua_layout){memory, SIZE_MAX / 2, 1, {4}, {4}}), "one larger than memory");
+    for (int i = 0; i < 3000; i++) {
+        layout_random(&t, (skua_layout_kind)(i % 4));
+        bounded &= layout_extent_holds(&t);
+        iterated &= layout_iterates(&t.layout, t.units * t.unit);
+        simple &= layout_simplifies(&t);
+        kept &= layout_keeps(&t);
+        shaped &= layout_reshaped(&done);
+    }
+    OK(bounded, "the extent is that of all bytes");
+    OK(iterated, "the blocks are all bytes in their order");
+    OK(simple, "the simplest form has the same bytes");
+    OK(kept, "a layout that keeps its list has the same bytes");
+    OK(shaped && done > 20, "layouts in the shape of others");
+    OK(layout_joins_levels(), "what lies one behind another is one block");
+    layout_test_refused();
     return tap_end();
 }

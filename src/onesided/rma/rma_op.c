@@ -16,17 +16,30 @@
 /* ---- accumulate -------------------------------------------------------------------------------
  */
 
+/* The iterator goes over the outer levels; the loop over the innermost one has nothing else to do.
+ */
 static void rma_op_accumulate_strided(const struct ski_rma_op   *op,
                                       const struct ski_resolved *target)
 {
-    struct ski_stripe_lock lock = {NULL};
-    struct ski_iov_iter    iter;
-    struct ski_iov         iov;
+    struct ski_datatype     outer = op->datatype;
+    struct ski_stride_pairs inner = outer.strided;
+    size_t                  rows  = inner.levels > 0 ? inner.count[0] : 1;
+    struct ski_stripe_lock  lock  = {NULL};
+    struct ski_iov_iter     iter;
+    struct ski_iov          iov;
 
-    ski_iov_iter_begin(&iter, &op->datatype);
+    if (inner.levels > 0)
+        outer.strided = (struct ski_stride_pairs){inner.levels - 1, inner.count + 1,
+                                                  inner.local + 1, inner.remote + 1};
+    ski_iov_iter_begin(&iter, &outer);
     while (ski_iov_iter_next(&iter, &iov))
-        ski_accumulate_contiguous(&lock, target->process, target->memory + iov.remote, iov.local,
-                                  iov.bytes, op->fn, op->element, op->accumulate->scale);
+        for (size_t i = 0; i < rows; i++) {
+            ski_accumulate_contiguous(&lock, target->process, target->memory + iov.remote,
+                                      iov.local, iov.bytes, op->fn, op->element,
+                                      op->accumulate->scale);
+            if (inner.levels > 0)
+                iov.local += inner.local[0], iov.remote += inner.remote[0];
+        }
     ski_stripe_lock_release(&lock);
 }
 
@@ -44,20 +57,20 @@ static void rma_op_accumulate_list(const struct ski_rma_op *op, const struct ski
     ski_stripe_set_release(&set);
 }
 
-/* A list of single elements: the loop does for each no more than it must. */
+/* Single elements at offsets of the target: the loop does for each no more than it must. */
 static void rma_op_accumulate_elements(const struct ski_rma_op   *op,
                                        const struct ski_resolved *target)
 {
-    const skua_indexed   *list = op->datatype.indexed;
+    const ptrdiff_t      *local = op->datatype.indexed.local, *remote = op->datatype.indexed.remote;
     struct ski_stripe_set set;
 
     ski_stripe_set_begin(&set);
     for (size_t i = 0; i < op->datatype.count; i++) {
         if (i % SKI_STRIPE_SET_WORK == 0)
             ski_stripe_set_release(&set);
-        ski_accumulate_element(&set, target->process, target->memory + list->remote[i],
+        ski_accumulate_element(&set, target->process, target->memory + remote[i],
                                op->datatype.local +
-                                   (list->local ? list->local[i] : (ptrdiff_t)(i * op->element)),
+                                   (local ? local[i] : (ptrdiff_t)(i * op->element)),
                                op->fn, op->accumulate->scale);
     }
     ski_stripe_set_release(&set);
@@ -70,7 +83,8 @@ void ski_rma_op_accumulate(const struct ski_rma_op *op, const struct ski_resolve
     ski_assert(op->verb == SKI_RMA_ACCUMULATE && op->fn && op->element > 0);
     if (op->datatype.kind == SKI_DATATYPE_STRIDED) {
         rma_op_accumulate_strided(op, target);
-    } else if (op->datatype.kind == SKI_DATATYPE_INDEXED && op->datatype.bytes == op->element) {
+    } else if (op->datatype.kind == SKI_DATATYPE_INDEXED && op->datatype.indexed.remote &&
+               op->datatype.bytes == op->element) {
         rma_op_accumulate_elements(op, target);
     } else if (op->datatype.kind != SKI_DATATYPE_CONTIGUOUS) {
         rma_op_accumulate_list(op, target);

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/sanitizer.h"
 #include "core/sched/wait.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/rma_backlog.h"
 
 /* ---- accounting ------------------------------------------------------------------------- */
@@ -193,18 +194,20 @@ static bool rma_fence_is_done(void *arg)
 }
 
 /* The fence of the CPU orders what this process did itself before what follows. */
-static void rma_fence_key(uint64_t key, bool all)
+static void rma_fence_key(const char *call, uint64_t key, bool all)
 {
     struct rma_fence f = {ski_self, key, all};
 
-    if (ski_self && !rma_fence_is_done(&f))
+    if (!ski_self)
+        ski_onesided_check(call);
+    else if (!rma_fence_is_done(&f))
         ski_rma_wait(ski_self, rma_fence_is_done, &f);
     ski_fence(memory_order_seq_cst);
 }
 
 void ski_rma_fence(int pe)
 {
-    rma_fence_key(ski_outstanding_pe(pe), false);
+    rma_fence_key("skua_flush", ski_outstanding_pe(pe), false);
 }
 
 bool ski_rma_outstanding(int pe)
@@ -233,22 +236,19 @@ void skua_flush(int pe)
     const struct ski_job *job = ski_onesided_job();
 
     if (job && (uint32_t)pe >= (uint32_t)job->pes)
-        (void)ski_refuse(SKUA_ERR_INVAL, "%s: PE %d does not exist; this job has PEs 0 to %d",
-                         __func__, pe, job->pes - 1);
-    else
-        ski_rma_fence(pe);
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
+                   job->pes - 1);
+    ski_rma_fence(pe);
 }
 
 void skua_flush_region(skua_region region)
 {
     if (!region.id)
-        (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_flush_all() waits for all",
-                         __func__);
-    else
-        rma_fence_key(ski_outstanding_region(region.id), false);
+        ski_misuse("%s: this is no region; skua_flush_all() waits for all", __func__);
+    rma_fence_key(__func__, ski_outstanding_region(region.id), false);
 }
 
 void skua_flush_all(void)
 {
-    rma_fence_key(0, true);
+    rma_fence_key(__func__, 0, true);
 }

@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/copy.h"
+#include "base/params.h"
 #include "base/sanitizer.h"
 #include "core/collective/collective.h"
 #include "onesided/pe/external_thread.h"
@@ -63,8 +64,9 @@ static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_
 
 /* ---- an operation ------------------------------------------------------------ */
 
-/* Checks that blocks are whole elements at aligned offsets; @p grain as in datatype.h. */
-static skua_status transfer_check_accumulate(struct ski_rma_op *op, size_t grain)
+/* Checks that blocks are whole elements at aligned offsets; @p grain and @p sizes as in layout.h.
+ */
+static skua_status transfer_check_accumulate(struct ski_rma_op *op, size_t grain, size_t sizes)
 {
     size_t align;
 
@@ -75,16 +77,13 @@ static skua_status transfer_check_accumulate(struct ski_rma_op *op, size_t grain
                           op->accumulate->scale ? " with a factor" : "");
     ski_assert((op->element & (op->element - 1)) == 0);
     align = op->element < 8 ? op->element : 8;
-    if (grain % align)
+    if ((grain | sizes) % align)
         return ski_refuse(SKUA_ERR_ALIGN, "%s: offsets or sizes are no multiples of %zu", op->call,
                           align);
-    for (size_t i = 0; i < (op->datatype.kind == SKI_DATATYPE_VECTOR ? op->datatype.count : 1); i++)
-        if ((op->datatype.kind == SKI_DATATYPE_VECTOR ? op->datatype.list[i].bytes
-                                                      : op->datatype.bytes) %
-            op->element)
-            return ski_refuse(SKUA_ERR_INVAL,
-                              "%s: a block does not consist of whole elements of %zu bytes",
-                              op->call, op->element);
+    if (sizes % op->element)
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: a block does not consist of whole elements of %zu bytes", op->call,
+                          op->element);
     return SKUA_OK;
 }
 
@@ -164,8 +163,7 @@ static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_r
 static bool transfer_is_list(const struct ski_rma_op *op)
 {
     return op->verb != SKI_RMA_ACCUMULATE &&
-           (op->datatype.kind == SKI_DATATYPE_VECTOR ||
-            (op->datatype.kind == SKI_DATATYPE_INDEXED && op->datatype.indexed->remote));
+           (op->datatype.kind == SKI_DATATYPE_LIST || op->datatype.kind == SKI_DATATYPE_INDEXED);
 }
 
 static bool transfer_move_list(const struct ski_rma_op *op, char *piece, uint64_t room)
@@ -186,7 +184,7 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
 
     if (!piece)
         piece = ski_region_varied_piece(op->remote, &room);
-    if (!piece || !ski_fast_path_open())
+    if (!piece || op->remote.offset > room || !ski_fast_path_open())
         return false;
     if (op->verb == SKI_RMA_ACCUMULATE) {
         op->fn = ski_accumulate_function(op->accumulate, &op->element);
@@ -195,7 +193,8 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
         element = op->element;
     }
     if (params &&
-        (params->order == SKUA_ORDER_STRICT || !transfer_finishes_fast(params, op->remote.pe)))
+        (!ski_params_known(params->size, sizeof *params) || params->order == SKUA_ORDER_STRICT ||
+         !transfer_finishes_fast(params, op->remote.pe)))
         return false;
     if (op->verb == SKI_RMA_PUT)
         ski_order_stores(); /* after earlier puts */
@@ -219,21 +218,21 @@ static skua_status transfer_perform(struct ski_rma_op *op, const skua_rma_params
                                     bool blocking)
 {
     struct ski_resolved target;
-    ptrdiff_t           lo, hi;
-    size_t              grain;
+    struct ski_extent   extent;
+    size_t              sizes;
     skua_status         status;
 
     if (SKI_LIKELY(transfer_try_fast(op, params)))
         return SKUA_OK;
-    status = ski_datatype_extent(op->call, &op->datatype,
-                                 op->verb == SKI_RMA_GET ? SKI_SIDE_LOCAL : SKI_SIDE_REMOTE, &lo,
-                                 &hi, &grain);
+    status = ski_datatype_check(op->call, &op->datatype,
+                                op->verb == SKI_RMA_GET ? SKI_SIDE_LOCAL : SKI_SIDE_REMOTE, &extent,
+                                &sizes);
     if (status == SKUA_OK && op->verb == SKI_RMA_ACCUMULATE)
-        status = transfer_check_accumulate(op, grain);
+        status = transfer_check_accumulate(op, extent.grain, sizes);
     if (status == SKUA_OK)
         status = ski_op_params_check(op->call, params, op->remote.pe);
     if (status == SKUA_OK)
-        status = ski_resolve(op->call, op->remote, lo, hi, &target);
+        status = ski_resolve(op->call, op->remote, extent.lo, extent.hi, &target);
     if (status != SKUA_OK)
         return status;
     if (op->verb == SKI_RMA_ACCUMULATE &&
@@ -335,12 +334,6 @@ static inline bool transfer_get_fast(void *to, skua_gaddr from, size_t bytes)
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
-#define TRANSFER_CALL(name, parameters, operation)                                                 \
-    skua_status name parameters                                                                    \
-    {                                                                                              \
-        return operation;                                                                          \
-    }
-
 skua_status skua_put(skua_gaddr to, const void *from, size_t bytes)
 {
     if (SKI_LIKELY(transfer_put_fast(to, from, bytes)))
@@ -386,66 +379,67 @@ skua_status skua_acc(skua_gaddr to, const void *from, size_t bytes, const skua_u
     return transfer_accumulate(__func__, to, ski_datatype_contiguous(from, bytes), how, NULL, true);
 }
 
-TRANSFER_CALL(skua_put_strided, (skua_gaddr to, const void *from, const skua_strided *shape),
-              transfer_put(__func__, to, ski_datatype_strided(from, shape), NULL, true))
-TRANSFER_CALL(skua_put_vector, (skua_gaddr to, const skua_segment *list, size_t n),
-              transfer_put(__func__, to, ski_datatype_vector(list, n), NULL, true))
-TRANSFER_CALL(skua_put_indexed, (skua_gaddr to, const void *from, const skua_indexed *shape),
-              transfer_put(__func__, to, ski_datatype_indexed(from, shape), NULL, true))
-TRANSFER_CALL(skua_get_strided, (void *to, skua_gaddr from, const skua_strided *shape),
-              transfer_get(__func__, from, ski_datatype_strided(to, shape), NULL, true))
-TRANSFER_CALL(skua_get_vector, (const skua_segment *list, size_t n, skua_gaddr from),
-              transfer_get(__func__, from, ski_datatype_vector(list, n), NULL, true))
-TRANSFER_CALL(skua_get_indexed, (void *to, skua_gaddr from, const skua_indexed *shape),
-              transfer_get(__func__, from, ski_datatype_indexed(to, shape), NULL, true))
-TRANSFER_CALL(skua_acc_strided,
-              (skua_gaddr to, const void *from, const skua_strided *shape, const skua_update *how),
-              transfer_accumulate(__func__, to, ski_datatype_strided(from, shape), how, NULL, true))
-TRANSFER_CALL(skua_acc_vector,
-              (skua_gaddr to, const skua_segment *list, size_t n, const skua_update *how),
-              transfer_accumulate(__func__, to, ski_datatype_vector(list, n), how, NULL, true))
-TRANSFER_CALL(skua_acc_indexed,
-              (skua_gaddr to, const void *from, const skua_indexed *shape, const skua_update *how),
-              transfer_accumulate(__func__, to, ski_datatype_indexed(from, shape), how, NULL, true))
-TRANSFER_CALL(skua_put_strided_nb,
-              (skua_gaddr to, const void *from, const skua_strided *shape,
-               const skua_rma_params *params),
-              transfer_put(__func__, to, ski_datatype_strided(from, shape), params, false))
-TRANSFER_CALL(skua_put_vector_nb,
-              (skua_gaddr to, const skua_segment *list, size_t n, const skua_rma_params *params),
-              transfer_put(__func__, to, ski_datatype_vector(list, n), params, false))
-TRANSFER_CALL(skua_put_indexed_nb,
-              (skua_gaddr to, const void *from, const skua_indexed *shape,
-               const skua_rma_params *params),
-              transfer_put(__func__, to, ski_datatype_indexed(from, shape), params, false))
-TRANSFER_CALL(skua_get_strided_nb,
-              (void *to, skua_gaddr from, const skua_strided *shape, const skua_rma_params *params),
-              transfer_get(__func__, from, ski_datatype_strided(to, shape), params, false))
-TRANSFER_CALL(skua_get_vector_nb,
-              (const skua_segment *list, size_t n, skua_gaddr from, const skua_rma_params *params),
-              transfer_get(__func__, from, ski_datatype_vector(list, n), params, false))
-TRANSFER_CALL(skua_get_indexed_nb,
-              (void *to, skua_gaddr from, const skua_indexed *shape, const skua_rma_params *params),
-              transfer_get(__func__, from, ski_datatype_indexed(to, shape), params, false))
-TRANSFER_CALL(skua_acc_nb,
-              (skua_gaddr to, const void *from, size_t bytes, const skua_update *how,
-               const skua_rma_params *params),
-              transfer_accumulate(__func__, to, ski_datatype_contiguous(from, bytes), how, params,
-                                  false))
-TRANSFER_CALL(skua_acc_strided_nb,
-              (skua_gaddr to, const void *from, const skua_strided *shape, const skua_update *how,
-               const skua_rma_params *params),
-              transfer_accumulate(__func__, to, ski_datatype_strided(from, shape), how, params,
-                                  false))
-TRANSFER_CALL(skua_acc_vector_nb,
-              (skua_gaddr to, const skua_segment *list, size_t n, const skua_update *how,
-               const skua_rma_params *params),
-              transfer_accumulate(__func__, to, ski_datatype_vector(list, n), how, params, false))
-TRANSFER_CALL(skua_acc_indexed_nb,
-              (skua_gaddr to, const void *from, const skua_indexed *shape, const skua_update *how,
-               const skua_rma_params *params),
-              transfer_accumulate(__func__, to, ski_datatype_indexed(from, shape), how, params,
-                                  false))
+skua_status skua_acc_nb(skua_gaddr to, const void *from, size_t bytes, const skua_update *how,
+                        const skua_rma_params *params)
+{
+    return transfer_accumulate(__func__, to, ski_datatype_contiguous(from, bytes), how, params,
+                               false);
+}
+
+/* Does an operation between two layouts.  Kept out of line so that all calls share it. */
+static __attribute__((noinline)) skua_status transfer_layouts(struct ski_rma_op     *op,
+                                                              const skua_layout     *remote,
+                                                              const skua_layout     *local,
+                                                              const skua_rma_params *params,
+                                                              bool                   blocking)
+{
+    ptrdiff_t packed[SKUA_LAYOUT_LEVELS];
+
+    ski_datatype_pair(&op->datatype, local, remote, packed);
+    return transfer_perform(op, params, blocking);
+}
+
+skua_status skua_put_layout(skua_gaddr to, const skua_layout *remote, const skua_layout *local)
+{
+    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_PUT, .remote = to};
+    return transfer_layouts(&op, remote, local, NULL, true);
+}
+
+skua_status skua_put_layout_nb(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
+                               const skua_rma_params *params)
+{
+    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_PUT, .remote = to};
+    return transfer_layouts(&op, remote, local, params, false);
+}
+
+skua_status skua_get_layout(const skua_layout *local, skua_gaddr from, const skua_layout *remote)
+{
+    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_GET, .remote = from};
+    return transfer_layouts(&op, remote, local, NULL, true);
+}
+
+skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr from, const skua_layout *remote,
+                               const skua_rma_params *params)
+{
+    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_GET, .remote = from};
+    return transfer_layouts(&op, remote, local, params, false);
+}
+
+skua_status skua_acc_layout(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
+                            const skua_update *how)
+{
+    struct ski_rma_op op = {
+        .call = __func__, .verb = SKI_RMA_ACCUMULATE, .remote = to, .accumulate = how};
+    return transfer_layouts(&op, remote, local, NULL, true);
+}
+
+skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
+                               const skua_update *how, const skua_rma_params *params)
+{
+    struct ski_rma_op op = {
+        .call = __func__, .verb = SKI_RMA_ACCUMULATE, .remote = to, .accumulate = how};
+    return transfer_layouts(&op, remote, local, params, false);
+}
 
 skua_status skua_notify_add(skua_gaddr at, uint64_t value)
 {

@@ -240,7 +240,7 @@ bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
     return skua_notify_value(notify) >= target ||
-           ski_notify_wait(ski_self, notify, target, SKI_CALL);
+           ski_notify_wait(SKI_SELF(), notify, target, SKI_CALL);
 }
 
 /* Returns an entry whose function is due, or NULL. */
