@@ -401,7 +401,7 @@ static void am_start(struct ski_pe *self, const struct ski_rma_op *op,
         req->local = skua_done_nothing();
     /* What this process did itself is visible before the request is. */
     ski_fence(memory_order_seq_cst);
-    if (ski_rma_backlog_needed(req->on_pe, op, params))
+    if (ski_rma_backlog_needed(req->on_pe, params))
         ski_rma_backlog_add(req->on_pe,
                             &(struct ski_rma_issue){req, op, params, ski_am_send_one, false});
     else

@@ -303,9 +303,8 @@ static void rma_driver_atomic_by_am(struct ski_pe *self, struct ski_rma_request 
                                    .remote = req->remote,
                                    .atomic = &req->atomic->atomic};
 
-    req->parts    = 0;
-    req->protocol = SKI_RMA_BY_AM;
-    req->on_pe->rma--;
+    req->parts = 0;
+    ski_rma_request_set_protocol(req, SKI_RMA_BY_AM);
     ski_am_send_one(self, req, &op, after ? &after->params : NULL);
     free(req->atomic);
     free(after);
@@ -435,13 +434,12 @@ static void rma_driver_on_rkey(void *arg, const void *data, size_t bytes)
 static void rma_driver_start_in_turn(struct ski_pe *self, struct ski_rma_request *req,
                                      const struct ski_rma_op *op, const skua_rma_params *params)
 {
-    req->part.fn  = rma_driver_part_done;
-    req->sealed   = true;
-    req->parts    = 1;
-    req->after    = rma_driver_keep_params(op, params);
-    req->atomic   = rma_driver_new_atomic(op->atomic);
-    req->protocol = SKI_RMA_BY_DRIVER;
-    req->on_pe->rma++;
+    req->part.fn = rma_driver_part_done;
+    req->sealed  = true;
+    req->parts   = 1;
+    req->after   = rma_driver_keep_params(op, params);
+    req->atomic  = rma_driver_new_atomic(op->atomic);
+    ski_rma_request_set_protocol(req, SKI_RMA_BY_DRIVER);
     req->atomic->rkey = ski_rkey_find(self, op->remote);
     if (req->atomic->rkey)
         rma_driver_atomic_with_key(self, req);

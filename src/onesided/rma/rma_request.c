@@ -73,6 +73,15 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     return req;
 }
 
+void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol)
+{
+    req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
+    req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->protocol = protocol;
+    req->on_pe->rma += protocol == SKI_RMA_BY_DRIVER;
+    req->on_pe->deferred += protocol == SKI_RMA_BY_AM_DEFERRED;
+}
+
 /* The target has logged more about it. */
 static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 {

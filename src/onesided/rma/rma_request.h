@@ -53,6 +53,9 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
 /** Ends a request: all parts are complete. */
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
 
+/** Lets another protocol carry out a request that has not been issued. */
+void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);
+
 /** Waits for the end; returns its status, and *result of an atomic.  Frees the request. */
 skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
                                  uint64_t *result);
