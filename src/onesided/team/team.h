@@ -52,6 +52,7 @@ struct ski_team {
 struct ski_team_pe {
     struct ski_team       all;
     struct ski_team      *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
+    int32_t               pid;                      /* of this process                     */
     uint32_t              numbers;                  /* that this PE has given to splits    */
     uint32_t              splits;                   /* that this PE has called and wait    */
     struct ski_list       unclaimed;                /* packets of teams that a split makes */

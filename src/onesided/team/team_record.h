@@ -16,7 +16,7 @@
 /* Where the message with a tag is stored. */
 struct ski_arrival {
     skua_msg *msg;      /* NULL until it has arrived                        */
-    uint32_t  step;     /* the RECV; UINT32_MAX: none                       */
+    uint32_t  step;     /* the RECV, or SKI_STEP_NONE                       */
     bool      in_place; /* its data are, or are being, received in place    */
 };
 

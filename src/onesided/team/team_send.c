@@ -2,8 +2,6 @@
 /* team_send.c - packets of team collectives that this member sends (see team_call.h). */
 #include "onesided/team/team_send.h"
 
-#include <unistd.h>
-
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
@@ -151,7 +149,8 @@ void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct
     ski_assert(pe != self->pe);
     if (team_lends(self, step, pe, data)) {
         struct ski_team_head    head = team_make_head(call, step->tag, SKI_PACKET_ADDRESS);
-        struct ski_team_address lent = {(uintptr_t)data, step->bytes, (int32_t)getpid(), 0};
+        struct ski_team_address lent = {(uintptr_t)data, step->bytes,
+                                        ski_onesided_pe(self)->team->pid, 0};
 
         call->lent++;
         team_send_small(self, pe, &head, &lent, sizeof lent);

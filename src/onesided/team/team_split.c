@@ -3,6 +3,7 @@
 #include "onesided/team/team_split.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/memory.h"
@@ -53,6 +54,7 @@ void ski_teams_begin(struct ski_pe *self)
     all->size      = self->pes;
     all->near      = !ski_job_is_distributed(self->job);
     teams->numbers = 1; /* of SKUA_TEAM_ALL */
+    teams->pid     = (int32_t)getpid();
     ski_window_init(self, &all->window);
     ski_list_init(&teams->unclaimed);
 }
@@ -66,6 +68,26 @@ void ski_teams_end(struct ski_pe *self)
     team_free_list(teams->destroyed);
     team_clear(&teams->all);
     ski_team_free_calls_end(teams);
+}
+
+/* Frees destroyed teams.  A completion that is called while deferred calls begin may destroy their
+ * team, whose window is in use until then: such a team is freed later. */
+static void team_free_destroyed(struct ski_team_pe *teams)
+{
+    struct ski_team *team = teams->destroyed;
+
+    teams->destroyed = NULL;
+    while (team) {
+        struct ski_team *next = team->next;
+        bool             used = team->window.draining;
+
+        team->next = used ? teams->destroyed : NULL;
+        if (used)
+            teams->destroyed = team;
+        else
+            team_free_list(team);
+        team = next;
+    }
 }
 
 skua_status skua_team_destroy(skua_team name)
@@ -84,12 +106,10 @@ skua_status skua_team_destroy(skua_team name)
                           __func__, team->records, ski_team_str(team->name, text), self->pe);
     for (at = ski_team_bucket(teams, team->name); *at != team; at = &(*at)->next)
         ski_assert(*at);
-    *at = team->next;
-    /* A completion that is called while deferred calls begin may destroy their team, whose window
-     * is in use until then: a team is freed when another one is destroyed. */
-    team_free_list(team->window.draining ? NULL : teams->destroyed);
-    team->next       = team->window.draining ? teams->destroyed : NULL;
+    *at              = team->next;
+    team->next       = teams->destroyed;
     teams->destroyed = team;
+    team_free_destroyed(teams);
     return SKUA_OK;
 }
 
