@@ -12,8 +12,9 @@
  *   allgather_us, alltoall_us   back to back; the size is that of a block
  *
  * A value is the time of one operation on the slowest process, in the best batch.  A batch has as
- * many operations as take some hundred microseconds, and a multiple of the number of processes.  The
- * number of batches is bounded by time.
+ * many operations as take some hundred microseconds, and a multiple of the number of processes. The
+ * number of batches is bounded by time, and so is the whole program: what it does not reach is not
+ * measured.
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
@@ -25,6 +26,7 @@
 
 #define COLLECTIVES_BATCH_S   0.0003 /* seconds of a batch, if its operations are fast */
 #define COLLECTIVES_MEASURE_S 0.06   /* seconds of all batches of a measurement        */
+#define COLLECTIVES_PROGRAM_S 180    /* seconds after which a program measures no more */
 #define COLLECTIVES_SLOW_S    0.3    /* seconds of a batch from which it has fewer operations */
 
 static const size_t collectives_sizes[] = {8,     64,     512,     4096,    16384,
@@ -123,12 +125,24 @@ static inline double *collectives_memory(size_t bytes)
     return data;
 }
 
+/* Measures a collective at all sizes, as far as time since @p start is left. */
+static inline void collectives_sweep(const struct collectives_run  *run,
+                                     const struct collectives_kind *kind, double start)
+{
+    for (size_t i = 0; i < COLLECTIVES_SIZES && collectives_sizes[i] <= kind->most; i++) {
+        if (run->library->largest(bench_now() - start) > COLLECTIVES_PROGRAM_S)
+            return;
+        collectives_measure(run, kind, NULL, kind->metric, collectives_sizes[i]);
+    }
+}
+
 /* Measures everything; all processes call it. */
 static inline void collectives_all(const struct collectives *library, const char *series, int me,
                                    int pes)
 {
     size_t                 blocks = COLLECTIVES_MAX_BLOCK * (size_t)pes;
     size_t                 bytes  = blocks > COLLECTIVES_MAX_BYTES ? blocks : COLLECTIVES_MAX_BYTES;
+    double                 start  = bench_now();
     struct collectives_run run    = {
            library, series, me, pes, collectives_memory(bytes), collectives_memory(bytes)};
 
@@ -136,8 +150,7 @@ static inline void collectives_all(const struct collectives *library, const char
         collectives_measure(&run, NULL, library->sync, "sync_us", 0);
     collectives_measure(&run, NULL, library->barrier, "barrier_us", 0);
     for (const struct collectives_kind *kind = library->kinds; kind->metric; kind++)
-        for (size_t i = 0; i < COLLECTIVES_SIZES && collectives_sizes[i] <= kind->most; i++)
-            collectives_measure(&run, kind, NULL, kind->metric, collectives_sizes[i]);
+        collectives_sweep(&run, kind, start);
     free(run.from);
     free(run.to);
 }

@@ -142,7 +142,7 @@ static void segment_sent(struct ski_pe *self, void *owner)
     ski_assert(t->sending > 0);
     if (--t->sending > 0 || !t->released)
         return;
-    if (t->parent >= 0) {
+    if (!t->local) {
         skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_SENT}, &t, sizeof t);
         return;
     }
