@@ -173,8 +173,11 @@ bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
-    return skua_notify_value(notify) >= target ||
-           ski_notify_wait(SKI_SELF(), notify, target, SKI_CALL);
+    if (skua_notify_value(notify) >= target)
+        return true;
+    if (!ski_self) /* an external thread may wait, too */
+        ski_onesided_check(__func__);
+    return ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
 /* Returns an entry whose function is due, or NULL. */
