@@ -51,11 +51,11 @@ misuse register-within 'skua_handler_register."within".: handlers are registered
 for share in 1 0; do
   export SKUA_SHARED_MEMORY=$share
   run timeout 60 "$skuarun" -n 3 "$program" die-in-phase
-  ok "a crash in the second phase ends the job (shared memory: $share)" test "$code" = 139
-  ok "and is reported" has "$err" 'skuarun: PE [12] .process [12]. died of signal 11'
+  ok "a death in the second phase ends the job (shared memory: $share)" test "$code" = 137
+  ok "and is reported" has "$err" 'skuarun: PE [12] .process [12]. died of signal 9'
   run timeout 60 "$skuarun" -n 3 "$program" die-between
-  ok "a crash between phases ends the job" test "$code" = 139
-  ok "and is reported" has "$err" 'skuarun: PE [12] .process [12]. died of signal 11'
+  ok "a death between phases ends the job" test "$code" = 137
+  ok "and is reported" has "$err" 'skuarun: PE [12] .process [12]. died of signal 9'
   run timeout 60 "$skuarun" -n 3 "$program" exit-between
   ok "an exit between phases ends a job that goes on" test "$code" = 1
   ok "and is reported" has "$err" 'skuarun: PE [12] .* exited with code 0 between two phases; other processes have called skua_init'

@@ -135,7 +135,7 @@ static void register_within(void)
 
 static void die(void)
 {
-    raise(SIGSEGV);
+    raise(SIGKILL);
 }
 
 static void die_in_phase(void)

@@ -198,7 +198,7 @@ run env SKUA_PORTS=none "$program" exit-42
 ok "a program without a launcher" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
 
 # Invalid values of SKUA_JOB.
-run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42
+run env SKUA_JOB=3,77,78,-1,0 "$program" exit-42
 ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is not an arena'
 run env SKUA_JOB=nonsense "$program" exit-42
 ok "an invalid SKUA_JOB" has "$code $err" '^1 .*is not what a launcher writes'

@@ -240,10 +240,11 @@ bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
-    if (!ski_self)
+    if (skua_notify_value(notify) >= target)
+        return true;
+    if (!ski_self) /* an external thread may wait, too */
         ski_onesided_check(__func__);
-    return skua_notify_value(notify) >= target ||
-           ski_notify_wait(ski_self, notify, target, SKI_CALL);
+    return ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
 /* Returns an entry whose function is due, or NULL. */
