@@ -142,12 +142,14 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
         status = ski_boot_start(&phase.boot);
     if (status != SKUA_OK)
         return status;
-    atomic_store(&phase.boot.job->phased, embedded);
     status = main_prepare(&phase.boot);
     if (status != SKUA_OK) {
         main_close("it could not join the job before");
         return status;
     }
+    /* Not before the exit of the phase before is forgotten, which the launcher would take for that
+     * of skua_main(). */
+    atomic_store(&phase.boot.job->phased, embedded);
     ski_tasks_set_own(
         ski_tasks_count() - before + ski_job_pes_of(phase.boot.job, phase.boot.process) +
         ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
