@@ -184,6 +184,20 @@ SKUA_API skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote
                                         const skua_layout *local, const skua_update *update,
                                         const skua_rma_params *params);
 
+/* ---- fence --------------------------------------------------------------- */
+
+/** Orders the caller's operations on the memory of @p pe: puts, accumulates, atomics and
+ *  notifications that the calling PE started before the fence take effect before those that it
+ * starts later, whatever their `order`. Every observer that sees the effect of a later one also
+ * sees that of the earlier ones. Gets are not ordered. The fence does not wait for completion; a
+ * later operation waits where the network keeps no order. In a thread that is not a PE it orders
+ * operations of that thread. A PE that does not exist is logged, and the call returns at once. */
+SKUA_API void skua_fence(int pe);
+
+/** Orders the caller's operations on the memory of every PE, for each as skua_fence(). Operations
+ * on different PEs are not ordered with each other: that takes a flush. */
+SKUA_API void skua_fence_all(void);
+
 /* ---- flush --------------------------------------------------------------- */
 
 /** Waits until all operations of the calling PE on the memory of @p pe are complete at the target.

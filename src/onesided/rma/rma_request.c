@@ -18,9 +18,10 @@ static void rma_request_count(struct ski_pe *self, struct ski_rma_request *req)
     req->in_region = ski_outstanding_add(table, ski_outstanding_region(req->remote.region.id));
     req->on_pe->rma += req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred += req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->epoch = req->on_pe->epoch;
     ski_onesided_pe(self)->outstanding++;
     /* Requests to another host do not keep operations on this one from the fast path: nothing is
-     * ordered between operations on different PEs but by a fence. */
+     * ordered between operations on different PEs but by a flush. */
     if (req->on_host)
         atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
 }
@@ -30,6 +31,11 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
     struct ski_outstanding_table *table = &req->rma->outstanding;
 
     ski_assert(ski_onesided_pe(self)->outstanding > 0);
+    if (req->epoch != req->on_pe->epoch) { /* a fence came after it */
+        ski_assert(req->on_pe->before > 0);
+        req->on_pe->before--;
+        req->on_pe->before_rma -= req->protocol == SKI_RMA_BY_DRIVER;
+    }
     req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
     ski_outstanding_remove(table, req->on_pe);
@@ -142,7 +148,7 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
     return status;
 }
 
-/* ---- handles and fences ------------------------------------------------------------ */
+/* ---- handles and flushes ------------------------------------------------------------ */
 
 static bool rma_handle_is_done(void *arg)
 {
@@ -162,35 +168,97 @@ void skua_handle_wait(skua_handle *handle)
         ski_rma_wait(SKI_SELF(), rma_handle_is_done, handle);
 }
 
-/* What a fence waits for: the end of all requests of a key, or of all. */
-struct rma_fence {
+/* What a flush waits for: the end of all requests of a key, or of all. */
+struct rma_flush {
     const struct ski_pe *self;
     uint64_t             key;
     bool                 all;
 };
 
-static bool rma_fence_is_done(void *arg)
+static bool rma_flush_is_done(void *arg)
 {
-    const struct rma_fence *f = arg;
+    const struct rma_flush *f = arg;
 
     return f->all ? ski_onesided_pe(f->self)->outstanding == 0
                   : !ski_outstanding_find(&ski_rma_pe(f->self)->outstanding, f->key);
 }
 
 /* The fence of the CPU orders what this process did itself before what follows. */
-static void rma_fence_key(uint64_t key, bool all)
+static void rma_flush_key(uint64_t key, bool all)
 {
-    struct rma_fence f = {ski_self, key, all};
+    struct rma_flush f = {ski_self, key, all};
 
-    if (ski_self && !rma_fence_is_done(&f))
-        ski_rma_wait(ski_self, rma_fence_is_done, &f);
+    if (ski_self && !rma_flush_is_done(&f))
+        ski_rma_wait(ski_self, rma_flush_is_done, &f);
     ski_fence(memory_order_seq_cst);
 }
 
-void ski_rma_fence(int pe)
+void ski_rma_flush(int pe)
 {
-    rma_fence_key(ski_outstanding_pe(pe), false);
+    rma_flush_key(ski_outstanding_pe(pe), false);
 }
+
+/* ---- fences ------------------------------------------------------------------------- */
+
+/* What an operation behind a fence waits for. */
+struct rma_before {
+    const struct ski_pe *self;
+    int                  pe;
+    bool                 driver_only;
+};
+
+static bool rma_before_is_done(void *arg)
+{
+    const struct rma_before *b  = arg;
+    struct ski_outstanding   on = ski_rma_outstanding_on(b->self, b->pe);
+
+    return (b->driver_only ? on.before_rma : on.before) == 0;
+}
+
+void ski_rma_flush_before_fence(int pe, bool driver_only)
+{
+    struct rma_before b = {ski_self, pe, driver_only};
+
+    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0 && !rma_before_is_done(&b))
+        ski_rma_wait(ski_self, rma_before_is_done, &b);
+}
+
+/* Returns whether @p pe exists; logged for @p call if it does not. */
+static bool rma_is_pe(const char *call, int pe)
+{
+    const struct ski_job *job = ski_onesided_job();
+
+    if (!job || (uint32_t)pe < (uint32_t)job->pes)
+        return true;
+    (void)ski_refuse(SKUA_ERR_INVAL, "%s: PE %d does not exist; this job has PEs 0 to %d", call, pe,
+                     job->pes - 1);
+    return false;
+}
+
+/* The fence of the CPU orders what this process stored before it, also as seen by a PE that gets
+ * the later data by acquire, or by a request that was sent after it. */
+void skua_fence(int pe)
+{
+    struct ski_outstanding *entry;
+
+    if (!rma_is_pe(__func__, pe))
+        return;
+    ski_fence(memory_order_seq_cst);
+    if (!ski_self || ski_onesided_pe(ski_self)->outstanding == 0)
+        return;
+    entry = ski_outstanding_find(&ski_rma_pe(ski_self)->outstanding, ski_outstanding_pe(pe));
+    if (entry)
+        ski_outstanding_fence(entry);
+}
+
+void skua_fence_all(void)
+{
+    ski_fence(memory_order_seq_cst);
+    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
+        ski_outstanding_fence_all(&ski_rma_pe(ski_self)->outstanding);
+}
+
+/* ---- orders ------------------------------------------------------------------------- */
 
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
 {
@@ -198,7 +266,7 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
     if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_RMA_PUT))
         return;
     if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
-        ski_rma_fence(pe); /* requests in flight may be overtaken */
+        ski_rma_flush(pe); /* requests in flight may be overtaken */
     /* Partial: earlier stores come before this one.  Strict: loads as well, and stores before
      * loads.  These pair with whatever the PEs that look at the memory use. */
     if (order == SKUA_ORDER_PARTIAL)
@@ -209,13 +277,8 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
 
 void skua_flush(int pe)
 {
-    const struct ski_job *job = ski_onesided_job();
-
-    if (job && (uint32_t)pe >= (uint32_t)job->pes)
-        (void)ski_refuse(SKUA_ERR_INVAL, "%s: PE %d does not exist; this job has PEs 0 to %d",
-                         __func__, pe, job->pes - 1);
-    else
-        ski_rma_fence(pe);
+    if (rma_is_pe(__func__, pe))
+        ski_rma_flush(pe);
 }
 
 void skua_flush_region(skua_region region)
@@ -224,10 +287,10 @@ void skua_flush_region(skua_region region)
         (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_flush_all() waits for all",
                          __func__);
     else
-        rma_fence_key(ski_outstanding_region(region.id), false);
+        rma_flush_key(ski_outstanding_region(region.id), false);
 }
 
 void skua_flush_all(void)
 {
-    rma_fence_key(0, true);
+    rma_flush_key(0, true);
 }

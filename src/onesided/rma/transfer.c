@@ -114,6 +114,8 @@ static skua_status transfer_by_cma(const struct ski_rma_op *op, const struct ski
 /* Orders an operation that this process does itself behind its requests in flight. */
 static void transfer_order_now(const struct ski_rma_op *op, const skua_rma_params *params)
 {
+    if (op->verb != SKI_RMA_GET)
+        ski_rma_flush_before_fence(op->remote.pe, false);
     /* A notification or signal comes after earlier puts, whatever the order of the data. */
     if (ski_op_params_at_target(params))
         ski_rma_order_before(SKUA_ORDER_PARTIAL, SKI_RMA_PUT, op->remote.pe);
@@ -133,7 +135,9 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_pa
     on = ski_rma_outstanding_on(ski_self, op->remote.pe);
     if ((on.rma > 0 && ski_rma_op_is_ordered(op, params)) ||
         (on.deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT))
-        ski_rma_fence(op->remote.pe);
+        ski_rma_flush(op->remote.pe);
+    else if (on.before_rma > 0 && op->verb != SKI_RMA_GET)
+        ski_rma_flush_before_fence(op->remote.pe, true);
 }
 
 static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_resolved *target,
