@@ -77,7 +77,7 @@ bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 void ski_rma_flush(int pe);
 
 /** Waits until no request of the calling PE on @p pe that was begun before the last fence is in
- * flight; with @p driver_only, no such request by the driver. */
+ *  flight; with @p driver_only, no such request by the driver. */
 void ski_rma_flush_before_fence(int pe, bool driver_only);
 
 /** Waits for requests in flight to @p pe, if @p order asks for that before @p verb, and keeps the

@@ -399,6 +399,18 @@ skua_status skua_acc_nb(skua_gaddr to, const void *from, size_t bytes, const sku
                                false);
 }
 
+/* Begins an operation whose datatype is still to be set.  `fn` and `element` are set when the
+ * operator of an accumulate has been checked. */
+static inline void transfer_begin(struct ski_rma_op *op, const char *call, enum ski_rma_verb verb,
+                                  skua_gaddr remote, const skua_update *how)
+{
+    op->call       = call;
+    op->verb       = verb;
+    op->remote     = remote;
+    op->accumulate = how;
+    op->atomic     = NULL;
+}
+
 /* Does an operation between two layouts.  Kept out of line so that all calls share it. */
 static __attribute__((noinline)) skua_status transfer_layouts(struct ski_rma_op     *op,
                                                               const skua_layout     *remote,
@@ -414,43 +426,53 @@ static __attribute__((noinline)) skua_status transfer_layouts(struct ski_rma_op 
 
 skua_status skua_put_layout(skua_gaddr to, const skua_layout *remote, const skua_layout *local)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_PUT, .remote = to};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_PUT, to, NULL);
     return transfer_layouts(&op, remote, local, NULL, true);
 }
 
 skua_status skua_put_layout_nb(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
                                const skua_rma_params *params)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_PUT, .remote = to};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_PUT, to, NULL);
     return transfer_layouts(&op, remote, local, params, false);
 }
 
 skua_status skua_get_layout(const skua_layout *local, skua_gaddr from, const skua_layout *remote)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_GET, .remote = from};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_GET, from, NULL);
     return transfer_layouts(&op, remote, local, NULL, true);
 }
 
 skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr from, const skua_layout *remote,
                                const skua_rma_params *params)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_GET, .remote = from};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_GET, from, NULL);
     return transfer_layouts(&op, remote, local, params, false);
 }
 
 skua_status skua_acc_layout(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
                             const skua_update *how)
 {
-    struct ski_rma_op op = {
-        .call = __func__, .verb = SKI_RMA_ACCUMULATE, .remote = to, .accumulate = how};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_ACCUMULATE, to, how);
     return transfer_layouts(&op, remote, local, NULL, true);
 }
 
 skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
                                const skua_update *how, const skua_rma_params *params)
 {
-    struct ski_rma_op op = {
-        .call = __func__, .verb = SKI_RMA_ACCUMULATE, .remote = to, .accumulate = how};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_ACCUMULATE, to, how);
     return transfer_layouts(&op, remote, local, params, false);
 }
 
