@@ -8,7 +8,9 @@
 #                     pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
 # make soak     trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
+# make docs     the reference: manual pages and, with doxygen, HTML, in build/release/docs/reference
 # make package  a .deb and a .tar.gz, in build/release/packages
+# make abi      record the binary interface, after an intended change of the public headers
 # make setup    packages only          make clean     remove build/
 # make format   lay the code out (clang-format)
 #
@@ -33,7 +35,7 @@ endif
 MAKEFLAGS += --no-print-directory
 
 .PHONY: all build run test bench soak soak-jobs soak-skuac setup install package clean check-clang \
-        check-release check-checked check-asan check-tsan format
+        check-release check-checked check-asan check-tsan docs format abi
 
 .NOTPARALLEL:
 
@@ -92,13 +94,28 @@ soak-skuac: setup
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
+# The symbol map and the list that tests/abi.sh compares the headers and the library with.
+abi: $(BUILD)/configured
+	@python3 scripts/abi.py map include $(BUILD)/include >$(BUILD)/abi.out
+	@cp $(BUILD)/abi.out src/skua.map
+	@python3 scripts/abi.py list include $(BUILD)/include >$(BUILD)/abi.out
+	@cp $(BUILD)/abi.out tests/abi/skua.txt
+	@git diff --stat -- src/skua.map tests/abi
+
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
 	  lib=$$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[^=]*=//p' $(BUILD)/CMakeCache.txt); \
 	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/$$lib/pkgconfig"
 
-package: build
+# The pages are part of every build; HTML is made here.
+docs: setup
+	@scripts/setup.sh docs
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target docs
+	@echo "man -M $(BUILD)/docs/reference skua_send; HTML: $(BUILD)/docs/reference/html/index.html"
+
+package: docs build
 	@scripts/setup.sh package
 	@cmake --preset release >/dev/null
 	@cpack --config $(BUILD)/CPackConfig.cmake

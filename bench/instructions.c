@@ -194,7 +194,7 @@ static void add_once(skua_gaddr at)
 static void acc_once(skua_gaddr at)
 {
     static const double      one = 1;
-    static const skua_update sum = {{0}, SKUA_DOUBLE, NULL};
+    static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
 
     skua_acc(at, &one, sizeof one, &sum);
 }
@@ -281,7 +281,7 @@ static bool do_objects(const char *what)
 
 static void register_objects(void)
 {
-    static const skua_class_def def = {"ball", sizeof(struct ball), NULL, NULL, NULL};
+    static const skua_class_def def = {.name = "ball", .bytes = sizeof(struct ball)};
 
     ball_class   = skua_class_register(&def);
     copied_entry = skua_method_register(ball_class, "copied", on_copied, 0);
@@ -363,8 +363,9 @@ static bool do_flow(const char *what)
 
 static void register_flow(void)
 {
-    static const skua_class_def def = {"juggler", SKUA_FLOW_BYTES(sizeof(struct juggler), 1), NULL,
-                                       destroy_juggler, NULL};
+    static const skua_class_def def = {.name    = "juggler",
+                                       .bytes   = SKUA_FLOW_BYTES(sizeof(struct juggler), 1),
+                                       .destroy = destroy_juggler};
 
     juggler_class = skua_class_register(&def);
     run_entry     = skua_method_register(juggler_class, "run", on_run, 0);

@@ -446,9 +446,13 @@ static void start(int argc, char **argv)
 
 static void register_classes(void)
 {
-    static const skua_class_def pair = {"pair", sizeof(struct pair), make_pair, NULL, NULL},
-                                cell = {"cell", sizeof(struct cell), NULL, NULL, NULL},
-                                node = {"node", sizeof(struct tree_node), make_node, NULL, NULL};
+    static const skua_class_def pair = {.name      = "pair",
+                                        .bytes     = sizeof(struct pair),
+                                        .construct = make_pair},
+                                cell = {.name = "cell", .bytes = sizeof(struct cell)},
+                                node = {.name      = "node",
+                                        .bytes     = sizeof(struct tree_node),
+                                        .construct = make_node};
 
     pair_class   = skua_class_register(&pair);
     cell_class   = skua_class_register(&cell);

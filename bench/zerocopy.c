@@ -113,7 +113,7 @@ static void post(void *none, skua_msg *msg, void **to)
 
 static void take_part(skua_msg *msg)
 {
-    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, NULL))
+    if (!skua_nocopy_ready(msg, NULL))
         return;
     skua_nocopy_free(msg);
     skua_complete(skua_done_count(&my.turn), NULL, 0);
@@ -121,7 +121,7 @@ static void take_part(skua_msg *msg)
 
 static void take_posted(skua_msg *msg)
 {
-    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, post))
+    if (!skua_nocopy_ready(msg, post))
         return;
     skua_nocopy_free(msg);
     skua_complete(skua_done_count(&my.turn), NULL, 0);

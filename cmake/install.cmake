@@ -22,7 +22,7 @@ install(EXPORT skua NAMESPACE skua:: FILE skuaTargets.cmake DESTINATION ${packag
 configure_package_config_file(cmake/skuaConfig.cmake.in ${PROJECT_BINARY_DIR}/skuaConfig.cmake
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY SameMajorVersion)
 install(FILES cmake/skuaInterface.cmake ${PROJECT_BINARY_DIR}/skuaConfig.cmake ${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
         DESTINATION ${package})
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Has clang look at every file of a build that gcc made, with warnings as errors:
+# Has clang look at every file in C and C++ of a build that gcc made, with warnings as errors:
 #
 #   scripts/check-clang.sh BUILD-FOLDER [JOBS]
 #
@@ -21,7 +21,7 @@ commands=$build/compile_commands.json
 
 # One line for each file: its options, without the compiler, optimization, output and debug
 # information.  Strings in definitions are quoted for JSON and for the shell: \\\" becomes \".
-sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" |
+sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | grep -v '\.f90 ' |
   sed -E 's/^([^ ]*ccache )?[^ ]+ //; s/ -o [^ ]+/ /; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g
           s/\\\\\\"/\\"/g' | sort -u >"$build/clang_commands"
 echo "clang looks at $(wc -l <"$build/clang_commands") files"

@@ -3,7 +3,7 @@
 #
 # Looks for the packages that a step needs, and installs those that are missing:
 #
-#   scripts/setup.sh build|test|bench|package|soak
+#   scripts/setup.sh build|test|bench|docs|package|soak
 #   scripts/setup.sh list                            prints the table of README.md
 #
 # It prints what it will install, and what each package is for, before it installs anything.
@@ -18,7 +18,7 @@
 # the part of Skua that is left out without it, and the set-up succeeds.
 set -eu
 
-# need      what asks for it: required and optional parts of Skua, tests, benchmarks, packages, soak
+# need      what asks for it: required and optional parts of Skua, tests, benchmarks, docs, packages, soak
 # command   whose presence is as good as the package ("-": the packages are looked for)
 # apt, dnf  packages of Debian and Ubuntu, and of Fedora; several are joined by commas, "-" is none
 # purpose   what is missing without it
@@ -35,6 +35,8 @@ optional -          libfabric-dev                 libfabric-devel              t
 optional -          libssl-dev                    openssl-devel                SKUA_SECURITY=auth and encrypt: authentication and encryption
 optional -          libpmix-dev                   pmix-devel                   jobs that mpirun and srun start
 optional pkg-config pkg-config                    pkgconf-pkg-config           pkg-config --libs skua, for programs that use Skua
+optional gfortran   gfortran                      gcc-gfortran                 the Fortran module
+optional python3    python3                       python3                      the Fortran module, tests of the binary interface
 test     c++        g++                           gcc-c++                      tests of interface files in C++
 test     -          -                             libasan,libubsan,libtsan     tests under the sanitizers
 test     valgrind   valgrind                      valgrind                     tests that count instructions
@@ -48,6 +50,7 @@ bench    -          libfftw3-mpi-dev              fftw-openmpi-devel           t
 bench    -          libscalapack-openmpi-dev      scalapack-openmpi-devel      the comparison with ScaLAPACK
 bench    ucx_perftest ucx-utils                   ucx                          the comparison with ucx_perftest
 bench    unshare    util-linux                    util-linux                   measurements between network namespaces
+docs     doxygen    doxygen                       doxygen                      the HTML reference
 package  dpkg-shlibdeps dpkg-dev                  -                            the .deb: without it, make package makes a .tar.gz alone
 soak     clang      clang                         clang,compiler-rt            the fuzzer of the translator
 END
@@ -56,12 +59,13 @@ END
 step=${1:-build}
 case "$step" in
   build) needs="required optional" ;;
-  test)  needs="required optional test" ;;
+  test)  needs="required optional docs test" ;;
   bench) needs="required optional test bench" ;;
-  package) needs="required optional package" ;;
+  docs)  needs="required optional docs" ;;
+  package) needs="required optional docs package" ;;
   soak)  needs="required optional soak" ;;
-  list)  needs="required optional test" ;;
-  *)     echo "usage: scripts/setup.sh build|test|bench|package|soak|list" >&2; exit 2 ;;
+  list)  needs="required optional docs test" ;;
+  *)     echo "usage: scripts/setup.sh build|test|bench|docs|package|soak|list" >&2; exit 2 ;;
 esac
 
 if [ "$step" = list ]; then # in the form of README.md
@@ -72,7 +76,7 @@ if [ "$step" = list ]; then # in the form of README.md
         gsub(/,/, " ", $3); gsub(/,/, " ", $4)
         if ($3 != "-") apt = apt " " $3
         if ($4 != "-") dnf = dnf " " $4
-    } END { print "| " (need == "test" ? "for the tests" : need) " |" apt " |" dnf " |" }'
+    } END { print "| " (need == "test" ? "for the tests" : need == "docs" ? "for `make docs`" : need) " |" apt " |" dnf " |" }'
   done
   exit 0
 fi
@@ -139,6 +143,7 @@ show()
       optional) echo "for optional parts:" ;;
       test)     echo "for the tests:" ;;
       bench)    echo "for the benchmarks:" ;;
+      docs)     echo "for the reference:" ;;
       package)  echo "for packages:" ;;
       soak)     echo "for the soak test:" ;;
     esac

@@ -306,8 +306,8 @@ static const skua_layout thirds = {.kind    = SKUA_LAYOUT_STRIDED,
 
 static void accumulate(struct worker *w)
 {
-    static const skua_update in_doubles    = {.op = {0}, .type = SKUA_DOUBLE};
-    static const skua_update in_integers   = {.op = {0}, .type = SKUA_INT64};
+    static const skua_update in_doubles    = {.op = SKUA_SUM, .type = SKUA_DOUBLE};
+    static const skua_update in_integers   = {.op = SKUA_SUM, .type = SKUA_INT64};
     skua_gaddr               doubles       = place(w, offsetof(struct target, doubles));
     skua_gaddr               integers      = place(w, offsetof(struct target, integers));
     double                  *d             = malloc(ELEMENTS * sizeof *d);

@@ -12,6 +12,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "stats_now.h"
 #include "tap.h"
 
 #define ELEMENTS 12
@@ -113,7 +114,7 @@ static void on_send(skua_msg *msg)
 static void on_sum(skua_msg *msg)
 {
     skua_completion to    = *(skua_completion *)skua_msg_data(msg);
-    uint64_t        count = skua_stats_get().received;
+    uint64_t        count = stats_now().received;
 
     skua_msg_free(msg);
     skua_reduce(0, SKUA_SUM, SKUA_UINT64, &count, 1, skua_pe() == 0 ? to : skua_done_nothing());

@@ -811,13 +811,13 @@ static int64_t expected(skua_op op, size_t i, int turn)
     for (int pe = 1; pe < skua_pes(); pe++) {
         int64_t next = given(pe, i, turn);
 
-        if (op.id == SKUA_SUM.id)
+        if (op == SKUA_SUM)
             value += next;
-        else if (op.id == SKUA_MIN.id)
+        else if (op == SKUA_MIN)
             value = next < value ? next : value;
-        else if (op.id == SKUA_MAX.id)
+        else if (op == SKUA_MAX)
             value = next > value ? next : value;
-        else if (op.id == SKUA_BIT_AND.id)
+        else if (op == SKUA_BIT_AND)
             value &= next;
         else
             value |= next;
@@ -849,8 +849,16 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     if (skua_pe() % 3 == 1)
         layout = skua_layout_strided(from, size, 1, &count, &(ptrdiff_t){2 * (ptrdiff_t)size});
     if (skua_pe() == root) {
-        CHECK(skua_channel_create_reduction(to, count, op, type, skua_pes(), on_heard, NULL, "sums",
-                                            &mine) == SKUA_OK);
+        const skua_channel_reduction_def def = {.size    = sizeof def,
+                                                .to      = to,
+                                                .count   = count,
+                                                .type    = type,
+                                                .op      = op,
+                                                .senders = skua_pes(),
+                                                .fn      = on_heard,
+                                                .name    = "sums"};
+
+        CHECK(skua_channel_create_reduction(&def, &mine) == SKUA_OK);
         for (int pe = 0; pe < skua_pes(); pe++)
             skua_send_copy(pe, value_handler, &mine, sizeof mine);
     }

@@ -125,6 +125,7 @@ static void test_types(void)
 
     TEST_TYPE(int32_t, SKUA_INT32);
     TEST_TYPE(int64_t, SKUA_INT64);
+    TEST_TYPE(uint32_t, SKUA_UINT32);
     TEST_TYPE(uint64_t, SKUA_UINT64);
     TEST_TYPE(float, SKUA_FLOAT);
     TEST_TYPE(double, SKUA_DOUBLE);

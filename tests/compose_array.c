@@ -59,8 +59,8 @@ static void on_go(void *self, const void *data, size_t bytes)
 
 void array_register(void)
 {
-    class = skua_class_register(
-        &(skua_class_def){"worker", sizeof(struct worker), construct, NULL, NULL});
+    class       = skua_class_register(&(skua_class_def){
+              .name = "worker", .bytes = sizeof(struct worker), .construct = construct});
     go_entry    = skua_method_register(class, "go", on_go, 0);
     token_entry = skua_method_register(class, "token", on_token, 0);
 }

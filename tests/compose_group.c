@@ -53,8 +53,8 @@ static void on_sum(void *self, const void *data, size_t bytes)
 
 void group_register(void)
 {
-    class = skua_class_register(
-        &(skua_class_def){"worker", sizeof(struct worker), construct, NULL, NULL});
+    class       = skua_class_register(&(skua_class_def){
+              .name = "worker", .bytes = sizeof(struct worker), .construct = construct});
     token_entry = skua_method_register(class, "token", on_token, 0);
     sum_entry   = skua_method_register(class, "sum", on_sum, 0);
 }

@@ -392,7 +392,11 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"guest", sizeof(struct guest), construct, destroy, pup};
+    skua_class_def def = {.name      = "guest",
+                          .bytes     = sizeof(struct guest),
+                          .construct = construct,
+                          .destroy   = destroy,
+                          .pup       = pup};
 
     guest_class     = skua_class_register(&def);
     add_entry       = skua_method_register(guest_class, "add", on_add, 0);

@@ -418,8 +418,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    item_class = skua_class_register(
-        &(skua_class_def){"item", sizeof(struct item), construct, NULL, skua_pup_plain});
+    item_class   = skua_class_register(&(skua_class_def){.name      = "item",
+                                                         .bytes     = sizeof(struct item),
+                                                         .construct = construct,
+                                                         .pup       = skua_pup_plain});
     worker_class = skua_class_register(&(skua_class_def){.name = "worker"});
     home_entry   = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
     here_entry   = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);

@@ -7,6 +7,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "stats_now.h"
 #include "tap.h"
 
 #define MANY  3000 /* more than a home PE has tombstones for */
@@ -58,7 +59,7 @@ static void on_poke_them(skua_msg *msg)
 
 static void on_count(skua_msg *msg)
 {
-    int64_t mine = (int64_t)skua_stats_get().departed;
+    int64_t mine = (int64_t)stats_now().dropped_messages;
 
     skua_msg_free(msg);
     skua_send_copy(0, counted_handler, &mine, sizeof mine);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # docs.sh - the complete programs in README.md and docs/guide/ build and run, links between pages
-# lead somewhere, the names of files and settings consist of words of the glossary, and the
-# declarations of public headers have comments.
+# lead somewhere, the names that pages use exist, the names of files and settings consist of words of
+# the glossary, the declarations of public headers have comments, and pages speak of things.
 #
 # Programs that use channels also run between processes that share no memory, over each driver, where
 # data is read after the put has returned.
@@ -46,11 +46,21 @@ files()
     inside && name      { print > (base "/" name) }' "$1"
 }
 
+# Writes the Fortran programs of a page to $work/NAME.f90.
+fortran()
+{
+  awk -v file="$work/$2.f90" '
+    /^```fortran$/      { inside = 1; next }
+    /^```$/             { inside = 0; next }
+    inside              { print > file }' "$1"
+}
+
 for page in "$source"/README.md "$source"/docs/guide/*.md; do
   name=$(basename "$page" .md)
   [ "$page" = "$source/README.md" ] && name=front
   programs "$page" "$name"
   interfaces "$page"
+  fortran "$page" "$name"
   files "$page"
 done
 for interface in "$work"/*.ci; do
@@ -104,6 +114,16 @@ for program in "$work"/*.c; do
     unset SKUA_CHECKED_CHANNELS
     ;;
   esac
+done
+for program in "$work"/*.f90; do
+  [ -e "$build/fortran/module/skua.mod" ] || continue
+  name=$(basename "$program" .f90)
+  run gfortran -std=f2018 -Wall -Werror -frecursive -J "$work" -I"$build/fortran/module" "$program" \
+    "$build/fortran/libskua_fortran.a" -L"$build/src" -lskua -Wl,-rpath,"$build/src" -o "$work/$name-fortran"
+  ok "$name.f90: builds" test "$code" = 0
+  run "$build/tools/skuarun" -n 3 --pin=none "$work/$name-fortran"
+  ok "$name.f90: runs" test "$code" = 0
+  ok "$name.f90: prints something" test -n "$out"
 done
 ok "there are at least three programs" test "$count_programs" -ge 3
 
@@ -159,6 +179,39 @@ out=$(awk 'last !~ /\*\/$/ && /^(SKUA_API|SKUA_HOT_API|static inline|typedef) / 
 ok "declarations of public headers have a comment of their own" test -z "$out"
 out=$(grep -nE '/\*\*? *The same' "$source"/include/skua/*.h || true)
 ok "no comment of a public header begins with 'The same'" test -z "$out"
+
+# Names of the interface and of settings in pages exist; old names stand in tables "was | is" only.
+# Placeholders of the naming rules, and the example of docs/internals/how-to.md, are no names.
+placeholders='SKUA_NOUN|SKUA_X|skua_noun|skua_noun_verb|skua_verb|skua_census|SKUA_CENSUS_LOG'
+cat "$source"/README.md "$source"/docs/glossary.md "$source"/docs/guide/*.md "$source"/docs/internals/*.md |
+  sed '/^| was | is |/,/^$/d' | grep -oE '(^|[^A-Za-z0-9_.])(skua|SKUA)_[A-Za-z0-9_]+' |
+  grep -oE '(skua|SKUA)_[A-Za-z0-9_]+' | grep -vE "_$|^($placeholders)$" | sort -u >"$work/used"
+{
+  find "$source"/include "$source"/src "$source"/cmake "$source"/tools "$source"/translator "$source"/scripts \
+    "$source"/CMakeLists.txt "$build"/include -type f -exec cat {} + | grep -oE '(skua|SKUA)_[A-Za-z0-9_]+'
+  sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]'
+  cat "$source"/tests/docs_announced.txt 2>/dev/null
+} | sort -u >"$work/existing"
+out=$(comm -23 "$work/used" "$work/existing" | tr '\n' ' ')
+ok "names in pages exist: ${out:-all}" test -z "$out"
+
+# Functions that the walk-through and the recipes name exist.
+out=$(grep -ohE '`[a-z]+_[a-z_0-9]+\(\)`' "$source"/docs/internals/walkthrough.md "$source"/docs/internals/how-to.md |
+  tr -d '`()' | sort -u | grep -vxE "$placeholders" | while read -r name; do
+    grep -rqE "(^|[ *])$name\(" "$source"/src "$source"/include --include='*.[ch]' || echo "$name"
+  done)
+ok "functions of the walk-through exist: ${out:-all}" test -z "$out"
+
+# Files that pages of internals name exist.
+out=$(grep -ohE '(^|[ (`])(base|boot|core|objects|onesided|transport|flow)/[a-z_/]+\.[ch]' "$source"/docs/internals/walkthrough.md \
+  "$source"/docs/internals/how-to.md "$source"/docs/internals/README.md | sed 's/^[ (`]//' | sort -u |
+  while read -r file; do [ -e "$source/src/$file" ] || echo "$file"; done)
+ok "files of the walk-through exist: ${out:-all}" test -z "$out"
+
+# The subject of a sentence is a thing.
+out=$(cat "$source"/README.md "$source"/docs/*.md "$source"/docs/guide/*.md "$source"/docs/internals/*.md |
+  grep -nE '(^|[^A-Za-z`_-])(somebody|someone|nobody|everybody|anybody|he|his|him|she|her)([^A-Za-z`_]|$)' || true)
+ok "no page calls a thing somebody, nobody or he: ${out:-none}" test -z "$out"
 
 # Every option in the help of a tool is in its manual page.
 for tool in skuarun "skua info" "skua bench" skuac; do

@@ -9,6 +9,7 @@
 union test_value {
     int32_t        i32;
     int64_t        i64;
+    uint32_t       u32;
     uint64_t       u64;
     float          f;
     double         d;

@@ -166,11 +166,15 @@ static void channels_and_buffers(void)
     skua_buffer  wrong = mine;
     skua_channel channel;
 
+    const skua_channel_reduction_def no_buffer = {
+        .count = 1, .type = SKUA_DOUBLE, .op = SKUA_SUM, .senders = 1, .name = "none"};
+    const skua_channel_reduction_def newer = {.size = sizeof newer + 8};
+
     wrong.pe = skua_pes();
     REFUSES(INVAL, skua_channel_create, &none, NULL, NULL, "none", &channel);
     REFUSES(INVAL, skua_channel_create_view, &none, NULL, NULL, "none", &channel);
-    REFUSES(INVAL, skua_channel_create_reduction, NULL, 1, SKUA_SUM, SKUA_DOUBLE, 1, NULL, NULL,
-            "none", &channel);
+    REFUSES(INVAL, skua_channel_create_reduction, &no_buffer, &channel);
+    REFUSES(UNSUPPORTED, skua_channel_create_reduction, &newer, &channel);
     REFUSES(INVAL, skua_buffer_get, &wrong, &mine);
     REFUSES(INVAL, skua_buffer_put, &wrong, &mine);
 }

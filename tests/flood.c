@@ -15,6 +15,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "stats_now.h"
 #include "tap.h"
 
 enum { SMALL, LARGE, THREAD, KINDS };
@@ -106,15 +107,15 @@ static void report(void *arg, const void *data, size_t bytes)
 
 static void on_finished(skua_msg *msg)
 {
-    skua_stats stats = skua_stats_get();
+    skua_stats stats = stats_now();
     uint64_t   mine[2];
 
     skua_msg_free(msg);
     if (skua_pe() == 0)
         for (int pe = 1; pe < skua_pes(); pe++)
             skua_send_copy(pe, finished, NULL, 0);
-    mine[0] = stats.held_back;
-    mine[1] = stats.arena_most >> 20;
+    mine[0] = stats.backpressure_waits;
+    mine[1] = stats.arena_peak >> 20;
     skua_reduce(0, SKUA_MAX, SKUA_UINT64, mine, 2, skua_done_call(report, NULL));
 }
 
@@ -136,7 +137,7 @@ static void start(int argc, char **argv)
     if (skua_pes() == 1)
         skua_exit(0);
     if (skua_pe() == 0) {
-        while (must_hold && skua_stats_get().arena_most >> 20 < most_mib / 2)
+        while (must_hold && stats_now().arena_peak >> 20 < most_mib / 2)
             sched_yield();
         return;
     }

@@ -498,7 +498,11 @@ static void on_moved(skua_msg *msg)
 
 static void register_thing(void)
 {
-    static const skua_class_def def = {"Thing", sizeof memory, construct, destroy, pup};
+    static const skua_class_def def = {.name      = "Thing",
+                                       .bytes     = sizeof memory,
+                                       .construct = construct,
+                                       .destroy   = destroy,
+                                       .pup       = pup};
 
     thing_class   = skua_class_register(&def);
     feed_entry    = skua_method_register(thing_class, "feed", on_feed, 0);

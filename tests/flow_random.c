@@ -264,8 +264,12 @@ void flow_random_start(int programs, uint64_t seed)
 
 void flow_random_register(void)
 {
-    static const skua_class_def def = {
-        "player", SKUA_FLOW_BYTES(sizeof(struct player), RANDOM_TRIGGERS), construct, destroy, pup};
+    static const skua_class_def def = {.name = "player",
+                                       .bytes =
+                                           SKUA_FLOW_BYTES(sizeof(struct player), RANDOM_TRIGGERS),
+                                       .construct = construct,
+                                       .destroy   = destroy,
+                                       .pup       = pup};
 
     player_class = skua_class_register(&def);
     next_entry   = skua_method_register(player_class, "next", on_next, 0);

@@ -44,7 +44,9 @@ static void on_give_section(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof section);
     memcpy(&section, data, sizeof section);
     if (skua_index_of(self).at.x[0] != 3)
-        skua_section_contribute(section, self, SKUA_SUM, SKUA_INT64, NULL, 0, skua_done_exit(0));
+        skua_section_contribute(section, self,
+                                skua_contribution_make(SKUA_SUM, SKUA_INT64, NULL, 0),
+                                skua_done_exit(0));
 }
 
 static void on_item(void *arg, const void *item)

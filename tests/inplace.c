@@ -311,7 +311,11 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"cell", sizeof(struct cell), construct, destroy, pup};
+    skua_class_def def = {.name      = "cell",
+                          .bytes     = sizeof(struct cell),
+                          .construct = construct,
+                          .destroy   = destroy,
+                          .pup       = pup};
 
     count        = argc > 1 ? atoi(argv[1]) : count;
     steps        = argc > 2 ? atoi(argv[2]) : steps;

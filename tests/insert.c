@@ -127,7 +127,8 @@ static void on_gather(void *self, const void *data, size_t bytes)
 
     CHECK(bytes == sizeof order);
     memcpy(&order, data, sizeof order);
-    skua_section_contribute(order.section, self, SKUA_SUM, SKUA_INT64, &one, 1, order.to);
+    skua_section_contribute(order.section, self,
+                            skua_contribution_make(SKUA_SUM, SKUA_INT64, &one, 1), order.to);
     wander(self);
 }
 

@@ -170,7 +170,7 @@ static void put_words_unordered(int to, uint64_t i)
 static void add_words_strict(int to, uint64_t i)
 {
     static const uint64_t    ones[WORDS] = {1, 1, 1, 1};
-    static const skua_update sum         = {.op = {0}, .type = SKUA_UINT64};
+    static const skua_update sum         = {.op = SKUA_SUM, .type = SKUA_UINT64};
 
     CHECK(skua_acc_nb(slot_at(to, i), ones, 8 * 4, &sum, &strict) >= SKUA_OK);
 }
@@ -221,7 +221,7 @@ static void put_word_registered(int to, uint64_t i)
 static void add_words_unordered(int to, uint64_t i)
 {
     static const uint64_t    ones[WORDS] = {1, 1, 1, 1};
-    static const skua_update sum         = {.op = {0}, .type = SKUA_UINT64};
+    static const skua_update sum         = {.op = SKUA_SUM, .type = SKUA_UINT64};
 
     CHECK(skua_acc_nb(slot_at(to, i), ones, 8 * 4, &sum, &unordered) >= SKUA_OK);
 }

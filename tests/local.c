@@ -136,12 +136,19 @@ static bool is_receiver(const struct state *s)
 
 static void create_channel(struct state *s)
 {
-    skua_layout to     = layout_in(s, s->to);
-    skua_status status = SKUA_OK;
+    skua_layout                      to     = layout_in(s, s->to);
+    skua_status                      status = SKUA_OK;
+    const skua_channel_reduction_def sum    = {.to      = s->to,
+                                               .count   = s->bytes / 8,
+                                               .type    = SKUA_INT64,
+                                               .op      = SKUA_SUM,
+                                               .senders = skua_pes(),
+                                               .fn      = on_data,
+                                               .arg     = s,
+                                               .name    = "local"};
 
     if (s->kind == SUM)
-        status = skua_channel_create_reduction(s->to, s->bytes / 8, SKUA_SUM, SKUA_INT64,
-                                               skua_pes(), on_data, s, "local", &s->mine);
+        status = skua_channel_create_reduction(&sum, &s->mine);
     else if (s->kind == LENT)
         status = skua_channel_create_view(&to, on_data, s, "local", &s->mine);
     else

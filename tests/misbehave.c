@@ -453,6 +453,28 @@ static void array_negative3(void)
     skua_array_create3(thing_class, 2, -1, 3, NULL, 0);
 }
 
+/* A program that was compiled against a version with larger definitions. */
+static void array_newer(void)
+{
+    const skua_array_def def = {.size = sizeof def + 8, .dims = 1};
+
+    skua_array_create(thing_class, &def, NULL, 0);
+}
+
+static void class_newer(void)
+{
+    const skua_class_def def = {.size = sizeof def + 8, .name = "newer"};
+
+    skua_class_register(&def);
+}
+
+static void stream_newer(void)
+{
+    const skua_stream_def def = {.size = sizeof def + 8, .item_bytes = 8};
+
+    skua_stream_register("newer", &def);
+}
+
 static void poke_wrong_dims(void)
 {
     poke(skua_element2(things(20), 3, 4));
@@ -604,10 +626,14 @@ static void move_partly(void)
 
 static void register_things(void)
 {
-    static const skua_class_def thing  = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
-                                other  = {"other", 0, NULL, NULL, NULL},
-                                fixed  = {"fixed", sizeof(struct thing), NULL, NULL, NULL},
-                                partly = {"partly", sizeof(struct thing), NULL, NULL, pup_partly};
+    static const skua_class_def thing  = {.name  = "thing",
+                                          .bytes = sizeof(struct thing),
+                                          .pup   = pup_thing},
+                                other  = {.name = "other"},
+                                fixed  = {.name = "fixed", .bytes = sizeof(struct thing)},
+                                partly = {.name  = "partly",
+                                          .bytes = sizeof(struct thing),
+                                          .pup   = pup_partly};
 
     thing_class  = skua_class_register(&thing);
     other_class  = skua_class_register(&other);
@@ -705,7 +731,8 @@ static void no_message(void)
 
 static void register_flowing(void)
 {
-    static const skua_class_def def = {"flowing", SKUA_FLOW_BYTES(16, 1), NULL, NULL, pup_flowing};
+    static const skua_class_def def = {
+        .name = "flowing", .bytes = SKUA_FLOW_BYTES(16, 1), .pup = pup_flowing};
 
     flowing_class = skua_class_register(&def);
     flow_entry    = skua_method_register(flowing_class, "flow", on_flow, 0);
@@ -775,7 +802,8 @@ static void on_give(void *self, const void *data, size_t bytes)
     bool                 more   = giving->unequal && skua_index_of(self).at.x[0] == 3;
 
     (void)bytes;
-    skua_section_contribute(giving->section, self, SKUA_SUM, SKUA_INT32, two, more ? 2 : 1,
+    skua_section_contribute(giving->section, self,
+                            skua_contribution_make(SKUA_SUM, SKUA_INT32, two, more ? 2 : 1),
                             skua_done_nothing());
 }
 
@@ -987,9 +1015,9 @@ static void die_at_once(void *self, const void *data, size_t bytes)
 
 static void register_classes(void)
 {
-    skua_class_def box    = {"box", 8, NULL, NULL, NULL};
-    skua_class_def bag    = {"bag", 8, NULL, contribute_last, NULL};
-    skua_class_def mayfly = {"mayfly", 8, die_at_once, NULL, NULL};
+    skua_class_def box    = {.name = "box", .bytes = 8};
+    skua_class_def bag    = {.name = "bag", .bytes = 8, .destroy = contribute_last};
+    skua_class_def mayfly = {.name = "mayfly", .bytes = 8, .construct = die_at_once};
 
     box_class = skua_class_register(&box);
     bag_class = skua_class_register(&bag);
@@ -1331,6 +1359,9 @@ static const struct {
     {"poke-wrong-dims", poke_wrong_dims, NULL},
     {"array-negative", array_negative, NULL},
     {"array-negative3", array_negative3, NULL},
+    {"array-newer", array_newer, NULL},
+    {"class-newer", class_newer, NULL},
+    {"stream-newer", stream_newer, NULL},
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},

@@ -101,6 +101,10 @@ misuse contribute-sizes 'reduction 0 of thing: .* on PE [01] contributes [12] x 
 misuse contribute-ops 'reduction 0 of thing: .* on PE [01] contributes 1 x double for (sum|max), but what came first, from PE [01], is 1 x'
 misuse array-negative 'skua_array_create1: dimension 1 of the array of thing has -5 elements'
 misuse array-negative3 'skua_array_create3: dimension 2 of the array of thing has -1 elements'
+newer='_def of the program has [0-9]* bytes and that of this library [0-9]*; the program was compiled against a newer Skua'
+misuse array-newer "skua_array_create: the skua_array$newer"
+misuse class-newer "skua_class_register: the skua_class$newer"
+misuse stream-newer "skua_stream_register: the skua_stream$newer"
 misuse insert-closed 'skua_array_insert: thing .20. is in no array that is open .SKUA_ARRAY_OPEN'
 misuse insert-twice 'skua_array_insert: thing .5. exists already, and PE 1 inserts it once more'
 misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. gives an answer; skua_invoke_reply'

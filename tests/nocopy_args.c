@@ -139,7 +139,7 @@ static void free_posted(skua_msg *msg)
 
 static void take(skua_msg *msg)
 {
-    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, post_here))
+    if (!skua_nocopy_ready(msg, post_here))
         return;
     check(msg, NULL);
     free_posted(msg);
@@ -149,7 +149,7 @@ static void take(skua_msg *msg)
 
 static void take_all(skua_msg *msg)
 {
-    if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, NULL))
+    if (!skua_nocopy_ready(msg, NULL))
         return;
     check(msg, NULL);
     self()->all_got++;
@@ -162,7 +162,7 @@ static void Box_take(void *object, skua_msg *msg)
 {
     struct box *box = object;
 
-    if (!skua_nocopy_ready(msg, object, box_take, NULL))
+    if (!skua_nocopy_ready_entry(msg, object, box_take, NULL))
         return;
     check(msg, NULL);
     box->taken++;
@@ -178,7 +178,7 @@ static void Box_move(void *object, const void *data, size_t bytes)
 
 static void Member_take(void *object, skua_msg *msg)
 {
-    if (!skua_nocopy_ready(msg, object, member_take, NULL))
+    if (!skua_nocopy_ready_entry(msg, object, member_take, NULL))
         return;
     check(msg, NULL);
     self()->all_got++;
@@ -190,7 +190,7 @@ static void Fly_take(void *object, skua_msg *msg)
 {
     struct box *fly = object;
 
-    if (!skua_nocopy_ready(msg, object, fly_take, post_here))
+    if (!skua_nocopy_ready_entry(msg, object, fly_take, post_here))
         return;
     check(msg, NULL);
     free_posted(msg);

@@ -632,7 +632,11 @@ static void start(int argc, char **argv)
 
 static void register_class(void)
 {
-    skua_class_def def = {"cell", sizeof(struct cell), construct, destroy, pup};
+    skua_class_def def = {.name      = "cell",
+                          .bytes     = sizeof(struct cell),
+                          .construct = construct,
+                          .destroy   = destroy,
+                          .pup       = pup};
 
     cell_class   = skua_class_register(&def);
     add_entry    = skua_method_register(cell_class, "add", on_add, 0);

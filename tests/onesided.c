@@ -88,7 +88,7 @@ static void choose_update(struct operation *o)
     o->unit        = types[t].bytes;
     o->update.type = types[t].type;
     o->update.op   = t < 3 ? ops[below(7)] : t < 5 ? ops[below(4)] : SKUA_SUM;
-    if (o->update.op.id == SKUA_SUM.id && below(2)) {
+    if (o->update.op == SKUA_SUM && below(2)) {
         for (size_t i = 0; i < o->unit; i++)
             o->scale[i] = 0;
         o->scale[0]     = 2; /* 2 for integers; a small factor for floating types */
@@ -183,19 +183,19 @@ static skua_status start_layouts(struct operation *o)
 
 static void update_model(const skua_update *u, void *to, const void *from)
 {
-    bool min = u->op.id == SKUA_MIN.id, max = u->op.id == SKUA_MAX.id;
+    bool min = u->op == SKUA_MIN, max = u->op == SKUA_MAX;
 
-    if (u->op.id == SKUA_BIT_OR.id && u->type == SKUA_INT32)
+    if (u->op == SKUA_BIT_OR && u->type == SKUA_INT32)
         UPDATE(uint32_t, s == 1 ? a | b : 0);
-    else if (u->op.id == SKUA_BIT_OR.id)
+    else if (u->op == SKUA_BIT_OR)
         UPDATE(uint64_t, s == 1 ? a | b : 0);
-    else if (u->op.id == SKUA_BIT_AND.id && u->type == SKUA_INT32)
+    else if (u->op == SKUA_BIT_AND && u->type == SKUA_INT32)
         UPDATE(uint32_t, s == 1 ? a & b : 0);
-    else if (u->op.id == SKUA_BIT_AND.id)
+    else if (u->op == SKUA_BIT_AND)
         UPDATE(uint64_t, s == 1 ? a & b : 0);
-    else if (u->op.id == SKUA_BIT_XOR.id && u->type == SKUA_INT32)
+    else if (u->op == SKUA_BIT_XOR && u->type == SKUA_INT32)
         UPDATE(uint32_t, s == 1 ? a ^ b : 0);
-    else if (u->op.id == SKUA_BIT_XOR.id)
+    else if (u->op == SKUA_BIT_XOR)
         UPDATE(uint64_t, s == 1 ? a ^ b : 0);
     else if (u->type == SKUA_INT32 && (min || max))
         UPDATE(int32_t, (b < a) == min && s ? b : a);

@@ -22,7 +22,7 @@ usable()
   lib=$(dirname "$(find "$prefix" -name libskua.so)")
   for file in bin/skua bin/skuac bin/skuarun include/skua/skua.h include/skua/version.h \
     share/man/man1/skua.1 share/man/man1/skuac.1 share/man/man1/skuarun.1 \
-    share/man/man7/skua-environment.7 share/doc/skua/LICENSE share/doc/skua/copyright \
+    share/man/man7/skua-environment.7 share/man/man3/skua_put.3 share/man/man7/skua-onesided.7 share/doc/skua/LICENSE share/doc/skua/copyright \
     share/doc/skua/README.md share/doc/skua/docs/guide/README.md share/doc/skua/examples/token.c \
     libexec/skua/tour libexec/skua/bench-messages; do
     ok "$file is there" test -f "$prefix/$file"
@@ -47,7 +47,7 @@ usable()
   cat >"$prefix/app/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.20)
 project(app C)
-find_package(skua 0.1 REQUIRED)
+find_package(skua 1.0 REQUIRED)
 add_executable(app)
 skua_add_interface(app ring.ci)
 target_link_libraries(app skua::skua)
@@ -58,7 +58,7 @@ END
   ok "an interface file is translated and built" test "$code" = 0
   run "$prefix/bin/skuarun" -n 2 "$prefix/app/build/app" 10
   ok "and runs" test "$code" = 0
-  ok "with the library of the package" has "$(ldd "$prefix/app/build/app")" "libskua.so.0 => $prefix/"
+  ok "with the library of the package" has "$(ldd "$prefix/app/build/app")" "libskua.so.1 => $prefix/"
   run "$prefix/bin/skua" tour
   ok "the tour runs" has "$(echo $code $out)" '^0 .*the sum is right'
   rm -rf "$prefix/app" "$prefix/token"

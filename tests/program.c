@@ -325,10 +325,11 @@ int main(int argc, char **argv)
     everybody_handler = skua_handler_register("everybody", on_everybody);
     weighed_op        = skua_op_register("weighed", weighed);
     mine_key          = skua_pe_data_register(sizeof(struct mine));
-    main_class        = skua_class_register(&(skua_class_def){"main", 8, construct, NULL, NULL});
-    greet_entry       = skua_method_register(main_class, "greet", on_greet, 0);
-    call_entry        = skua_method_register(main_class, "call", on_call, 0);
-    ask_entry         = skua_method_register(main_class, "ask", on_ask, SKUA_ENTRY_SYNC);
+    main_class =
+        skua_class_register(&(skua_class_def){.name = "main", .bytes = 8, .construct = construct});
+    greet_entry = skua_method_register(main_class, "greet", on_greet, 0);
+    call_entry  = skua_method_register(main_class, "call", on_call, 0);
+    ask_entry   = skua_method_register(main_class, "ask", on_ask, SKUA_ENTRY_SYNC);
     if (variables) {
         register_numbers();
         register_blocks();

@@ -28,7 +28,7 @@ static skua_pe_data driver_key;
 
 /* ---- values and operators ------------------------------------------------------ */
 
-static const size_t type_size[] = {4, 8, 8, 4, 8, 8, 16, 1};
+static const size_t type_size[] = {4, 8, 4, 8, 4, 8, 8, 16, 1};
 
 /* Element @p i of the contribution of @p pe to a call: small numbers, so that integers do not
  * overflow, and fractions whose sums depend on the order. */
@@ -47,6 +47,7 @@ static void put_value(skua_type type, char *at, double x)
     switch (type) {
     case SKUA_INT32: v.i32 = (int32_t)x % 3; break;
     case SKUA_INT64: v.i64 = (int64_t)x % 3; break;
+    case SKUA_UINT32: v.u32 = (uint32_t)x % 3; break;
     case SKUA_UINT64: v.u64 = (uint64_t)x % 3; break;
     case SKUA_FLOAT: v.f = (float)(x / 7); break;
     case SKUA_DOUBLE: v.d = x / 7; break;
@@ -77,14 +78,16 @@ static void combine_value(uint32_t op, skua_type type, char *into, const char *f
 
     memcpy(&a, into, type_size[type]);
     memcpy(&b, from, type_size[type]);
-    if (op >= 7 && type == SKUA_INT32)
-        APPLY_BITS(i32);
+    if (op >= 7 && type_size[type] == 4)
+        APPLY_BITS(u32);
     else if (op >= 7)
         APPLY_BITS(u64);
     else if (type == SKUA_INT32)
         APPLY(i32)
     else if (type == SKUA_INT64)
         APPLY(i64)
+    else if (type == SKUA_UINT32)
+        APPLY(u32)
     else if (type == SKUA_UINT64)
         APPLY(u64)
     else if (type == SKUA_FLOAT)
@@ -143,10 +146,10 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
     c.op   = (uint32_t)(tap_random(seed) % 11);
     c.type = (skua_type)(tap_random(seed) % SKUA_BYTE);
     if (c.op >= 7)
-        c.type = (skua_type)(c.type % 3); /* bits: of integers */
+        c.type = (skua_type)(c.type % 4); /* bits: of integers */
     else if (c.op > 0 && c.type >= SKUA_COMPLEX_FLOAT)
         c.op = 0;
-    c.id    = (skua_op){c.op};
+    c.id    = (skua_op)c.op;
     c.count = draw_count(seed, type_size[c.type]);
     if (c.op == 10) {
         c.id    = matrix_op;

@@ -730,7 +730,7 @@ static void wrong_updates(struct victim v)
 {
     static const double two[2]   = {2, 0};
     skua_gaddr          at       = skua_at(v.region, v.pe, 0);
-    skua_update         unknown  = {.op = {99}, .type = SKUA_INT32};
+    skua_update         unknown  = {.op = (skua_op)99, .type = SKUA_INT32};
     skua_update         product  = {.op = SKUA_PRODUCT, .type = SKUA_INT32};
     skua_update         bits     = {.op = SKUA_BIT_OR, .type = SKUA_DOUBLE};
     skua_update         smallest = {.op = SKUA_MIN, .type = SKUA_COMPLEX_FLOAT};

@@ -14,6 +14,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "stats_now.h"
 #include "tap.h"
 
 #define MEMBERS  40 /* of an array    */
@@ -69,10 +70,13 @@ static void contribute(void *self, const struct cast *cast)
     int32_t name  = number_of(self);
 
     if (cast->number % 3 == 0)
-        skua_section_contribute(cast->section, self, SKUA_SET, SKUA_BYTE, &name, sizeof name,
+        skua_section_contribute(cast->section, self,
+                                skua_contribution_make(SKUA_SET, SKUA_BYTE, &name, sizeof name),
                                 cast->done);
     else
-        skua_section_contribute(cast->section, self, SKUA_SUM, SKUA_INT64, &value, 1, cast->done);
+        skua_section_contribute(cast->section, self,
+                                skua_contribution_make(SKUA_SUM, SKUA_INT64, &value, 1),
+                                cast->done);
 }
 
 static void on_cast(void *self, const void *data, size_t bytes)
@@ -179,7 +183,8 @@ static void on_one(void *self, const void *data, size_t bytes)
 
     CHECK(bytes == SHORT);
     memcpy(&cast, data, SHORT);
-    skua_section_contribute(cast.section, self, SKUA_SUM, SKUA_INT64, &one, 1, cast.done);
+    skua_section_contribute(cast.section, self,
+                            skua_contribution_make(SKUA_SUM, SKUA_INT64, &one, 1), cast.done);
 }
 
 static int64_t wait_sum(skua_future *future)
@@ -276,11 +281,15 @@ static void on_kinds(void *self, const void *data, size_t bytes)
 
     CHECK(bytes == SHORT);
     memcpy(&cast, data, SHORT);
-    skua_section_contribute(cast.section, self, SKUA_CONCAT, SKUA_BYTE, &letter, 1, cast.done);
-    skua_section_contribute(cast.section, self, SKUA_STATISTICS, SKUA_DOUBLE, &s,
-                            SKUA_STATISTICS_COUNT, cast.done);
-    skua_section_contribute(cast.section, self, SKUA_MAX, SKUA_DOUBLE, pair, 2, cast.done);
-    skua_section_contribute(cast.section, self, SKUA_SUM, SKUA_INT32, NULL, 0, cast.done);
+    skua_section_contribute(cast.section, self,
+                            skua_contribution_make(SKUA_CONCAT, SKUA_BYTE, &letter, 1), cast.done);
+    skua_section_contribute(
+        cast.section, self,
+        skua_contribution_make(SKUA_STATISTICS, SKUA_DOUBLE, &s, SKUA_STATISTICS_COUNT), cast.done);
+    skua_section_contribute(cast.section, self,
+                            skua_contribution_make(SKUA_MAX, SKUA_DOUBLE, pair, 2), cast.done);
+    skua_section_contribute(cast.section, self,
+                            skua_contribution_make(SKUA_SUM, SKUA_INT32, NULL, 0), cast.done);
 }
 
 static int kinds;
@@ -571,7 +580,7 @@ static int             told;
 /* On each PE: sends its message counts to PE 0. */
 static void on_ask(skua_msg *msg)
 {
-    skua_stats     stats = skua_stats_get();
+    skua_stats     stats = stats_now();
     struct traffic mine  = {skua_pe(), stats.sent_inline + stats.sent_pointer + stats.sent_net,
                             stats.delivered};
 
@@ -657,7 +666,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"point", sizeof(struct point), construct, NULL, skua_pup_plain};
+    skua_class_def def = {.name      = "point",
+                          .bytes     = sizeof(struct point),
+                          .construct = construct,
+                          .pup       = skua_pup_plain};
 
     point_class   = skua_class_register(&def);
     cast_entry    = skua_method_register(point_class, "cast", on_cast, 0);

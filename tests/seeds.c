@@ -99,7 +99,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"node", sizeof(struct node), construct, NULL, NULL};
+    skua_class_def def = {.name = "node", .bytes = sizeof(struct node), .construct = construct};
 
     if (argc > 1)
         depth = atoi(argv[1]); /* before the PEs start, which would all write it */

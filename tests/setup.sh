@@ -41,7 +41,7 @@ system()
       stub dnf "echo dnf \"\$@\" >>$work/called"
       ;;
   esac
-  for tool in cc make cmake pkg-config c++ valgrind ip; do
+  for tool in cc make cmake pkg-config gfortran python3 c++ valgrind ip; do
     case $tool in cc) package=gcc ;; c++) package=g++ ;; ip) package=iproute2 ;; *) package=$tool ;; esac
     ! grep -q " $package " "$work/packages" || stub $tool :
   done
@@ -54,7 +54,7 @@ setup()
 }
 
 required="gcc libc6-dev make cmake"
-optional="libhwloc-dev libucx-dev libfabric-dev libssl-dev libpmix-dev pkg-config"
+optional="libhwloc-dev libucx-dev libfabric-dev libssl-dev libpmix-dev pkg-config gfortran python3"
 
 # shellcheck disable=SC2086
 system plain apt $required $optional
@@ -62,7 +62,7 @@ setup build
 ok "nothing is said where all is there" test "$code$out$err$called" = 0
 
 # shellcheck disable=SC2086
-system root apt $required libhwloc-dev pkg-config
+system root apt $required libhwloc-dev pkg-config gfortran python3
 setup build
 ok "root: what is missing is installed" test "$code" = 0
 ok "by one command" has "$called" '^apt-get install -y --no-install-recommends libucx-dev libfabric-dev libssl-dev libpmix-dev$'
@@ -92,9 +92,10 @@ setup build
 ok "without root: the build goes on" test "$code" = 0
 ok "nothing is installed" test -z "$called"
 ok "the command for an administrator is printed" has "$err" \
-  '^  apt-get update && apt-get install --no-install-recommends libucx-dev libfabric-dev libssl-dev libpmix-dev pkg-config$'
+  '^  apt-get update && apt-get install --no-install-recommends libucx-dev libfabric-dev libssl-dev libpmix-dev pkg-config gfortran python3$'
 for part in "libucx-dev .*driver for UCX" "libfabric-dev .*driver for libfabric" \
-  "libssl-dev .*authentication" "libpmix-dev .*mpirun and srun" "pkg-config .*programs that use"; do
+  "libssl-dev .*authentication" "libpmix-dev .*mpirun and srun" "pkg-config .*programs that use" \
+  "gfortran .*Fortran module"; do
   ok "a part is named as left out: ${part%% *}" has "$err" "^  $part"
 done
 setup test
@@ -122,7 +123,7 @@ ok "not if they are required" test "$code" = 1
 
 system root dnf gcc glibc-devel make cmake hwloc-devel pkgconf-pkg-config
 setup build
-ok "dnf: the names of Fedora" has "$called" '^dnf install -y .*ucx-devel libfabric-devel openssl-devel pmix-devel$'
+ok "dnf: the names of Fedora" has "$called" '^dnf install -y .*ucx-devel libfabric-devel openssl-devel pmix-devel gcc-gfortran python3$'
 system plain dnf gcc glibc-devel make cmake
 setup test
 ok "without root they are printed" has "$err" '^  dnf install .*gcc-c\+\+ libasan libubsan libtsan'
@@ -134,6 +135,8 @@ setup build
 ok "no package manager: what is required is named" has "$code $err" 'cmake'
 stub cmake :
 stub pkg-config :
+stub gfortran :
+stub python3 :
 setup build
 ok "what cannot be looked for is not named" test "$code$out$err" = 0
 

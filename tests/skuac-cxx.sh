@@ -18,7 +18,7 @@ includes="-I$work -I$tests"
 for folder in "$@"; do
   includes="$includes -I$folder"
 done
-strict="-Wall -Wextra -Werror"
+strict="-Wall -Wextra -Wpedantic -Werror"
 
 # Programs: the name of the C file, followed by its interface files.
 programs="everything:everything,second inplace:inplace nocopy:nocopy owner:owner"

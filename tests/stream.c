@@ -9,6 +9,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "stats_now.h"
 #include "tap.h"
 
 #define PES_MOST 16
@@ -32,26 +33,27 @@ static void on_batch(void *arg, const void *items, size_t count);
 
 static struct variant variants[] = {
     {.name = "chosen", .def = {.item_bytes = 8, .batch = on_batch}},
-    {.name = "line", .def = {.item_bytes = 16, .item = on_item, .dims = 1}},
-    {.name = "square", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2}},
-    {.name = "cube", .def = {.item_bytes = 24, .batch = on_batch, .dims = 3}},
-    {.name = "odd", .def = {.item_bytes = 13, .item = on_item, .dims = 2, .buffer = 37}},
-    {.name = "pairs", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .size = {0, 2}}},
+    {.name = "line", .def = {.item_bytes = 16, .item = on_item, .mesh_dims = 1}},
+    {.name = "square", .def = {.item_bytes = 8, .batch = on_batch, .mesh_dims = 2}},
+    {.name = "cube", .def = {.item_bytes = 24, .batch = on_batch, .mesh_dims = 3}},
+    {.name = "odd", .def = {.item_bytes = 13, .item = on_item, .mesh_dims = 2, .buffer = 37}},
+    {.name = "pairs",
+     .def  = {.item_bytes = 8, .batch = on_batch, .mesh_dims = 2, .mesh_size = {0, 2}}},
     {.name = "one", .def = {.item_bytes = 8, .batch = on_batch, .buffer = 1}},
-    {.name = "three", .def = {.item_bytes = 7, .item = on_item, .dims = 3, .buffer = 3}},
-    {.name = "large", .def = {.item_bytes = 5000, .batch = on_batch, .buffer = 20, .dims = 2}},
-    {.name = "hasty", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .period = 1e-6}},
+    {.name = "three", .def = {.item_bytes = 7, .item = on_item, .mesh_dims = 3, .buffer = 3}},
+    {.name = "large", .def = {.item_bytes = 5000, .batch = on_batch, .buffer = 20, .mesh_dims = 2}},
+    {.name = "hasty", .def = {.item_bytes = 8, .batch = on_batch, .mesh_dims = 2, .period = 1e-6}},
 };
 
 #define VARIANTS (sizeof variants / sizeof *variants)
 
 static struct variant patient = {
-    .name = "patient", .def = {.item_bytes = 8, .item = on_item, .dims = 2, .patient = true}};
+    .name = "patient", .def = {.item_bytes = 8, .item = on_item, .mesh_dims = 2, .patient = true}};
 static struct variant timed = {
     .name = "timed",
-    .def  = {.item_bytes = 8, .item = on_item, .dims = 2, .patient = true, .period = PERIOD}};
-static struct variant held = {.name = "held",
-                              .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .held = true}};
+    .def  = {.item_bytes = 8, .item = on_item, .mesh_dims = 2, .patient = true, .period = PERIOD}};
+static struct variant held = {
+    .name = "held", .def = {.item_bytes = 8, .batch = on_batch, .mesh_dims = 2, .held = true}};
 static struct variant chain;
 
 static skua_pe_data mine_key;
@@ -261,7 +263,7 @@ static void test_period(void)
     CHECK(skua_run_until(all_are_here, NULL));
     CHECK(skua_time() - before >= PERIOD && far >= before);
     finish(&timed, false);
-    CHECK(skua_stats_get().timers > 0);
+    CHECK(stats_now().timers > 0);
 }
 
 /* Items that arrive before the stream is bound wait, in order. */

@@ -271,7 +271,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"walker", sizeof(struct walker), construct, NULL, skua_pup_plain};
+    skua_class_def def = {.name      = "walker",
+                          .bytes     = sizeof(struct walker),
+                          .construct = construct,
+                          .pup       = skua_pup_plain};
 
     walker_class = skua_class_register(&def);
     greet_entry  = skua_method_register(walker_class, "greet", on_greet, 0);

@@ -272,13 +272,19 @@ static void create_slab_channel(Tile *t, int s, int matrix, int i)
 /* Creates the reduction channel in which the other tiles sum their parts of our slab of C. */
 static void create_sum_channel(Tile *t, int s)
 {
-    struct matmul_set *set   = &t->set[s];
-    size_t             count = own_slab(t, set, C).bytes / number_bytes();
-    skua_type          type  = options.single ? SKUA_FLOAT : SKUA_DOUBLE;
-    int                all   = others(C) > 0 ? others(C) : 1;
+    struct matmul_set         *set   = &t->set[s];
+    size_t                     count = own_slab(t, set, C).bytes / number_bytes();
+    skua_type                  type  = options.single ? SKUA_FLOAT : SKUA_DOUBLE;
+    skua_channel_reduction_def sum   = {.to      = set->sum,
+                                        .count   = count,
+                                        .type    = type,
+                                        .op      = SKUA_SUM,
+                                        .senders = others(C) > 0 ? others(C) : 1,
+                                        .fn      = sum_complete,
+                                        .arg     = set,
+                                        .name    = "sum"};
 
-    require_channel(!skua_channel_create_reduction(set->sum, count, SKUA_SUM, type, all,
-                                                   sum_complete, set, "sum", &set->in_sum));
+    require_channel(!skua_channel_create_reduction(&sum, &set->in_sum));
     for (int i = 0; i < others(C); i++)
         send_channel(t, s, C, i, set->in_sum);
 }

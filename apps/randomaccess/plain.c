@@ -282,7 +282,8 @@ static void begin(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static const skua_class_def class = {"updater", sizeof(struct updater), construct, NULL, NULL};
+    static const skua_class_def class = {
+        .name = "updater", .bytes = sizeof(struct updater), .construct = construct};
     static const skua_stream_def stream = {
         .item_bytes = sizeof(uint64_t), .batch = apply, .buffer = STEP};
 

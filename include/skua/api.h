@@ -14,8 +14,18 @@
 #define SKUA_HOT_API SKUA_API
 #endif
 
-/** SKUA_BEGIN_DECLS and SKUA_END_DECLS enclose declarations with C linkage, in C and in C++. */
-#ifdef __cplusplus
+/** SKUA_BEGIN_DECLS and SKUA_END_DECLS enclose declarations with C linkage, in C and in C++.
+ * Between them clang does not warn of casts and NULL, which are right in C; g++ never does there.
+ */
+#if defined(__cplusplus) && defined(__clang__)
+#define SKUA_BEGIN_DECLS                                                                           \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wold-style-cast\"")      \
+        _Pragma("clang diagnostic ignored \"-Wzero-as-null-pointer-constant\"") extern "C"         \
+    {
+#define SKUA_END_DECLS                                                                             \
+    }                                                                                              \
+    _Pragma("clang diagnostic pop")
+#elif defined(__cplusplus)
 #define SKUA_BEGIN_DECLS extern "C" {
 #define SKUA_END_DECLS   }
 #else

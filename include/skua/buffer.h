@@ -50,8 +50,8 @@ typedef enum {
 /** A description of memory of one PE. It is plain data and may be sent in messages.
  *  skua_buffer_make() makes it. */
 typedef struct {
-    void           *at;
-    size_t          bytes;
+    void           *at;    /* the memory, in the address space of its owner */
+    size_t          bytes; /* its size */
     int32_t         pe;    /* the PE that owns the memory */
     int32_t         pid;   /* operating-system id of its process */
     uint32_t        mode;  /* a skua_registration */
@@ -111,13 +111,15 @@ SKUA_API void skua_buffer_free(void *memory);
 SKUA_API size_t skua_zero_copy_bytes(int pe);
 
 /** Numbers of buffer registrations of a PE: in use by buffers or transfers, and cached for later
- *  use. */
+ *  use. Later versions may add members at the end. */
 typedef struct {
     size_t used, kept;
 } skua_registration_stats;
 
-/** Returns the numbers of buffer registrations of the calling PE. */
-SKUA_API skua_registration_stats skua_registration_stats_get(void);
+/** Stores the numbers of buffer registrations of the calling PE in *stats. @p bytes is
+ *  sizeof(skua_registration_stats) as the program was compiled: a member that this version of the
+ *  library does not have becomes 0. */
+SKUA_API void skua_registration_stats_get(skua_registration_stats *stats, size_t bytes);
 
 SKUA_END_DECLS
 

@@ -171,16 +171,28 @@ SKUA_API void skua_channel_close(skua_sender *sender);
 SKUA_API skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
                                              const skua_layout *from);
 
-/** Creates a channel for @p senders senders, whose puts are combined element by element into the @p
- *  count elements at @p to. The callback is called when all have arrived. The buffer is initialised
- *  with the operator's neutral element, at creation and at each skua_channel_ready() or
- *  skua_channel_mark(), unless there is only one sender. The operators are SKUA_SUM, SKUA_MIN,
- *  SKUA_MAX and the bitwise ones, as in skua_acc(). Contributions are combined in the order of
- *  arrival, so floating-point sums may differ in the last bits from run to run. */
-SKUA_API skua_status skua_channel_create_reduction(void *to, size_t count, skua_op op,
-                                                   skua_type type, int senders, skua_channel_fn fn,
-                                                   void *arg, const char *name,
-                                                   skua_channel *channel);
+/** The definition of a channel that combines the puts of several senders. */
+typedef struct {
+    size_t          size;  /* sizeof(skua_channel_reduction_def); 0: its size in version 1.0 */
+    void           *to;    /* the receiver's buffer */
+    size_t          count; /* elements of the buffer */
+    skua_type       type;  /* of an element */
+    skua_op         op;    /* SKUA_SUM, SKUA_MIN, SKUA_MAX or a bitwise one, as in skua_acc() */
+    int             senders;
+    skua_channel_fn fn; /* called when the puts of all senders have arrived; may be NULL */
+    void           *arg;
+    const char     *name; /* appears in errors and is copied; may be NULL */
+} skua_channel_reduction_def;
+
+/** Creates a channel for several senders, whose puts are combined element by element into the
+ *  receiver's buffer. The callback is called when all have arrived. The buffer is initialised with
+ *  the operator's neutral element, at creation and at each skua_channel_ready() or
+ *  skua_channel_mark(), unless there is only one sender. Contributions are combined in the order of
+ *  arrival, so floating-point sums may differ in the last bits from run to run. Returns
+ *  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, or SKUA_ERR_UNSUPPORTED if @p def has members that this version
+ *  of the library does not know; all are logged. */
+SKUA_API skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
+                                                   skua_channel                     *channel);
 
 SKUA_END_DECLS
 

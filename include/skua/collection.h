@@ -90,6 +90,7 @@ enum {
 
 /** The definition of an array. */
 typedef struct {
+    size_t     size;  /* sizeof(skua_array_def); 0: its size in version 1.0 */
     int        dims;  /* 1 to 6; 0: byte strings */
     skua_range range; /* the elements created at first; dims 0: none */
     skua_map   map;
@@ -125,8 +126,8 @@ SKUA_API skua_collection skua_array_create3(skua_class of, int n, int m, int k, 
  * know of that broadcast yet. The PE that created the array always knows; other PEs know after a
  * reduction to which elements contributed once they had received the broadcast.
  *
- * The index of a deleted element may be used again once its home knows of the deletion, for example
- * after quiescence.
+ * The index of a destroyed element may be used again once its home knows of the destruction, for
+ * example after quiescence.
  */
 SKUA_API void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes);
 
@@ -138,7 +139,8 @@ SKUA_API void skua_array_close(skua_collection array);
 /** Returns the home PE of an element. */
 SKUA_API int skua_home(skua_ref element);
 
-/** Deletes a collection and all its objects. */
+/** Destroys a collection and all its objects, on all PEs. Any PE may call it; messages to its
+ * objects are then an error. */
 SKUA_API void skua_collection_destroy(skua_collection all);
 
 /** Returns the number of objects of a collection that are on the calling PE. */
@@ -159,7 +161,7 @@ SKUA_API void skua_collection_each(skua_collection all, void (*fn)(void *self, v
  *
  * An element that is inserted takes part from the reduction that is current on the inserting PE;
  * any other new object from the reduction that is current on its own PE. An object that migrates or
- * is deleted meanwhile is counted at most once.
+ * is destroyed meanwhile is counted at most once.
  *
  * While a collection has no objects, no reduction takes place and no completion happens.
  */
@@ -174,19 +176,29 @@ static inline void skua_contribute(void *self, skua_op op, skua_type type, const
     skua_contribute_to(self, op, type, data, count, &done);
 }
 
+/** A contribution to a reduction: @p count elements of a type, and the operator that combines
+ *  them. skua_contribution_make() makes it. */
+typedef struct {
+    skua_op     op;
+    skua_type   type;
+    const void *data;
+    size_t      count;
+} skua_contribution;
+
+/** Returns a contribution of @p count elements at @p data. */
+static inline skua_contribution skua_contribution_make(skua_op op, skua_type type, const void *data,
+                                                       size_t count)
+{
+    skua_contribution contribution = {op, type, data, count};
+    return contribution;
+}
+
 /** Contributes no data to a reduction over all objects of @p self's collection: @p done happens
  *  when every object has contributed. */
 SKUA_API void skua_contribute_nothing(void *self, skua_completion done);
 
-/** Reduction operator: concatenates the contributions in any order. The type is SKUA_BYTE. */
-static const skua_op SKUA_CONCAT = {UINT32_C(0x80000000)};
-
-/** Reduction operator: concatenates the contributions in any order, each preceded by its length.
- *  The type is SKUA_BYTE. skua_set_next() reads the result. */
-static const skua_op SKUA_SET = {UINT32_C(0x80000001)};
-
 /** Finds the next contribution in a result of SKUA_SET. *at is NULL before the first call. Sets *at
- *  and *length; returns false at the end. */
+ *  and *length. Returns false at the end. */
 SKUA_API bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *length);
 
 /** Statistics of a set of numbers: a contribution of type SKUA_DOUBLE, count SKUA_STATISTICS_COUNT,
@@ -198,9 +210,6 @@ typedef struct {
 
 /** The number of doubles in a skua_statistics. */
 #define SKUA_STATISTICS_COUNT 5
-
-/** The reduction operator that combines skua_statistics. */
-static const skua_op SKUA_STATISTICS = {10};
 
 /** Returns the statistics of a single number. */
 static inline skua_statistics skua_statistics_of(double value)

@@ -40,6 +40,7 @@ SKUA_API void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completio
 typedef enum {
     SKUA_INT32,
     SKUA_INT64,
+    SKUA_UINT32,
     SKUA_UINT64,
     SKUA_FLOAT,
     SKUA_DOUBLE,
@@ -48,24 +49,33 @@ typedef enum {
     SKUA_BYTE /* for user-defined operators */
 } skua_type;
 
-/** An operator of a reduction. */
-typedef struct {
-    uint32_t id;
-} skua_op;
+/** An operator of a reduction or of an accumulate. The predefined ones are constant expressions;
+ *  skua_op_register() returns further ones. Sum and product apply to every type; minimum, maximum
+ *  and the logical operators (nonzero is true) to all but the complex types; the bitwise operators
+ *  to the integer types. */
+typedef enum {
+    SKUA_SUM         = 0,
+    SKUA_PRODUCT     = 1,
+    SKUA_MIN         = 2,
+    SKUA_MAX         = 3,
+    SKUA_LOGICAL_AND = 4,
+    SKUA_LOGICAL_OR  = 5,
+    SKUA_LOGICAL_XOR = 6,
+    SKUA_BIT_AND     = 7,
+    SKUA_BIT_OR      = 8,
+    SKUA_BIT_XOR     = 9,
+    SKUA_STATISTICS  = 10, /* combines skua_statistics (collection.h); SKUA_DOUBLE */
 
-/** Predefined operators. Sum and product apply to every type; minimum, maximum and the logical
- *  operators (nonzero is true) to all but the complex types; the bitwise operators to the integer
- *  types. */
-static const skua_op SKUA_SUM         = {0};
-static const skua_op SKUA_PRODUCT     = {1};
-static const skua_op SKUA_MIN         = {2};
-static const skua_op SKUA_MAX         = {3};
-static const skua_op SKUA_LOGICAL_AND = {4};
-static const skua_op SKUA_LOGICAL_OR  = {5};
-static const skua_op SKUA_LOGICAL_XOR = {6};
-static const skua_op SKUA_BIT_AND     = {7};
-static const skua_op SKUA_BIT_OR      = {8};
-static const skua_op SKUA_BIT_XOR     = {9};
+    /** Concatenates the contributions of objects (collection.h) in any order. SKUA_BYTE. */
+    SKUA_CONCAT = 32,
+
+    /** Concatenates the contributions of objects in any order, each preceded by its length;
+     *  skua_set_next() reads the result. SKUA_BYTE. */
+    SKUA_SET = 33,
+
+    SKUA_OP_USER = 64,    /* the first operator of skua_op_register() */
+    SKUA_OP_MAX  = 0xffff /* the largest value of an operator */
+} skua_op;
 
 /** A user-defined operator: into = into (op) from, for @p count elements of @p type. It must be
  *  associative; it need not be commutative. One call combines all elements of a contribution, so

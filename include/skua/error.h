@@ -13,6 +13,7 @@
 #define SKUA_ERROR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <skua/api.h>
 #include <skua/status.h>
@@ -21,6 +22,7 @@ SKUA_BEGIN_DECLS
 
 /** An error reported by a call. The strings are valid until the callback returns. */
 typedef struct {
+    size_t      size;   /* of this struct in the library: members beyond it are not there */
     skua_status status; /* what the call returns; SKUA_ERR_INVAL if it returns none */
     int         pe;     /* the calling PE; -1 in a thread that is not a PE */
     bool        fatal;  /* the job ends when the callback returns */

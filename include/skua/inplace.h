@@ -7,13 +7,21 @@
  * layout of the data. It copies them to their destination with skua_layout_copy(), which does
  * nothing if they are there already.
  *
- *     sender       skua_invoke_inplace(neighbour, face, step, &head, sizeof head, &inner);
+ * The sender:
  *
- *     receiver     static void on_face(void *self, skua_msg *msg)
- *                  {
- *                      skua_layout_copy(&ghost, skua_inplace_data(msg));
- *                      skua_msg_free(msg);
- *                  }
+ * @code
+ *     skua_invoke_inplace(neighbour, face, step, &head, sizeof head, &inner);
+ * @endcode
+ *
+ * The receiver:
+ *
+ * @code
+ *     static void on_face(void *self, skua_msg *msg)
+ *     {
+ *         skua_layout_copy(&ghost, skua_inplace_data(msg));
+ *         skua_msg_free(msg);
+ *     }
+ * @endcode
  *
  * By default the data travel inside the message: they are copied into it and out of it.
  *
@@ -74,7 +82,7 @@ SKUA_API const skua_layout *skua_inplace_data(skua_msg *msg);
 
 /** Revokes all destinations that `land` has promised for an object: nothing is delivered there any
  *  more. (Messages that the object has received and keeps may still have their data there.) This
- *  happens automatically when the object migrates or is deleted. `land` must not call it. */
+ *  happens automatically when the object migrates or is destroyed. `land` must not call it. */
 SKUA_API void skua_inplace_withdraw(void *self);
 
 /** Returns the number of messages whose data were delivered in place on this PE. */

@@ -24,7 +24,8 @@
 
 SKUA_BEGIN_DECLS
 
-/** A message. */
+/** A message: a header and data, in memory that has one owner. The address is the handle;
+ *  skua_msg_data() returns that of the data. */
 typedef struct skua_msg skua_msg;
 
 /** A handler: runs on the PE that a message was sent to and owns @p msg. */
@@ -42,9 +43,10 @@ typedef struct {
 /** Size of the header of a message, before its data: one cache line. */
 #define SKUA_MSG_HEADER 64
 
-/** Registers a handler, before skua_main(). Every process registers the same names in the same
- *  order; otherwise the job ends at start with an error that names the handler. @p name must stay
- *  valid for the life of the program. */
+/** Registers a handler for the life of the program, before skua_main(). Every process registers the
+ *  same names in the same order; otherwise the job ends at start with an error that names the
+ * handler. @p name must stay valid for the life of the program. Returns the handler, to which every
+ * PE may send. */
 SKUA_API skua_handler skua_handler_register(const char *name, skua_handler_fn fn);
 
 /** Allocates a message with @p bytes of uninitialised data. Never returns NULL: when the arena is
@@ -73,7 +75,7 @@ static inline void *skua_msg_data(skua_msg *msg)
 /** Returns the size of a message's data, as allocated or sent. */
 SKUA_API size_t skua_msg_size(const skua_msg *msg);
 
-/** Returns the PE that sent a message. */
+/** Returns the PE that sent a message last. */
 SKUA_API int skua_msg_source(const skua_msg *msg);
 
 /** Sets the priority of a message. Among the messages that wait on a PE, the one with the smallest

@@ -15,7 +15,7 @@
  *
  *     static void on_block(skua_msg *msg)
  *     {
- *         if (!skua_nocopy_ready(msg, NULL, SKUA_NO_ENTRY, NULL))
+ *         if (!skua_nocopy_ready(msg, NULL))
  *             return;                             it comes again when all parts are here
  *         use(skua_msg_data(msg), skua_nocopy_data(msg, 0));
  *         skua_nocopy_free(msg);
@@ -55,9 +55,6 @@ typedef struct {
 /** In place of a PE: the message will be sent to all PEs. */
 #define SKUA_ALL_PES (-1)
 
-/** In place of an entry: the message was received by a handler. */
-#define SKUA_NO_ENTRY ((skua_entry){UINT32_MAX})
-
 /** Allocates a message to @p pe (for an object: skua_location()) with @p bytes of uninitialised
  * head and @p n parts. The completion of a part that is copied into the message happens at once. */
 SKUA_API skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part,
@@ -86,11 +83,16 @@ SKUA_API skua_msg *skua_nocopy_copied(skua_msg *msg);
  *  stay NULL. It may use the head and skua_nocopy_bytes(). */
 typedef void (*skua_nocopy_post_fn)(void *self, skua_msg *msg, void **to);
 
-/** Returns true if all parts of a message are accessible. Otherwise the runtime fetches them and
- *  delivers the message again: to the handler (@p self NULL), or to @p entry of the object,
+/** Returns true if all parts of a message that a handler received are accessible. Otherwise the
+ *  runtime fetches them and delivers the message to the handler again. @p post, which gets NULL for
+ *  the object, may name the destinations; NULL: none. */
+SKUA_API bool skua_nocopy_ready(skua_msg *msg, skua_nocopy_post_fn post);
+
+/** Returns true if all parts of a message that @p entry of the object @p self received are
+ *  accessible. Otherwise the runtime fetches them and delivers the message again, to the object
  *  wherever it is then. @p post may name the destinations; NULL: none. */
-SKUA_API bool skua_nocopy_ready(skua_msg *msg, void *self, skua_entry entry,
-                                skua_nocopy_post_fn post);
+SKUA_API bool skua_nocopy_ready_entry(skua_msg *msg, void *self, skua_entry entry,
+                                      skua_nocopy_post_fn post);
 
 /** Returns the number of parts of a message. */
 SKUA_API unsigned skua_nocopy_count(const skua_msg *msg);

@@ -14,7 +14,7 @@
  * All functions are called on a PE. Misuse ends the job with an error that names class, index and
  * PE: an entry of another class, an index of the wrong dimension, a message to a deleted object. A
  * message to a chare that was deleted so long ago that its home has dropped its tombstone is
- * dropped, counted (skua_stats.departed) and, the first few times, logged as a warning.
+ * dropped, counted (skua_stats.dropped_messages) and, the first few times, logged as a warning.
  */
 #ifndef SKUA_OBJECT_H
 #define SKUA_OBJECT_H
@@ -33,12 +33,13 @@ SKUA_BEGIN_DECLS
 
 /* ---- classes ---------------------------------------------------------------- */
 
-/** A registered class. */
+/** A registered class: a value that is the same in every process. A zeroed value is no class. */
 typedef struct {
     uint32_t id;
 } skua_class;
 
-/** A registered entry of a class. */
+/** A registered entry of a class: a value that is the same in every process. A zeroed value is no
+ *  entry. */
 typedef struct {
     uint32_t id;
 } skua_entry;
@@ -46,6 +47,7 @@ typedef struct {
 /** The definition of a class. All functions may be NULL. The memory of an object is zeroed and
  *  aligned to 16 bytes before `construct` gets the data that the creator passed. */
 typedef struct {
+    size_t      size; /* sizeof(skua_class_def); 0: its size in version 1.0 */
     const char *name;
     size_t      bytes; /* of an object */
     void (*construct)(void *self, const void *data, size_t bytes);
@@ -53,7 +55,9 @@ typedef struct {
     void (*pup)(skua_pup *p, void *self); /* packs objects that migrate; skua_pup_plain: bytewise */
 } skua_class_def;
 
-/** Registers a class. @p def is copied; its name must stay valid for the life of the program. */
+/** Registers a class, before skua_main(), under the rules of skua_handler_register(). @p def is
+ *  copied; its name must stay valid for the life of the program. Returns the class, for the
+ *  functions that register its entries and create its objects. */
 SKUA_API skua_class skua_class_register(const skua_class_def *def);
 
 /** An entry that owns its message, as a handler does. */
@@ -62,7 +66,7 @@ typedef void (*skua_entry_fn)(void *self, skua_msg *msg);
 /** An entry that reads its data, which are valid until it returns. */
 typedef void (*skua_method_fn)(void *self, const void *data, size_t bytes);
 
-/** Flags of an entry. */
+/** Flags of an entry, combined by |. */
 enum {
     SKUA_ENTRY_THREADED  = 1, /* runs in a user thread of its own and may wait */
     SKUA_ENTRY_EXPEDITED = 2, /* its messages bypass the queue */
@@ -82,12 +86,15 @@ enum {
     SKUA_ENTRY_CREATE_HERE = 32,
 };
 
-/** Registers an entry of a class that owns its message. Rules are those of
- *  skua_class_register(). */
+/** Registers an entry of a class that owns its message, before skua_main(), under the rules of
+ *  skua_handler_register(). The name must stay valid for the life of the program. Returns the
+ *  entry. */
 SKUA_API skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn,
                                         unsigned flags);
 
-/** Registers an entry of a class that reads its data. Rules are those of skua_class_register(). */
+/** Registers an entry of a class that reads its data, before skua_main(), under the rules of
+ *  skua_handler_register(). The name must stay valid for the life of the program. Returns the
+ *  entry. */
 SKUA_API skua_entry skua_method_register(skua_class of, const char *name, skua_method_fn fn,
                                          unsigned flags);
 
@@ -158,12 +165,14 @@ static inline skua_index skua_index_bytes(const void *data, size_t bytes)
     return index;
 }
 
-/** A collection: an array or a group. */
+/** A collection: an array or a group. The value is valid on every PE and may be sent in messages; a
+ *  zeroed value names no collection. */
 typedef struct {
     uint64_t id;
 } skua_collection;
 
-/** A reference to one object. */
+/** A reference to one object: its collection and its index. It is a plain value, valid on every PE,
+ *  and may be stored and sent in messages; it stays valid while the object migrates. */
 typedef struct {
     skua_collection of;
     skua_index      index;
@@ -216,7 +225,7 @@ SKUA_API skua_ref skua_ref_of(const void *self);
 
 /** Returns the object if it is on the calling PE (a member of a process group: in the process),
  *  else NULL. The pointer is valid until the caller returns to the scheduler: the object may then
- *  migrate or be deleted. The call waits for the creation of a collection that this PE does not
+ *  migrate or be destroyed. The call waits for the creation of a collection that this PE does not
  *  know yet (collection.h). */
 SKUA_API void *skua_object_local(skua_ref ref);
 
@@ -260,9 +269,13 @@ SKUA_API void skua_invoke_all(skua_collection all, skua_entry entry, const void 
  * Invokes an entry that is SKUA_ENTRY_SYNC. The completion @p reply gets its result. To wait, in a
  * user thread or on the PE's own stack, use a future:
  *
+ * @code
  *     skua_future answer = SKUA_FUTURE_INIT;
+ *     const int  *n;
+ *
  *     skua_invoke_reply(ref, entry, data, bytes, skua_done_future(&answer));
- *     const int *n = skua_future_wait(&answer, NULL);
+ *     n = skua_future_wait(&answer, NULL);
+ * @endcode
  */
 SKUA_API void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
                                 skua_completion reply);
@@ -271,7 +284,7 @@ SKUA_API void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data
  *  replies with 0 bytes. */
 SKUA_API void skua_reply(const void *data, size_t bytes);
 
-/** Defers the result of the running SKUA_ENTRY_SYNC entry: returns the completion that delivers it,
+/** Defers the result of the running SKUA_ENTRY_SYNC entry. Returns the completion that delivers it,
  *  for a later skua_complete(). */
 SKUA_API skua_completion skua_reply_later(void);
 
@@ -294,12 +307,12 @@ SKUA_API skua_ref skua_chare_create(skua_class of, int pe, const void *data, siz
  *  skua_program(). Messages that the constructor sends are delivered as usual. */
 SKUA_API skua_ref skua_chare_create_local(skua_class of, const void *data, size_t bytes);
 
-/** Deletes the calling object at the end of the running entry. A member of a group can only be
- *  deleted with its group. */
+/** Destroys the calling object at the end of the running entry. A member of a group can only be
+ *  destroyed with its group. */
 SKUA_API void skua_object_destroy(void *self);
 
-/** Deletes an object when a message with this request reaches it. A member of a group can only be
- *  deleted with its group. */
+/** Destroys an object when a message with this request reaches it. A member of a group can only be
+ *  destroyed with its group. */
 SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and

@@ -28,8 +28,9 @@
  *   SKUA_ERR_EXIT     the job ends; the operation may or may not have been performed
  *
  * A non-blocking call may also return SKUA_PENDING: not complete yet. The first operation on a
- * region that belongs to one PE of another host asks that PE for its size and waits for the answer,
- * delivering messages meanwhile, even in a non-blocking call.
+ * region that belongs to one PE of another host, or on a piece there of a region of varied sizes,
+ * asks that PE for its size and waits for the answer, delivering messages meanwhile, even in a
+ * non-blocking put, get or accumulate. Atomics and notifications never do (atomic.h, notify.h).
  *
  * Any PE, and any other thread of its process, may call these functions at any time until
  * skua_main() returns. Only calls with handles or completions are restricted to PEs.
@@ -44,6 +45,7 @@
 #include <skua/collective.h>
 #include <skua/completion.h>
 #include <skua/layout.h>
+#include <skua/notify.h>
 #include <skua/region.h>
 
 SKUA_BEGIN_DECLS
@@ -219,36 +221,6 @@ SKUA_API void skua_flush_all(void);
  *  It does not wait for messages or for the collectives of collective.h. Handlers run while it
  *  waits. */
 SKUA_API void skua_sync(void);
-
-/* ---- notification -------------------------------------------------------- */
-
-/** A notification: a counter in a region that operations of other PEs increase and that its owner
- *  waits for. Zeroed memory and SKUA_NOTIFY_INIT are a notification of value 0. */
-typedef struct {
-    uint64_t word; /* internal */
-} skua_notify;
-
-/** Initial value of a skua_notify. */
-#define SKUA_NOTIFY_INIT                                                                           \
-    {                                                                                              \
-        0                                                                                          \
-    }
-
-/** Returns the value of a notification. The data of all operations that it counts are visible to
- *  the caller. */
-SKUA_API uint64_t skua_notify_value(const skua_notify *notify);
-
-/** Waits until a notification is at least @p target. Returns false when the job ends first. Only
- *  the PE whose piece contains the notification may wait, in the manner of skua_counter_wait(). */
-SKUA_API bool skua_notify_wait(skua_notify *notify, uint64_t target);
-
-/** Subtracts @p value from a notification, in preparation for the next round. */
-SKUA_API void skua_notify_take(skua_notify *notify, uint64_t value);
-
-/** Adds @p value to a remote notification, without data, ordered after the caller's earlier puts.
- *  If the target is reached by request, the call returns SKUA_OK when the request is on its way; a
- *  flush waits for its completion. */
-SKUA_API skua_status skua_notify_add(skua_gaddr notify, uint64_t value);
 
 /* ---- remote procedure calls ------------------------------------------------ */
 

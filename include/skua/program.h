@@ -33,7 +33,7 @@ SKUA_API void skua_readonly_block_register(const char *name, void **pointer, siz
  * Runs a program as skua_main() does, but calls @p begin on PE 0 only. When it returns, the
  * read-only variables are sent to all processes. No PE calls a handler of the program before they
  * have arrived, whatever @p begin sent. A read-only variable that another PE writes changes at most
- * in that PE's process.
+ * in that PE's process. Returns what skua_main() returns.
  *
  * @p begin may wait (for a future, a counter, a notification or a lock, in skua_run() and similar
  * functions). The read-only variables are then sent at its first wait, and messages are delivered

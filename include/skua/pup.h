@@ -5,6 +5,7 @@
  * The function is called three times for a migration: to compute the size, to pack and, at the
  * destination in zeroed memory, to unpack:
  *
+ * @code
  *     static void pup(skua_pup *p, void *self)
  *     {
  *         struct block *b = self;
@@ -12,9 +13,10 @@
  *         skua_pup_value(p, &b->n);
  *         skua_pup_memory(p, &b->u, b->n * sizeof *b->u);
  *     }
+ * @endcode
  *
  * A length is processed before the data that it measures. After packing, the class's `destroy`
- * frees the memory of the object at the source, as in a deletion.
+ * frees the memory of the object at the source, as when it is destroyed.
  */
 #ifndef SKUA_PUP_H
 #define SKUA_PUP_H
@@ -29,10 +31,11 @@ SKUA_BEGIN_DECLS
 /** The state of a packing, unpacking or size computation. */
 typedef struct skua_pup skua_pup;
 
-/** Packs or unpacks @p bytes at @p data. */
+/** Packs or unpacks @p bytes at @p data, or counts them: whichever the call of the `pup` function
+ * is for. */
 SKUA_API void skua_pup_bytes(skua_pup *p, void *data, size_t bytes);
 
-/** Packs or unpacks one variable. */
+/** Packs or unpacks one variable, of any type without pointers; @p variable is its address. */
 #define skua_pup_value(p, variable) skua_pup_bytes((p), (variable), sizeof *(variable))
 
 /** Packs or unpacks malloc() memory of @p bytes; @p pointer is the address of the pointer to it.

@@ -3,14 +3,14 @@
  * region.h - memory that other PEs may access, and global addresses in it.
  *
  * A *region* is memory that other PEs may read and write without the participation of its owner. A
- * symmetric region has a piece of the same size on every PE, or on some PEs, which create it
- * collectively; other regions belong to one PE. A *global address* is a position in a region: a PE
- * and an offset into its piece. Both are small values that can be stored and sent in messages, and
- * are valid on every PE.
+ * symmetric region has a piece on every PE, or on some PEs, which create it collectively: of the
+ * same size, or of one that each PE chooses. Other regions belong to one PE. A *global address* is
+ * a position in a region: a PE and an offset into its piece. Both are small values that can be
+ * stored and sent in messages, and are valid on every PE.
  *
- * Every PE of a host accesses regions of the arena (all but registered ones) by load and store.
- * Registered user memory is accessed by load and store in its own process, and by cross-memory
- * attach in other processes.
+ * Every PE of a host accesses regions of the arena by load and store. A region that was created
+ * from memory of the program (skua_region_create_from()) is accessed by load and store in its own
+ * process, and by cross-memory attach in other processes.
  *
  * Any thread of a process may call the functions that are not collective.
  */
@@ -26,16 +26,18 @@
 
 SKUA_BEGIN_DECLS
 
-/** A region. Zero is none. */
+/** A region: a value that is valid on every PE of the job and may be sent in messages. A zeroed
+ * value is no region. */
 typedef struct {
     uint32_t id;
 } skua_region;
 
-/** A global address: a position in a region. */
+/** A global address: a position in a region. It is a plain value, valid on every PE; a zeroed value
+ * is no address. */
 typedef struct {
-    int32_t     pe;
-    skua_region region;
-    uint64_t    offset;
+    int32_t     pe;     /* the PE whose piece it is in */
+    skua_region region; /* the region */
+    uint64_t    offset; /* bytes from the beginning of the piece */
 } skua_gaddr;
 
 /** Creates a symmetric region: @p bytes of uninitialised memory on every PE, aligned to a cache
@@ -51,20 +53,30 @@ SKUA_API skua_status skua_region_create(size_t bytes, skua_region *region);
 SKUA_API skua_status skua_region_create_on(const int *pes, int n, size_t bytes,
                                            skua_region *region);
 
-/** Allocates a region in the arena that belongs to the calling PE. Not collective. */
+/** Creates a symmetric region whose pieces differ in size: @p bytes of uninitialised memory on the
+ *  calling PE, aligned to a cache line; 0 is a piece without memory. Collective: all PEs call it in
+ *  the same order as their other creations of regions, and the call waits for all of them;
+ *  messages are delivered meanwhile. Operations on the region are checked against the size of the
+ *  piece that they address; the first one on the piece of a PE of another host asks that PE for its
+ *  size. Returns SKUA_ERR_NOMEM on all PEs if one of them has no memory, logged, or SKUA_ERR_EXIT
+ *  when the job ends first. */
+SKUA_API skua_status skua_region_create_varied(size_t bytes, skua_region *region);
+
+/** Creates a region in the arena that belongs to the calling PE alone. Not collective. Returns
+ *  SKUA_ERR_NOMEM, logged. */
 SKUA_API skua_status skua_region_create_local(size_t bytes, skua_region *region);
 
-/** Makes existing memory (malloc, stack, mmap) a region of the calling PE. Registering the same
- *  memory again returns the same region, which must be freed as often. Not collective. Returns
- *  SKUA_ERR_INVAL for NULL or a range beyond the end of the address space, or SKUA_ERR_NOMEM; both
- *  are logged. */
+/** Creates a region of the calling PE from existing memory (malloc, stack, mmap), which it does not
+ *  copy. A second region from the same memory is the same region, which must be destroyed as often.
+ * Not collective. Returns SKUA_ERR_INVAL for NULL or a range beyond the end of the address space,
+ * or SKUA_ERR_NOMEM; both are logged. */
 SKUA_API skua_status skua_region_create_from(void *memory, size_t bytes, skua_region *region);
 
-/** Frees a region. A symmetric region is freed when each of its PEs, on all hosts, has called this.
- *  No PE may use it after its own call, and all its operations on the region must be complete
- *  before (skua_flush_region()). A region of one PE is freed at once; while operations on it are in
- *  flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if there is
- *  no such region or the caller has no part in it. Operations of PEs of other hosts are not
+/** Destroys a region. A symmetric region is freed when each of its PEs, on all hosts, has called
+ * this. No PE may use it after its own call, and all its operations on the region must be complete
+ *  before (skua_flush_region()). A region of one PE is destroyed at once; while operations on it
+ * are in flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if
+ * there is no such region or the caller has no part in it. Operations of PEs of other hosts are not
  *  counted: they fail with SKUA_ERR_REGION at the target. */
 SKUA_API skua_status skua_region_destroy(skua_region region);
 
@@ -75,9 +87,15 @@ SKUA_API skua_status skua_region_destroy(skua_region region);
  *  logged. */
 SKUA_API skua_status skua_region_set_name(skua_region region, const char *name);
 
-/** Returns the size of each PE's piece, or 0 if there is no such region or it is a region of one PE
+/** Returns the size of each PE's piece, or of the calling PE's piece if they differ
+ *  (skua_region_create_varied()). Returns 0 if there is no such region or it is a region of one PE
  *  of another host. */
 SKUA_API size_t skua_region_size(skua_region region);
+
+/** Returns the size of the piece of @p pe, or 0 if that PE has none. The first call for a piece of
+ *  another host whose size is not known here (of a varied region, or a region of one PE) asks its
+ *  owner and waits for the answer, delivering messages meanwhile. */
+SKUA_API size_t skua_region_size_of(skua_region region, int pe);
 
 /** Returns the calling PE's piece of a region, or NULL if it has none. */
 SKUA_API void *skua_region_local(skua_region region);
@@ -104,7 +122,7 @@ static inline ptrdiff_t skua_gaddr_diff(skua_gaddr a, skua_gaddr b)
     return (ptrdiff_t)(a.offset - b.offset);
 }
 
-/** Returns true if two global addresses are equal. */
+/** Returns true if @p a and @p b are the same position: PE, region and offset are equal. */
 static inline bool skua_gaddr_equal(skua_gaddr a, skua_gaddr b)
 {
     return a.pe == b.pe && a.region.id == b.region.id && a.offset == b.offset;

@@ -9,19 +9,19 @@
  * about it.
  *
  * Members may migrate. The results stay correct, but each member that has moved costs an additional
- * message per multicast and reduction. After many migrations, create a new section and delete the
+ * message per multicast and reduction. After many migrations, create a new section and destroy the
  * old one.
  *
  * Operations wait for members that do not exist yet in an open array, for example until a multicast
  * to an entry that creates them; members in an array that is SKUA_ARRAY_ON_DEMAND are created. A
- * member that is deleted leaves its sections: multicasts go to the remaining members, and
+ * member that is destroyed leaves its sections: multicasts go to the remaining members, and
  * reductions count what it had contributed to and continue without it. An element that is later
  * inserted at its index is not a member.
  *
  * All functions are called on a PE, not necessarily the creator's. Misuse ends the job with an
  * error that names class, index and PE: a duplicate index, an index of the wrong dimension or of an
  * element that does not exist; a contribution of an object that is not a member, or with another
- * operator, type or count than the others; a section that was deleted.
+ * operator, type or count than the others; a section that was destroyed.
  */
 #ifndef SKUA_SECTION_H
 #define SKUA_SECTION_H
@@ -36,7 +36,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** A section of a collection. */
+/** A section of a collection: a value that is valid on every PE and may be sent in messages. */
 typedef struct {
     uint64_t id;
 } skua_section;
@@ -52,7 +52,7 @@ SKUA_API skua_section skua_section_create(skua_collection of, const skua_index *
 SKUA_API skua_section skua_section_create_range(skua_collection array, const skua_range *range,
                                                 const int32_t *stride);
 
-/** Deletes a section on all PEs, after the multicasts that this PE sent before. Its members
+/** Destroys a section on all PEs, after the multicasts that this PE sent before. Its members
  *  continue to exist. Unfinished reductions never complete. */
 SKUA_API void skua_section_destroy(skua_section section);
 
@@ -69,8 +69,8 @@ SKUA_API skua_completion skua_done_invoke_section(skua_section section, skua_ent
  *  skua_contribute() does for a collection. A member's n-th call belongs to the n-th reduction of
  *  the section; several may be in flight and they complete in order. The result goes to @p done. In
  *  a section without members no reduction takes place and no completion happens. */
-SKUA_API void skua_section_contribute(skua_section section, void *self, skua_op op, skua_type type,
-                                      const void *data, size_t count, skua_completion done);
+SKUA_API void skua_section_contribute(skua_section section, void *self,
+                                      skua_contribution contribution, skua_completion done);
 
 SKUA_END_DECLS
 

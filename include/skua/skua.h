@@ -17,6 +17,7 @@
 #include <skua/object.h>
 #include <skua/onesided.h>
 #include <skua/nocopy.h>
+#include <skua/notify.h>
 #include <skua/pe.h>
 #include <skua/pup.h>
 #include <skua/program.h>

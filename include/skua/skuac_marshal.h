@@ -43,12 +43,19 @@ SKUA_API void skuac_result_differs(const char *entry, const char *parameters, si
 SKUA_API void skuac_bad_length(const char *entry, const char *parameter, long long length)
     __attribute__((noreturn));
 
+/** Advances *end to a multiple of @p align, a power of two. Returns @p end. */
+static inline size_t *skuac_align(size_t *end, size_t align)
+{
+    *end = (*end + align - 1) & ~(align - 1);
+    return end;
+}
+
 /** Reserves space for @p count items of @p each bytes behind *end, which advances. Returns the
  *  offset of the space. */
 static inline size_t skuac_reserve(size_t *end, long long count, size_t each, size_t align,
                                    const char *entry, const char *parameter)
 {
-    size_t at = (*end + align - 1) & ~(align - 1);
+    size_t at = *skuac_align(end, align);
 
     if (__builtin_expect(count < 0 || (unsigned long long)count > (SIZE_MAX / 4 - at) / each, 0))
         skuac_bad_length(entry, parameter, count);
@@ -66,12 +73,12 @@ static inline size_t skuac_span(long long count, size_t each, const char *entry,
     return end;
 }
 
-/** Finds @p count items of @p each bytes behind *end in the @p bytes of received data; *end
- *  advances. Returns their address. */
+/** Finds @p count items of @p each bytes behind *end, which is aligned for them, in the @p bytes of
+ *  received data; *end advances. Returns their address. */
 static inline const void *skuac_found(const void *data, size_t bytes, size_t *end, long long count,
-                                      size_t each, size_t align, const char *entry)
+                                      size_t each, const char *entry)
 {
-    size_t at = (*end + align - 1) & ~(align - 1);
+    size_t at = *end;
 
     if (__builtin_expect(at > bytes || count < 0 || (unsigned long long)count > (bytes - at) / each,
                          0))
@@ -92,8 +99,7 @@ static inline size_t skuac_string_bytes(const char *string)
 static inline const char *skuac_found_string(const void *data, size_t bytes, size_t *end,
                                              uint64_t length, const char *entry)
 {
-    const char *string =
-        (const char *)skuac_found(data, bytes, end, (long long)length, 1, 1, entry);
+    const char *string = (const char *)skuac_found(data, bytes, end, (long long)length, 1, entry);
 
     if (__builtin_expect(length > 0 && string[length - 1] != 0, 0))
         skuac_malformed(entry, bytes);

@@ -13,7 +13,8 @@
 
 SKUA_BEGIN_DECLS
 
-/** All result codes: name, number, text. */
+/** All result codes: SKUA_STATUS_MAP(X) expands to X(name, number, text) for each, where the name
+ *  lacks its prefix SKUA_. */
 #define SKUA_STATUS_MAP(X)                                                                         \
     X(OK, 0, "success")                                                                            \
     X(PENDING, 1, "started; the completion will be delivered later")                               \
@@ -31,7 +32,8 @@ SKUA_BEGIN_DECLS
     X(ERR_BUSY, -12, "operations are in flight")                                                   \
     X(ERR_EXIT, -13, "the job ends")
 
-/** The result of a call. */
+/** The result of a call: SKUA_OK; a positive value for what has begun and is not complete; a
+ * negative one for a failure, which has been reported (error.h). */
 typedef enum {
 #define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),
     SKUA_STATUS_MAP(SKUA_STATUS_ENUM)

@@ -35,7 +35,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** A registered stream. */
+/** A registered stream: a value that is the same on every PE. */
 typedef struct {
     uint32_t offset;
 } skua_stream;
@@ -51,6 +51,7 @@ typedef void (*skua_batch_fn)(void *arg, const void *items, size_t count);
 
 /** The definition of a stream. Members other than item_bytes and one of the callbacks may be 0. */
 typedef struct {
+    size_t        size; /* sizeof(skua_stream_def); 0: its size in version 1.0 */
     size_t        item_bytes;
     skua_item_fn  item;    /* called for each item, or */
     skua_batch_fn batch;   /* called for several items at a time, which is faster */
@@ -58,8 +59,8 @@ typedef struct {
     double        period;  /* limit of the waiting time in seconds; 0: the setting stream_period */
     bool          patient; /* items also wait while the PE is idle */
     bool          held;    /* arriving items wait for skua_stream_bind() */
-    int           dims;    /* of the mesh; 0: chosen */
-    int           size[SKUA_MESH_DIMS]; /* of the mesh; 0: chosen */
+    int           mesh_dims;                 /* dimensions of the mesh; 0: chosen */
+    int           mesh_size[SKUA_MESH_DIMS]; /* sizes of the mesh; 0: chosen */
 } skua_stream_def;
 
 /** Registers a stream, before skua_main(), under the rules of skua_handler_register(). */

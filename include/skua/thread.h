@@ -21,10 +21,12 @@
 
 SKUA_BEGIN_DECLS
 
-/** A user thread. */
+/** A user thread. The handle is valid on its PE until the thread is joined or, if it is detached,
+ *  ends. */
 typedef struct skua_thread skua_thread;
 
-/** Creates a thread that runs fn(arg). It becomes ready, behind the messages that are queued. With
+/** Creates a user thread that runs fn(arg) on the calling PE. It becomes ready, behind the messages
+ * that are queued. With
  *  @p stack_bytes 0 the stack has the size of the setting stack_size. A guard page lies below the
  *  stack: an overflow ends the job with an error. The thread must be joined or detached. Ends the
  *  job if no stack can be allocated. */
@@ -36,7 +38,7 @@ SKUA_API void skua_thread_set_name(skua_thread *thread, const char *name);
 /** Returns the calling thread, or NULL on the PE's own stack. */
 SKUA_API skua_thread *skua_thread_self(void);
 
-/** Lets other ready threads and messages run, then continues. */
+/** Lets other ready threads and messages of the PE run, then continues the calling thread. */
 SKUA_API void skua_thread_yield(void);
 
 /** Suspends the calling thread until skua_thread_resume(). An earlier resume is not lost. */
@@ -84,17 +86,17 @@ SKUA_API bool skua_mutex_lock(skua_mutex *mutex);
 /** Locks a mutex if it is free. Returns true if the caller holds it now. */
 SKUA_API bool skua_mutex_trylock(skua_mutex *mutex);
 
-/** Unlocks a mutex that the caller holds. */
+/** Unlocks a mutex that the caller holds. The thread that has waited longest acquires it. */
 SKUA_API void skua_mutex_unlock(skua_mutex *mutex);
 
 /** Unlocks @p mutex, waits for a signal and locks it again. Returns false, without the lock, when
  *  the job ends first. */
 SKUA_API bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex);
 
-/** Wakes one waiter of a condition variable. */
+/** Wakes the thread that has waited longest for a condition variable, if there is one. */
 SKUA_API void skua_cond_signal(skua_cond *cond);
 
-/** Wakes all waiters of a condition variable. */
+/** Wakes all threads that wait for a condition variable. */
 SKUA_API void skua_cond_broadcast(skua_cond *cond);
 
 SKUA_END_DECLS

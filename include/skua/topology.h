@@ -33,24 +33,24 @@ SKUA_API int skua_host_pe(int host, int i);
  *  (SKUA_PIN=none, or a program that runs without a launcher), is on another host, or the system
  *  does not report it. */
 typedef struct {
-    int cpu;
+    int cpu;     /* the CPU itself */
     int core;    /* CPUs of a core share all caches */
     int cache;   /* CPUs that share the last-level cache */
     int package; /* a socket */
-    int numa;
+    int numa;    /* the NUMA node */
 } skua_cpu;
 
-/** Returns the CPU that a PE runs on. */
+/** Returns the CPU that @p pe runs on, with its core, cache, package and NUMA node. */
 SKUA_API skua_cpu skua_cpu_of(int pe);
 
 /** The distance of a PE from the caller, nearest first. */
 typedef enum {
-    SKUA_SAME_PE,
-    SKUA_SAME_CORE,
-    SKUA_SAME_CACHE,
-    SKUA_SAME_PACKAGE,
-    SKUA_SAME_HOST, /* also if one of the CPUs is unknown */
-    SKUA_ELSEWHERE
+    SKUA_SAME_PE,      /* it is the caller */
+    SKUA_SAME_CORE,    /* it shares a core */
+    SKUA_SAME_CACHE,   /* it shares the last-level cache */
+    SKUA_SAME_PACKAGE, /* it shares a socket */
+    SKUA_SAME_HOST,    /* it shares memory; also if one of the CPUs is unknown */
+    SKUA_ELSEWHERE     /* it is on another host */
 } skua_nearness;
 
 /** Returns the distance of a PE from the calling PE. */
@@ -63,8 +63,8 @@ SKUA_API skua_nearness skua_distance(int pe);
  *  except for the end of its last row: the product of the sizes is at least the number of PEs.
  *  Every PE computes the same mesh. */
 typedef struct {
-    int pes, dims;
-    int size[SKUA_MESH_DIMS];
+    int pes, dims;             /* the number of PEs, and of dimensions */
+    int size[SKUA_MESH_DIMS];  /* PEs along each dimension */
     int block[SKUA_MESH_DIMS]; /* distance in PEs between adjacent coordinates */
 } skua_mesh;
 
@@ -72,7 +72,7 @@ typedef struct {
  *  all hosts have the same number of consecutive PEs, the last dimension is a host. */
 SKUA_API skua_mesh skua_mesh_make(int dims);
 
-/** Returns the coordinates of a PE: mesh->dims of them. */
+/** Computes the coordinates of @p pe in @p mesh: sets mesh->dims entries of @p coord. */
 SKUA_API void skua_mesh_coord(const skua_mesh *mesh, int pe, int coord[SKUA_MESH_DIMS]);
 
 /** Returns the PE at given coordinates, or -1 if they are outside the mesh or in the gap at its

@@ -67,10 +67,12 @@ static bool error_tell(skua_status status, const char *line, bool fatal)
         return false;
     error_call_name(line, call, sizeof call);
     error_inside = true;
-    handled      = callback.fn(
-             callback.arg,
-             &(skua_error){
-                 .status = status, .pe = ski_log_pe(), .fatal = fatal, .call = call, .line = line});
+    handled      = callback.fn(callback.arg, &(skua_error){.size   = sizeof(skua_error),
+                                                           .status = status,
+                                                           .pe     = ski_log_pe(),
+                                                           .fatal  = fatal,
+                                                           .call   = call,
+                                                           .line   = line});
     error_inside = false;
     return handled;
 }

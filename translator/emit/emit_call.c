@@ -228,7 +228,7 @@ static void emit_call_wait_for_nocopy(struct writer          *to, const struct a
 {
     const char *stem = emit_stem_of(class, entry);
 
-    writer_put(to, "    if (!skua_nocopy_ready(skua_packed, skua_object, %s_entry, ", stem);
+    writer_put(to, "    if (!skua_nocopy_ready_entry(skua_packed, skua_object, %s_entry, ", stem);
     writer_put(to,
                emit_has_post(entry) ? "%s_post))\n        return;\n" : "NULL))\n        return;\n",
                stem);
@@ -296,9 +296,9 @@ static void emit_call_stream_registration(struct writer          *to, const stru
     const char *stem  = emit_stem_of(class, entry);
     bool        batch = emit_is_batch(entry);
 
-    writer_put(to,
-               "    {\n        skua_stream_def skua_def;\n\n"
-               "        memset(&skua_def, 0, sizeof skua_def);\n        skua_def.item_bytes = ");
+    writer_put(to, "    {\n        skua_stream_def skua_def;\n\n"
+                   "        memset(&skua_def, 0, sizeof skua_def);\n"
+                   "        skua_def.size = sizeof skua_def;\n        skua_def.item_bytes = ");
     if (batch) {
         writer_put(to, "sizeof(");
         emit_bare_type(to, entry->parameters->next->type, entry->parameters->next->stars);

@@ -273,7 +273,7 @@ static void emit_class_array_def(struct writer *to, const struct ast_class *clas
 {
     writer_put(to,
                "    skua_array_def skua_def;\n\n    memset(&skua_def, 0, sizeof skua_def);\n"
-               "    skua_def.dims = %u;\n",
+               "    skua_def.size = sizeof skua_def;\n    skua_def.dims = %u;\n",
                class->dims);
     if (class->dims == 0)
         writer_put(to, "    skua_def.flags = SKUA_ARRAY_OPEN;\n");
@@ -661,6 +661,7 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
     writer_put(to,
                "    {\n        skua_class_def skua_def;\n\n"
                "        memset(&skua_def, 0, sizeof skua_def);\n"
+               "        skua_def.size = sizeof skua_def;\n"
                "        skua_def.name = \"%.*s\";\n        skua_def.bytes = ",
                NAME_ARGS(class));
     if (emit_has_flow(class))

@@ -243,15 +243,14 @@ static void emit_data_open_function(struct writer *to, const struct ast_message 
         NAME_ARGS(message), NAME_ARGS(message), NAME_ARGS(message), NAME_ARGS(message));
     for (const struct ast_field *field = message->fields; field; field = field->next)
         if (field->variable)
-            writer_put(
-                to,
-                "    skua_it->%.*s = " CAST_LIKE(
-                    "skua_it->%.*s") "skuac_found(skua_data, skua_bytes, "
-                                     "&skua_end,\n"
-                                     "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, "
-                                     "16, skua_title);\n",
-                NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(message), NAME_ARGS(field),
-                NAME_ARGS(field));
+            writer_put(to,
+                       "    skua_it->%.*s = " CAST_LIKE(
+                           "skua_it->%.*s") "skuac_found(skua_data, skua_bytes,\n"
+                                            "        skuac_align(&skua_end, 16), "
+                                            "%.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, "
+                                            "skua_title);\n",
+                       NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(message), NAME_ARGS(field),
+                       NAME_ARGS(field));
     writer_put(to,
                "    if (skua_end != skua_bytes)\n        skuac_malformed(skua_title, skua_bytes);\n"
                "    return skua_it;\n}\n\n");

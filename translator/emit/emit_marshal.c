@@ -519,13 +519,13 @@ static void emit_marshal_open_variable(struct writer *to, const char *stem, cons
     } else if (p->passing == PASS_ARRAY && !p->nocopy) {
         writer_put(to,
                    "    skua_view.%.*s = " CAST_LIKE(
-                       "skua_view.%.*s") "skuac_found(skua_data, skua_bytes, "
-                                         "&skua_end, ",
+                       "skua_view.%.*s") "skuac_found(skua_data, skua_bytes,\n"
+                                         "        skuac_align(&skua_end, SKUA_ALIGNOF(",
                    NAME_ARGS(p), NAME_ARGS(p));
-        emit_length_call(to, stem, entry, p, "skua_view.");
-        writer_put(to, ",\n        sizeof *skua_view.%.*s, SKUA_ALIGNOF(", NAME_ARGS(p));
         emit_bare_type(to, emit_marshal_without_const(p->type), p->stars);
-        writer_put(to, "), \"%s\");\n", title);
+        writer_put(to, ")), ");
+        emit_length_call(to, stem, entry, p, "skua_view.");
+        writer_put(to, ", sizeof *skua_view.%.*s, \"%s\");\n", NAME_ARGS(p), title);
     }
 }
 

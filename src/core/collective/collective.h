@@ -185,7 +185,7 @@ const char *ski_type_name(skua_type type);
  * by the size is a shift. */
 static inline unsigned ski_type_shift(skua_type type)
 {
-    static const uint8_t shifts[] = {2, 3, 3, 2, 3, 3, 4, 0};
+    static const uint8_t shifts[] = {2, 3, 2, 3, 2, 3, 3, 4, 0};
     return shifts[type];
 }
 

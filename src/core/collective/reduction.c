@@ -36,7 +36,7 @@ static const char *reduction_describe(const struct ski_reduction_head *head, cha
     }
     n = snprintf(text, room, "skua_%s of %llu x %s by %s", head->all ? "allreduce" : "reduce",
                  (unsigned long long)head->count, ski_type_name(head->type),
-                 ski_op_name((skua_op){head->op}));
+                 ski_op_name((skua_op)head->op));
     if (!head->all)
         snprintf(text + n, room - (size_t)n, " to PE %d", head->root);
     return text;
@@ -227,7 +227,7 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
 {
     bool      addresses = r->head.algorithm == SKI_REDUCTION_SHARED;
     skua_type type      = addresses ? SKUA_UINT64 : (skua_type)r->head.type;
-    skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op){r->head.op};
+    skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op)r->head.op;
 
     if (r->bytes)
         ski_op_function(op, type)(into, from, r->bytes >> ski_type_shift(type), type);
@@ -602,7 +602,7 @@ static bool reduction_head_valid(const struct ski_pe *self, const struct ski_red
 
     return (uint32_t)head->root < (uint32_t)self->pes &&
            head->algorithm < SKI_REDUCTION_ALGORITHMS &&
-           ski_op_function((skua_op){head->op}, head->type) &&
+           ski_op_function((skua_op)head->op, head->type) &&
            reduction_bytes_valid(self, head, bytes) &&
            (ahead <= REDUCTION_MOST_AHEAD || -ahead <= REDUCTION_MOST_AHEAD);
 }

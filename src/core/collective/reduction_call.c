@@ -15,7 +15,7 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
 
     if (bytes)
         memcpy(elements, (const char *)call->data + offset, bytes);
-    ski_op_prepare((skua_op){call->head.op}, elements, bytes >> ski_type_shift(type), type);
+    ski_op_prepare((skua_op)call->head.op, elements, bytes >> ski_type_shift(type), type);
 }
 
 /* Returns whether the elements of a call fit into a slot. */
@@ -141,7 +141,7 @@ static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *se
 static void reduction_check_call(const struct ski_pe *self, const char *name,
                                  const struct ski_reduction_head *head)
 {
-    skua_op op = {head->op};
+    skua_op op = (skua_op)head->op;
 
     if ((uint32_t)head->root >= (uint32_t)self->pes)
         ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
@@ -187,7 +187,7 @@ void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t 
                  skua_completion done)
 {
     struct ski_reduction_head head = {
-        .count = count, .root = root, .op = (uint16_t)op.id, .type = reduction_type(type)};
+        .count = count, .root = root, .op = (uint16_t)op, .type = reduction_type(type)};
 
     reduction_call(__func__, head, data, done);
 }
@@ -196,7 +196,7 @@ void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
                     skua_completion done)
 {
     struct ski_reduction_head head = {
-        .count = count, .op = (uint16_t)op.id, .type = reduction_type(type), .all = 1};
+        .count = count, .op = (uint16_t)op, .type = reduction_type(type), .all = 1};
 
     reduction_call(__func__, head, data, done);
 }
@@ -204,7 +204,7 @@ void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
 void skua_barrier(skua_completion done)
 {
     struct ski_reduction_head head = {
-        .op = (uint16_t)SKUA_SUM.id, .type = SKUA_INT32, .all = 1, .barrier = 1};
+        .op = (uint16_t)SKUA_SUM, .type = SKUA_INT32, .all = 1, .barrier = 1};
 
     reduction_call(__func__, head, NULL, done);
 }

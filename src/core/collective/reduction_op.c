@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "core/collective/collective.h"
 #include "core/pe/handler.h"
@@ -29,6 +30,7 @@
         switch (type) {                                                                            \
         case SKUA_INT32: OP_LOOP(i32, expression) break;                                           \
         case SKUA_INT64: OP_LOOP(i64, expression) break;                                           \
+        case SKUA_UINT32: OP_LOOP(uint32_t, expression) break;                                     \
         case SKUA_UINT64: OP_LOOP(uint64_t, expression) break;                                     \
         case SKUA_FLOAT: OP_LOOP(float, expression) break;                                         \
         case SKUA_DOUBLE: OP_LOOP(double, expression) break;                                       \
@@ -42,7 +44,7 @@
 #define OP_BITWISE(name, expression)                                                               \
     static void name(void *into, const void *from, size_t count, skua_type type)                   \
     {                                                                                              \
-        if (type == SKUA_INT32) {                                                                  \
+        if (ski_type_size(type) == 4) {                                                            \
             OP_LOOP(uint32_t, expression)                                                          \
         } else {                                                                                   \
             OP_LOOP(uint64_t, expression)                                                          \
@@ -99,11 +101,12 @@ enum { OP_NUMBERS, OP_REALS, OP_TRUTHS, OP_INTEGERS, OP_DOUBLES, OP_ANYTHING };
 #define OP_ALL_NUMBERS (OP_TYPE(SKUA_BYTE) - 1)
 #define OP_COMPLEX     (OP_TYPE(SKUA_COMPLEX_FLOAT) | OP_TYPE(SKUA_COMPLEX_DOUBLE))
 
-static const uint8_t op_types[] = {
-    [OP_NUMBERS]  = OP_ALL_NUMBERS,
-    [OP_REALS]    = OP_ALL_NUMBERS & ~OP_COMPLEX,
-    [OP_TRUTHS]   = OP_ALL_NUMBERS & ~OP_COMPLEX,
-    [OP_INTEGERS] = OP_TYPE(SKUA_INT32) | OP_TYPE(SKUA_INT64) | OP_TYPE(SKUA_UINT64),
+static const uint16_t op_types[] = {
+    [OP_NUMBERS] = OP_ALL_NUMBERS,
+    [OP_REALS]   = OP_ALL_NUMBERS & ~OP_COMPLEX,
+    [OP_TRUTHS]  = OP_ALL_NUMBERS & ~OP_COMPLEX,
+    [OP_INTEGERS] =
+        OP_TYPE(SKUA_INT32) | OP_TYPE(SKUA_INT64) | OP_TYPE(SKUA_UINT32) | OP_TYPE(SKUA_UINT64),
     [OP_DOUBLES]  = OP_TYPE(SKUA_DOUBLE),
     [OP_ANYTHING] = OP_ALL_NUMBERS | OP_TYPE(SKUA_BYTE),
 };
@@ -135,18 +138,23 @@ static uint32_t         op_registered_count;
 
 skua_op skua_op_register(const char *name, skua_op_fn fn)
 {
+    if (op_registered_count > SKUA_OP_MAX - SKUA_OP_USER)
+        ski_misuse("skua_op_register: operator %s is one too many; a program has %d at most", name,
+                   SKUA_OP_MAX - SKUA_OP_USER + 1);
     ski_register_name("operator", name);
     op_registered = ski_realloc(op_registered, (op_registered_count + 1) * sizeof *op_registered);
     op_registered[op_registered_count] = (struct op_entry){name, fn, OP_ANYTHING};
-    return (skua_op){(uint32_t)OP_BUILTINS + op_registered_count++};
+    return (skua_op)(SKUA_OP_USER + op_registered_count++);
 }
 
 /* Returns the operator with the number @p op, or NULL if there is none. */
 static const struct op_entry *op_find(skua_op op)
 {
-    if (op.id < OP_BUILTINS)
-        return &op_builtin[op.id];
-    return op.id - OP_BUILTINS < op_registered_count ? &op_registered[op.id - OP_BUILTINS] : NULL;
+    uint32_t user = (uint32_t)op - SKUA_OP_USER;
+
+    if ((uint32_t)op < OP_BUILTINS)
+        return &op_builtin[op];
+    return user < op_registered_count ? &op_registered[user] : NULL;
 }
 
 skua_op_fn ski_op_function(skua_op op, skua_type type)
@@ -179,7 +187,8 @@ const char *ski_op_name(skua_op op)
 
 const char *ski_type_name(skua_type type)
 {
-    static const char *const names[] = {"int32",  "int64",         "uint64",         "float",
-                                        "double", "complex float", "complex double", "byte"};
+    static const char *const names[] = {"int32",         "int64",          "uint32",
+                                        "uint64",        "float",          "double",
+                                        "complex float", "complex double", "byte"};
     return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
 }

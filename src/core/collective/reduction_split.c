@@ -69,7 +69,7 @@ static size_t split_segment_size(const struct ski_pe *self, size_t bytes)
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes)
 {
-    if (bytes < split_threshold(self) || self->pes == 1 || !ski_op_splits((skua_op){head->op}))
+    if (bytes < split_threshold(self) || self->pes == 1 || !ski_op_splits((skua_op)head->op))
         return SKI_REDUCTION_WHOLE;
     return ski_job_is_distributed(self->job) ? SKI_REDUCTION_SEGMENTED : SKI_REDUCTION_SHARED;
 }
@@ -256,7 +256,7 @@ static void split_combine_block(const struct ski_pe *self, const struct ski_redu
                                 const uint64_t *address, size_t offset, size_t bytes)
 {
     skua_type  type  = (skua_type)head->type;
-    skua_op_fn fn    = ski_op_function((skua_op){head->op}, type);
+    skua_op_fn fn    = ski_op_function((skua_op)head->op, type);
     size_t     count = bytes / ski_type_size(type);
 
     ski_assert(fn && bytes <= SPLIT_BLOCK && bytes % ski_type_size(type) == 0);

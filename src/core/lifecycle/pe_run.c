@@ -22,6 +22,7 @@
 #include "core/pe/pe.h"
 #include "core/pe/pe_data.h"
 #include "core/sched/completion_tags.h"
+#include "core/sched/future.h"
 #include "core/sched/scheduler.h"
 
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
@@ -67,6 +68,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_segments_destroy(self);
     ski_collectives_destroy(self->collectives);
     ski_completion_tags_destroy(self);
+    ski_futures_destroy(self);
     ski_scheduler_destroy(self);
     ski_send_backlog_destroy(&self->backlog);
     ski_timer_heap_destroy(&self->timers);
@@ -78,18 +80,20 @@ void ski_pe_destroy(struct ski_pe *self)
 
 static void pe_print_stats(void)
 {
-    skua_stats s = skua_stats_get();
+    skua_stats s;
 
+    skua_stats_get(&s, sizeof s);
     fprintf(stderr,
             "skua: PE %d: delivered %" PRIu64 ", sent %" PRIu64 " inline %" PRIu64
-            " by pointer %" PRIu64 " to itself %" PRIu64 " to other hosts, deferred %" PRIu64
-            ", held back %" PRIu64 ", received %" PRIu64 ", wrong %" PRIu64
-            ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
-            ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
-            ", arena at most %" PRIu64 " MiB, to deleted objects %" PRIu64 "\n",
+            " by pointer %" PRIu64 " to itself %" PRIu64 " to other hosts, backlogged %" PRIu64
+            ", delayed by backpressure %" PRIu64 ", received %" PRIu64 ", dropped packets %" PRIu64
+            ", longest queue %" PRIu64 ", slept %" PRIu64 ", wakeups %" PRIu64 ", threads %" PRIu64
+            ", switches %" PRIu64 ", timers %" PRIu64 ", arena peak %" PRIu64
+            " MiB, dropped messages %" PRIu64 "\n",
             skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_net,
-            s.deferred, s.held_back, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes,
-            s.threads, s.switches, s.timers, s.arena_most >> 20, s.departed);
+            s.backlogged, s.backpressure_waits, s.received, s.dropped_packets, s.queue_peak,
+            s.sleeps, s.wakeups, s.threads, s.switches, s.timers, s.arena_peak >> 20,
+            s.dropped_messages);
 }
 
 /* Objects may look at those of other PEs of the process (skua_object_local()), so they stay until

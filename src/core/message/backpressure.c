@@ -98,7 +98,7 @@ void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *wai
     if (self->backpressure.gave_up_on == pe && self->backpressure.gave_up_moved == moved)
         return; /* nothing has moved since patience ended */
     self->backpressure.gave_up_on = -1;
-    self->stats.held_back++;
+    self->stats.backpressure_waits++;
     while (more && ski_arena_pressed(self->pool.arena) && !ski_pe_exiting(self) &&
            (self->thread || !ski_inbox_doorbell_next(self))) {
         if (!backpressure_patient(self, &wait, moved)) {

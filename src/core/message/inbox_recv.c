@@ -102,8 +102,8 @@ void ski_inbox_drain(struct ski_pe *self, unsigned limit)
     }
     ski_reader_tell_sc(&self->reader);
     waiting = self->queue.pushed - self->queue.popped;
-    if (waiting > self->stats.queue_longest)
-        self->stats.queue_longest = waiting;
+    if (waiting > self->stats.queue_peak)
+        self->stats.queue_peak = waiting;
     ski_pe_check_exit(self);
 }
 

@@ -4,7 +4,7 @@
 
 void ski_inbox_wake(struct ski_pe *self, int pe)
 {
-    self->stats.wakes++;
+    self->stats.wakeups++;
     ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 

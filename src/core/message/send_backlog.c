@@ -73,7 +73,7 @@ void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg)
     ski_assert(backlog->pe == pe && pe != self->pe);
     ski_list_push(&backlog->messages, msg);
     self->backlog.waiting++;
-    self->stats.deferred++;
+    self->stats.backlogged++;
     self->queue.attention |= SKI_EVENT_BACKLOG;
     if (ski_backpressure_sender(self, msg->handler))
         ski_backpressure_wait(self, pe, backlog_waits);

@@ -31,7 +31,7 @@
 void ski_net_reject(struct ski_pe *self, const char *format, ...)
 {
     char     text[256];
-    uint64_t n = ++self->stats.wrong;
+    uint64_t n = ++self->stats.dropped_packets;
     va_list  args;
 
     if (n > COMPLAINTS)

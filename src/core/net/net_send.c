@@ -166,7 +166,7 @@ static void net_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct
     peer->backlog_bytes += ski_coalesce_bytes(msg);
     ski_assert(peer->listed && net->waiting);
     ski_list_push(&peer->backlog, msg);
-    net->self->stats.deferred++;
+    net->self->stats.backlogged++;
 }
 
 /* Returns how many bytes of the backlog, from its beginning, fit into one coalesced packet; 0:

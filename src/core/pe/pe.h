@@ -24,6 +24,8 @@
 struct ski_blocked;
 struct ski_collectives;
 struct ski_completion_tags;
+struct ski_continuation;
+struct ski_future_use;
 struct ski_idle;
 struct ski_net_port;
 struct ski_objects;
@@ -103,11 +105,13 @@ struct ski_pe {
     struct ski_timer_heap       timers;
     struct skua_thread         *thread; /* running, or NULL */
     struct ski_threads          threads;
-    struct ski_blocked         *blocked;     /* calls on the PE's own stack that wait */
-    struct ski_completion_tags *tags;        /* completion.c                          */
-    struct ski_collectives     *collectives; /* collective/                           */
-    struct ski_net_port        *net;         /* net/peer.h; NULL in a job on one host */
-    void                       *data;        /* pe_data.c                             */
+    struct ski_blocked         *blocked;       /* calls on the PE's own stack that wait */
+    struct ski_completion_tags *tags;          /* completion.c                          */
+    struct ski_continuation    *continuations; /* that have not happened (future.c)   */
+    struct ski_future_use      *future_uses;   /* results of futures in use           */
+    struct ski_collectives     *collectives;   /* collective/                           */
+    struct ski_net_port        *net;           /* net/peer.h; NULL in a job on one host */
+    void                       *data;          /* pe_data.c                             */
 
     /* State of the layers above. */
     void               *onesided;

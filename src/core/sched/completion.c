@@ -3,7 +3,7 @@
  * completion.c - carrying out completions, on the PE they belong to.
  *
  * A completion that happens elsewhere travels home in a message: itself, then
- * the result.  A future keeps that message as it is, which is why the result
+ * the result.  A future keeps that message as it is (future.c), which is why the result
  * of a future always lies behind a struct completion_carried.
  *
  * A completion has addresses of its PE in it, and may come from another host: in a message home,
@@ -25,6 +25,7 @@
 #include "core/message/message.h"
 #include "core/pe/pe.h"
 #include "core/sched/completion_tags.h"
+#include "core/sched/future.h"
 #include "core/sched/wait.h"
 
 enum completion_kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
@@ -140,16 +141,6 @@ static void completion_send_home(struct ski_pe *self, const skua_completion *don
                    sizeof small.carried + bytes);
 }
 
-static void completion_set_future(struct ski_pe *self, skua_future *future, struct skua_msg *result)
-{
-    if (future->ready)
-        ski_misuse("a future was set twice; skua_future_clear() makes it ready for another use");
-    ski_assert(!future->result && result);
-    future->ready  = true;
-    future->result = result;
-    ski_wake_all(self, &future->waiters);
-}
-
 /* Whether a completion of this PE is one that it made. */
 static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
 {
@@ -196,9 +187,9 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
     else if (done->kind != FUTURE)
         completion_run(self, done, bytes ? data : NULL, bytes);
     else if (carrier)
-        completion_set_future(self, done->what.future, carrier), carrier = NULL;
+        ski_future_set(self, done->what.future, carrier), carrier = NULL;
     else
-        completion_set_future(self, done->what.future, completion_carry(self, done, data, bytes));
+        ski_future_set(self, done->what.future, completion_carry(self, done, data, bytes));
     if (carrier)
         skua_msg_free(carrier);
 }
@@ -282,32 +273,4 @@ bool skua_counter_wait(skua_counter *counter, int64_t target)
         if (!ski_wait_on(SKI_SELF(), &counter->waiters, SKI_CALL))
             return false;
     return true;
-}
-
-const void *skua_future_wait(skua_future *future, size_t *bytes)
-{
-    struct completion_carried *carried;
-    size_t                     size;
-
-    while (!future->ready)
-        if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
-            return NULL;
-    ski_assert(future->result && future->result->bytes >= sizeof *carried);
-    carried = skua_msg_data(future->result);
-    size    = future->result->bytes - sizeof *carried;
-    if (bytes)
-        *bytes = size;
-    return size ? (const void *)(carried + 1) : "";
-}
-
-void skua_future_set(skua_future *future, const void *data, size_t bytes)
-{
-    skua_complete(skua_done_future(future), data, bytes);
-}
-
-void skua_future_clear(skua_future *future)
-{
-    if (future->result)
-        skua_msg_free(future->result);
-    *future = (skua_future)SKUA_FUTURE_INIT;
 }

@@ -7,6 +7,7 @@
  * (core/data/queue.h) and takes the slow path.  After empty passes the PE spins, yields or sleeps
  * (docs/decisions/0004-waiting.md).
  */
+#include "base/params_check.h"
 #include "core/sched/scheduler.h"
 
 #include <sched.h>
@@ -517,7 +518,7 @@ void ski_scheduler_destroy(struct ski_pe *self)
     ski_queue_destroy(&self->queue);
 }
 
-skua_stats skua_stats_get(void)
+void skua_stats_get(skua_stats *to, size_t bytes)
 {
     struct ski_pe *self  = SKI_SELF();
     skua_stats     stats = self->stats;
@@ -525,6 +526,6 @@ skua_stats skua_stats_get(void)
     ski_assert(self->queue.popped <= self->queue.pushed);
     stats.delivered  = self->queue.popped;
     stats.sent_self  = self->queue.pushed - stats.received - stats.switches;
-    stats.arena_most = ski_arena_most_bytes(self->pool.arena);
-    return stats;
+    stats.arena_peak = ski_arena_most_bytes(self->pool.arena);
+    ski_params_give(to, bytes, &stats, sizeof stats);
 }

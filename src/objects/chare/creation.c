@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* creation.c - see creation.h. */
+#include "base/params_check.h"
 #include "objects/chare/creation.h"
 
 #include "base/memory.h"
@@ -188,6 +189,7 @@ skua_collection skua_process_group_create(skua_class of, const void *data, size_
 skua_collection skua_array_create(skua_class of, const skua_array_def *def, const void *data,
                                   size_t bytes)
 {
+    ski_params_check(__func__, "skua_array_def", def->size, sizeof *def);
     return creation_send(__func__, of, SKI_ARRAY, def, data, bytes);
 }
 

@@ -16,7 +16,7 @@ static void dead_letter_warn(struct ski_collection *all, const skua_index *index
                              const skua_msg *msg)
 {
     const struct ski_entry *entry = &ski_entries[msg->handler];
-    uint64_t                count = ++all->self->stats.departed;
+    uint64_t                count = ++all->self->stats.dropped_messages;
 
     if (count <= DEAD_LETTER_WARNINGS)
         ski_log(SKI_LOG_WARN,

@@ -7,8 +7,8 @@
  * yet to come.  To tell the two apart the home sends an *inquiry* to the PE that created the
  * object, and that PE sends it back.  Messages between two PEs keep their order, so when the
  * inquiry is back every creation that the creator had sent before has arrived.  If the object is
- * not known even then, it has been deleted: its messages are counted (skua_stats.departed), warned
- * of and dropped.
+ * not known even then, it has been deleted: its messages are counted (skua_stats.dropped_messages),
+ * warned of and dropped.
  *
  * The home of a seed (seed.h) is the PE that planted it, and the seed grows anywhere at any time.
  * So a PE keeps an inquiry for an object that it created itself until all its seeds are known to

@@ -69,7 +69,7 @@ _Static_assert(sizeof(struct array_reduction_start_msg) == SKI_ARRAY_REDUCTION_S
 /* Operator and type in one word, to be compared at once. */
 static inline uint64_t array_reduction_signature(skua_op op, skua_type type)
 {
-    return op.id | (uint64_t)type << 32;
+    return op | (uint64_t)type << 32;
 }
 
 #define ARRAY_REDUCTION_NOT_LIKE UINT64_MAX /* is no signature */
@@ -474,8 +474,8 @@ static inline void array_reduction_contribute_here(struct ski_object            
     array_reduction_start(all, partial);
     if (ski_op_is_list(spec->op) || !partial->result.buffer.to.kind)
         return;
-    partial->like = array_reduction_signature((skua_op){spec->op}, (skua_type)spec->type);
-    partial->fn   = ski_op_function((skua_op){spec->op}, (skua_type)spec->type);
+    partial->like = array_reduction_signature((skua_op)spec->op, (skua_type)spec->type);
+    partial->fn   = ski_op_function((skua_op)spec->op, (skua_type)spec->type);
     if (partial->like == array_reduction_signature(SKUA_SUM, SKUA_DOUBLE) && spec->count == 1)
         partial->like_double = partial->like;
 }
@@ -504,7 +504,7 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
                                                                  const skua_completion *done)
 {
     struct ski_array_reduction     *r     = object->of->reduction;
-    struct ski_reduction_spec       spec  = {op.id, (uint32_t)type, count};
+    struct ski_reduction_spec       spec  = {op, (uint32_t)type, count};
     size_t                          bytes = count * ski_type_size(type);
     struct array_reduction_partial *partial;
 

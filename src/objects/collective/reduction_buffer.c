@@ -11,8 +11,8 @@
 static const char *reduction_buffer_op_name(uint32_t op)
 {
     if (ski_op_is_list(op))
-        return op == SKUA_SET.id ? "set" : "concat";
-    return ski_op_name((skua_op){op});
+        return op == SKUA_SET ? "set" : "concat";
+    return ski_op_name((skua_op)op);
 }
 
 void ski_reduction_spec_check(const char *call, const struct ski_reduction_spec *spec,
@@ -20,7 +20,7 @@ void ski_reduction_spec_check(const char *call, const struct ski_reduction_spec 
 {
     skua_type type = (skua_type)spec->type;
 
-    if (!ski_reduction_spec_known((skua_op){spec->op}, type))
+    if (!ski_reduction_spec_known((skua_op)spec->op, type))
         ski_misuse("%s: %s on PE %d: there is no %s of type %s", call, contributor, pe,
                    reduction_buffer_op_name(spec->op), ski_type_name(type));
 }
@@ -29,7 +29,7 @@ bool ski_reduction_spec_valid(const struct ski_reduction_spec *spec, size_t byte
 {
     size_t size = ski_type_size((skua_type)spec->type);
 
-    if (!size || !ski_reduction_spec_known((skua_op){spec->op}, (skua_type)spec->type))
+    if (!size || !ski_reduction_spec_known((skua_op)spec->op, (skua_type)spec->type))
         return false;
     return ski_op_is_list(spec->op) || (spec->count <= bytes && spec->count * size == bytes);
 }
@@ -77,7 +77,7 @@ void ski_reduction_buffer_contribute(struct ski_reduction_buffer     *buffer,
                                      const struct ski_reduction_spec *spec, const void *data,
                                      size_t bytes, const skua_completion *done)
 {
-    if (SKI_UNLIKELY(spec->op == SKUA_SET.id)) {
+    if (SKI_UNLIKELY(spec->op == SKUA_SET)) {
         ski_reduction_buffer_add(buffer, spec, NULL, 0, ski_self->pe);
         reduction_buffer_append_item(buffer, data, bytes);
     } else {

@@ -43,7 +43,7 @@ struct ski_reduction_buffer {
 /** Whether contributions to operator @p op are appended to each other. */
 static inline bool ski_op_is_list(uint32_t op)
 {
-    return op == SKUA_CONCAT.id || op == SKUA_SET.id;
+    return op == SKUA_CONCAT || op == SKUA_SET;
 }
 
 /** End the job if the operator of @p spec does not take its type.  The error names @p call and the
@@ -57,8 +57,7 @@ bool ski_reduction_spec_valid(const struct ski_reduction_spec *spec, size_t byte
 /** Whether operator @p op takes type @p type. */
 static inline bool ski_reduction_spec_known(skua_op op, skua_type type)
 {
-    return SKI_UNLIKELY(ski_op_is_list(op.id)) ? type == SKUA_BYTE
-                                               : ski_op_function(op, type) != NULL;
+    return SKI_UNLIKELY(ski_op_is_list(op)) ? type == SKUA_BYTE : ski_op_function(op, type) != NULL;
 }
 
 /** Whether a contribution of @p spec can be combined with those in @p buffer. */
@@ -86,16 +85,16 @@ static inline void ski_reduction_buffer_add(struct ski_reduction_buffer     *buf
                                             const struct ski_reduction_spec *spec, const void *data,
                                             size_t bytes, int from)
 {
-    skua_op   op   = {spec->op};
+    skua_op   op   = (skua_op)spec->op;
     skua_type type = (skua_type)spec->type;
 
     ski_assert(ski_reduction_buffer_fits(buffer, spec));
-    if (!buffer->filled || SKI_UNLIKELY(ski_op_is_list(op.id))) {
+    if (!buffer->filled || SKI_UNLIKELY(ski_op_is_list(op))) {
         buffer->filled = true;
         buffer->spec   = *spec;
         buffer->pe     = from;
         ski_reduction_buffer_append(buffer, data, bytes);
-        if (bytes && !ski_op_is_list(op.id))
+        if (bytes && !ski_op_is_list(op))
             ski_op_prepare(op, buffer->data, spec->count, type);
     } else if (spec->count) {
         ski_assert(buffer->bytes == bytes);

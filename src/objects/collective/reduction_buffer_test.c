@@ -11,7 +11,7 @@
 static struct ski_reduction_spec reduction_buffer_test_spec(skua_op op, skua_type type,
                                                             uint64_t count)
 {
-    return (struct ski_reduction_spec){op.id, (uint32_t)type, count};
+    return (struct ski_reduction_spec){op, (uint32_t)type, count};
 }
 
 static void reduction_buffer_test_combines(void)
@@ -111,7 +111,7 @@ static void reduction_buffer_test_valid(void)
     OK(!ski_reduction_spec_valid(&spec, 16), "a count whose bytes overflow");
     spec = reduction_buffer_test_spec(SKUA_SUM, (skua_type)1000, 4);
     OK(!ski_reduction_spec_valid(&spec, 16), "a type that does not exist");
-    spec = reduction_buffer_test_spec((skua_op){UINT32_MAX}, SKUA_INT32, 4);
+    spec = reduction_buffer_test_spec((skua_op)UINT32_MAX, SKUA_INT32, 4);
     OK(!ski_reduction_spec_valid(&spec, 16), "an operator that does not exist");
     spec = reduction_buffer_test_spec(SKUA_CONCAT, SKUA_INT32, 4);
     OK(!ski_reduction_spec_valid(&spec, 16), "lists are of bytes");

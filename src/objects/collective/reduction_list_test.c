@@ -61,7 +61,7 @@ static void reduction_list_test_adds(void)
 {
     struct ski_reduction_partial *list    = NULL;
     struct ski_reduction_partial *partial = reduction_list_test_get(&list, 0);
-    struct ski_reduction_spec     spec    = {SKUA_SUM.id, SKUA_INT32, 1};
+    struct ski_reduction_spec     spec    = {SKUA_SUM, SKUA_INT32, 1};
     skua_completion               none = {0}, first = {.kind = 1}, second = {.kind = 2};
     int32_t                       one = 1, sum;
 

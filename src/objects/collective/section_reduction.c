@@ -395,24 +395,24 @@ static inline void section_reduction_contribute_here(struct ski_section         
         section_reduction_advance(section);
 }
 
-void skua_section_contribute(skua_section target, void *self, skua_op op, skua_type type,
-                             const void *data, size_t count, skua_completion done)
+void skua_section_contribute(skua_section target, void *self, skua_contribution give,
+                             skua_completion done)
 {
     struct ski_object              *object  = ski_object_of(self);
     struct ski_pe                  *pe      = object->of->self;
     struct ski_section             *section = section_reduction_section_of(object, target.id);
     struct ski_section_member      *member  = section_reduction_member(section, object);
     struct section_reduction_report report  = {
-         target.id, member->next, 0, {op.id, (uint32_t)type, count}, done};
-    size_t bytes = count * ski_type_size(type);
+         target.id, member->next, 0, {give.op, (uint32_t)give.type, give.count}, done};
+    size_t bytes = give.count * ski_type_size(give.type);
 
-    if (SKI_UNLIKELY(!ski_reduction_spec_known(op, type)))
+    if (SKI_UNLIKELY(!ski_reduction_spec_known(give.op, give.type)))
         ski_reduction_spec_check(__func__, &report.spec, ski_object_text(object), pe->pe);
     member->next++;
     if (SKI_LIKELY(section->state == SKI_SECTION_JOINED && member->delegate == pe->pe))
-        section_reduction_contribute_here(section, member, &report, data, bytes);
+        section_reduction_contribute_here(section, member, &report, give.data, bytes);
     else
-        section_reduction_send_to_delegate(section, member, &report, data, bytes);
+        section_reduction_send_to_delegate(section, member, &report, give.data, bytes);
 }
 
 /* ---- idle report ----------------------------------------------------------------------------- */

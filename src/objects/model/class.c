@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* class.c - see class.h. */
+#include "base/params_check.h"
 #include "objects/model/class.h"
 
 #include <stdio.h>
@@ -42,6 +43,7 @@ skua_class skua_class_register(const skua_class_def *def)
 {
     struct ski_class *made = ski_malloc(sizeof *made);
 
+    ski_params_check(__func__, "skua_class_def", def->size, sizeof *def);
     *made          = (struct ski_class){*def, class_count + 1, def->name}; /* 0 is no class */
     made->def.name = class_own_name(def->name);
     ski_register_name("class", made->def.name);

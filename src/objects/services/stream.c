@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - see stream.h. */
+#include "base/params_check.h"
 #include "objects/services/stream.h"
 
 #include <stdlib.h>
@@ -96,15 +97,16 @@ static void stream_check_def(const char *name, const skua_stream_def *def)
     if (def->buffer > INT32_MAX || !(def->period >= 0))
         ski_misuse("skua_stream_register(\"%s\"): its buffer is too large or its period negative",
                    name);
-    if (def->dims < 0 || def->dims > SKUA_MESH_DIMS)
+    if (def->mesh_dims < 0 || def->mesh_dims > SKUA_MESH_DIMS)
         ski_misuse("skua_stream_register(\"%s\"): a mesh has 1 to %d dimensions, not %d", name,
-                   SKUA_MESH_DIMS, def->dims);
+                   SKUA_MESH_DIMS, def->mesh_dims);
 }
 
 skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
 {
     struct stream_kind *kind = ski_calloc(1, sizeof *kind);
 
+    ski_params_check(__func__, "skua_stream_def", def->size, sizeof *def);
     stream_check_def(name, def);
     kind->name        = name;
     kind->def         = *def;
@@ -152,11 +154,11 @@ static skua_mesh stream_make_mesh(const struct stream_kind *kind, int pes)
     const skua_stream_def *def = &kind->def;
     skua_mesh              mesh;
 
-    if (def->dims == 0 || (def->size[0] == 0 && def->size[def->dims - 1] == 0))
-        mesh = skua_mesh_make(def->dims);
-    else if (!ski_mesh_of(pes, def->dims, def->size, &mesh))
+    if (def->mesh_dims == 0 || (def->mesh_size[0] == 0 && def->mesh_size[def->mesh_dims - 1] == 0))
+        mesh = skua_mesh_make(def->mesh_dims);
+    else if (!ski_mesh_of(pes, def->mesh_dims, def->mesh_size, &mesh))
         ski_misuse("stream \"%s\": %d PEs do not form a mesh of %d x %d x %d", kind->name, pes,
-                   def->size[0], def->size[1], def->size[2]);
+                   def->mesh_size[0], def->mesh_size[1], def->mesh_size[2]);
     if (ski_mesh_slots(&mesh) > UINT16_MAX)
         ski_misuse("stream \"%s\": its mesh gives each PE %d neighbours; use more dimensions",
                    kind->name, ski_mesh_slots(&mesh));

@@ -361,6 +361,9 @@ static void nocopy_copy_to(struct ski_nocopy_arg *arg, void *to)
         memcpy(to, arg + 1, arg->bytes);
 }
 
+/* In place of an entry: a handler received the message. */
+static const skua_entry nocopy_no_entry = {UINT32_MAX};
+
 /* Delivers a message again, whose arguments are here now, to an element that may have migrated or
  * have been deleted since. */
 static void nocopy_redeliver(const skua_ref *ref, skua_entry entry, skua_msg *msg)
@@ -371,7 +374,7 @@ static void nocopy_redeliver(const skua_ref *ref, skua_entry entry, skua_msg *ms
     if (!all || all->state == SKI_ENDED || ski_element_died_here(all, &ref->index))
         skua_nocopy_free(msg);
     else if ((object = ski_element_here(all, &ref->index)))
-        ski_entry_run(object, ski_entry_find("skua_nocopy_ready", entry), msg);
+        ski_entry_run(object, ski_entry_find("skua_nocopy_ready_entry", entry), msg);
     else
         skua_invoke(*ref, entry, msg);
 }
@@ -381,7 +384,7 @@ static void nocopy_resume(struct nocopy_pending *pending)
     struct nocopy_pending is = *pending;
 
     free(pending);
-    if (is.entry.id == SKUA_NO_ENTRY.id)
+    if (is.entry.id == nocopy_no_entry.id)
         ski_msg_post(ski_self, ski_self->pe, is.msg->handler, is.msg);
     else
         nocopy_redeliver(&is.ref, is.entry, is.msg);
@@ -420,7 +423,7 @@ static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *cons
     return nocopy_all_fetched(pending);
 }
 
-bool skua_nocopy_ready(skua_msg *msg, void *self, skua_entry entry, skua_nocopy_post_fn post)
+bool skua_nocopy_ready_entry(skua_msg *msg, void *self, skua_entry entry, skua_nocopy_post_fn post)
 {
     struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
     void                     **to;
@@ -434,6 +437,11 @@ bool skua_nocopy_ready(skua_msg *msg, void *self, skua_entry entry, skua_nocopy_
     here = nocopy_bring(msg, self, entry, to);
     free(to);
     return here;
+}
+
+bool skua_nocopy_ready(skua_msg *msg, skua_nocopy_post_fn post)
+{
+    return skua_nocopy_ready_entry(msg, NULL, nocopy_no_entry, post);
 }
 
 /* ---- using ----------------------------------------------------------------------------------- */
@@ -704,7 +712,7 @@ bool ski_nocopy_reachable(skua_msg *msg)
 {
     struct nocopy_pending *pending = nocopy_new_pending(msg, nocopy_resume);
 
-    pending->entry = SKUA_NO_ENTRY;
+    pending->entry = nocopy_no_entry;
     return nocopy_fetch_unshared(pending);
 }
 

@@ -9,6 +9,7 @@
  * Being ready costs no more than that: no value is written into the buffer, and there is no list of
  * channels that wait.
  */
+#include "base/params.h"
 #include "onesided/channel/channel.h"
 
 #include <stdlib.h>
@@ -251,28 +252,39 @@ const skua_layout *skua_channel_view(skua_channel value)
     return channel->view;
 }
 
-skua_status skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
-                                          int senders, skua_channel_fn fn, void *arg,
-                                          const char *name, skua_channel *channel)
+/* Whether the buffer of a reduction holds its elements, of @p element bytes each, aligned. */
+static bool channel_reduction_fits(const skua_channel_reduction_def *def, size_t element)
+{
+    return def->to && def->count > 0 && def->count <= PTRDIFF_MAX / element &&
+           (uintptr_t)def->to % (element < 8 ? element : 8) == 0;
+}
+
+skua_status skua_channel_create_reduction(const skua_channel_reduction_def *def,
+                                          skua_channel                     *channel)
 {
     struct ski_pe               *self      = SKI_SELF();
-    const skua_update            update    = {op, type, NULL};
-    struct ski_channel_reduction reduction = {.op = op, .type = type};
+    const skua_update            update    = {def->op, def->type, NULL};
+    struct ski_channel_reduction reduction = {.op = def->op, .type = def->type};
     skua_layout                  layout;
     struct ski_channel          *made;
 
+    if (!ski_params_known(def->size, sizeof *def))
+        return ski_refuse(SKUA_ERR_UNSUPPORTED,
+                          "%s: the definition has %zu bytes, of which this library knows %zu; the "
+                          "program was compiled against a newer Skua: update the library",
+                          __func__, def->size, sizeof *def);
     reduction.fn = ski_accumulate_function(&update, &reduction.element);
-    if (!reduction.fn || !to || count == 0 || count > PTRDIFF_MAX / reduction.element ||
-        senders < 1 || (uintptr_t)to % (reduction.element < 8 ? reduction.element : 8))
+    if (!reduction.fn || def->senders < 1 || !channel_reduction_fits(def, reduction.element))
         return ski_refuse(SKUA_ERR_INVAL,
                           "%s: no such reduction: %zu elements of %s from %d senders by %s at %p",
-                          __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
-    layout = skua_layout_contiguous(to, count * reduction.element);
-    made   = channel_create(self, &layout, layout.bytes, fn, arg, name);
+                          __func__, def->count, ski_type_name(def->type), def->senders,
+                          ski_op_name(def->op), def->to);
+    layout = skua_layout_contiguous(def->to, def->count * reduction.element);
+    made   = channel_create(self, &layout, layout.bytes, def->fn, def->arg, def->name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->reduces   = senders > 1; /* with one sender its data are the result */
-    made->senders   = (uint32_t)senders;
+    made->reduces   = def->senders > 1; /* with one sender its data are the result */
+    made->senders   = (uint32_t)def->senders;
     made->reduction = reduction;
     ski_channel_reduce_reset(made);
     channel_publish(self, made, channel);

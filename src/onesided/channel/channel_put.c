@@ -54,7 +54,7 @@ static inline struct ski_cell *doorbell_reserve(skua_sender *sender, uint64_t *t
 
 static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sender)
 {
-    self->stats.wakes++;
+    self->stats.wakeups++;
     ski_host_wake(self->host, sender->index);
 }
 

@@ -27,19 +27,20 @@
 static void channel_reduce_identity(const struct ski_channel_reduction *reduction,
                                     unsigned char                      *to)
 {
-    bool    least = reduction->op.id == SKUA_MIN.id;
+    bool    least = reduction->op == SKUA_MIN;
     int64_t ones  = -1;
 
     memset(to, 0, reduction->element);
-    if (reduction->op.id == SKUA_BIT_AND.id) {
+    if (reduction->op == SKUA_BIT_AND) {
         memcpy(to, &ones, reduction->element);
         return;
     }
-    if (!least && reduction->op.id != SKUA_MAX.id)
+    if (!least && reduction->op != SKUA_MAX)
         return;
     switch (reduction->type) {
     case SKUA_INT32: memcpy(to, least ? &(int32_t){INT32_MAX} : &(int32_t){INT32_MIN}, 4); break;
     case SKUA_INT64: memcpy(to, least ? &(int64_t){INT64_MAX} : &(int64_t){INT64_MIN}, 8); break;
+    case SKUA_UINT32: memcpy(to, least ? &(uint32_t){UINT32_MAX} : &(uint32_t){0}, 4); break;
     case SKUA_UINT64: memcpy(to, least ? &(uint64_t){UINT64_MAX} : &(uint64_t){0}, 8); break;
     case SKUA_FLOAT: memcpy(to, &(float){least ? INFINITY : -INFINITY}, 4); break;
     case SKUA_DOUBLE: memcpy(to, &(double){least ? INFINITY : -INFINITY}, 8); break;

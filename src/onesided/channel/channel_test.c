@@ -113,14 +113,21 @@ static void channel_polls(struct ski_pe *self)
 
 static void channel_reduces(struct ski_pe *self)
 {
-    double       sum[4], data[4] = {1, 2, 3, 4};
-    skua_layout  from = skua_layout_contiguous(data, sizeof data);
-    skua_channel channel;
-    skua_sender *sender[3];
+    double                           sum[4], data[4] = {1, 2, 3, 4};
+    skua_layout                      from = skua_layout_contiguous(data, sizeof data);
+    skua_channel                     channel;
+    skua_sender                     *sender[3];
+    const skua_channel_reduction_def def = {.to      = sum,
+                                            .count   = 4,
+                                            .type    = SKUA_DOUBLE,
+                                            .op      = SKUA_MIN,
+                                            .senders = 3,
+                                            .fn      = channel_on_test,
+                                            .arg     = &arrivals[0],
+                                            .name    = "min"};
 
     arrivals[0] = 0;
-    CHECK(skua_channel_create_reduction(sum, 4, SKUA_MIN, SKUA_DOUBLE, 3, channel_on_test,
-                                        &arrivals[0], "min", &channel) == SKUA_OK);
+    CHECK(skua_channel_create_reduction(&def, &channel) == SKUA_OK);
     for (int i = 0; i < 3; i++)
         sender[i] = skua_channel_open(channel, &from);
     for (int round = 1; round <= 2; round++) {

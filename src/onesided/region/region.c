@@ -43,6 +43,16 @@ skua_status skua_region_create_on(const int *pes, int n, size_t bytes, skua_regi
     return status;
 }
 
+skua_status skua_region_create_varied(size_t bytes, skua_region *region)
+{
+    struct ski_pe *self   = SKI_SELF();
+    skua_status    status = ski_symmetric_create_varied(self, __func__, bytes, region);
+
+    if (status == SKUA_OK)
+        ski_region_set_site(region->id, __builtin_return_address(0));
+    return status;
+}
+
 /* ---- regions of one PE ------------------------------------------------------------------------
  */
 
@@ -105,8 +115,8 @@ static skua_status region_free_piece(skua_region id, struct ski_region *region, 
     if (last < 0)
         return SKUA_ERR_REGION;
     if (ski_self)
-        ski_region_piece_freed(ski_self, region->base + (size_t)rank * region->stride,
-                               region->bytes);
+        ski_region_piece_freed(ski_self, ski_region_piece_at(region, rank),
+                               ski_region_piece_bytes(region, rank));
     if (!last)
         return SKUA_OK;
     if (region->kind == SKI_REGION_ALLOCATED && !ski_region_close(region))

@@ -131,6 +131,7 @@ static void region_table_fill(struct ski_region *region, const struct ski_region
     region->member_list   = like->member_list;
     region->local_list    = like->local_list;
     region->local_members = like->local_members;
+    region->pieces        = like->pieces;
     region->process       = like->process;
     region->pid           = like->pid;
     region->generation    = id >> SKI_REGION_INDEX_BITS;
@@ -249,6 +250,17 @@ int64_t ski_region_rank(const struct ski_region *region, int pe)
     if (list)
         return region_table_search(list, n, pe);
     return pe >= region->first && pe - region->first < n ? pe - region->first : -1;
+}
+
+char *ski_region_varied_piece(skua_gaddr at, uint64_t *bytes)
+{
+    const struct ski_region *region = ski_config.direct ? ski_region_table_find(at.region) : NULL;
+    int64_t                  rank = region && region->pieces ? ski_region_rank(region, at.pe) : -1;
+
+    if (rank < 0)
+        return NULL;
+    *bytes = ski_region_piece_bytes(region, rank);
+    return ski_region_piece_at(region, rank);
 }
 
 bool ski_region_is_member(const struct ski_region *region, int pe)

@@ -19,6 +19,10 @@
  * Their `count` is not 0, and ski_region_ptr() is the fast path to them.  All others go through
  * ski_resolve() (resolve.h), which also says why an address is not valid.
  *
+ * A *varied* region is a symmetric one whose pieces differ in size.  Its `count` is 0, and `pieces`
+ * describes the pieces of this host; the size of a piece on another host is known to that host, and
+ * asked for like that of a region of one PE (rkey_cache.h).
+ *
  * A job that spans several hosts has a table on each.  Symmetric regions have the same id on all
  * hosts, in slots below `common`, which the members agree on (symmetric_vote.h).  Ids of other
  * regions are valid only on the host of the PE that they are used with.
@@ -39,6 +43,12 @@ enum ski_region_kind {
     SKI_REGION_REGISTERED, /* memory of the program, wherever it lies    */
 };
 
+/* Where the piece of a PE lies in a varied region, whose pieces differ in size. */
+struct ski_piece {
+    uint64_t offset; /* from the base of the region */
+    uint64_t bytes;
+};
+
 struct ski_region {
     _Alignas(2 * SKI_CACHE_LINE) _Atomic uint32_t id; /* 0: the slot is free              */
     int32_t  first;                                   /* PE of the first piece            */
@@ -53,6 +63,8 @@ struct ski_region {
     uint32_t local_members; /* and their number                                                */
     int32_t  process;       /* that owns registered memory outside of the arena; else -1       */
     int32_t  pid;           /* and its process id                                              */
+
+    const struct ski_piece *pieces; /* of a varied region: those of this host; else NULL */
 
     uint32_t         generation;
     uint32_t         next;  /* the next free slot                                   */
@@ -193,6 +205,23 @@ static inline uint32_t ski_region_piece_count(const struct ski_region *region)
 {
     return region->local_list ? region->local_members : region->members;
 }
+
+/** Returns the memory of piece @p rank of this host. */
+static inline char *ski_region_piece_at(const struct ski_region *region, int64_t rank)
+{
+    return region->base +
+           (region->pieces ? region->pieces[rank].offset : (uint64_t)rank * region->stride);
+}
+
+/** Returns the size of piece @p rank of this host. */
+static inline uint64_t ski_region_piece_bytes(const struct ski_region *region, int64_t rank)
+{
+    return region->pieces ? region->pieces[rank].bytes : region->bytes;
+}
+
+/** Returns the piece of a varied region that @p at lies in, and its size, if this process reaches
+ *  it by load and store; else NULL. */
+char *ski_region_varied_piece(skua_gaddr at, uint64_t *bytes);
 
 /** Records that the member with piece @p rank has freed a symmetric region: 1 if all of this host
  *  have now, 0 if not, -1 if this one had already. */

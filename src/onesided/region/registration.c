@@ -6,6 +6,7 @@
  * lists of kept registrations, one list for each PE in the order of their last use.  Regions are
  * removed from the table of regions after the lock is released: observers run then.
  */
+#include "base/params_check.h"
 #include "onesided/region/registration.h"
 
 #include <stdlib.h>
@@ -282,7 +283,7 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
     registration_trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
 }
 
-skua_registration_stats skua_registration_stats_get(void)
+void skua_registration_stats_get(skua_registration_stats *to, size_t bytes)
 {
     const struct ski_registrations *all = registrations_of(SKI_SELF());
     skua_registration_stats         count;
@@ -290,7 +291,7 @@ skua_registration_stats skua_registration_stats_get(void)
     ski_lock_acquire(&registration_lock);
     count = (skua_registration_stats){all->used, all->kept};
     ski_lock_release(&registration_lock);
-    return count;
+    ski_params_give(to, bytes, &count, sizeof count);
 }
 
 void ski_registrations_end(struct ski_pe *self)

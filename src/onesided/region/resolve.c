@@ -100,7 +100,19 @@ static bool resolve_retain(struct ski_region *region, skua_region id)
 /* ---- resolving ---------------------------------------------------------------------------------
  */
 
-static skua_status resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t *base)
+/* The bytes that an operation touches, from the global address. */
+struct resolve_extent {
+    ptrdiff_t lo, hi;
+};
+
+/* What another host has of a region. */
+struct resolve_remote_piece {
+    uint64_t bytes, base;
+    bool     unknown; /* and is not asked for */
+};
+
+/* Finds what is cached of a region of another host, or asks for it if @p query allows that. */
+static skua_status resolve_rkey(skua_gaddr at, bool query, struct resolve_remote_piece *to)
 {
     struct ski_caller      caller;
     const struct ski_rkey *rkey;
@@ -108,73 +120,91 @@ static skua_status resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t *
 
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    rkey = ski_rkey_lookup(caller.self, at, &status);
+    rkey = query ? ski_rkey_lookup(caller.self, at, &status) : ski_rkey_find(caller.self, at);
     if (rkey)
-        *bytes = rkey->bytes, *base = rkey->base;
+        to->bytes = rkey->bytes, to->base = rkey->base;
+    to->unknown = !rkey;
     ski_caller_leave(&caller);
     return status;
 }
 
 /* Resolves an address of another host.  What this host knows of the region is checked here, the
  * rest there. */
-static skua_status resolve_remote(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                                  struct ski_resolved *target)
+static skua_status resolve_remote(const char *call, skua_gaddr at, struct resolve_extent extent,
+                                  bool query, struct ski_resolved *target)
 {
     struct ski_region *region =
         ski_region_table_is_common(at.region.id) ? ski_region_table_find(at.region) : NULL;
-    uint64_t    bytes = 0, base = 0;
-    skua_status status = SKUA_OK;
+    struct resolve_remote_piece remote = {0};
+    skua_status                 status = SKUA_OK;
 
     if (!at.region.id)
         return resolve_no_region(call, at);
     if (region && !ski_region_is_member(region, at.pe))
         return resolve_no_piece(call, at);
-    if (region)
-        bytes = region->bytes;
+    if (region && !region->pieces)
+        remote.bytes = region->bytes;
     else
-        status = resolve_query_rkey(at, &bytes, &base);
+        status = resolve_rkey(at, query, &remote);
     if (status != SKUA_OK)
         return status == SKUA_ERR_EXIT ? status : resolve_no_region(call, at);
-    if (!resolve_in_range(at.offset, lo, hi, bytes))
-        return resolve_out_of_range(call, at, lo, hi, bytes);
+    if (!remote.unknown && !resolve_in_range(at.offset, extent.lo, extent.hi, remote.bytes))
+        return resolve_out_of_range(call, at, extent.lo, extent.hi, remote.bytes);
     *target = (struct ski_resolved){.region      = region,
-                                    .memory      = (char *)(uintptr_t)(base + at.offset),
+                                    .memory      = (char *)(uintptr_t)(remote.base + at.offset),
                                     .process     = -1,
                                     .pe          = at.pe,
-                                    .remote_host = true};
+                                    .remote_host = true,
+                                    .unknown     = remote.unknown};
+    return SKUA_OK;
+}
+
+static skua_status resolve_local(const char *call, skua_gaddr at, struct resolve_extent extent,
+                                 struct ski_resolved *target)
+{
+    struct ski_region *region  = ski_region_table_find(at.region);
+    bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
+    int64_t            rank;
+
+    if (!region)
+        return resolve_is_pe(at.pe) ? resolve_no_region(call, at) : resolve_no_piece(call, at);
+    if (counted && !resolve_retain(region, at.region))
+        return resolve_no_region(call, at);
+    rank = ski_region_rank(region, at.pe);
+    if (rank < 0 ||
+        !resolve_in_range(at.offset, extent.lo, extent.hi, ski_region_piece_bytes(region, rank))) {
+        uint64_t bytes = rank < 0 ? 0 : ski_region_piece_bytes(region, rank);
+
+        if (counted)
+            ski_region_release(region);
+        return rank < 0 ? resolve_no_piece(call, at)
+                        : resolve_out_of_range(call, at, extent.lo, extent.hi, bytes);
+    }
+    *target = (struct ski_resolved){.region  = region,
+                                    .memory  = ski_region_piece_at(region, rank) + at.offset,
+                                    .process = region->process,
+                                    .pid     = region->pid,
+                                    .pe      = at.pe,
+                                    .counted = counted};
     return SKUA_OK;
 }
 
 skua_status ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                         struct ski_resolved *target)
 {
-    struct ski_region *region  = ski_region_table_find(at.region);
-    bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
-    int64_t            rank;
+    struct resolve_extent extent = {lo, hi};
 
-    if (resolve_on_other_host(at.pe))
-        return resolve_remote(call, at, lo, hi, target);
-    if (!region)
-        return resolve_is_pe(at.pe) ? resolve_no_region(call, at) : resolve_no_piece(call, at);
-    if (counted && !resolve_retain(region, at.region))
-        return resolve_no_region(call, at);
-    rank = ski_region_rank(region, at.pe);
-    if (rank < 0 || !resolve_in_range(at.offset, lo, hi, region->bytes)) {
-        uint64_t bytes = region->bytes;
+    return resolve_on_other_host(at.pe) ? resolve_remote(call, at, extent, true, target)
+                                        : resolve_local(call, at, extent, target);
+}
 
-        if (counted)
-            ski_region_release(region);
-        return rank < 0 ? resolve_no_piece(call, at)
-                        : resolve_out_of_range(call, at, lo, hi, bytes);
-    }
-    *target =
-        (struct ski_resolved){.region  = region,
-                              .memory  = region->base + (uint64_t)rank * region->stride + at.offset,
-                              .process = region->process,
-                              .pid     = region->pid,
-                              .pe      = at.pe,
-                              .counted = counted};
-    return SKUA_OK;
+skua_status ski_resolve_nowait(const char *call, skua_gaddr at, size_t bytes,
+                               struct ski_resolved *target)
+{
+    struct resolve_extent extent = {0, (ptrdiff_t)bytes};
+
+    return resolve_on_other_host(at.pe) ? resolve_remote(call, at, extent, false, target)
+                                        : resolve_local(call, at, extent, target);
 }
 
 void ski_resolved_release(const struct ski_resolved *target)
@@ -189,7 +219,27 @@ void ski_resolved_release(const struct ski_resolved *target)
 size_t skua_region_size(skua_region id)
 {
     struct ski_region *region = ski_region_table_find(id);
-    return region ? region->bytes : 0;
+    int64_t            rank;
+
+    if (!region || !region->pieces)
+        return region ? region->bytes : 0;
+    rank = ski_region_rank(region, ski_caller_pe());
+    return rank < 0 ? 0 : ski_region_piece_bytes(region, rank);
+}
+
+size_t skua_region_size_of(skua_region id, int pe)
+{
+    struct ski_region          *region = (ski_onesided_check(__func__), ski_region_table_find(id));
+    struct resolve_remote_piece remote = {0};
+    int64_t                     rank;
+
+    if (resolve_on_other_host(pe)) {
+        if (region && ski_region_table_is_common(id.id) && !region->pieces)
+            return ski_region_is_member(region, pe) ? region->bytes : 0;
+        return resolve_rkey(skua_at(id, pe, 0), true, &remote) == SKUA_OK ? remote.bytes : 0;
+    }
+    rank = region ? ski_region_rank(region, pe) : -1;
+    return rank < 0 ? 0 : ski_region_piece_bytes(region, rank);
 }
 
 void *skua_region_local(skua_region id)
@@ -197,7 +247,7 @@ void *skua_region_local(skua_region id)
     struct ski_region *region = (ski_onesided_check(__func__), ski_region_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
 
-    return rank < 0 ? NULL : region->base + (uint64_t)rank * region->stride;
+    return rank < 0 ? NULL : ski_region_piece_at(region, rank);
 }
 
 void *skua_gaddr_local(skua_gaddr at)
@@ -209,8 +259,8 @@ void *skua_gaddr_local(skua_gaddr at)
     if (memory || !region || resolve_on_other_host(at.pe))
         return memory;
     rank = ski_region_rank(region, at.pe);
-    if (rank < 0 || at.offset > region->bytes ||
+    if (rank < 0 || at.offset > ski_region_piece_bytes(region, rank) ||
         (region->process >= 0 && region->process != ski_regions.process))
         return NULL;
-    return region->base + (uint64_t)rank * region->stride + at.offset;
+    return ski_region_piece_at(region, rank) + at.offset;
 }

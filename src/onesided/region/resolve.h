@@ -20,6 +20,7 @@ struct ski_resolved {
     int32_t pid;
     int32_t pe;
     bool    remote_host;
+    bool    unknown; /* size and address are known on its host only, which checks them */
     bool    counted; /* region->uses was increased */
 };
 
@@ -28,6 +29,11 @@ struct ski_resolved {
  *  unless @p call is NULL. */
 skua_status ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                         struct ski_resolved *target);
+
+/** Finds the memory of @p bytes at @p at, as ski_resolve() does, without asking another host: what
+ *  this host does not know of a region there is left to its owner to check (target->unknown). */
+skua_status ski_resolve_nowait(const char *call, skua_gaddr at, size_t bytes,
+                               struct ski_resolved *target);
 
 /** Ends the use of a resolved address. */
 void ski_resolved_release(const struct ski_resolved *target);

@@ -84,6 +84,11 @@ static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
     return *bucket = rkey;
 }
 
+const struct ski_rkey *ski_rkey_find(const struct ski_pe *self, skua_gaddr at)
+{
+    return rkey_find(ski_region_pe(self), at);
+}
+
 const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status *status)
 {
     struct ski_rkey     *rkey = rkey_find(ski_region_pe(self), at);
@@ -94,8 +99,15 @@ const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_
     *status = rkey_query(self, at, &info);
     if (*status != SKUA_OK)
         return NULL;
-    rkey = rkey_find(ski_region_pe(self), at); /* another thread of this PE may have asked, too */
-    return rkey ? rkey : rkey_add(self, at, &info, rkey_unpack(self, at.pe, &info));
+    return ski_rkey_add(self, at, &info); /* unless another thread of this PE has asked, too */
+}
+
+const struct ski_rkey *ski_rkey_add(struct ski_pe *self, skua_gaddr at,
+                                    const struct ski_rkey_info *info)
+{
+    struct ski_rkey *rkey = rkey_find(ski_region_pe(self), at);
+
+    return rkey ? rkey : rkey_add(self, at, info, rkey_unpack(self, at.pe, info));
 }
 
 void ski_rkey_insert(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base)

@@ -51,9 +51,17 @@ void ski_rkey_cache_close(void);
  */
 bool ski_rma_driver_enabled(const struct ski_driver *driver);
 
+/** Returns the entry of the region at @p at; NULL: there is none. */
+const struct ski_rkey *ski_rkey_find(const struct ski_pe *self, skua_gaddr at);
+
 /** Returns the entry of the region at @p at, after a query if there is none; NULL and a status: the
  *  region does not exist, or the job ends. */
 const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status *status);
+
+/** Adds the entry that the owner of the region at @p at described, if there is none, and returns
+ *  the entry. */
+const struct ski_rkey *ski_rkey_add(struct ski_pe *self, skua_gaddr at,
+                                    const struct ski_rkey_info *info);
 
 /** Adds an entry without a query, if there is none: a buffer describes its region.  Not where the
  *  driver has keys. */

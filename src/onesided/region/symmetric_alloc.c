@@ -2,9 +2,11 @@
 /* symmetric_alloc.c - see symmetric_alloc.h. */
 #include "onesided/region/symmetric_alloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/memory.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/region/symmetric_vote.h"
 
@@ -18,9 +20,14 @@ struct ski_symmetric_pending {
     uint64_t                      key, number; /* of the vote, on several hosts */
     char                          like[sizeof(struct ski_region)]; /* what the vote publishes; an
                                                               entry is less aligned than that */
-    uint8_t *taken;                                                /* a bit for each member */
-    int32_t  list[];
+    bool      laid_out; /* `like` and `status` are set, on several hosts             */
+    uint64_t *sizes;    /* of a varied region: of each piece of this host, else NULL */
+    uint8_t  *taken;    /* a bit for each member */
+    int32_t   list[];
 };
+
+/* What members of a varied region vote for instead of a size that they have in common. */
+#define SYMMETRIC_VARIED UINT64_MAX
 
 /* ---- memory ----------------------------------------------------------------------------- */
 
@@ -98,6 +105,65 @@ static skua_status symmetric_lay_out_here(const int *pes, uint32_t n, size_t byt
     return SKUA_OK;
 }
 
+/* Places the pieces of a varied region, of @p sizes by the index of their PEs, one behind another.
+ * Returns the bytes of all; SIZE_MAX: no memory is so large. */
+static size_t symmetric_place_pieces(const uint64_t *sizes, uint32_t n, struct ski_piece *pieces)
+{
+    size_t total = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (sizes[i] > SIZE_MAX / 4 || total > SIZE_MAX / 4)
+            return SIZE_MAX;
+        pieces[i] = (struct ski_piece){total, sizes[i]};
+        total += symmetric_piece_stride(sizes[i]);
+    }
+    return total;
+}
+
+/* Lists the PEs of this host in ascending order, which is the order of their indices. */
+static void symmetric_list_local(const struct ski_job *job, int32_t *list)
+{
+    int n = 0;
+
+    for (int pe = 0; pe < job->pes; pe++)
+        if (ski_job_index(job, pe) >= 0) {
+            ski_assert(ski_job_index(job, pe) == n);
+            list[n++] = pe;
+        }
+}
+
+/* Allocates the pieces of this host of a varied region over all PEs. */
+static skua_status symmetric_lay_out_varied(const uint64_t *sizes, struct ski_region *like)
+{
+    const struct ski_job *job    = ski_onesided_job();
+    uint32_t              here   = (uint32_t)job->local_pes;
+    struct ski_piece     *pieces = ski_malloc(here * sizeof *pieces);
+    size_t                bytes  = symmetric_place_pieces(sizes, here, pieces);
+    skua_status           status = SKUA_ERR_NOMEM;
+    void                 *span;
+
+    *like = (struct ski_region){.kind          = SKI_REGION_SYMMETRIC,
+                                .members       = (uint32_t)job->pes,
+                                .local_members = here,
+                                .process       = -1};
+    if (bytes == SIZE_MAX)
+        status = ski_fail(status, "the pieces of a region are larger than any memory");
+    else
+        status = ski_span_alloc(job->arena, bytes + here * (sizeof *pieces + sizeof(int32_t)),
+                                SKI_UNIT_LARGE, &span);
+    if (status == SKUA_OK) {
+        like->base   = span;
+        like->pieces = memcpy(like->base + bytes, pieces, here * sizeof *pieces);
+        if (ski_job_is_distributed(job)) {
+            like->local_list = (int32_t *)(void *)(like->base + bytes + here * sizeof *pieces);
+            symmetric_list_local(job, like->local_list);
+            like->first = like->local_list[0];
+        }
+    }
+    free(pieces);
+    return status;
+}
+
 /* ---- pending entries: the caller holds the lock of the root ------------------------------- */
 
 static bool symmetric_same_members(const struct ski_symmetric_pending *entry, const int *pes,
@@ -164,32 +230,51 @@ static bool symmetric_unlink_if_last(struct ski_symmetric_pending **link)
     return true;
 }
 
+static void symmetric_free_entry(struct ski_pe *self, struct ski_symmetric_pending *entry)
+{
+    if (entry->sizes)
+        ski_pool_free(&self->pool, entry->sizes);
+    ski_pool_free(&self->pool, entry);
+}
+
 /* ---- on one host -------------------------------------------------------------------------- */
+
+/* Publishes a region that was laid out, or frees its memory if there is no slot. */
+static void symmetric_publish_first(struct ski_symmetric_pending *entry,
+                                    const struct ski_region      *like)
+{
+    struct ski_region *region = ski_region_table_alloc();
+
+    if (region) {
+        entry->id = ski_region_table_publish(region, like);
+    } else {
+        ski_span_free(ski_onesided_job()->arena, like->base);
+        entry->status = SKUA_ERR_NOMEM;
+    }
+}
 
 /* The first of the PEs creates the region.  The outcome stands in the entry: a failure is that of
  * all. */
 static void symmetric_create_first(struct ski_symmetric_pending *entry, const int *pes)
 {
-    struct ski_region like, *region;
+    struct ski_region like;
 
     entry->status = ski_symmetric_lay_out(pes, entry->members, entry->bytes, &like);
-    if (entry->status != SKUA_OK)
-        return;
-    region = ski_region_table_alloc();
-    if (region) {
-        entry->id = ski_region_table_publish(region, &like);
-    } else {
-        ski_span_free(ski_onesided_job()->arena, like.base);
-        entry->status = SKUA_ERR_NOMEM;
-    }
+    if (entry->status == SKUA_OK)
+        symmetric_publish_first(entry, &like);
 }
 
 /* PEs that ask for different sizes have called in a different order. */
-static void symmetric_check_size(const char *call, size_t bytes, size_t theirs)
+static void symmetric_check_size(const char *call, uint64_t bytes, uint64_t theirs)
 {
-    if (theirs != bytes)
-        ski_misuse("%s: %zu bytes here but %zu on another PE; is it called in the same order?",
-                   call, bytes, theirs);
+    if (theirs == bytes)
+        return;
+    if (bytes == SYMMETRIC_VARIED || theirs == SYMMETRIC_VARIED)
+        ski_misuse("%s: another PE creates a region of the other kind (equal or varied sizes); are "
+                   "they created in the same order?",
+                   call);
+    ski_misuse("%s: %zu bytes here but %zu on another PE; is it called in the same order?", call,
+               (size_t)bytes, (size_t)theirs);
 }
 
 static skua_status symmetric_create_on_host(struct ski_pe *self, const char *call, const int *pes,
@@ -213,7 +298,7 @@ static skua_status symmetric_create_on_host(struct ski_pe *self, const char *cal
         region->id = entry->id;
     entry->taken[rank / 8] |= (uint8_t)(1 << rank % 8);
     if (symmetric_unlink_if_last(link))
-        ski_pool_free(&self->pool, entry);
+        symmetric_free_entry(self, entry);
     ski_lock_release(&ski_region_root->lock);
     symmetric_check_size(call, bytes, theirs);
     return status;
@@ -221,23 +306,37 @@ static skua_status symmetric_create_on_host(struct ski_pe *self, const char *cal
 
 /* ---- on several hosts ---------------------------------------------------------------------- */
 
+/* Returns the entry of a vote; the first PE of this host appends it. */
+static struct ski_symmetric_pending *symmetric_entry_of(struct ski_pe               *self,
+                                                        const struct ski_vote_round *round,
+                                                        size_t                       bytes)
+{
+    struct ski_symmetric_pending **link = symmetric_find_round(round), *entry = *link;
+
+    if (!entry) {
+        entry         = symmetric_append(self, NULL, 0, bytes, link);
+        entry->key    = round->key;
+        entry->number = round->number;
+    }
+    return entry;
+}
+
 /* The first PE of this host allocates the memory of all its PEs; returns the outcome. */
 static skua_status symmetric_begin_round(struct ski_pe *self, const struct ski_vote_round *round,
                                          size_t bytes)
 {
-    struct ski_symmetric_pending **link, *entry;
-    struct ski_region              like;
-    skua_status                    status;
+    struct ski_symmetric_pending *entry;
+    struct ski_region             like;
+    skua_status                   status;
 
     ski_lock_acquire(&ski_region_root->lock);
-    link  = symmetric_find_round(round);
-    entry = *link;
-    if (!entry) {
-        entry          = symmetric_append(self, NULL, 0, bytes, link);
-        entry->key     = round->key;
-        entry->number  = round->number;
-        entry->status  = symmetric_lay_out_here(round->pes, round->members, bytes, &like);
-        entry->waiting = like.local_members;
+    entry = symmetric_entry_of(self, round, bytes);
+    if (!entry->laid_out) {
+        entry->laid_out = true;
+        entry->status   = entry->sizes
+                              ? symmetric_lay_out_varied(entry->sizes, &like)
+                              : symmetric_lay_out_here(round->pes, round->members, bytes, &like);
+        entry->waiting  = like.local_members;
         memcpy(entry->like, &like, sizeof like);
     }
     status = entry->status;
@@ -292,11 +391,39 @@ static void symmetric_end_round(struct ski_pe *self, const struct ski_vote_round
         members = like.local_members;
         if (!entry->id && entry->status == SKUA_OK)
             ski_span_free(ski_onesided_job()->arena, like.base);
-        ski_pool_free(&self->pool, entry);
+        symmetric_free_entry(self, entry);
     }
     ski_lock_release(&ski_region_root->lock);
     if (unused && members)
         symmetric_give_up(unused, members);
+}
+
+static skua_status symmetric_create_in_round(struct ski_pe *self, const char *call,
+                                             const struct ski_vote_round *round, uint64_t bytes,
+                                             skua_region *region)
+{
+    skua_status status;
+    uint32_t    id, none, unused = 0;
+    uint64_t    other;
+
+    status = symmetric_begin_round(self, round, bytes);
+    status = ski_symmetric_vote(self, round, status, bytes, &id, &other);
+    if (status == SKUA_ERR_EXIT)
+        return status;
+    symmetric_check_size(call, bytes, other);
+    if (status == SKUA_OK) {
+        struct ski_vote_round confirm = *round;
+
+        confirm.number++;
+        confirm.confirms = true;
+        status           = symmetric_publish_round(round, id);
+        status           = ski_symmetric_vote(self, &confirm, status, bytes, &none, &other);
+        unused           = status == SKUA_OK || status == SKUA_ERR_EXIT ? 0 : id;
+    }
+    if (status == SKUA_OK)
+        region->id = id;
+    symmetric_end_round(self, round, unused);
+    return status;
 }
 
 static skua_status symmetric_create_on_hosts(struct ski_pe *self, const char *call, const int *pes,
@@ -304,28 +431,76 @@ static skua_status symmetric_create_on_hosts(struct ski_pe *self, const char *ca
                                              skua_region *region)
 {
     struct ski_vote_round round = ski_vote_round_next(self, pes, n, rank);
+
+    return symmetric_create_in_round(self, call, &round, bytes, region);
+}
+
+/* ---- varied regions ------------------------------------------------------------------------ */
+
+/* Records the size of this PE's piece for the PE of this host that lays the region out. */
+static void symmetric_note_size(struct ski_pe *self, const struct ski_vote_round *round,
+                                size_t bytes)
+{
+    struct ski_symmetric_pending *entry;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    entry = symmetric_entry_of(self, round, SYMMETRIC_VARIED);
+    if (!entry->sizes) {
+        entry->waiting = (uint32_t)self->job->local_pes;
+        entry->sizes   = ski_pool_alloc(&self->pool, entry->waiting * sizeof *entry->sizes);
+        if (!entry->sizes)
+            ski_fatal("no memory to create a region: the arena is full; raise SKUA_ARENA_SIZE");
+    }
+    entry->sizes[self->index] = bytes;
+    ski_lock_release(&ski_region_root->lock);
+}
+
+/* All sizes are known: the first PE of the only host creates the region, the others find it. */
+static skua_status symmetric_create_varied_on_host(struct ski_pe               *self,
+                                                   const struct ski_vote_round *round,
+                                                   skua_region                 *region)
+{
+    struct ski_symmetric_pending **link, *entry;
+    struct ski_region              like;
+    skua_status                    status;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    link  = symmetric_find_round(round);
+    entry = *link;
+    ski_assert(entry && entry->sizes);
+    if (!entry->laid_out) {
+        entry->laid_out = true;
+        entry->status   = symmetric_lay_out_varied(entry->sizes, &like);
+        if (entry->status == SKUA_OK)
+            symmetric_publish_first(entry, &like);
+    }
+    status = entry->status;
+    if (status == SKUA_OK)
+        region->id = entry->id;
+    if (symmetric_unlink_if_last(link))
+        symmetric_free_entry(self, entry);
+    ski_lock_release(&ski_region_root->lock);
+    return status;
+}
+
+skua_status ski_symmetric_create_varied(struct ski_pe *self, const char *call, size_t bytes,
+                                        skua_region *region)
+{
+    uint32_t              pes = (uint32_t)self->pes, rank = (uint32_t)self->pe, none;
+    struct ski_vote_round gather = ski_vote_round_next(self, NULL, pes, rank);
+    struct ski_vote_round round  = ski_vote_round_next(self, NULL, pes, rank);
     skua_status           status;
-    uint32_t              id, none, unused = 0;
     uint64_t              other;
 
-    status = symmetric_begin_round(self, &round, bytes);
-    status = ski_symmetric_vote(self, &round, status, bytes, &id, &other);
-    if (status == SKUA_ERR_EXIT)
+    gather.confirms = true; /* it asks for no id */
+    symmetric_note_size(self, &round, bytes);
+    status = ski_symmetric_vote(self, &gather, SKUA_OK, SYMMETRIC_VARIED, &none, &other);
+    if (status != SKUA_OK)
         return status;
-    symmetric_check_size(call, bytes, (size_t)other);
-    if (status == SKUA_OK) {
-        struct ski_vote_round confirm = round;
-
-        confirm.number++;
-        confirm.confirms = true;
-        status           = symmetric_publish_round(&round, id);
-        status           = ski_symmetric_vote(self, &confirm, status, bytes, &none, &other);
-        unused           = status == SKUA_OK || status == SKUA_ERR_EXIT ? 0 : id;
-    }
-    if (status == SKUA_OK)
-        region->id = id;
-    symmetric_end_round(self, &round, unused);
-    return status;
+    symmetric_check_size(call, SYMMETRIC_VARIED, other);
+    if (ski_job_is_distributed(self->job))
+        return symmetric_create_in_round(self, call, &round, SYMMETRIC_VARIED, region);
+    return symmetric_create_varied_on_host(self, &round, region);
 }
 
 skua_status ski_symmetric_create(struct ski_pe *self, const char *call, const int *pes, uint32_t n,

@@ -26,4 +26,9 @@ skua_status ski_symmetric_create(struct ski_pe *self, const char *call, const in
 skua_status ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
                                   struct ski_region *like);
 
+/** Creates a varied region over all PEs, with @p bytes on @p self, for @p call; waits for all PEs.
+ */
+skua_status ski_symmetric_create_varied(struct ski_pe *self, const char *call, size_t bytes,
+                                        skua_region *region);
+
 #endif

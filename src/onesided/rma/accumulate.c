@@ -75,6 +75,7 @@ SUM_COMPLEX(accumulate_sum_complex_double, double)
 
 LESS_AND_MORE(int32, int32_t)
 LESS_AND_MORE(int64, int64_t)
+LESS_AND_MORE(uint32, uint32_t)
 LESS_AND_MORE(uint64, uint64_t)
 LESS_AND_MORE(float, float)
 LESS_AND_MORE(double, double)
@@ -84,20 +85,21 @@ BITWISE(64, uint64_t)
 #define OPS 10 /* of skua/collective.h; the rows below are their ids */
 
 static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
-    [0] = {accumulate_sum_32, accumulate_sum_64, accumulate_sum_64, accumulate_sum_float,
-           accumulate_sum_double, accumulate_sum_complex_float, accumulate_sum_complex_double},
-    [2] = {accumulate_min_int32, accumulate_min_int64, accumulate_min_uint64, accumulate_min_float,
-           accumulate_min_double},
-    [3] = {accumulate_max_int32, accumulate_max_int64, accumulate_max_uint64, accumulate_max_float,
-           accumulate_max_double},
-    [7] = {accumulate_and_32, accumulate_and_64, accumulate_and_64},
-    [8] = {accumulate_or_32, accumulate_or_64, accumulate_or_64},
-    [9] = {accumulate_xor_32, accumulate_xor_64, accumulate_xor_64},
+    [0] = {accumulate_sum_32, accumulate_sum_64, accumulate_sum_32, accumulate_sum_64,
+           accumulate_sum_float, accumulate_sum_double, accumulate_sum_complex_float,
+           accumulate_sum_complex_double},
+    [2] = {accumulate_min_int32, accumulate_min_int64, accumulate_min_uint32, accumulate_min_uint64,
+           accumulate_min_float, accumulate_min_double},
+    [3] = {accumulate_max_int32, accumulate_max_int64, accumulate_max_uint32, accumulate_max_uint64,
+           accumulate_max_float, accumulate_max_double},
+    [7] = {accumulate_and_32, accumulate_and_64, accumulate_and_32, accumulate_and_64},
+    [8] = {accumulate_or_32, accumulate_or_64, accumulate_or_32, accumulate_or_64},
+    [9] = {accumulate_xor_32, accumulate_xor_64, accumulate_xor_32, accumulate_xor_64},
 };
 
 ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element)
 {
-    uint32_t op = update->op.id;
+    uint32_t op = update->op;
 
     if (op >= OPS || (unsigned)update->type >= SKUA_BYTE || (op != 0 && update->scale))
         return NULL;

@@ -43,6 +43,7 @@ static void accumulate_arithmetic(void)
     COMPARE(SKUA_DOUBLE, double, SKUA_SUM, 2, a + scale * b);
     COMPARE(SKUA_COMPLEX_DOUBLE, double complex, SKUA_SUM, 2, a + scale * b);
     COMPARE(SKUA_FLOAT, float, SKUA_MIN, 1, b < a ? b : a);
+    COMPARE(SKUA_UINT32, uint32_t, SKUA_MIN, 1, b < a ? b : a);
     COMPARE(SKUA_UINT64, uint64_t, SKUA_MAX, 1, a < b ? b : a);
     COMPARE(SKUA_INT32, uint32_t, SKUA_BIT_AND, 1, a & b);
     COMPARE(SKUA_INT64, uint64_t, SKUA_BIT_XOR, 1, a ^ b);
@@ -57,7 +58,7 @@ static void accumulate_none(void)
     OK(!accumulate_select(SKUA_BIT_OR, SKUA_DOUBLE, NULL, &element),
        "no bitwise operators of doubles");
     OK(!accumulate_select(SKUA_SUM, SKUA_BYTE, NULL, &element), "no arithmetic of bytes");
-    OK(!accumulate_select((skua_op){12345}, SKUA_DOUBLE, NULL, &element), "no unknown operators");
+    OK(!accumulate_select((skua_op)12345, SKUA_DOUBLE, NULL, &element), "no unknown operators");
 }
 
 /* Blocks that cross stripes are accumulated completely, in one stripe after the other. */

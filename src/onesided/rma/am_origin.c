@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/sanitizer.h"
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
@@ -15,6 +16,7 @@
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/am_wire.h"
+#include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
 #include "onesided/rma/zcopy_send.h"
 
@@ -110,6 +112,7 @@ void ski_am_origin_end(struct ski_pe *self)
 {
     struct ski_rma_pe *rma = ski_rma_pe(self);
 
+    ski_rma_backlog_end(&rma->outstanding);
     for (uint32_t i = 0; i < rma->sent_room; i++)
         if (rma->sent[i].req)
             free(rma->sent[i].iov);
@@ -122,7 +125,7 @@ void ski_am_origin_end(struct ski_pe *self)
 static void am_fill_accumulate(struct ski_am_request *request, const struct ski_rma_op *op)
 {
     ski_assert(op->element <= sizeof request->scale);
-    request->op     = op->accumulate->op.id;
+    request->op     = op->accumulate->op;
     request->type   = (uint32_t)op->accumulate->type;
     request->scaled = op->accumulate->scale != NULL;
     if (request->scaled)
@@ -376,12 +379,77 @@ skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved
     return status;
 }
 
+void ski_am_send_one(struct ski_pe *self, struct ski_rma_request *req, const struct ski_rma_op *op,
+                     const skua_rma_params *params)
+{
+    struct am_gather g = {.self = self, .op = op, .req = req};
+
+    req->sealed = true;
+    am_gather_send(&g, params);
+}
+
+/* Not bound by the pool of requests: to wait for room would be to wait.  The requests of such
+ * operations are small, and as many as the program starts without waiting. */
+static void am_start(struct ski_pe *self, const struct ski_rma_op *op,
+                     const struct ski_resolved *target, const skua_rma_params *params, void *old)
+{
+    struct ski_rma_request *req = ski_rma_request_begin(self, op, target, params, SKI_RMA_BY_AM);
+
+    req->old       = old;
+    req->old_bytes = op->atomic ? op->atomic->bytes : 0;
+    if (!old) /* the operands have been copied */
+        req->local = skua_done_nothing();
+    /* What this process did itself is visible before the request is. */
+    ski_fence(memory_order_seq_cst);
+    if (ski_rma_backlog_needed(req->on_pe, op, params))
+        ski_rma_backlog_add(req->on_pe,
+                            &(struct ski_rma_issue){req, op, params, ski_am_send_one, false});
+    else
+        ski_am_send_one(self, req, op, params);
+    if (!old && params)
+        skua_complete(params->local, NULL, 0);
+}
+
+skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved *target,
+                         const skua_rma_params *params, void *old)
+{
+    struct ski_caller caller;
+    skua_status       status = SKUA_PENDING;
+    uint64_t          result = 0;
+
+    if (!ski_caller_enter(&caller))
+        return SKUA_ERR_EXIT;
+    if (caller.external)
+        status = am_issue(caller.self, op, target, params, true, &result);
+    else
+        am_start(caller.self, op, target, params, old);
+    ski_caller_leave(&caller);
+    if (status == SKUA_OK && old)
+        ski_atomic_store_old(old, result, op->atomic->bytes);
+    return status;
+}
+
+static struct ski_rma_op am_rkey_query(skua_gaddr at, struct ski_rkey_info *to)
+{
+    return (struct ski_rma_op){.call     = "description",
+                               .verb     = SKI_RMA_RKEY_QUERY,
+                               .remote   = {.pe = at.pe, .region = at.region},
+                               .datatype = ski_datatype_contiguous(to, sizeof *to)};
+}
+
+void ski_am_start_rkey_query(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to,
+                             skua_completion done)
+{
+    struct ski_rma_op   op     = am_rkey_query(at, to);
+    struct ski_resolved target = {.remote_host = true};
+    skua_rma_params     params = {.remote = done};
+
+    (void)am_issue(self, &op, &target, &params, false, NULL);
+}
+
 skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to)
 {
-    struct ski_rma_op   op     = {.call     = "description",
-                                  .verb     = SKI_RMA_RKEY_QUERY,
-                                  .remote   = {.pe = at.pe, .region = at.region},
-                                  .datatype = ski_datatype_contiguous(to, sizeof *to)};
+    struct ski_rma_op   op     = am_rkey_query(at, to);
     struct ski_resolved target = {.remote_host = true};
 
     return am_issue(self, &op, &target, NULL, true, NULL);

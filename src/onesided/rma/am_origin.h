@@ -27,6 +27,22 @@ struct ski_rma_request;
 skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
                             const skua_rma_params *params, bool blocking);
 
+/** Starts an atomic, or a put without data, and never waits: it is sent now or, if it would
+ *  overtake something, in its turn (rma_backlog.h).  The previous value of an atomic is stored in
+ *  @p old at the end, unless that is NULL.  SKUA_PENDING; on an external thread, which has to wait,
+ *  the outcome. */
+skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved *target,
+                         const skua_rma_params *params, void *old);
+
+/** Sends the one request of @p req, an operation without data, which has begun. */
+void ski_am_send_one(struct ski_pe *self, struct ski_rma_request *req, const struct ski_rma_op *op,
+                     const skua_rma_params *params);
+
+/** Queries the owner of the region at @p at, as ski_am_query_rkey(), without waiting: @p done
+ *  happens when the description has been written to @p to, or the owner has refused. */
+void ski_am_start_rkey_query(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to,
+                             skua_completion done);
+
 /** Does an atomic and waits for its result. */
 skua_status ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                           uint64_t *old);

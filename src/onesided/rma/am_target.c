@@ -71,8 +71,6 @@ static bool am_target_is_pe(int32_t pe)
 /* Returns whether verb, PEs, sizes, handler and notification are ones that exist. */
 static bool am_target_is_valid(const struct ski_am_request *request, size_t total)
 {
-    const struct ski_atomic *atomic = &request->atomic;
-
     if (request->verb > SKI_RMA_RKEY_QUERY || !am_target_is_pe(request->source) ||
         !am_target_is_pe(request->remote.pe) ||
         ski_job_index(ski_self->job, request->remote.pe) < 0 ||
@@ -80,8 +78,7 @@ static bool am_target_is_valid(const struct ski_am_request *request, size_t tota
          (total != sizeof(struct ski_rkey_info) || request->remote.offset != 0)) ||
         (!ski_am_reply_has_data(request->verb) && total != request->data_bytes))
         return false;
-    if (request->verb == SKI_RMA_ATOMIC &&
-        ((atomic->bytes != 4 && atomic->bytes != 8) || atomic->op > SKI_ATOMIC_STORE))
+    if (request->verb == SKI_RMA_ATOMIC && !ski_atomic_is_valid(&request->atomic))
         return false;
     return (!request->signal ||
             (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count)) &&
@@ -103,19 +100,19 @@ static bool am_target_are_elements(struct ski_am_request     *request,
     return true;
 }
 
-/* Returns whether the notification that a request asks for exists. */
+/* Returns whether the notification that a request asks for exists and is aligned. */
 static bool am_target_can_notify(const struct ski_am_request *request)
 {
     struct ski_resolved target;
-    bool                direct;
+    bool                usable;
 
     if (!request->notify.region.id)
         return true;
     if (ski_resolve(NULL, request->notify, 0, sizeof(skua_notify), &target) != SKUA_OK)
         return false;
-    direct = ski_resolved_is_direct(&target);
+    usable = ski_resolved_is_direct(&target) && (uintptr_t)target.memory % sizeof(skua_notify) == 0;
     ski_resolved_release(&target);
-    return direct;
+    return usable;
 }
 
 /* ---- serving -------------------------------------------------------------------- */
@@ -123,10 +120,10 @@ static bool am_target_can_notify(const struct ski_am_request *request)
 static skua_status am_target_accumulate(struct ski_am_request     *request,
                                         const struct ski_resolved *target)
 {
-    skua_update accumulate = {
-        {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
-    size_t                element = 1;
-    ski_accumulate_fn     fn      = ski_accumulate_function(&accumulate, &element);
+    skua_update           accumulate = {(skua_op)request->op, (skua_type)request->type,
+                              request->scaled ? request->scale : NULL};
+    size_t                element    = 1;
+    ski_accumulate_fn     fn         = ski_accumulate_function(&accumulate, &element);
     struct ski_stripe_set set;
     char                 *data = ski_am_data(request);
 
@@ -173,8 +170,10 @@ static skua_status am_target_serve(struct ski_am_request *request, ptrdiff_t lo,
     else if (!am_target_can_notify(request))
         status = SKUA_ERR_REGION;
     else if (request->verb == SKI_RMA_RKEY_QUERY)
-        ski_rkey_export(request->remote.region.id, target.pe, target.memory, target.region->bytes,
-                        (struct ski_rkey_info *)(reply + 1));
+        ski_rkey_export(
+            request->remote.region.id, target.pe, target.memory,
+            ski_region_piece_bytes(target.region, ski_region_rank(target.region, target.pe)),
+            (struct ski_rkey_info *)(reply + 1));
     else if (request->verb == SKI_RMA_ACCUMULATE)
         status = am_target_accumulate(request, &target);
     else if (request->verb == SKI_RMA_ATOMIC && (uintptr_t)target.memory % request->atomic.bytes)

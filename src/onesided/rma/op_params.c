@@ -54,7 +54,8 @@ static skua_status op_params_check_signal(const char *call, const skua_rma_param
     return SKUA_OK;
 }
 
-skua_status ski_op_params_check(const char *call, const skua_rma_params *params, int pe)
+static skua_status op_params_check(const char *call, const skua_rma_params *params, int pe,
+                                   bool wait)
 {
     struct ski_resolved target;
     skua_status         status = params ? op_params_check_size(call, params) : SKUA_OK;
@@ -66,13 +67,38 @@ skua_status ski_op_params_check(const char *call, const skua_rma_params *params,
     if (params->notify.pe != pe)
         return ski_refuse(SKUA_ERR_INVAL, "%s: the notification is on PE %d, the data on PE %d",
                           call, params->notify.pe, pe);
-    status = ski_resolve(call, params->notify, 0, sizeof(skua_notify), &target);
+    status = wait ? ski_resolve(call, params->notify, 0, sizeof(skua_notify), &target)
+                  : ski_resolve_nowait(call, params->notify, sizeof(skua_notify), &target);
     if (status != SKUA_OK)
         return status;
     ski_resolved_release(&target);
-    if ((uintptr_t)target.memory % sizeof(skua_notify))
+    if (!target.unknown && (uintptr_t)target.memory % sizeof(skua_notify))
         return ski_refuse(SKUA_ERR_ALIGN, "%s: the notification is not aligned", call);
     return SKUA_OK;
+}
+
+skua_status ski_op_params_check(const char *call, const skua_rma_params *params, int pe)
+{
+    return op_params_check(call, params, pe, true);
+}
+
+skua_status ski_op_params_check_nowait(const char *call, const skua_rma_params *params, int pe)
+{
+    return op_params_check(call, params, pe, false);
+}
+
+bool ski_op_params_notify_is_direct(const skua_rma_params *params)
+{
+    struct ski_resolved target;
+    bool                direct;
+
+    if (!ski_op_params_notify(params))
+        return true;
+    if (ski_resolve_nowait(NULL, params->notify, sizeof(skua_notify), &target) != SKUA_OK)
+        return false;
+    direct = ski_resolved_is_direct(&target);
+    ski_resolved_release(&target);
+    return direct;
 }
 
 /* A signal that is sent for another PE, whose request this one serves, has that PE as its source.

@@ -34,6 +34,13 @@ static inline uint64_t ski_op_params_notify_by(const skua_rma_params *params)
  *  SKUA_ERR_ALIGN or what ski_resolve() returns, logged for @p call. */
 skua_status ski_op_params_check(const char *call, const skua_rma_params *params, int pe);
 
+/** Checks the parameters as ski_op_params_check() does, without asking another host about the
+ *  region of the notification: what this host does not know of it the target checks. */
+skua_status ski_op_params_check_nowait(const char *call, const skua_rma_params *params, int pe);
+
+/** Returns whether this process can raise the notification that @p params asks for, if any. */
+bool ski_op_params_notify_is_direct(const skua_rma_params *params);
+
 /** Does what is asked for at target @p pe after the data: raises the notification, if this process
  *  reaches it, and sends the signal in the name of PE @p source. */
 void ski_op_params_apply(const char *call, const skua_rma_params *params, int pe, int source);

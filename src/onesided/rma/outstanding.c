@@ -83,7 +83,8 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     ski_assert(entry->all > 0);
     if (--entry->all > 0)
         return;
-    ski_assert(entry->rma == 0 && entry->deferred == 0 && entry->before == 0);
+    ski_assert(entry->rma == 0 && entry->deferred == 0 && entry->backlog == 0);
+    ski_assert(entry->before == 0 && entry->before_rma == 0);
     for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
     ski_assert(table->entries > 0);

@@ -16,13 +16,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct ski_rma_waiting;
+
 /* The operations of one key. */
 struct ski_outstanding {
     struct ski_outstanding *next; /* in its bucket, or of the unused */
     uint64_t                key;
     uint32_t                all;
-    uint32_t                rma;        /* of them by the driver */
-    uint32_t                deferred;   /* of them gets that may read after they were served */
+    uint32_t                rma;      /* of them by the driver */
+    uint32_t                deferred; /* of them gets that may read after they were served */
+    uint32_t                backlog;  /* of them not issued yet (rma_backlog.h) ...           */
+    struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
     uint32_t                epoch;      /* fences so far, since the entry exists */
     uint32_t                before;     /* operations that were started before the last fence ... */
     uint32_t                before_rma; /* ... of them by the driver */

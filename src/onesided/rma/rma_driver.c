@@ -14,6 +14,7 @@
 #include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
 
 /* What happens at the target after the data have been put, or fetched. */
@@ -21,6 +22,8 @@ struct ski_rma_after {
     skua_gaddr      to;
     skua_rma_params params; /* only what happens at the target; signal_data is behind this */
 };
+
+static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req);
 
 /* Not in a user thread: libraries of the driver need more stack than it has. */
 bool ski_rma_driver_pays(const struct ski_rma_op *op)
@@ -61,6 +64,8 @@ static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_rma_after *after = req->after;
 
+    if (req->atomic && !rma_driver_advance_atomic(self, req))
+        return;
     req->after = NULL;
     if (after && req->status == SKUA_OK)
         ski_am_after_put(self, req, after->to, &after->params);
@@ -177,6 +182,10 @@ static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
 {
     struct ski_outstanding on = ski_rma_outstanding_on(self, op->remote.pe);
 
+    if (on.backlog > 0) { /* which would wait for this operation as well */
+        ski_rma_flush(op->remote.pe);
+        on = ski_rma_outstanding_on(self, op->remote.pe);
+    }
     if (!ski_rma_op_is_ordered(op, params)) {
         if (op->verb != SKI_RMA_GET && on.before > 0 &&
             (on.before > on.before_rma || !rma_driver_fence(peer)))
@@ -251,33 +260,122 @@ skua_status ski_rma_driver_transfer(const struct ski_rma_op *op, const struct sk
     return status;
 }
 
-static bool rma_driver_net_op(uint32_t op, enum ski_net_op *out)
-{
-    static const enum ski_net_op ops[] = {
-        [SKI_ATOMIC_ADD] = SKI_NET_ADD,   [SKI_ATOMIC_AND] = SKI_NET_AND,
-        [SKI_ATOMIC_OR] = SKI_NET_OR,     [SKI_ATOMIC_XOR] = SKI_NET_XOR,
-        [SKI_ATOMIC_SWAP] = SKI_NET_SWAP, [SKI_ATOMIC_COMPARE_SWAP] = SKI_NET_CSWAP};
+/* ---- atomics ---------------------------------------------------------------------------- */
 
-    if (op > SKI_ATOMIC_COMPARE_SWAP)
-        return false;
-    *out = ops[op];
-    return true;
+/* An atomic of the driver.  What the driver does not know (minima, maxima, floating-point sums) is
+ * a loop around its compare-and-swap: all atomics of a word are then the driver's, and atomic with
+ * respect to each other. */
+struct ski_rma_atomic {
+    struct ski_atomic      atomic;
+    const struct ski_rkey *rkey; /* NULL: not known yet, and `info` is asked for */
+    struct ski_peer       *peer;
+    enum ski_net_op        op; /* of the driver                                            */
+    bool                   loops, issued;
+    uint64_t               guess; /* that the word holds, in a loop                        */
+    struct ski_rkey_info   info;
+};
+
+/* Selects the operation of the driver, and whether it loops. */
+static void rma_driver_select_atomic(struct ski_rma_atomic *a)
+{
+    bool real = a->atomic.type == SKUA_FLOAT || a->atomic.type == SKUA_DOUBLE;
+
+    a->loops = false;
+    switch ((skua_atomic_op)a->atomic.op) {
+    case SKUA_ATOMIC_AND: a->op = SKI_NET_AND; return;
+    case SKUA_ATOMIC_OR: a->op = SKI_NET_OR; return;
+    case SKUA_ATOMIC_XOR: a->op = SKI_NET_XOR; return;
+    case SKUA_ATOMIC_SWAP:
+    case SKUA_ATOMIC_STORE: a->op = SKI_NET_SWAP; return;
+    case SKUA_ATOMIC_LOAD: a->op = SKI_NET_ADD; return; /* of 0 */
+    case SKUA_ATOMIC_COMPARE_SWAP: a->op = SKI_NET_CSWAP; return;
+    case SKUA_ATOMIC_ADD:
+    case SKUA_ATOMIC_MIN:
+    case SKUA_ATOMIC_MAX: break;
+    }
+    a->loops = real || a->atomic.op != SKUA_ATOMIC_ADD;
+    a->op    = a->loops ? SKI_NET_CSWAP : SKI_NET_ADD;
 }
 
-/* Begins an atomic; its result is stored in the request. */
-static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request *req,
-                                    struct ski_peer *peer, const struct ski_rma_op *op,
-                                    const struct ski_rkey *rkey, enum ski_net_op net_op)
+static struct ski_rma_atomic *rma_driver_new_atomic(const struct ski_atomic *atomic)
 {
+    struct ski_rma_atomic *a = ski_calloc(1, sizeof *a);
+
+    a->atomic = *atomic;
+    rma_driver_select_atomic(a);
+    return a;
+}
+
+/* Sends an atomic that the driver cannot do. */
+static void rma_driver_atomic_by_am(struct ski_pe *self, struct ski_rma_request *req)
+{
+    struct ski_rma_after *after = req->after;
+    struct ski_rma_op     op    = {.call   = req->call,
+                                   .verb   = SKI_RMA_ATOMIC,
+                                   .remote = req->remote,
+                                   .atomic = &req->atomic->atomic};
+
+    req->parts = 0;
+    ski_rma_request_change_protocol(req, SKI_RMA_BY_AM);
+    ski_am_send_one(self, req, &op, after ? &after->params : NULL);
+    free(req->atomic);
+    free(after);
+    req->atomic = NULL;
+    req->after  = NULL;
+}
+
+/* Issues an atomic, or the next attempt of a loop; the value before is stored in the request. */
+static void rma_driver_issue_atomic(struct ski_pe *self, struct ski_rma_request *req)
+{
+    struct ski_rma_atomic *a = req->atomic;
+    uint64_t    value        = a->loops ? ski_atomic_result(&a->atomic, a->guess) : a->atomic.value;
     skua_status status;
 
+    req->parts = 1; /* keeps it from ending before the loop below is left */
+    a->issued  = true;
     do {
-        req->result = op->atomic->expected;
+        req->result = a->loops ? a->guess : a->atomic.expected;
         rma_driver_count_part(self, req);
-        status = ski_net_driver()->atomic(peer, net_op, op->atomic->bytes, op->atomic->value,
-                                          &req->result, rkey->base + op->remote.offset, rkey->key,
-                                          &req->part);
+        status =
+            ski_net_driver()->atomic(a->peer, a->op, a->atomic.bytes, value, &req->result,
+                                     a->rkey->base + req->remote.offset, a->rkey->key, &req->part);
     } while (!rma_driver_accepted(self, req, status));
+    if (status != SKUA_ERR_UNSUPPORTED) {
+        rma_driver_end_part(&req->part, SKUA_OK);
+        return;
+    }
+    req->status = SKUA_OK;
+    rma_driver_atomic_by_am(self, req);
+}
+
+/* Returns whether an atomic is done; if not, the guess of its loop was wrong. */
+static bool rma_driver_atomic_is_done(struct ski_rma_request *req)
+{
+    struct ski_rma_atomic *a = req->atomic;
+
+    if (!a->issued)
+        return false;
+    if (a->atomic.bytes == 4)
+        req->result = (uint32_t)req->result;
+    if (req->status != SKUA_OK || !a->loops || req->result == a->guess ||
+        ski_atomic_result(&a->atomic, req->result) == req->result)
+        return true;
+    a->guess = req->result;
+    return false;
+}
+
+/* Advances an atomic, where messages may be sent and the driver called; true: it is done. */
+static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_request *req)
+{
+    struct ski_rma_atomic *a = req->atomic;
+
+    if (!rma_driver_atomic_is_done(req)) {
+        rma_driver_issue_atomic(self, req);
+        return false;
+    }
+    req->atomic = NULL;
+    free(a);
+    return true;
 }
 
 static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
@@ -286,22 +384,24 @@ static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_o
     const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
     struct ski_rma_request *req;
-    enum ski_net_op         net_op;
     skua_status             status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
-    if (status == SKUA_OK && !rma_driver_net_op(op->atomic->op, &net_op))
-        status = SKUA_ERR_UNSUPPORTED;
     if (status != SKUA_OK)
         return status;
-    ski_assert(op->atomic->bytes == 4 || op->atomic->bytes == 8);
+    ski_assert(ski_atomic_is_valid(op->atomic));
     ski_rma_flush(op->remote.pe);
-    req = rma_driver_begin(self, op, target, NULL, true);
-    rma_driver_begin_atomic(self, req, peer, op, rkey, net_op);
-    rma_driver_end_part(&req->part, SKUA_OK);
-    status = ski_rma_request_wait(self, req, old);
-    if (op->atomic->bytes == 4)
-        *old = (uint32_t)*old;
-    return status;
+    req               = rma_driver_begin(self, op, target, NULL, true);
+    req->atomic       = rma_driver_new_atomic(op->atomic);
+    req->atomic->rkey = rkey;
+    req->atomic->peer = peer;
+    rma_driver_end_part(&req->part, SKUA_OK); /* issued by the message that this sends */
+    return ski_rma_request_wait(self, req, old);
+}
+
+static bool rma_driver_has_atomics(void)
+{
+    return ski_config.rma_atomics && ski_net_driver() && ski_net_driver()->atomic &&
+           ski_rma_driver_enabled(ski_net_driver());
 }
 
 skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
@@ -310,11 +410,81 @@ skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_
     struct ski_caller caller;
     skua_status       status;
 
-    if (!ski_config.rma_atomics || !ski_net_driver() || !ski_net_driver()->atomic)
+    if (!rma_driver_has_atomics())
         return SKUA_ERR_UNSUPPORTED;
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
     status = rma_driver_atomic(caller.self, op, target, old);
     ski_caller_leave(&caller);
     return status;
+}
+
+/* ---- non-blocking atomics ------------------------------------------------------------------ */
+
+/* Issues an atomic whose key is known, or sends it if the driver cannot access the memory. */
+static void rma_driver_atomic_with_key(struct ski_pe *self, struct ski_rma_request *req)
+{
+    struct ski_rma_atomic *a = req->atomic;
+
+    a->peer = ski_net_endpoint(self, ski_am_server(self->job, req->remote.pe));
+    if (a->rkey->key && a->peer)
+        rma_driver_end_part(&req->part, SKUA_OK); /* by the message that this sends */
+    else
+        rma_driver_atomic_by_am(self, req);
+}
+
+static void rma_driver_on_rkey(void *arg, const void *data, size_t bytes)
+{
+    struct ski_rma_request *req = arg;
+
+    (void)data, (void)bytes;
+    req->atomic->rkey = ski_rkey_add(ski_self, req->remote, &req->atomic->info);
+    rma_driver_atomic_with_key(ski_self, req);
+}
+
+/* Begins an atomic of the backlog in its turn. */
+static void rma_driver_start_in_turn(struct ski_pe *self, struct ski_rma_request *req,
+                                     const struct ski_rma_op *op, const skua_rma_params *params)
+{
+    req->part.fn = rma_driver_part_done;
+    req->sealed  = true;
+    req->parts   = 1;
+    req->after   = rma_driver_keep_params(op, params);
+    req->atomic  = rma_driver_new_atomic(op->atomic);
+    ski_rma_request_change_protocol(req, SKI_RMA_BY_DRIVER);
+    req->atomic->rkey = ski_rkey_find(self, op->remote);
+    if (req->atomic->rkey)
+        rma_driver_atomic_with_key(self, req);
+    else
+        ski_am_start_rkey_query(self, op->remote, &req->atomic->info,
+                                skua_done_call(rma_driver_on_rkey, req));
+}
+
+skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
+                                        const struct ski_resolved *target,
+                                        const skua_rma_params *params, void *old)
+{
+    struct ski_rma_request *req;
+
+    if (!rma_driver_has_atomics())
+        return SKUA_ERR_UNSUPPORTED;
+    if (!ski_self) { /* an external thread waits */
+        uint64_t    before;
+        skua_status status = ski_rma_driver_atomic(op, target, &before);
+
+        if (status == SKUA_OK && old)
+            ski_atomic_store_old(old, before, op->atomic->bytes);
+        return status;
+    }
+    req            = ski_rma_request_begin(ski_self, op, target, params, SKI_RMA_BY_AM);
+    req->old       = old;
+    req->old_bytes = op->atomic->bytes;
+    if (!old)
+        req->local = skua_done_nothing();
+    ski_rma_backlog_add(req->on_pe,
+                        &(struct ski_rma_issue){req, op, params, rma_driver_start_in_turn, true});
+    ski_rma_backlog_advance(ski_self, req->on_pe);
+    if (!old && params)
+        skua_complete(params->local, NULL, 0);
+    return SKUA_PENDING;
 }

@@ -21,6 +21,12 @@ bool ski_rma_driver_pays(const struct ski_rma_op *op);
 skua_status ski_rma_driver_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
                                     const skua_rma_params *params, bool blocking);
 
+/** Starts an atomic and never waits, as ski_am_start(); SKUA_ERR_UNSUPPORTED: it must go by active
+ *  message. */
+skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
+                                        const struct ski_resolved *target,
+                                        const skua_rma_params *params, void *old);
+
 /** Does an atomic and waits for it; SKUA_ERR_UNSUPPORTED: it must go by active message. */
 skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                                   uint64_t *old);

@@ -6,6 +6,8 @@
 #ifndef SKI_RMA_OP_H
 #define SKI_RMA_OP_H
 
+#include <skua/atomic.h>
+
 #include "onesided/region/resolve.h"
 #include "onesided/rma/accumulate.h"
 #include "onesided/rma/datatype.h"
@@ -20,21 +22,12 @@ enum ski_rma_verb {
     SKI_RMA_RKEY_QUERY
 };
 
-enum ski_atomic_op {
-    SKI_ATOMIC_ADD,
-    SKI_ATOMIC_AND,
-    SKI_ATOMIC_OR,
-    SKI_ATOMIC_XOR,
-    SKI_ATOMIC_SWAP,
-    SKI_ATOMIC_COMPARE_SWAP,
-    SKI_ATOMIC_LOAD,
-    SKI_ATOMIC_STORE
-};
-
+/* An atomic, as it also travels in a request. */
 struct ski_atomic {
-    uint32_t op;    /* enum ski_atomic_op */
-    uint32_t bytes; /* 4 or 8             */
-    uint64_t value, expected;
+    uint16_t op;              /* skua_atomic_op                             */
+    uint16_t type;            /* skua_type                                  */
+    uint32_t bytes;           /* of the type: 4 or 8                        */
+    uint64_t value, expected; /* the bits of the operands, 4 or 8 bytes each */
 };
 
 struct ski_rma_op {
@@ -71,10 +64,20 @@ static inline void ski_rma_op_apply(const struct ski_rma_op *op, const struct sk
         ski_rma_op_accumulate(op, target);
 }
 
-/** Returns the value of a word after an atomic, given the one before. */
+/** Returns whether the operation of an atomic is defined for its type, and its size is that of the
+ *  type.  Any values are allowed: they may come from another host. */
+bool ski_atomic_is_valid(const struct ski_atomic *a);
+
+/** Returns the bits of a word after an atomic, given those before. */
 uint64_t ski_atomic_result(const struct ski_atomic *a, uint64_t before);
 
-/** Does an atomic on memory that this process reaches; returns the value before. */
+/** Stores the bits of a previous value, of 4 or 8 bytes, in @p old, which need not be aligned. */
+void ski_atomic_store_old(void *old, uint64_t bits, uint32_t bytes);
+
+/** Does an atomic by the CPU on an aligned word of the arena; returns the bits before. */
+uint64_t ski_atomic_by_cpu(const struct ski_atomic *a, void *word);
+
+/** Does an atomic on memory that this process reaches; returns the bits before. */
 uint64_t ski_atomic_apply(const struct ski_atomic *atomic, const struct ski_resolved *target);
 
 #endif

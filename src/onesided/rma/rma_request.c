@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/sanitizer.h"
 #include "core/sched/wait.h"
+#include "onesided/rma/rma_backlog.h"
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
@@ -43,6 +44,18 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
     ski_onesided_pe(self)->outstanding--;
     if (req->on_host)
         atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
+}
+
+void ski_rma_request_change_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol)
+{
+    uint32_t more =
+        (protocol == SKI_RMA_BY_DRIVER) - (uint32_t)(req->protocol == SKI_RMA_BY_DRIVER);
+
+    ski_assert(protocol != SKI_RMA_BY_AM_DEFERRED && req->protocol != SKI_RMA_BY_AM_DEFERRED);
+    req->on_pe->rma += more;
+    if (req->epoch != req->on_pe->epoch)
+        req->on_pe->before_rma += more;
+    req->protocol = protocol;
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
@@ -90,15 +103,20 @@ static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_rma_pe *rma = req->rma;
+    struct ski_rma_pe      *rma   = req->rma;
+    struct ski_outstanding *on_pe = req->on_pe; /* stays: unused ones are kept */
 
     rma_request_uncount(self, req);
+    if (on_pe->backlog > 0) /* before completions: what they begin must not overtake it */
+        ski_rma_backlog_advance(self, on_pe);
     if (req->region)
         ski_region_release(req->region);
     ski_assert(!req->done && req->sealed && req->parts == 0);
     req->done = true;
     if (req->status != SKUA_OK)
         rma_request_refused(req);
+    if (req->old && req->status == SKUA_OK)
+        ski_atomic_store_old(req->old, req->result, req->old_bytes);
     if (req->handle)
         req->handle->pending--;
     skua_complete(req->local, NULL, 0);
@@ -212,7 +230,7 @@ static bool rma_before_is_done(void *arg)
     const struct rma_before *b  = arg;
     struct ski_outstanding   on = ski_rma_outstanding_on(b->self, b->pe);
 
-    return (b->driver_only ? on.before_rma : on.before) == 0;
+    return on.before == 0 || (b->driver_only && on.before_rma == 0 && on.backlog == 0);
 }
 
 void ski_rma_flush_before_fence(int pe, bool driver_only)
@@ -259,6 +277,12 @@ void skua_fence_all(void)
 }
 
 /* ---- orders ------------------------------------------------------------------------- */
+
+bool ski_rma_outstanding(int pe)
+{
+    return ski_self && ski_onesided_pe(ski_self)->outstanding > 0 &&
+           ski_rma_outstanding_on(ski_self, pe).all > 0;
+}
 
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
 {

@@ -53,7 +53,10 @@ struct ski_rma_request {
     skua_handle            *handle;
     skua_completion         local, remote_done;
     uint64_t                result; /* of an atomic                                           */
-    struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
+    void                   *old;    /* where that goes at the end, if not NULL                */
+    struct ski_rma_atomic  *atomic; /* of the driver (rma_driver.c), else NULL                */
+    uint32_t                old_bytes;
+    struct ski_rma_after   *after; /* what happens at the target after the driver is done    */
 };
 
 /** Begins a request for @p op; @p params say what its end shall bring. */
@@ -61,6 +64,9 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
                                               const struct ski_resolved *target,
                                               const skua_rma_params     *params,
                                               enum ski_rma_protocol      protocol);
+
+/** Changes the protocol of a request that is counted, between am and driver. */
+void ski_rma_request_change_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);
 
 /** Ends a request: all parts are complete. */
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
@@ -77,12 +83,16 @@ bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 void ski_rma_flush(int pe);
 
 /** Waits until no request of the calling PE on @p pe that was begun before the last fence is in
- *  flight; with @p driver_only, no such request by the driver. */
+ *  flight; with @p driver_only, no such request by the driver or in the backlog. */
 void ski_rma_flush_before_fence(int pe, bool driver_only);
 
 /** Waits for requests in flight to @p pe, if @p order asks for that before @p verb, and keeps the
  *  CPU from reordering memory accesses. */
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
+
+/** Returns whether requests of the calling PE on @p pe are in flight; false in a thread that is no
+ *  PE, which leaves none. */
+bool ski_rma_outstanding(int pe);
 
 /** Returns the numbers of requests of @p self on @p pe that are in flight. */
 static inline struct ski_outstanding ski_rma_outstanding_on(const struct ski_pe *self, int pe)

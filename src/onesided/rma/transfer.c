@@ -29,30 +29,17 @@
 #include "onesided/rma/rma_request.h"
 #include "onesided/sync/notify.h"
 
-static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value, bool blocking);
+static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value);
 
 /* ---- completion of operations that this process has done itself ---------------------------- */
-
-/* Returns whether the notification lies in memory that only its owner reaches. */
-static bool transfer_notify_needs_owner(const skua_rma_params *params)
-{
-    struct ski_resolved target;
-    bool                needs_owner;
-
-    if (!ski_op_params_notify(params) ||
-        ski_resolve(NULL, params->notify, 0, sizeof(skua_notify), &target) != SKUA_OK)
-        return false;
-    needs_owner = !ski_resolved_is_direct(&target);
-    ski_resolved_release(&target);
-    return needs_owner;
-}
 
 static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *params)
 {
     if (!params)
         return;
-    if (transfer_notify_needs_owner(params))
-        transfer_notify(op->call, params->notify, ski_op_params_notify_by(params), true);
+    if (!ski_op_params_notify_is_direct(params) &&
+        transfer_notify(op->call, params->notify, ski_op_params_notify_by(params)) == SKUA_OK)
+        ski_rma_flush(op->remote.pe); /* it is part of what completes here */
     ski_op_params_apply(op->call, params, op->remote.pe, ski_caller_pe());
     ski_op_params_complete(params);
 }
@@ -133,10 +120,10 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_pa
     if (!target->remote_host || !ski_self)
         return;
     on = ski_rma_outstanding_on(ski_self, op->remote.pe);
-    if ((on.rma > 0 && ski_rma_op_is_ordered(op, params)) ||
+    if (((on.rma > 0 || on.backlog > 0) && ski_rma_op_is_ordered(op, params)) ||
         (on.deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT))
         ski_rma_flush(op->remote.pe);
-    else if (on.before_rma > 0 && op->verb != SKI_RMA_GET)
+    else if (on.before > 0 && (on.before_rma > 0 || on.backlog > 0) && op->verb != SKI_RMA_GET)
         ski_rma_flush_before_fence(op->remote.pe, true);
 }
 
@@ -199,6 +186,8 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     struct ski_resolved target  = {.process = -1};
     size_t              element = 1;
 
+    if (!piece)
+        piece = ski_region_varied_piece(op->remote, &room);
     if (!piece || op->remote.offset > room || !ski_fast_path_open())
         return false;
     if (op->verb == SKI_RMA_ACCUMULATE) {
@@ -260,22 +249,24 @@ static skua_status transfer_perform(struct ski_rma_op *op, const skua_rma_params
     return status;
 }
 
-static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value, bool blocking)
+/* Never waits: behind operations that it must not overtake it goes by request, which the target
+ * serves in the order of sending, or waits in the backlog of its PE. */
+static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value)
 {
     struct ski_rma_op   op     = {.call = call, .verb = SKI_RMA_PUT, .remote = at};
     skua_rma_params     params = {.notify = at, .notify_add = value};
     struct ski_resolved target;
-    skua_status         status = ski_op_params_check(call, &params, at.pe);
+    skua_status         status = ski_op_params_check_nowait(call, &params, at.pe);
 
     if (status == SKUA_OK)
-        status = ski_resolve(call, at, 0, 0, &target);
+        status = ski_resolve_nowait(call, at, sizeof(skua_notify), &target);
     if (status != SKUA_OK)
         return status;
-    if (ski_config.direct && ski_resolved_is_direct(&target)) {
-        ski_rma_order_before(SKUA_ORDER_PARTIAL, SKI_RMA_PUT, at.pe);
+    if (ski_config.direct && ski_resolved_is_direct(&target) && !ski_rma_outstanding(at.pe)) {
+        ski_order_stores(); /* after earlier puts */
         ski_op_params_apply(call, &params, at.pe, ski_caller_pe());
     } else {
-        status = transfer_by_am(&op, &target, &params, blocking);
+        status = ski_am_start(&op, &target, &params, NULL);
     }
     ski_resolved_release(&target);
     return status == SKUA_PENDING ? SKUA_OK : status;
@@ -483,7 +474,7 @@ skua_status skua_notify_add(skua_gaddr at, uint64_t value)
     if (SKI_UNLIKELY(value == 0))
         return SKUA_OK;
     if (SKI_UNLIKELY(!memory || !ski_fast_path_open() || (uintptr_t)memory % sizeof(skua_notify)))
-        return transfer_notify(__func__, at, value, false);
+        return transfer_notify(__func__, at, value);
     ski_notify_raise((skua_notify *)(void *)memory, at.pe, value);
     return SKUA_OK;
 }

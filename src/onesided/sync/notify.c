@@ -24,11 +24,6 @@ uint64_t skua_notify_value(const skua_notify *notify)
     return atomic_load_explicit(notify_word(notify), memory_order_acquire) >> 1;
 }
 
-void skua_notify_take(skua_notify *notify, uint64_t value)
-{
-    atomic_fetch_sub_explicit(notify_word(notify), value << 1, memory_order_relaxed);
-}
-
 /* Does not touch the word: its owner may have seen the value, and freed it. */
 static SKI_COLD void notify_wake(const skua_notify *notify, int pe)
 {
@@ -38,6 +33,16 @@ static SKI_COLD void notify_wake(const skua_notify *notify, int pe)
         return;
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_NOTIFIED}, &notify, sizeof notify);
     ski_caller_leave(&caller);
+}
+
+/* A thread of the owner may wait for a lower value. */
+void skua_notify_take(skua_notify *notify, uint64_t value)
+{
+    uint64_t before =
+        atomic_fetch_sub_explicit(notify_word(notify), value << 1, memory_order_relaxed);
+
+    if (SKI_UNLIKELY(before & NOTIFY_WAITING) && ski_self)
+        notify_wake(notify, ski_self->pe);
 }
 
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value)
@@ -78,10 +83,26 @@ static bool notify_watch_unlink(struct ski_notify_watch **list, struct ski_notif
     return true;
 }
 
+/* Returns whether @p watch is for @p notify, and its index in a range. */
+static bool notify_watch_covers(const struct ski_notify_watch *watch, const skua_notify *notify,
+                                size_t *index)
+{
+    size_t offset = (uintptr_t)notify - (uintptr_t)watch->notify;
+
+    *index = 0;
+    if (watch->count == 0)
+        return offset == 0;
+    *index = offset / watch->stride;
+    return offset % watch->stride == 0 && *index < watch->count &&
+           !(watch->skip && watch->skip[*index]);
+}
+
 /* Clears the bit, unless the list has another entry for the same counter. */
 static void notify_clear_waiting(const struct ski_notify_watch *list, skua_notify *notify)
 {
-    while (list && list->notify != notify)
+    size_t index;
+
+    while (list && !notify_watch_covers(list, notify, &index))
         list = list->next;
     if (!list)
         atomic_fetch_and_explicit(notify_word(notify), ~NOTIFY_WAITING, memory_order_relaxed);
@@ -122,22 +143,20 @@ static bool notify_reached(void *arg)
     return skua_notify_value(goal->notify) >= goal->target;
 }
 
-/* Polls on an external thread, which has no queue that a message could wake it by. */
-static bool notify_wait_external(struct notify_goal *goal)
+bool ski_notify_poll_external(bool (*reached)(void *arg), void *arg)
 {
-    bool reached = false;
+    bool yes = false;
 
     if (!ski_external_enter())
         return false;
-    for (unsigned i = 0; !(reached = notify_reached(goal)) && !ski_job_exiting(ski_onesided_job());
-         i++) {
+    for (unsigned i = 0; !(yes = reached(arg)) && !ski_job_exiting(ski_onesided_job()); i++) {
         if (i < 1000)
             sched_yield();
         else
             usleep(100);
     }
     ski_external_leave();
-    return reached;
+    return yes;
 }
 
 /* Blocks until the message of a raise; false: the job ends. */
@@ -162,13 +181,60 @@ bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
     struct notify_goal goal = {notify, target};
 
     if (!self)
-        return notify_wait_external(&goal);
+        return ski_notify_poll_external(notify_reached, &goal);
     if (!self->thread && ski_scheduler_spin(self, notify_reached, &goal))
         return true;
     while (!notify_reached(&goal))
         if (!notify_wait_for_message(self, &goal, call))
             return false;
     return true;
+}
+
+static skua_notify *notify_of_range(const struct ski_notify_watch *watch, size_t i)
+{
+    return (skua_notify *)(void *)((char *)watch->notify + i * watch->stride);
+}
+
+/* Sets the bits of a range, as notify_watch_link() does of one; returns how many of the range have
+ * been looked at: fewer than there are if one has reached its target. */
+static size_t notify_range_set_waiting(struct ski_notify_watch *watch,
+                                       bool (*reached)(struct ski_notify_watch *watch, size_t index,
+                                                       uint64_t value))
+{
+    for (size_t i = 0; i < watch->count; i++) {
+        if (watch->skip && watch->skip[i])
+            continue;
+        /* Acquire: as in skua_notify_value(). */
+        if (reached(watch, i,
+                    atomic_fetch_or_explicit(notify_word(notify_of_range(watch, i)), NOTIFY_WAITING,
+                                             memory_order_acquire) >>
+                        1))
+            return i + 1;
+    }
+    return SIZE_MAX;
+}
+
+bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
+                           bool (*reached)(struct ski_notify_watch *watch, size_t index,
+                                           uint64_t value),
+                           struct ski_call call)
+{
+    struct ski_notify_watch **list  = &ski_sync_pe(self)->watched;
+    size_t                    set   = notify_range_set_waiting(watch, reached);
+    bool                      woken = true;
+
+    ski_assert(watch->count > 0 && watch->stride >= sizeof(skua_notify));
+    if (set == SIZE_MAX) {
+        watch->next = *list;
+        *list       = watch;
+        woken       = ski_wait_on(self, &watch->waiters, call);
+        notify_watch_unlink(list, watch);
+        set = watch->count;
+    }
+    for (size_t i = 0; i < set; i++)
+        if (!(watch->skip && watch->skip[i]))
+            notify_clear_waiting(*list, notify_of_range(watch, i));
+    return woken;
 }
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
@@ -193,10 +259,11 @@ void ski_on_notified(skua_msg *msg)
 {
     skua_notify             *notify = *(skua_notify **)skua_msg_data(msg);
     struct ski_notify_watch *w;
+    size_t                   index;
 
     skua_msg_free(msg);
     for (w = ski_sync_pe(ski_self)->watched; w; w = w->next)
-        if (w->notify == notify)
+        if (notify_watch_covers(w, notify, &index) && (!w->ends || w->ends(w, index)))
             ski_wake_all(ski_self, &w->waiters);
     while ((w = notify_find_due(ski_self, notify))) {
         ski_notify_watch_remove(ski_self, w);

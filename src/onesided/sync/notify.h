@@ -28,14 +28,18 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
                      struct ski_call call);
 
-/* An entry of the list of counters that a PE watches: threads wait for the counter, or a function
- * runs when it has reached a value. */
+/* An entry of the list of counters that a PE watches: threads wait for the counter, or for one of a
+ * range, or a function runs when it has reached a value. */
 struct ski_notify_watch {
     struct ski_notify_watch *next;
     skua_notify             *notify;
-    void                    *waiters;
-    uint64_t                 target;
+    size_t      count, stride; /* of a range: counters, and bytes between them; 0: one */
+    const bool *skip;          /* of a range: those that are not watched, or NULL      */
+    void       *waiters;
+    uint64_t    target;
     void (*fn)(struct ski_pe *self, struct ski_notify_watch *watch); /* or NULL */
+    /* Returns whether counter @p index of the range ends the wait; NULL: every change does. */
+    bool (*ends)(struct ski_notify_watch *watch, size_t index);
 };
 
 /** Lets watch->fn run once, on @p self, when watch->notify is at least watch->target; false: it is
@@ -44,6 +48,18 @@ bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *watch);
 
 /** Removes what ski_notify_watch_add() added; false: it is not in the list. */
 bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *watch);
+
+/** Blocks the threads of @p watch, a range, in @p call until one of its counters ends the wait. Not
+ *  if one does already: @p reached is called with the index and value of each, after its changes
+ *  have begun to send messages.  False: the job ends. */
+bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
+                           bool (*reached)(struct ski_notify_watch *watch, size_t index,
+                                           uint64_t value),
+                           struct ski_call call);
+
+/** Polls on an external thread, which has no queue that a message could wake it by, until @p
+ *  reached(arg); false: the job ends. */
+bool ski_notify_poll_external(bool (*reached)(void *arg), void *arg);
 
 /** Handles the message that a PE sends which raised a counter whose owner waits. */
 void ski_on_notified(skua_msg *msg);

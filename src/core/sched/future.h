@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * future.h - futures, and the completions that are chained to them.
+ *
+ * A *continuation* is a completion that happens when one future is set (then), all of several
+ * (all), or the first of several (any).  It has a link in the list of each of these futures; a PE
+ * keeps all its continuations in a list, so that those that never happen are freed at its end.
+ */
+#ifndef SKI_FUTURE_H
+#define SKI_FUTURE_H
+
+#include <skua/completion.h>
+#include <skua/message.h>
+
+struct ski_pe;
+
+/** Sets @p future of @p self to what lies behind the first SKI_COMPLETE_LEAST bytes of @p result,
+ *  which is given away; wakes its waiters and performs what is chained to it. */
+void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result);
+
+/** Frees the continuations of a PE that ends. */
+void ski_futures_destroy(struct ski_pe *self);
+
+#endif

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# abi.sh - the binary interface: the library exports the functions that the public headers declare
+# and nothing else, at the version of its symbol map; parameters, structs and constants are those
+# that were recorded (`make abi` records an intended change); no function has more than six
+# parameters.
+#
+# usage: abi.sh SOURCE-FOLDER GENERATED-INCLUDE-FOLDER LIBRARY STATIC-LIBRARY
+source=$1
+generated=$2
+library=$3
+static=$4
+. "$(dirname "$0")/tap.sh"
+if ! command -v python3 >/dev/null; then
+  echo "1..0 # SKIP python3 is not here"
+  exit 0
+fi
+
+same()
+{
+  diff -u "$1" "$2" >"$work/diff"
+  different=$?
+  [ $different = 0 ] || sed 's/^/# /' "$work/diff" | head -60
+  return $different
+}
+
+for what in names map list; do
+  run python3 "$source/scripts/abi.py" $what "$source/include" "$generated"
+  cp "$work/out" "$work/$what"
+  ok "the headers are understood, and no function has more than six parameters: $what" test "$code" = 0
+done
+ok "src/skua.map is that of the headers (make abi)" same "$source/src/skua.map" "$work/map"
+ok "tests/abi/skua.txt is that of the headers (make abi)" same "$source/tests/abi/skua.txt" "$work/list"
+
+# Symbols with their versions: NAME@@SKUA_1.0; the name of the version is a symbol too.
+nm -D --with-symbol-versions --defined-only "$library" | awk '{ print $NF }' | sort >"$work/exported"
+sed 's/$/@@SKUA_1.0/; $a SKUA_1.0' "$work/names" | sort >"$work/wanted"
+ok "the shared library exports the names of the headers" same "$work/wanted" "$work/exported"
+major=$(sed -n 's/.*VERSION_MAJOR *//p' "$generated/skua/version.h")
+run readelf -d "$library"
+ok "its name has the major version" has "$out" "SONAME.*\\[libskua.so.$major\\]"
+
+nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >"$work/global"
+ok "the static library has no other global names" same "$work/names" "$work/global"
+tap_end
