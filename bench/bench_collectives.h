@@ -4,100 +4,155 @@
  *
  *   sync_us, barrier_us   back to back
  *   allreduce_us          sums of doubles, back to back
+ *   scan_us               sums of doubles over the processes up to the caller, back to back
  *   reduce_us             sums of doubles to a root; the roots take turns, and each waits for its
  *                         result before the next call, so that no process runs ahead
  *   broadcast_us          from roots that take turns, until every process has the data
+ *   gather_us, scatter_us to and from roots that take turns; the size is that of a block
+ *   allgather_us, alltoall_us   back to back; the size is that of a block
  *
- * A value is the time of one operation on PE 0, in the best batch.
+ * A value is the time of one operation on the slowest process, in the best batch.  A batch has as
+ * many operations as take some hundred microseconds, and a multiple of the number of processes. The
+ * number of batches is bounded by time, and so is the whole program: what it does not reach is not
+ * measured.
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
 
 #include "bench.h"
 
-#define COLLECTIVES_MAX_BYTES ((size_t)16 << 20)
+#define COLLECTIVES_MAX_BYTES ((size_t)16 << 20) /* of broadcasts and reductions */
+#define COLLECTIVES_MAX_BLOCK ((size_t)1 << 20)  /* of the others, for each process */
+
+#define COLLECTIVES_BATCH_S   0.0003 /* seconds of a batch, if its operations are fast */
+#define COLLECTIVES_MEASURE_S 0.06   /* seconds of all batches of a measurement        */
+#define COLLECTIVES_PROGRAM_S 180    /* seconds after which a program measures no more */
+#define COLLECTIVES_SLOW_S    0.3    /* seconds of a batch from which it has fewer operations */
 
 static const size_t collectives_sizes[] = {8,     64,     512,     4096,    16384,
                                            65536, 262144, 1048576, 4194304, COLLECTIVES_MAX_BYTES};
 
 #define COLLECTIVES_SIZES (sizeof collectives_sizes / sizeof *collectives_sizes)
 
-/* The operations of a library; sync may be NULL. */
-struct collectives {
-    void (*sync)(void);
-    void (*barrier)(void);
-    void (*allreduce)(const double *data, size_t count);
-    void (*reduce)(int root, const double *data, size_t count);
-    void (*broadcast)(int root, size_t bytes);
+/* A collective with data: @p from and @p to hold what the largest call needs. */
+struct collectives_kind {
+    const char *metric; /* NULL ends a list */
+    size_t      most;   /* bytes of the largest call */
+    void (*run)(int root, size_t bytes, double *from, double *to);
 };
 
-/* The number of operations in a batch, which takes some hundred microseconds: a multiple of the
- * number of roots. */
-static inline int collectives_trips(size_t bytes, int pes)
-{
-    int trips = bytes <= 4096 ? 400 : bytes <= 65536 ? 40 : bytes <= 1048576 ? 8 : 2;
+/* A library. */
+struct collectives {
+    void (*sync)(void); /* may be NULL */
+    void (*barrier)(void);
+    double (*largest)(double value); /* returns the largest value of all processes */
+    const struct collectives_kind *kinds;
+};
 
+/* What is being measured. */
+struct collectives_run {
+    const struct collectives *library;
+    const char               *series;
+    int                       me, pes;
+    double                   *from, *to;
+};
+
+/* Runs one operation of @p kind; NULL: @p plain. */
+static inline void collectives_trip(const struct collectives_run  *run,
+                                    const struct collectives_kind *kind, void (*plain)(void),
+                                    int trip, size_t bytes)
+{
+    if (kind)
+        kind->run(trip % run->pes, bytes, run->from, run->to);
+    else
+        plain();
+}
+
+/* Returns the time of one operation in a batch. */
+static inline double collectives_batch(const struct collectives_run  *run,
+                                       const struct collectives_kind *kind, void (*plain)(void),
+                                       size_t bytes, int trips)
+{
+    double start;
+
+    run->library->barrier();
+    start = bench_now();
+    for (int t = 0; t < trips; t++)
+        collectives_trip(run, kind, plain, t, bytes);
+    return (bench_now() - start) / trips;
+}
+
+/* Returns the number of operations in a batch if one takes @p time. */
+static inline int collectives_trips(double time, int pes)
+{
+    int trips = (int)(COLLECTIVES_BATCH_S / time);
+
+    trips = trips < 1 ? 1 : trips > 4000 ? 4000 : trips;
+    if (time * pes > COLLECTIVES_SLOW_S)
+        return 2; /* not every process is a root */
     return (trips + pes - 1) / pes * pes;
 }
 
-static inline int collectives_batches(size_t bytes)
+/* The first batch is short: it fills caches and opens connections. */
+static inline void collectives_measure(const struct collectives_run  *run,
+                                       const struct collectives_kind *kind, void (*plain)(void),
+                                       const char *metric, size_t bytes)
 {
-    return bytes <= 65536 ? 40 : bytes <= 1048576 ? 20 : 8;
-}
+    double best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
+    int    trips, batches;
 
-/* Runs one operation: (s)ync, (p) barrier, (a)llreduce, (r)educe or (b)roadcast. */
-static inline void collectives_trip(const struct collectives *ops, char which, const double *data,
-                                    size_t bytes, int root)
-{
-    switch (which) {
-    case 's': ops->sync(); break;
-    case 'p': ops->barrier(); break;
-    case 'a': ops->allreduce(data, bytes / sizeof *data); break;
-    case 'r': ops->reduce(root, data, bytes / sizeof *data); break;
-    default: ops->broadcast(root, bytes); break;
-    }
-}
+    if (best < COLLECTIVES_MEASURE_S) /* once more, now that caches are full */
+        best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
+    trips   = collectives_trips(best, run->pes);
+    batches = (int)(COLLECTIVES_MEASURE_S / (best * trips));
+    batches = batches < 2 ? 2 : batches > 60 ? 60 : batches;
+    for (best = 1e9; batches > 0; batches--) {
+        double time = run->library->largest(collectives_batch(run, kind, plain, bytes, trips));
 
-static inline void collectives_measure(const struct collectives *ops, const char *series, int me,
-                                       int pes, char which, const char *metric, size_t bytes,
-                                       const double *data)
-{
-    int    trips = collectives_trips(bytes, pes), batches = collectives_batches(bytes);
-    double best = 1e9;
-
-    for (int batch = 0; batch < batches; batch++) {
-        double start, time;
-
-        ops->barrier();
-        start = bench_now();
-        for (int t = 0; t < trips; t++)
-            collectives_trip(ops, which, data, bytes, t % pes);
-        time = (bench_now() - start) / trips;
         best = time < best ? time : best;
     }
-    if (me == 0)
-        bench_report("collectives", series, bytes, metric, best * 1e6);
+    if (run->me == 0)
+        bench_report("collectives", run->series, bytes, metric, best * 1e6);
 }
 
-/* Measures everything; all PEs call it. */
-static inline void collectives_all(const struct collectives *ops, const char *series, int me,
+/* Returns @p bytes of memory, which are touched. */
+static inline double *collectives_memory(size_t bytes)
+{
+    double *data = malloc(bytes);
+
+    for (size_t i = 0; i < bytes / sizeof *data; i++)
+        data[i] = (double)(i % 1000);
+    return data;
+}
+
+/* Measures a collective at all sizes, as far as time since @p start is left. */
+static inline void collectives_sweep(const struct collectives_run  *run,
+                                     const struct collectives_kind *kind, double start)
+{
+    for (size_t i = 0; i < COLLECTIVES_SIZES && collectives_sizes[i] <= kind->most; i++) {
+        if (run->library->largest(bench_now() - start) > COLLECTIVES_PROGRAM_S)
+            return;
+        collectives_measure(run, kind, NULL, kind->metric, collectives_sizes[i]);
+    }
+}
+
+/* Measures everything; all processes call it. */
+static inline void collectives_all(const struct collectives *library, const char *series, int me,
                                    int pes)
 {
-    double *data = malloc(COLLECTIVES_MAX_BYTES);
+    size_t                 blocks = COLLECTIVES_MAX_BLOCK * (size_t)pes;
+    size_t                 bytes  = blocks > COLLECTIVES_MAX_BYTES ? blocks : COLLECTIVES_MAX_BYTES;
+    double                 start  = bench_now();
+    struct collectives_run run    = {
+           library, series, me, pes, collectives_memory(bytes), collectives_memory(bytes)};
 
-    for (size_t i = 0; i < COLLECTIVES_MAX_BYTES / sizeof *data; i++)
-        data[i] = (double)(i % 1000);
-    if (ops->sync)
-        collectives_measure(ops, series, me, pes, 's', "sync_us", 0, data);
-    collectives_measure(ops, series, me, pes, 'p', "barrier_us", 0, data);
-    for (size_t i = 0; i < COLLECTIVES_SIZES; i++) {
-        size_t bytes = collectives_sizes[i];
-
-        collectives_measure(ops, series, me, pes, 'a', "allreduce_us", bytes, data);
-        collectives_measure(ops, series, me, pes, 'r', "reduce_us", bytes, data);
-        collectives_measure(ops, series, me, pes, 'b', "broadcast_us", bytes, data);
-    }
-    free(data);
+    if (library->sync)
+        collectives_measure(&run, NULL, library->sync, "sync_us", 0);
+    collectives_measure(&run, NULL, library->barrier, "barrier_us", 0);
+    for (const struct collectives_kind *kind = library->kinds; kind->metric; kind++)
+        collectives_sweep(&run, kind, start);
+    free(run.from);
+    free(run.to);
 }
 
 #endif

@@ -37,20 +37,33 @@ static void barrier(void)
     skua_counter_wait(&counter, 1);
 }
 
-static void allreduce(const double *data, size_t count)
+static double largest(double value)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+    double      most;
+
+    skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
+    most = *(const double *)skua_future_wait(&future, NULL);
+    skua_future_clear(&future);
+    return most;
+}
+
+static void allreduce(int root, size_t bytes, double *from, double *to)
 {
     skua_future future = SKUA_FUTURE_INIT;
 
-    skua_allreduce(SKUA_SUM, SKUA_DOUBLE, data, count, skua_done_future(&future));
+    (void)root, (void)to;
+    skua_allreduce(SKUA_SUM, SKUA_DOUBLE, from, bytes / sizeof *from, skua_done_future(&future));
     skua_future_wait(&future, NULL);
     skua_future_clear(&future);
 }
 
-static void reduce(int root, const double *data, size_t count)
+static void reduce(int root, size_t bytes, double *from, double *to)
 {
     skua_future future = SKUA_FUTURE_INIT;
 
-    skua_reduce(root, SKUA_SUM, SKUA_DOUBLE, data, count, skua_done_future(&future));
+    (void)to;
+    skua_reduce(root, SKUA_SUM, SKUA_DOUBLE, from, bytes / sizeof *from, skua_done_future(&future));
     if (root != skua_pe())
         return;
     skua_future_wait(&future, NULL);
@@ -58,14 +71,71 @@ static void reduce(int root, const double *data, size_t count)
 }
 
 /* The message is allocated each time, as a program does it; its data is not initialized. */
-static void broadcast(int root, size_t bytes)
+static void broadcast(int root, size_t bytes, double *from, double *to)
 {
+    (void)from, (void)to;
     if (root == skua_pe())
         skua_broadcast(data_handler, skua_msg_alloc(bytes), skua_done_nothing());
     skua_counter_wait(&state()->received, ++state()->calls);
 }
 
-static const struct collectives skua = {skua_sync, barrier, allreduce, reduce, broadcast};
+static void scan(int root, size_t bytes, double *from, double *to)
+{
+    skua_reduction sum     = {SKUA_SUM, SKUA_DOUBLE, bytes / sizeof *from};
+    skua_counter   counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_scan(SKUA_TEAM_ALL, &sum, from, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void gather(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_team_gather(SKUA_TEAM_ALL, root, from, bytes, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void scatter(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_team_scatter(SKUA_TEAM_ALL, root, from, to, bytes, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void allgather(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_allgather(SKUA_TEAM_ALL, from, bytes, to, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static void alltoall(int root, size_t bytes, double *from, double *to)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    (void)root;
+    skua_team_alltoall(SKUA_TEAM_ALL, from, to, bytes, skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+static const struct collectives_kind kinds[] = {
+    {"allreduce_us", COLLECTIVES_MAX_BYTES, allreduce},
+    {"reduce_us", COLLECTIVES_MAX_BYTES, reduce},
+    {"broadcast_us", COLLECTIVES_MAX_BYTES, broadcast},
+    {"scan_us", COLLECTIVES_MAX_BLOCK, scan},
+    {"gather_us", COLLECTIVES_MAX_BLOCK, gather},
+    {"scatter_us", COLLECTIVES_MAX_BLOCK, scatter},
+    {"allgather_us", COLLECTIVES_MAX_BLOCK, allgather},
+    {"alltoall_us", COLLECTIVES_MAX_BLOCK, alltoall},
+    {NULL, 0, NULL},
+};
+
+static const struct collectives skua = {skua_sync, barrier, largest, kinds};
 
 static void start(int argc, char **argv)
 {

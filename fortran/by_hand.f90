@@ -10,7 +10,7 @@ module skua
   use, intrinsic :: iso_c_binding
   implicit none
   public
-  private :: skua_start_stored, skua_start_call, skua_string_c, skua_string_kept
+  private :: skua_start_stored, skua_start_call, skua_run_job, skua_string_c, skua_string_kept
 
 !@constants
 
@@ -33,11 +33,11 @@ module skua
       integer(c_int) :: code
     end function
 
-    function skua_program_c(argc, argv, begin) bind(c, name="skua_program") result(code)
+    function skua_program_c(argc, argv, start) bind(c, name="skua_program") result(code)
       import
       integer(c_int), value :: argc
       type(c_ptr), intent(in) :: argv(*)
-      type(c_funptr), value :: begin
+      type(c_funptr), value :: start
       integer(c_int) :: code
     end function
 
@@ -57,26 +57,29 @@ contains
   function skua_main(start) result(code)
     procedure(skua_begin_fn) :: start
     integer(c_int) :: code
-    type(c_ptr) :: argv(2)
-    character(kind=c_char), target :: name(8)
 
-    name = skua_string_c("fortran")
-    argv = [c_loc(name), c_null_ptr]
-    skua_start_stored => start
-    code = skua_main_c(1_c_int, argv, c_funloc(skua_start_call))
+    code = skua_run_job(skua_main_c, start)
   end function
 
   ! Runs a program as skua_main() does, but calls begin on PE 0 only.
   function skua_program(begin) result(code)
     procedure(skua_begin_fn) :: begin
     integer(c_int) :: code
+
+    code = skua_run_job(skua_program_c, begin)
+  end function
+
+  function skua_run_job(run, start) result(code)
+    procedure(skua_main_c) :: run
+    procedure(skua_begin_fn) :: start
+    integer(c_int) :: code
     type(c_ptr) :: argv(2)
     character(kind=c_char), target :: name(8)
 
     name = skua_string_c("fortran")
     argv = [c_loc(name), c_null_ptr]
-    skua_start_stored => begin
-    code = skua_program_c(1_c_int, argv, c_funloc(skua_start_call))
+    skua_start_stored => start
+    code = run(1_c_int, argv, c_funloc(skua_start_call))
   end function
 
   subroutine skua_start_call(argc, argv) bind(c, name="")

@@ -44,6 +44,10 @@ INTERNAL = {"skua_stream_here", "skua_stream_open", "skua_stream_full", "skua_st
 # Memory that the runtime or the program holds by its address: a type(c_ptr), not a variable.
 ADDRESSES = {"arg", "self", "pointer"}
 
+# Pointers to arrays whose length is known otherwise, and pointers that may be NULL.
+ARRAYS = {"coord", "stride", "count", "offset", "block", "counts", "offsets", "values", "indices"}
+OPTIONAL = {"old", "ends", "params", "bytes", "stride", "major", "minor", "patch"}
+
 
 def inline_name(function):
     """The name in skua_inline.c of what is inline in C."""
@@ -133,8 +137,6 @@ class Generator:
             return self.string(function, type_, name)
         if stars == 1 and bare in self.found.opaque:
             return f"type(c_ptr), value :: {name}", None, None
-        if stars == 2:
-            return f"type(c_ptr), intent(inout) :: {name}", None, None
         return self.reference(function, index), None, None
 
     def unnamed_callback(self, type_, name):
@@ -165,14 +167,15 @@ class Generator:
     def reference(self, function, index):
         """A pointer to one variable or to an array: an array if a number of elements follows."""
         type_, name = function.parameters[index]
-        made = self.scalar(type_.rstrip("* "))
-        if not made:
+        made = "type(c_ptr)" if type_.count("*") == 2 else self.scalar(type_.rstrip("* "))
+        if not made or type_.count("*") > 2:
             raise Unsupported(f"{name} of type {type_}")
         following = function.parameters[index + 1:index + 2]
         counted = following and following[0][1] in ("n", "count", "bits") and "*" not in following[0][0]
-        array = counted or name in ("coord", "stride", "words", "pes", "indices")
-        intent = "in" if type_.startswith("const") else "inout"
-        optional = ", optional" if name in ("old", "ends", "params", "bytes", "stride") else ""
+        array = counted or name in ARRAYS
+        read = "*const" in type_ if type_.count("*") == 2 else type_.startswith("const")
+        intent = "in" if read else "inout"
+        optional = ", optional" if name in OPTIONAL else ""
         return f"{made}, intent({intent}){optional} :: {name}{'(*)' if array else ''}"
 
     # ---- text --------------------------------------------------------------------------------

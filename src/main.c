@@ -1,34 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - skua_main(), above all layers: join the job, run the layers through their stages
- * (core/pe/layer.h) and this process's PEs between them, leave.
+ * main.c - skua_main(), skua_init() and skua_finalize(), above all layers: join the job, run the
+ * layers through their stages (core/pe/layer.h) and this process's PEs between them, leave.
+ *
+ *      skua_init()       settings, boot, layers, threads of the other PEs; the caller is a PE
+ *      skua_finalize()   the scheduler until the job exits; all of it in reverse; reset
+ *      skua_main()       begins as skua_init() does, start(), the scheduler; ends for good
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <skua/onesided.h>
 #include <skua/pe.h>
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/saved_state.h"
 #include "base/tasks.h"
+#include "base/version.h"
 #include "core/lifecycle/crash.h"
 #include "core/lifecycle/pe_run.h"
 #include "core/pe/layer.h"
+#include "core/pe/malloc_arena.h"
 #include "core/pe/pe.h"
+#include "core/sched/blocked.h"
+#include "core/sched/scheduler.h"
+#include "objects/services/finalize.h"
 
-struct pe_thread {
-    pthread_t              thread;
-    struct ski_pe_program *program;
-    int                    pe;
+#undef skua_main /* the functions behind the macros of the header */
+#undef skua_init
+
+enum main_stage {
+    MAIN_OUTSIDE, /* a phase may begin                        */
+    MAIN_INSIDE,  /* of a phase, or of skua_main()            */
+    MAIN_OVER,    /* the process cannot join again: main_why  */
 };
+
+static _Atomic int main_stage;
+static const char *main_why; /* with MAIN_OVER */
+
+/* The phase that this process is in. */
+static struct {
+    struct ski_boot        boot;
+    struct ski_pe_program  program;
+    struct ski_pe_thread  *thread; /* of PEs, the first being the caller's, and for progress */
+    int                    threads;
+    struct ski_saved_state state;
+    bool                   embedded; /* it began with skua_init() */
+    skua_start_fn          start;    /* of skua_init(), or NULL   */
+} phase;
+
+/* ---- PEs ------------------------------------------------------------------------------ */
 
 static void *main_run_pe(void *arg)
 {
-    struct pe_thread *t = arg;
-
-    ski_pe_run(t->program, t->pe);
+    ski_pe_run(arg);
     return NULL;
 }
 
@@ -40,33 +69,37 @@ static int main_pe_of(const struct ski_boot *boot, int thread)
                : ski_job_progress_pe(boot->job, boot->process);
 }
 
-/* Runs the PEs of this process, the first on the calling thread, and its progress thread, if the
+/* Starts the threads of the PEs of this process but the first, and its progress thread, if the
  * settings ask for one. */
-static void main_run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
+static void main_start_pes(const struct ski_boot *boot)
 {
-    struct ski_pe_program program = {.boot = boot, .start = start, .argc = argc, .argv = argv};
-    int threads         = ski_job_pes_of(boot->job, boot->process) + ski_config.progress_thread;
-    struct pe_thread *t = ski_calloc((size_t)threads, sizeof *t);
+    phase.threads = ski_job_pes_of(boot->job, boot->process) + ski_config.progress_thread;
+    phase.thread  = ski_calloc((size_t)phase.threads, sizeof *phase.thread);
+    pthread_barrier_init(&phase.program.stopped, NULL, (unsigned)phase.threads);
+    for (int i = 0; i < phase.threads; i++) {
+        struct ski_pe_thread *t = &phase.thread[i];
+        int                   error;
 
-    pthread_barrier_init(&program.stopped, NULL, (unsigned)threads);
-    for (int i = 0; i < threads; i++)
-        t[i] = (struct pe_thread){.program = &program, .pe = main_pe_of(boot, i)};
-    for (int i = 1; i < threads; i++) {
-        int error = pthread_create(&t[i].thread, NULL, main_run_pe, &t[i]);
+        *t    = (struct ski_pe_thread){.program = &phase.program, .pe = main_pe_of(boot, i)};
+        error = i > 0 ? pthread_create(&t->thread, NULL, main_run_pe, t) : 0;
         if (error)
-            ski_fatal("cannot start the thread of PE %d: %s", t[i].pe, strerror(error));
+            ski_fatal("cannot start the thread of PE %d: %s", t->pe, strerror(error));
     }
-    main_run_pe(&t[0]);
-    for (int i = 1; i < threads; i++)
-        pthread_join(t[i].thread, NULL);
-    pthread_barrier_destroy(&program.stopped);
-    free(t);
 }
+
+static void main_join_pes(void)
+{
+    for (int i = 1; i < phase.threads; i++)
+        pthread_join(phase.thread[i].thread, NULL);
+    pthread_barrier_destroy(&phase.program.stopped);
+    free(phase.thread);
+}
+
+/* ---- joining and leaving -------------------------------------------------------------- */
 
 /* Everything between joining the job and the first PE. */
 static skua_status main_prepare(struct ski_boot *boot)
 {
-    static char lines[BUFSIZ]; /* of our own: MPICH takes the buffer of stdout away */
     skua_status status = SKUA_OK;
 
     ski_crash_install(boot);
@@ -74,8 +107,6 @@ static skua_status main_prepare(struct ski_boot *boot)
         ski_config_check_names(); /* a launcher did both for its children */
         status = ski_layers_create(boot->job);
     }
-    if (boot->mode != SKI_BOOT_SELF)
-        setvbuf(stdout, lines, _IOLBF, sizeof lines); /* whole lines, as they come */
     if (status == SKUA_OK)
         status = ski_boot_barrier(boot);
     if (status == SKUA_OK)
@@ -85,28 +116,163 @@ static skua_status main_prepare(struct ski_boot *boot)
     return status;
 }
 
+/* Makes it impossible to join again. */
+static void main_close(const char *why)
+{
+    main_why = why;
+    atomic_store(&main_stage, MAIN_OVER);
+}
+
+/* Joins the job; the caller becomes a PE next. */
+static skua_status main_join(const struct ski_pe_program *program, const char *const *settings,
+                             bool embedded)
+{
+    int         before = ski_tasks_count();
+    skua_status status = ski_version_check();
+
+    ski_layers_init();
+    if (status == SKUA_OK)
+        status = ski_config_load_with(settings);
+    phase.boot         = (struct ski_boot){0};
+    phase.program      = *program;
+    phase.program.boot = &phase.boot;
+    phase.embedded     = embedded;
+    ski_saved_state_save(&phase.state);
+    if (status == SKUA_OK)
+        status = ski_boot_start(&phase.boot);
+    if (status != SKUA_OK)
+        return status;
+    atomic_store(&phase.boot.job->phased, embedded);
+    status = main_prepare(&phase.boot);
+    if (status != SKUA_OK) {
+        main_close("it could not join the job before");
+        return status;
+    }
+    ski_tasks_set_own(
+        ski_tasks_count() - before + ski_job_pes_of(phase.boot.job, phase.boot.process) +
+        ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
+    ski_layers_open(&phase.boot);
+    atomic_store(&main_stage, MAIN_INSIDE);
+    main_start_pes(&phase.boot);
+    return SKUA_OK;
+}
+
+/* Leaves the job after the caller was a PE.  Returns the exit code. */
+static int main_leave(bool last)
+{
+    bool keeps = last || ski_malloc_arena_in_use(); /* memory of the program lies in the arena */
+    int  code;
+
+    main_join_pes();
+    ski_layers_close();
+    code = ski_job_exit_code(phase.boot.job);
+    ski_crash_uninstall();
+    if (!keeps)
+        ski_layers_reset();
+    ski_boot_end(&phase.boot, keeps);
+    ski_saved_state_restore(&phase.state);
+    if (keeps)
+        main_close(last ? "skua_main() is for programs that use Skua once; see skua_init()"
+                        : "memory of the program lies in the arena (SKUA_MALLOC_ARENA)");
+    else
+        atomic_store(&main_stage, MAIN_OUTSIDE);
+    return code;
+}
+
+/* ---- a whole program ------------------------------------------------------------------ */
+
 int skua_main(int argc, char **argv, skua_start_fn start)
 {
-    static bool     entered;
-    struct ski_boot boot = {0};
-    int             code = EXIT_FAILURE, before = ski_tasks_count();
+    static char           lines[BUFSIZ]; /* of our own: MPICH takes the buffer of stdout away */
+    struct ski_pe_program program = {.start = start, .argc = argc, .argv = argv};
 
-    if (entered)
-        ski_misuse("skua_main: called twice");
-    entered = true;
-    ski_layers_init();
-    if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
+    if (atomic_load(&main_stage) != MAIN_OUTSIDE)
+        ski_misuse("skua_main: called %s", atomic_load(&main_stage) == MAIN_INSIDE
+                                               ? "in a phase; skua_finalize() ends it"
+                                               : "twice, or after skua_init() had failed");
+    if (main_join(&program, NULL, false) != SKUA_OK)
         return EXIT_FAILURE;
-    if (main_prepare(&boot) == SKUA_OK) {
-        ski_tasks_set_own(
-            ski_tasks_count() - before + ski_job_pes_of(boot.job, boot.process) +
-            ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
-        ski_layers_open(&boot);
-        main_run_pes(&boot, argc, argv, start);
-        ski_layers_close();
-        code = ski_job_exit_code(boot.job);
-        ski_crash_uninstall();
-        ski_boot_end(&boot);
+    if (phase.boot.mode != SKI_BOOT_SELF)
+        setvbuf(stdout, lines, _IOLBF, sizeof lines); /* whole lines, as they come */
+    ski_pe_run(&phase.thread[0]);
+    return main_leave(true);
+}
+
+/* ---- phases --------------------------------------------------------------------------- */
+
+bool skua_initialized(void)
+{
+    return atomic_load(&main_stage) == MAIN_INSIDE;
+}
+
+/* The start function of a PE whose thread Skua has made: the phase does not end before it returns.
+ */
+static void main_start_other(int argc, char **argv)
+{
+    if (phase.start)
+        phase.start(argc, argv);
+    ski_finalize_announce(ski_self);
+}
+
+skua_status skua_init(const skua_init_params *params)
+{
+    struct ski_pe_program program = {.start = main_start_other};
+    skua_status           status;
+
+    if (params && params->size > sizeof *params)
+        return ski_refuse(SKUA_ERR_UNSUPPORTED,
+                          "skua_init: params has %zu bytes, not %zu: the program was compiled "
+                          "against a newer Skua",
+                          params->size, sizeof *params);
+    if (atomic_load(&main_stage) == MAIN_INSIDE)
+        return ski_refuse(SKUA_ERR_INVAL, "skua_init: called in a phase; skua_finalize() ends it");
+    if (atomic_load(&main_stage) == MAIN_OVER)
+        return ski_refuse(SKUA_ERR_UNSUPPORTED,
+                          "skua_init: this process cannot join a job again: %s", main_why);
+    phase.start = params ? params->start : NULL;
+    if (params) {
+        program.argc = params->argc;
+        program.argv = params->argv;
     }
-    return code;
+    status = main_join(&program, params ? params->settings : NULL, true);
+    if (status != SKUA_OK)
+        return status;
+    ski_pe_begin(&phase.thread[0]);
+    return SKUA_OK;
+}
+
+static struct ski_pe *main_finalizing_pe(void)
+{
+    struct ski_pe *self = ski_self;
+
+    if (atomic_load(&main_stage) != MAIN_INSIDE || !phase.embedded)
+        ski_misuse("skua_finalize: called without skua_init()");
+    if (!self || self != phase.thread[0].self)
+        ski_misuse("skua_finalize: called on another thread than skua_init()");
+    if (self->thread || self->loop.depth > 0)
+        ski_misuse("skua_finalize: called in %s", self->thread ? "a user thread" : "a handler");
+    return self;
+}
+
+/* Runs the scheduler until all processes have called skua_finalize() and nothing is left to do. */
+static void main_finish(struct ski_pe *self)
+{
+    struct ski_blocked blocked;
+
+    skua_flush_all();
+    ski_finalize_announce(self);
+    ski_blocked_push(self, &blocked, (struct ski_call){"skua_finalize", NULL});
+    ski_scheduler_run(self);
+    ski_blocked_pop(self, &blocked);
+}
+
+int skua_finalize(void)
+{
+    struct ski_pe *self = main_finalizing_pe();
+
+    ski_pe_check_exit(self);
+    if (!ski_pe_exiting(self))
+        main_finish(self);
+    ski_pe_end(&phase.thread[0]);
+    return main_leave(false);
 }

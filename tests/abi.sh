@@ -12,6 +12,7 @@ generated=$2
 library=$3
 static=$4
 . "$(dirname "$0")/tap.sh"
+export LC_ALL=C # the order of names
 if ! command -v python3 >/dev/null; then
   echo "1..0 # SKIP python3 is not here"
   exit 0

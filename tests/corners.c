@@ -10,7 +10,7 @@
 
 #include "tap.h"
 
-enum { NOTHING, CONTRIBUTE, WAIT, MOVE, DIE };
+enum { NOTHING, CONTRIBUTE, WAIT, MOVE, DIE, COUNT };
 
 struct guest {
     int     does; /* in its constructor */
@@ -21,8 +21,9 @@ struct guest {
 
 static skua_class   guest_class;
 static skua_entry   add_entry, shout_entry, report_entry, move_entry, ask_entry, busy_entry;
-static skua_handler result_handler, insert_handler, friends_handler;
+static skua_handler result_handler, insert_handler, friends_handler, created_handler;
 static int64_t      results, result_sum;      /* on PE 0 */
+static int64_t      created;                  /* guests that COUNT, on PE 0 */
 static _Thread_local skua_collection friends; /* notified when a guest of this PE is destroyed */
 
 static void on_add(void *self, const void *data, size_t bytes)
@@ -60,6 +61,7 @@ static void construct(void *self, const void *data, size_t bytes)
     case WAIT: poll_a_while(); break;
     case MOVE: skua_migrate(self, (skua_pe() + 1) % skua_pes()); break;
     case DIE: skua_object_destroy(self); break;
+    case COUNT: skua_send_copy(0, created_handler, NULL, 0); break;
     default: break;
     }
 }
@@ -282,6 +284,41 @@ static void test_again(void)
     skua_collection_destroy(all);
 }
 
+static void on_created(skua_msg *msg)
+{
+    created++;
+    skua_msg_free(msg);
+}
+
+/* Deleting an element of an on-demand array that does not exist creates none; one that was deleted
+ * before neither. */
+static void test_absent(void)
+{
+    int             does = COUNT;
+    skua_array_def  def  = {.dims = 1, .flags = SKUA_ARRAY_ON_DEMAND};
+    skua_collection all  = skua_array_create(guest_class, &def, &does, sizeof does);
+
+    created = 0;
+    for (int i = 0; i < 20; i++)
+        skua_object_destroy_ref(skua_element1(all, i));
+    wait_quiet();
+    CHECK(created == 0);
+    for (int i = 0; i < 20; i++) {
+        add(skua_element1(all, i), 1);
+        skua_object_destroy_ref(skua_element1(all, i));
+        skua_object_destroy_ref(skua_element1(all, i));
+    }
+    wait_quiet();
+    CHECK(created == 20);
+    for (int i = 0; i < 20; i++)
+        skua_object_destroy_ref(skua_element1(all, i));
+    wait_quiet();
+    CHECK(created == 20);
+    add(skua_element1(all, 3), 5);
+    CHECK(total(all) == 5);
+    skua_collection_destroy(all);
+}
+
 /* ---- broadcasts -------------------------------------------------------------------- */
 
 static void test_nested(void)
@@ -375,6 +412,7 @@ static const struct {
              {"held", test_held},
              {"queued", test_queued},
              {"again", test_again},
+             {"absent", test_absent},
              {"nested", test_nested},
              {"long", test_long},
              {"insert", test_insert},
@@ -408,5 +446,6 @@ int main(int argc, char **argv)
     result_handler  = skua_handler_register("result", on_result);
     insert_handler  = skua_handler_register("insert", on_insert);
     friends_handler = skua_handler_register("friends", on_friends);
+    created_handler = skua_handler_register("created", on_created);
     return skua_main(argc, argv, start);
 }

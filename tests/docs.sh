@@ -188,7 +188,7 @@ cat "$source"/README.md "$source"/docs/glossary.md "$source"/docs/guide/*.md "$s
   grep -oE '(skua|SKUA)_[A-Za-z0-9_]+' | grep -vE "_$|^($placeholders)$" | sort -u >"$work/used"
 {
   find "$source"/include "$source"/src "$source"/cmake "$source"/tools "$source"/translator "$source"/scripts \
-    "$source"/CMakeLists.txt "$build"/include -type f -exec cat {} + | grep -oE '(skua|SKUA)_[A-Za-z0-9_]+'
+    "$source"/fortran "$source"/CMakeLists.txt "$build"/include -type f -exec cat {} + | grep -oE '(skua|SKUA)_[A-Za-z0-9_]+'
   sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]'
   cat "$source"/tests/docs_announced.txt 2>/dev/null
 } | sort -u >"$work/existing"
@@ -207,6 +207,31 @@ out=$(grep -ohE '(^|[ (`])(base|boot|core|objects|onesided|transport|flow)/[a-z_
   "$source"/docs/internals/how-to.md "$source"/docs/internals/README.md | sed 's/^[ (`]//' | sort -u |
   while read -r file; do [ -e "$source/src/$file" ] || echo "$file"; done)
 ok "files of the walk-through exist: ${out:-all}" test -z "$out"
+
+# Every page is in the index of its folder.
+out=$(for page in "$source"/docs/guide/*.md "$source"/docs/internals/*.md "$source"/docs/decisions/*.md; do
+    [ "$(basename "$page")" = README.md ] || grep -qF "$(basename "$page")" "$(dirname "$page")/README.md" || echo "$page"
+  done)
+ok "every page is in the index of its folder: ${out:-all}" test -z "$out"
+
+# Numbers of docs/guide/limits.md are those of the sources.
+while read -r name value; do
+  ok "limits.md: $name is $value" sh -c 'grep -rqE "#define $1 +\(?([A-Z0-9_]+\()?$2" "$3/src" "$3/include" "$3/tools" &&
+    grep -q "[^0-9]$2[^0-9]" "$3/docs/guide/limits.md"' sh "$name" "$value" "$source"
+done <<'END'
+PES_MAX 65535
+SKI_LISTENERS_MAX 1024
+SKI_PORT_ADDRESS_MAX 2048
+SKI_SOCKADDRS_MAX 8
+SKUA_INLINE_MAX 48
+SKUA_INDEX_MAX 48
+SKUA_MESH_DIMS 3
+SKI_REDUCTIONS_AHEAD 10000
+SKI_LEARNED_MOST 16384
+SLOTS_SPREAD 65536
+SKI_REGION_INDEX_BITS 20
+RKEYS_MOST 1024
+END
 
 # The subject of a sentence is a thing.
 out=$(cat "$source"/README.md "$source"/docs/*.md "$source"/docs/guide/*.md "$source"/docs/internals/*.md |

@@ -43,6 +43,14 @@ ok "pkg-config --static" test "$code" = 0
 run "$work/token-static"
 ok "and it runs" test "$out" = "PE 0 has the token after 100 hops"
 
+# Configures and builds the project in a folder, with find_package.
+project_builds()
+{
+  run cmake -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="$prefix"
+  ok "$(basename "$1"): find_package" test "$code" = 0
+  run cmake --build "$1/build"
+  ok "$(basename "$1"): builds" test "$code" = 0
+}
 mkdir "$work/app"
 cp "$source/examples/token.c" "$work/app"
 cat >"$work/app/CMakeLists.txt" <<'EOF'
@@ -54,10 +62,7 @@ target_link_libraries(app skua::skua)
 add_executable(app_static token.c)
 target_link_libraries(app_static skua::skua_static)
 EOF
-run cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$prefix"
-ok "find_package" test "$code" = 0
-run cmake --build "$work/app/build"
-ok "builds" test "$code" = 0
+project_builds "$work/app"
 run "$prefix/bin/skuarun" -n 2 "$work/app/build/app"
 ok "and runs" test "$out" = "PE 0 has the token after 200 hops"
 run "$work/app/build/app_static"
@@ -80,10 +85,7 @@ find_package(skua 1.0 REQUIRED)
 add_executable(hello hello.f90)
 target_link_libraries(hello skua::fortran)
 EOF
-  run cmake -S "$work/fortran" -B "$work/fortran/build" -DCMAKE_PREFIX_PATH="$prefix"
-  ok "Fortran: find_package" test "$code" = 0
-  run cmake --build "$work/fortran/build"
-  ok "Fortran: builds" test "$code" = 0
+  project_builds "$work/fortran"
   run "$prefix/bin/skuarun" -n 2 "$work/fortran/build/hello"
   ok "Fortran: and runs" test "$code" = 0
   run gfortran -std=f2018 -J "$work" -c -o "$work/skua.o" "$prefix/share/skua/fortran/skua.f90"

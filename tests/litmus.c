@@ -260,6 +260,25 @@ static void add_to_notify(int to, uint64_t i)
     CHECK(skua_notify_add(AT(to, notify), 1) == SKUA_OK);
 }
 
+static void start_adding_to_flag(int to, uint64_t i)
+{
+    static const uint64_t one = 1;
+
+    (void)i;
+    CHECK(skua_atomic_nb(AT(to, flag), SKUA_ATOMIC_ADD, SKUA_UINT64, &one, NULL, &strict) >=
+          SKUA_OK);
+}
+
+static void flush_and_add_to_flag(int to, uint64_t i)
+{
+    static const uint64_t one = 1;
+
+    (void)i;
+    skua_flush(to);
+    CHECK(skua_atomic_nb(AT(to, flag), SKUA_ATOMIC_ADD, SKUA_UINT64, &one, NULL, &unordered) >=
+          SKUA_OK);
+}
+
 static void no_data(int to, uint64_t i)
 {
     (void)to, (void)i;
@@ -294,6 +313,12 @@ static const struct passing passings[] = {
     {"256 bytes, atomic store", put_words, store_flag, .words = WORDS},
     {"256 bytes, atomic add", put_words, add_to_flag, .words = WORDS},
     {"256 bytes, notify", put_words, add_to_notify, .words = WORDS, .notifies = true},
+    {"partial order, notify", put_words_partial, add_to_notify, .words = WORDS, .fences = true,
+     .notifies = true},
+    {"partial order, atomic without waiting", put_words_partial, start_adding_to_flag,
+     .words = WORDS, .fences = true},
+    {"unordered, flush, atomic without waiting", put_words_unordered, flush_and_add_to_flag,
+     .words = WORDS, .fences = true},
     {"put with notify", put_words_and_notify, no_data, .words = WORDS, .notifies = true},
     {"strict gets", put_words_partial, put_flag_partial, .words = WORDS, .fences = true,
      .fetched = true},
@@ -451,6 +476,16 @@ static uint32_t swap_get(skua_gaddr own, skua_gaddr other, uint32_t value)
     return seen;
 }
 
+static uint32_t start_swap_flush_get(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen, old;
+
+    CHECK(skua_atomic_nb(own, SKUA_ATOMIC_SWAP, SKUA_UINT32, &value, &old, NULL) >= SKUA_OK);
+    skua_flush(own.pe);
+    CHECK(skua_get(&seen, other, 4) == SKUA_OK);
+    return seen;
+}
+
 static const struct buffering bufferings[] = {
     {"strict put, strict get", put_get_strict, true},
     {"put, flush, get", put_flush_get, true},
@@ -458,6 +493,7 @@ static const struct buffering bufferings[] = {
     {"atomic store, get", store_get, true},
     {"put, atomic load", put_load, true},
     {"swap, get", swap_get, true},
+    {"swap without waiting, flush, get", start_swap_flush_get, true},
 };
 
 static void write_and_read_batch(const struct buffering *b, uint32_t value)

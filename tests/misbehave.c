@@ -299,6 +299,45 @@ static void call_reduce(void)
     skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &x, 1, skua_done_nothing());
 }
 
+static char team_memory[64];
+
+static void team_none(void)
+{
+    skua_team_barrier(SKUA_TEAM_NONE, skua_done_nothing());
+}
+
+static void team_root(void)
+{
+    skua_team_broadcast(SKUA_TEAM_ALL, 2, team_memory, 8, skua_done_nothing());
+}
+
+static void team_overlap(void)
+{
+    skua_team_allgather(SKUA_TEAM_ALL, team_memory + 4, 8, team_memory, skua_done_nothing());
+}
+
+static void team_allgather(void)
+{
+    skua_team_allgather(SKUA_TEAM_ALL, team_memory, 8, team_memory + 16, skua_done_nothing());
+}
+
+static void team_allgather_more(void)
+{
+    skua_team_allgather(SKUA_TEAM_ALL, team_memory, 12, team_memory + 16, skua_done_nothing());
+}
+
+static void team_alltoall(void)
+{
+    skua_team_alltoall(SKUA_TEAM_ALL, team_memory, team_memory + 16, 8, skua_done_nothing());
+}
+
+static void team_no_operator(void)
+{
+    skua_reduction none = {SKUA_MINLOC, SKUA_DOUBLE, 1};
+
+    skua_team_scan(SKUA_TEAM_ALL, &none, team_memory, team_memory, skua_done_nothing());
+}
+
 static void set_twice(void)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -1328,6 +1367,12 @@ static const struct {
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
     {"barrier-or-reduce", call_reduce, call_barrier},
+    {"team-none", team_none, NULL},
+    {"team-root", team_root, NULL},
+    {"team-overlap", team_overlap, NULL},
+    {"team-sizes", team_allgather, team_allgather_more},
+    {"team-calls", team_allgather, team_alltoall},
+    {"team-no-operator", team_no_operator, NULL},
     {"set-twice", set_twice, NULL},
     {"insert-elsewhere", insert_elsewhere, NULL},
     {"answer-to-nobody", answer_to_nobody, NULL},

@@ -60,6 +60,12 @@ misuse run-in-thread 'skua_run: called in a user thread'
 misuse bad-reduction 'skua_reduce: there is no bitwise and of type double'
 misuse different-reduction 'collective call 1 differs between PEs: PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum), PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum); all PEs'
 misuse barrier-or-reduce 'collective call 1 differs between PEs: PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0), PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0);'
+misuse team-none 'skua_team_barrier: PE [01] is no member of SKUA_TEAM_NONE; only members'
+misuse team-root 'skua_team_broadcast: the root, rank 2, does not exist; SKUA_TEAM_ALL has ranks 0 to 1'
+misuse team-overlap 'skua_team_allgather of SKUA_TEAM_ALL on PE [01]: input and output overlap'
+misuse team-sizes 'skua_team_allgather, call 1 of SKUA_TEAM_ALL: rank [01] sends (8|12) bytes where rank [01] expects (8|12); members'
+misuse team-calls 'collective call 1 of SKUA_TEAM_ALL differs between members: rank [01] calls skua_team_all(gather|toall), rank [01] calls skua_team_all(gather|toall); all members'
+misuse team-no-operator 'skua_team_scan: there is no minloc of type double'
 misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not held'
 misuse set-twice 'a future was set twice'
 misuse section-twice 'skua_section_create on PE 1: cell .3. is twice in the section'
@@ -162,7 +168,7 @@ run env ON_ERROR=all "$skuarun" -n 2 "$program" unknown-pe
 ok "a callback is called for calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
 ok "and the job ends" has "$code $err" '^134 .*gave up: skua_send: PE 99'
 run "$skuarun" -n 2 -s errors=maybe "$program" exit-42
-ok "errors=maybe is rejected" has "$err" 'SKUA_ERRORS=maybe: expected log or fatal'
+ok "errors=maybe is rejected" has "$err" 'SKUA_ERRORS=maybe: expected status or fatal'
 
 # A full arena: a status where the call returns one, else the end of the job.
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena
@@ -192,7 +198,7 @@ run env SKUA_PORTS=none "$program" exit-42
 ok "a program without a launcher" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
 
 # Invalid values of SKUA_JOB.
-run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42
+run env SKUA_JOB=3,77,78,-1,0 "$program" exit-42
 ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is not an arena'
 run env SKUA_JOB=nonsense "$program" exit-42
 ok "an invalid SKUA_JOB" has "$code $err" '^1 .*is not what a launcher writes'

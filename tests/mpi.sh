@@ -78,6 +78,17 @@ for mpi in "$@"; do
       ok "$mpi: which initialized MPI" test "$(lines 'begun by the program')" = 2
     done
   done
+
+  # ---- phases in a program that calls MPI between them
+  for way in mpi tcp; do
+    for order in mpi-first mpi-last; do
+      SKUA_DRIVER=$way under "$mpi" 2 "$tests/embed_mpi_$mpi" $order
+      ok "$mpi: phases over $way, $order" test "$code $(lines '^step [0-2]: a chain of 1[0-9]+')" = "0 3"
+    done
+  done
+  SKUA_SHARED_MEMORY=1 under "$mpi" 3 "$tests/embed_mpi_$mpi" mpi-first
+  ok "$mpi: phases in shared memory" test "$code $(lines '^step [0-2]: a chain of 1[0-9]+')" = "0 3"
+
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
   ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialized for one thread .*needs 3'
   ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was begun by the program')" = 2

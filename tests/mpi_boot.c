@@ -173,6 +173,6 @@ int main(int argc, char **argv)
     printf("%d of %d with %d%s\n", job.rank, job.size, job.local_count, words);
     fflush(stdout);
     free(job.local);
-    mpi->end();
+    mpi->end(true);
     return 0;
 }

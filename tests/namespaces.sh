@@ -152,6 +152,7 @@ for driver in $drivers; do
   suite 2 2 "$tests/test_collectives"
   ok "$driver: no process is left" none_left_on_hosts
   [ "$driver" = tcp ] || continue # the far tests run the rest over every driver
+  suite 2 2 "$tests/test_embed" 3 library
   suite 2 1 "$tests/test_notify" 10 20
   suite 2 1 "$tests/test_atomics" 2
   suite 2 1 "$tests/test_litmus" 50

@@ -37,6 +37,8 @@ for test in order messages collectives onesided notify; do
   mpi 3 "$tests/test_$test" 200
   ok "test_$test" test "$code" = 0
 done
+mpi 3 "$tests/test_embed" 4 library
+ok "phases" test "$code" = 0
 run timeout 60 "$mpirun" --oversubscribe --bind-to core -n 2 "$examples/halo"
 ok "bound by the launcher" test "$code" = 0
 

@@ -53,7 +53,7 @@ static void put_value(skua_type type, char *at, double x)
     case SKUA_DOUBLE: v.d = x / 7; break;
     case SKUA_COMPLEX_FLOAT: v.cf = (float)(x / 7); break;
     case SKUA_COMPLEX_DOUBLE: v.cd = x / 7 + 1.0 / (x + 1) * I; break;
-    case SKUA_BYTE: break;
+    default: break;
     }
     memcpy(at, &v, type_size[type]);
 }

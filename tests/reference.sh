@@ -51,7 +51,8 @@ xargs awk '{
       }
   }' <"$work/headers" >"$work/code"
 {
-  grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' "$work/code" | grep -vE '_H$|_STATUS_ENUM$|_$'
+  sed -E 's/(struct|union|enum) skua_[a-z_]+//g' "$work/code" | # tags are no names of their own
+    grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' | grep -vE '_H$|_STATUS_ENUM$|_$'
   sed -n 's/^ *X(\([A-Z_0-9]*\), .*/SKUA_\1/p' "$work/code"
 } | sort -u >"$work/names"
 ok "names are found" test "$(grep -c . "$work/names")" -gt 300
@@ -59,6 +60,21 @@ out=$(while read -r name; do [ -s "$man/man3/$name.3" ] || echo "$name"; done <"
 ok "every public name has a page: $out" test -z "$out"
 out=$(ls "$man/man3" | sed 's/\.3$//' | sort | comm -23 - "$work/names")
 ok "every page has a public name: $out" test -z "$out"
+
+# The naming rules of docs/guide/interface.md, as far as a name shows them.
+out=$(grep -E '^skua_.*(_t|_delete|_deregister|_new)$' "$work/names")
+ok "types have no _t, and pairs are create and destroy, register and unregister: $out" test -z "$out"
+out=$(grep -oE 'typedef .*\(\*skua_[a-z_]+\)' "$work/code" | grep -oE 'skua_[a-z_]+\)' | tr -d ')' | grep -v '_fn$')
+ok "types of functions end in _fn: $out" test -z "$out"
+# Arrays and groups are collections, chares objects; threads are joined, detectors end by themselves;
+# skua_stream_open() is a part of skua_stream_put().
+for pair in create:destroy alloc:free open:close unregister:register; do
+  out=$(grep -E "^skua_[a-z]+_${pair%:*}\$" "$work/names" |
+    grep -vxE 'skua_(array|group|chare|thread|detector)_create|skua_stream_open' | while read -r name; do
+      grep -qx "${name%_*}_${pair#*:}" "$work/names" || echo "$name"
+    done)
+  ok "a ${pair%:*} has its ${pair#*:}: $out" test -z "$out"
+done
 
 # Sections.  A page of an enum's value leads to that of the enum.
 complete()
@@ -95,9 +111,33 @@ out=$(awk -f "$reference/parse.awk" -f "$reference/list.awk" $(cat "$work/header
   done)
 ok "pages of functions have their sections: $out" test -z "$out"
 
+# Pages say all that the comments say: no word is lost where sentences are divided.
+cat >"$work/lost.awk" <<'END'
+function emit(    i, n, k, word, page, line, text)
+{
+    for (i = 1; i <= items; i++) {
+        page = man "/man3/" name[i] ".3"
+        text = ""
+        while ((getline line < page) > 0)
+            text = text " " line
+        close(page)
+        gsub(/\\%|\\f[BIR]/, "", text)
+        line = doc[i]
+        gsub(/@[a-z]+/, " ", line)
+        n = split(line, word, /[^A-Za-z]+/)
+        for (k = 1; k <= n; k++)
+            if (length(word[k]) > 3 && !index(text, word[k]))
+                print name[i] ": " word[k]
+    }
+}
+END
+# shellcheck disable=SC2046
+out=$(awk -v man="$man" -f "$reference/parse.awk" -f "$work/lost.awk" $(cat "$work/headers"))
+ok "pages say all that the comments say: ${out:-yes}" test -z "$out"
+
 # Names and pages that the pages speak of.  Settings have the prefix SKUA_, too.
 sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]' >"$work/settings"
-sort -u "$work/settings" "$work/names" >"$work/known"
+grep -oE '(struct|union|enum) skua_[a-z_]+' "$work/code" | sed 's/.* //' | sort -u - "$work/settings" "$work/names" >"$work/known"
 out=$(cat "$man"/man?/* | sed 's/\\%//g' | grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' |
   grep -vE '_$|^skua_$' | sort -u | comm -23 - "$work/known")
 ok "every name in the pages exists: $out" test -z "$out"

@@ -21,6 +21,8 @@ extern int          pe, step, head;
 extern double      *x;
 extern skua_counter free_again;
 
+enum { ROWS = 8, COLUMNS = 16 };
+
 void use(const void *head, const void *part);
 
 struct block {

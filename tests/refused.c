@@ -42,8 +42,6 @@ static void call_wrongly(skua_region named, skua_region anonymous)
         .signal = nothing_handler, .signal_data = &x, .signal_bytes = SIZE_MAX};
     skua_region none = {0};
 
-    skua_flush(99);
-    skua_flush_region(none);
     CHECK(skua_put(skua_at(named, last(), 60), &x, 8) == SKUA_ERR_RANGE);
     CHECK(skua_get(&x, skua_at(anonymous, last(), 4000), 8) == SKUA_ERR_RANGE);
     CHECK(skua_put_nb(skua_at(named, last(), 0), &x, 8, &signal) == SKUA_ERR_INVAL);

@@ -38,6 +38,8 @@ run "$skua" bench --rounds=0
 ok "no rounds" has "$code $err" '^2 .*expected 1 to 100'
 run "$skua" bench collectives --pes=1
 ok "too few PEs" has "$code $err" '^2 .*expected 2 to 1024 PEs'
+run "$skua" bench collectives --pes=2,x
+ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 2 to 1024 PEs'
 run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder

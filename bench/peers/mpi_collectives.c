@@ -8,29 +8,75 @@
 
 #include "bench_collectives.h"
 
-static double result[COLLECTIVES_MAX_BYTES / sizeof(double)];
-
 static void barrier(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void allreduce(const double *data, size_t count)
+static double largest(double value)
 {
-    MPI_Allreduce(data, result, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return value;
 }
 
-static void reduce(int root, const double *data, size_t count)
+static void allreduce(int root, size_t bytes, double *from, double *to)
 {
-    MPI_Reduce(data, result, (int)count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+    (void)root;
+    MPI_Allreduce(from, to, (int)(bytes / sizeof *from), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void broadcast(int root, size_t bytes)
+static void reduce(int root, size_t bytes, double *from, double *to)
 {
-    MPI_Bcast(result, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+    MPI_Reduce(from, to, (int)(bytes / sizeof *from), MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
 }
 
-static const struct collectives mpi = {NULL, barrier, allreduce, reduce, broadcast};
+static void broadcast(int root, size_t bytes, double *from, double *to)
+{
+    (void)from;
+    MPI_Bcast(to, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+}
+
+static void scan(int root, size_t bytes, double *from, double *to)
+{
+    (void)root;
+    MPI_Scan(from, to, (int)(bytes / sizeof *from), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void gather(int root, size_t bytes, double *from, double *to)
+{
+    MPI_Gather(from, (int)bytes, MPI_BYTE, to, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+}
+
+static void scatter(int root, size_t bytes, double *from, double *to)
+{
+    MPI_Scatter(from, (int)bytes, MPI_BYTE, to, (int)bytes, MPI_BYTE, root, MPI_COMM_WORLD);
+}
+
+static void allgather(int root, size_t bytes, double *from, double *to)
+{
+    (void)root;
+    MPI_Allgather(from, (int)bytes, MPI_BYTE, to, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static void alltoall(int root, size_t bytes, double *from, double *to)
+{
+    (void)root;
+    MPI_Alltoall(from, (int)bytes, MPI_BYTE, to, (int)bytes, MPI_BYTE, MPI_COMM_WORLD);
+}
+
+static const struct collectives_kind kinds[] = {
+    {"allreduce_us", COLLECTIVES_MAX_BYTES, allreduce},
+    {"reduce_us", COLLECTIVES_MAX_BYTES, reduce},
+    {"broadcast_us", COLLECTIVES_MAX_BYTES, broadcast},
+    {"scan_us", COLLECTIVES_MAX_BLOCK, scan},
+    {"gather_us", COLLECTIVES_MAX_BLOCK, gather},
+    {"scatter_us", COLLECTIVES_MAX_BLOCK, scatter},
+    {"allgather_us", COLLECTIVES_MAX_BLOCK, allgather},
+    {"alltoall_us", COLLECTIVES_MAX_BLOCK, alltoall},
+    {NULL, 0, NULL},
+};
+
+static const struct collectives mpi = {NULL, barrier, largest, kinds};
 
 int main(int argc, char **argv)
 {

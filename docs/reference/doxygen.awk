@@ -88,7 +88,7 @@ function put_function(item,    text, n, i, its, its_type, status, table, s)
 {
     text = take_tags(doc[item])
     status = code[item] ~ /^skua_status /
-    divide(text)
+    divide(text, code[item] !~ /^void [^*]/)
     put("/**")
     put_prose(description)
     n = split_parameters(code[item])

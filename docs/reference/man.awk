@@ -298,7 +298,7 @@ function page_of_function(item,    text, n, i, its, t, status, table, type)
 {
     text = take_tags(doc[item])
     status = code[item] ~ /^skua_status /
-    divide(text)
+    divide(text, code[item] !~ /^void [^*]/)
     page_begin(name[item], 3, brief_of(text))
     put_library()
     put_include(item)
@@ -347,15 +347,19 @@ function page_of_function(item,    text, n, i, its, t, status, table, type)
     close(page)
 }
 
-function put_members(item, title,    m, text)
+# Members that have a comment; the others are in the synopsis.
+function put_members(item, title,    m, text, any)
 {
-    if (!members[item])
+    if (is_internal(item))
         return
-    put(".SH " title)
     for (m = 1; m <= members[item]; m++) {
+        text = member_doc[item, m]
+        if (text == "")
+            continue
+        if (!any++)
+            put(".SH " title)
         put(".TP")
         put("\\fB" plain(member_name[item, m]) "\\fR")
-        text = member_doc[item, m]
         gsub(/\n/, " ", text)
         gsub(/  +/, " ", text)
         if (text != "")
@@ -364,6 +368,12 @@ function put_members(item, title,    m, text)
             text = text "."
         put_line(text == "" ? "\\&" : inline(text))
     }
+}
+
+# Structs whose members a program does not use.
+function is_internal(item)
+{
+    return doc[item] ~ /members are[ \n]internal/
 }
 
 function users_of(item,    i, t, pattern)
@@ -388,6 +398,8 @@ function page_of_other(item,    text, m)
     put_include(item)
     if (kind[item] == "macro")
         put_code(macro_synopsis(code[item]))
+    else if (is_internal(item))
+        put_code("typedef struct { /* internal */ } " name[item] ";")
     else
         put_code(code[item])
     put(".fi")

@@ -30,7 +30,7 @@ function trim(s)
 
 # The text of a comment without its marks and without the indentation that all of its lines share.
 # "\n" stands between lines.
-function comment_text(raw,    line, n, i, text, least)
+function comment_text(raw,    line, n, i, text, least, beside)
 {
     sub(/^[ \t]*\/\*\*?/, "", raw)
     sub(/[ \t]*\*\/[ \t]*$/, "", raw)
@@ -46,8 +46,14 @@ function comment_text(raw,    line, n, i, text, least)
         }
     }
     text = trim(line[1])
-    for (i = 2; i <= n; i++)
+    beside = text != ""
+    if (beside && least == 1)
+        least = 2 # prose that begins beside the mark has two blanks, or one where clang-format broke it
+    for (i = 2; i <= n; i++) {
+        if (beside && line[i] ~ /^ [^ ]/)
+            line[i] = " " line[i]
         text = text "\n" substr(line[i], least + 1)
+    }
     gsub(/^\n+|\n+$/, "", text)
     return text
 }

@@ -143,7 +143,7 @@ function take_tags(text,    line, n, i, rest_text, l, tag, where, in_code)
 }
 
 # Divides the plain paragraphs of a comment by sentences: description, returns, errors.
-function divide(text,    block, n, i, s, own, number)
+function divide(text, returns_something,    block, n, i, s, own, number)
 {
     description = returns = errors = ""
     number = 0
@@ -159,12 +159,12 @@ function divide(text,    block, n, i, s, own, number)
         own = ""
         while (rest != "") {
             s = sentence_next()
-            if (number++ && s ~ /SKUA_ERR_/ && s !~ /[Rr]eturns SKUA_ERR_|^Failures/) {
+            if (number++ && s ~ /SKUA_ERR_/ && s !~ /^Returns |[Rr]eturns SKUA_ERR_|^Failures/) {
                 errors = errors (errors == "" ? "" : " ") s # it says more than that
                 own = own (own == "" ? "" : " ") s
             } else if (number > 1 && (s ~ /SKUA_ERR_/ || s ~ /[Ee]nds the job (if|with an error|when)/ || s ~ /ends the job\.$/))
                 errors = errors (errors == "" ? "" : " ") s
-            else if (s ~ /^Returns / && number > 1)
+            else if (returns_something && s ~ /^Returns / && s !~ /^Returns (at once|when|as soon)[ ,:.]/ && number > 1)
                 returns = returns (returns == "" ? "" : " ") s
             else
                 own = own (own == "" ? "" : " ") s
@@ -174,9 +174,16 @@ function divide(text,    block, n, i, s, own, number)
     }
 }
 
-# The lines "SKUA_ERR_X   text" of a header's head.
+# The lines "SKUA_ERR_X   text" of a header's head, or of the header whose failures are those of this one.
 function error_table(h,    line, n, i, t, on)
 {
+    if (match(header_text[h], /failures are those of [a-z_]+[.]h/)) {
+        t = substr(header_text[h], RSTART + 22, RLENGTH - 22)
+        for (i = 1; i <= headers; i++)
+            if (header_name[i] == t)
+                return error_table(i)
+    }
+    t = ""
     n = split(header_text[h], line, "\n")
     for (i = 1; i <= n; i++) {
         if (line[i] ~ /^ +SKUA_ERR_[A-Z]+  /) {
@@ -228,7 +235,7 @@ function return_text(item, status,    s)
         return tagged_return
     if (status) {
         s = "SKUA_OK on success, a negative skua_status on failure (see ERRORS)."
-        if (name[item] ~ /_nb$/)
+        if (name[item] ~ /_nb$/ || doc[item] ~ /SKUA_PENDING/)
             s = s " SKUA_PENDING if the operation has begun and is not complete."
         return s (returns == "" ? "" : " " returns)
     }

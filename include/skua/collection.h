@@ -176,8 +176,8 @@ static inline void skua_contribute(void *self, skua_op op, skua_type type, const
     skua_contribute_to(self, op, type, data, count, &done);
 }
 
-/** A contribution to a reduction: @p count elements of a type, and the operator that combines
- *  them. skua_contribution_make() makes it. */
+/** A contribution to a reduction: `count` elements of a type at `data`, and the operator that
+ *  combines them. skua_contribution_make() makes it. */
 typedef struct {
     skua_op     op;
     skua_type   type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.h - how errors of calls are reported.
+ * error.h - how errors of calls and other lines of the runtime are reported.
  *
  * A call that rejects its arguments, or in which a system call fails, reports an error: one line on
  * stderr, and a negative status if the call returns one. A call that returns no status ends the job
@@ -38,6 +38,34 @@ typedef bool (*skua_error_fn)(void *arg, const skua_error *error);
  *  skua_main(). The runtime may hold locks meanwhile, so the callback may call only skua_pe() and
  *  skua_abort() of Skua. If `fatal` is set, the job ends whatever the callback returns. */
 SKUA_API void skua_error_set_callback(skua_error_fn fn, void *arg);
+
+/** How severe a line of the log is, most severe first, as in SKUA_LOG_LEVEL. */
+typedef enum {
+    SKUA_LOG_FATAL, /* the job ends */
+    SKUA_LOG_ERROR, /* a call failed */
+    SKUA_LOG_WARN,  /* something is probably not as intended */
+    SKUA_LOG_INFO,  /* a choice that the runtime made */
+    SKUA_LOG_DEBUG, /* an event of interest to developers of Skua */
+    SKUA_LOG_TRACE  /* a frequent event */
+} skua_log_level;
+
+/** A line of the log. The text is valid until the callback returns. */
+typedef struct {
+    skua_log_level level;
+    int            pe;   /* the PE of the calling thread; -1 in a thread that is not a PE */
+    const char    *text; /* the line, without "skua:", PE and level */
+} skua_log_line;
+
+/** A log callback. The runtime may hold locks, so it may call only skua_pe() of Skua. */
+typedef void (*skua_log_fn)(void *arg, const skua_log_line *line);
+
+/** Installs a callback that gets every line that the runtime logs in this process, in place of
+ *  stderr; NULL restores stderr. The setting log_level selects the lines. The callback runs on the
+ *  thread that logs; several threads may run it at once. An error that a call reports goes to the
+ *  error callback first, and is logged unless that suppresses it. A fatal line goes to the callback
+ *  and is then reported by the launcher as well. It may be installed before skua_main(), and stays
+ *  from one skua_init() to the next. */
+SKUA_API void skua_log_set_callback(skua_log_fn fn, void *arg);
 
 SKUA_END_DECLS
 

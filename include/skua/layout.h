@@ -9,12 +9,14 @@
  * that order, so two layouts fit each other if they have the same number of bytes, whatever their
  * kinds.
  *
- *     double matrix[ROWS][COLUMNS];
+ * @code
+ *     double    matrix[ROWS][COLUMNS];
  *     size_t    count  = ROWS;
  *     ptrdiff_t stride = sizeof matrix[0];
  *
  *     skua_layout row    = skua_layout_contiguous(matrix[3], sizeof matrix[3]);
  *     skua_layout column = skua_layout_strided(&matrix[0][3], sizeof(double), 1, &count, &stride);
+ * @endcode
  *
  * A layout is a plain value, without a `size` member. It may be initialised by one of the functions
  * below or by designators. The functions check nothing: a call that uses a layout checks it, and

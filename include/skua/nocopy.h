@@ -6,20 +6,25 @@
  * change until a completion says that the part is free again. Small parts are copied into the
  * message; large ones are described in it (buffer.h).
  *
+ * @code
  *     skua_nocopy_argument part = {x, bytes, skua_done_count(&free_again), 0};
- *     skua_msg *msg  = skua_nocopy_alloc(pe, sizeof head, &part, 1);
+ *     skua_msg            *msg  = skua_nocopy_alloc(pe, sizeof head, &part, 1);
+ *
  *     memcpy(skua_msg_data(msg), &head, sizeof head);
- *     skua_send(pe, handler, msg);                or skua_invoke(ref, entry, msg)
+ *     skua_send(pe, handler, msg); // or skua_invoke(ref, entry, msg)
+ * @endcode
  *
  * The receiver begins with skua_nocopy_ready() and ends with skua_nocopy_free():
  *
+ * @code
  *     static void on_block(skua_msg *msg)
  *     {
  *         if (!skua_nocopy_ready(msg, NULL))
- *             return;                             it comes again when all parts are here
+ *             return; // it comes again when all parts are here
  *         use(skua_msg_data(msg), skua_nocopy_data(msg, 0));
  *         skua_nocopy_free(msg);
  *     }
+ * @endcode
  *
  * A part that the receiver can access by load and store (in the same process, or in the arena of
  * the host, such as memory of skua_buffer_alloc()) is used in place; the sender's completion

@@ -312,7 +312,8 @@ SKUA_API skua_ref skua_chare_create_local(skua_class of, const void *data, size_
 SKUA_API void skua_object_destroy(void *self);
 
 /** Destroys an object when a message with this request reaches it. A member of a group can only be
- *  destroyed with its group. */
+ *  destroyed with its group. For an element of an on-demand array that does not exist, the request
+ *  has no effect. */
 SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and

@@ -193,7 +193,7 @@ SKUA_API skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote
  *  starts later, whatever their `order`. Every observer that sees the effect of a later one also
  *  sees that of the earlier ones. Gets are not ordered. The fence does not wait for completion; a
  *  later operation waits where the network keeps no order. In a thread that is not a PE it orders
- *  operations of that thread. A PE that does not exist is logged, and the call returns at once. */
+ *  operations of that thread. Misuse ends the job: a PE that does not exist. */
 SKUA_API void skua_fence(int pe);
 
 /** Orders the caller's operations on the memory of every PE, for each as skua_fence(). Operations
@@ -203,13 +203,12 @@ SKUA_API void skua_fence_all(void);
 /* ---- flush --------------------------------------------------------------- */
 
 /** Waits until all operations of the calling PE on the memory of @p pe are complete at the target.
- *  In a thread that is not a PE it returns at once. A PE that does not exist is logged, and the
- *  call returns at once. */
+ *  In a thread that is not a PE it returns at once. Misuse ends the job: a PE that does not
+ *  exist. */
 SKUA_API void skua_flush(int pe);
 
 /** Waits until all operations of the calling PE on @p region are complete at the target. In a
- *  thread that is not a PE it returns at once. A region that does not exist is logged, and the call
- *  returns at once. */
+ *  thread that is not a PE it returns at once. Misuse ends the job: a zero region. */
 SKUA_API void skua_flush_region(skua_region region);
 
 /** Waits until all operations of the calling PE are complete at their targets. In a thread that is

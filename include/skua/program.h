@@ -44,4 +44,10 @@ SKUA_API int skua_program(int argc, char **argv, skua_start_fn begin);
 
 SKUA_END_DECLS
 
+/** @cond */
+/* The version of the headers reaches the library along with the call (version.h). */
+#define skua_program(argc, argv, begin)                                                            \
+    (skua_version_expect(SKUA_VERSION_NUMBER), skua_program(argc, argv, begin))
+/** @endcond */
+
 #endif

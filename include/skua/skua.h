@@ -27,6 +27,7 @@
 #include <skua/section.h>
 #include <skua/status.h>
 #include <skua/stream.h>
+#include <skua/team.h>
 #include <skua/thread.h>
 #include <skua/time.h>
 #include <skua/topology.h>

@@ -97,9 +97,8 @@ typedef struct {
     skua_stream_slot  none; /* for PEs that do not exist: has no message */
 } skua_stream_port;
 
-/** The memory of the calling PE that stream offsets refer to; NULL in a thread that is not a PE. It
- *  is constant while a function runs, so that a compiler loads it once for a whole loop. */
-SKUA_API extern __thread char *const skua_stream_memory;
+/** The memory of the calling PE that stream offsets refer to; NULL in a thread that is not a PE. */
+SKUA_API extern __thread char *skua_stream_memory;
 
 /** Ends the job with the error that the calling thread is not a PE. */
 SKUA_API void skua_stream_nowhere(void) __attribute__((noreturn, cold));

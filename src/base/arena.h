@@ -150,6 +150,10 @@ static inline void *ski_unit_memory(struct ski_arena *arena, const struct ski_un
     return (char *)arena + ((size_t)(unit - arena->unit) << SKI_UNIT_SHIFT);
 }
 
+/** Frees all spans from the address @p from on, whatever they hold, and zeroes their memory: a new
+ *  arena behind what lies below.  No other thread of any process uses the arena. */
+void ski_arena_clear(struct ski_arena *arena, const void *from);
+
 /** Makes the @p units from @p first on one free span.  arena.c calls it once, for a new arena. */
 void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units);
 

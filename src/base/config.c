@@ -123,7 +123,7 @@ static bool config_parse_channels(const char *text, void *field)
 
 static bool config_parse_errors(const char *text, void *field)
 {
-    static const char *const words[] = {"log", "fatal", NULL};
+    static const char *const words[] = {"status", "fatal", NULL};
 
     return config_parse_word(text, words, field);
 }
@@ -258,7 +258,7 @@ static const char config_expects_channels[]  = "auto or message";
 static const char config_expects_count[]     = "a whole number from 1 on";
 static const char config_expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
 static const char config_expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
-static const char config_expects_errors[]    = "log or fatal";
+static const char config_expects_errors[]    = "status or fatal";
 static const char config_expects_flag[]      = "0 or 1";
 static const char config_expects_level[]     = "fatal, error, warn, info, debug or trace";
 static const char config_expects_micros[]    = "a number of microseconds such as 50";
@@ -296,6 +296,10 @@ static void config_variable_name(const char *setting, char *variable, size_t siz
         variable[i] = (char)toupper((unsigned char)variable[i]);
 }
 
+/* Copies of the values of the last load: settings that are texts point to them, while the program
+ * may change its environment. */
+static char *config_given[CONFIG_SETTINGS];
+
 static const char *config_given_value(const struct config_setting *s)
 {
     char variable[64];
@@ -303,13 +307,63 @@ static const char *config_given_value(const struct config_setting *s)
     return getenv(variable);
 }
 
+/* Returns the setting that @p text, "name=value", names; NULL if there is none. */
+static const struct config_setting *config_find_named(const char *text)
+{
+    size_t n = strcspn(text, "=");
+
+    for (const struct config_setting *s = config_settings; s < config_settings + CONFIG_SETTINGS;
+         s++)
+        if (text[n] && strlen(s->name) == n && strncasecmp(text, s->name, n) == 0)
+            return s;
+    return NULL;
+}
+
+/* Returns the value of a setting in @p settings, of which the last counts, or in the environment;
+ * NULL: its default. */
+static const char *config_find_value(const struct config_setting *s, const char *const *settings)
+{
+    const char *found = config_given_value(s);
+
+    for (; settings && *settings; settings++)
+        if (config_find_named(*settings) == s)
+            found = strchr(*settings, '=') + 1;
+    return found;
+}
+
+/* Copies the value of a setting, which stays valid until the next load. */
+static const char *config_keep_value(const struct config_setting *s, const char *value)
+{
+    char **kept = &config_given[s - config_settings];
+    char  *copy = value ? strdup(value) : NULL; /* NULL without memory: the default */
+
+    free(*kept);
+    return *kept = copy;
+}
+
+static skua_status config_check_settings(const char *const *settings)
+{
+    for (; settings && *settings; settings++)
+        if (!config_find_named(*settings))
+            return ski_refuse(SKUA_ERR_INVAL,
+                              "skua_init: \"%s\" is not a setting; expected name=value with a "
+                              "name that skua info --config lists, without " CONFIG_PREFIX,
+                              *settings);
+    return SKUA_OK;
+}
+
 skua_status ski_config_load(void)
+{
+    return ski_config_load_with(NULL);
+}
+
+skua_status ski_config_load_with(const char *const *settings)
 {
     skua_status status = ski_config_reject_renamed();
 
     for (const struct config_setting *s = config_settings; s < config_settings + CONFIG_SETTINGS;
          s++) {
-        const char *given = config_given_value(s);
+        const char *given = config_keep_value(s, config_find_value(s, settings));
         void       *field = (char *)&ski_config + s->offset;
         char        variable[64];
 
@@ -327,7 +381,7 @@ skua_status ski_config_load(void)
         }
     }
     ski_log_level = ski_config.log_level;
-    return status;
+    return status == SKUA_OK ? config_check_settings(settings) : status;
 }
 
 /* Returns the Levenshtein distance of @p a and @p b. */

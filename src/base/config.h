@@ -37,7 +37,7 @@ typedef double             ski_type_seconds;   /* 0.5                       */
 typedef const char        *ski_type_text;      /* the variable itself       */
 
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
-enum { SKI_ERRORS_LOG, SKI_ERRORS_FATAL };
+enum { SKI_ERRORS_STATUS, SKI_ERRORS_FATAL };
 
 /* The default of the checks: on in builds with assertions. */
 #ifdef NDEBUG
@@ -56,6 +56,10 @@ extern struct ski_config {
 /** Fills ski_config from the defaults and the SKUA_* variables of the environment.  Each invalid
  *  value is logged, and SKUA_ERR_INVAL is returned.  It may be called again. */
 skua_status ski_config_load(void);
+
+/** Fills ski_config as ski_config_load() does.  A setting in @p settings, "name=value" each, up to
+ *  NULL, takes precedence over the environment.  @p settings may be NULL. */
+skua_status ski_config_load_with(const char *const *settings);
 
 /** Logs an error for every SKUA_* variable that is the former name of a setting, with the present
  *  name, and returns SKUA_ERR_INVAL if there is one. */

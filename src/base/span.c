@@ -23,7 +23,9 @@
  * one that frees for good keeps nothing.
  */
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/assert.h"
@@ -290,6 +292,39 @@ void ski_span_free(struct ski_arena *arena, void *memory)
     }
     span_count_use(arena, 0, units);
     span_merge_free(arena, first, units, dirty);
+    ski_lock_release(&arena->lock);
+}
+
+/* Zeroes memory of the arena; whole pages return to the kernel. */
+static void span_zero(void *from, void *end)
+{
+    uintptr_t page  = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    char     *first = (char *)(((uintptr_t)from + page) & ~page);
+    char     *last  = (char *)((uintptr_t)end & ~page);
+
+    if (first >= last || madvise(first, (size_t)(last - first), MADV_REMOVE) != 0)
+        first = last = end;
+    memset(from, 0, (size_t)(first - (char *)from));
+    memset(last, 0, (size_t)((char *)end - last));
+}
+
+void ski_arena_clear(struct ski_arena *arena, const void *from)
+{
+    uint32_t first =
+        (uint32_t)(((uintptr_t)from - arena->base + SKI_UNIT_BYTES - 1) >> SKI_UNIT_SHIFT);
+    char *memory = (char *)arena + ((size_t)first << SKI_UNIT_SHIFT);
+
+    ski_assert(first > 0 && first < arena->units);
+    ski_lock_acquire(&arena->lock);
+    ski_unpoison(memory, (size_t)(arena->units - first) << SKI_UNIT_SHIFT);
+    span_zero(memory, (char *)arena + arena->bytes);
+    span_zero(&arena->unit[first], &arena->unit[arena->units]);
+    memset(arena->bin, 0, sizeof arena->bin);
+    memset(arena->bin_map, 0, sizeof arena->bin_map);
+    arena->free_units = arena->dirty = arena->returned = arena->busy = 0;
+    atomic_store(&arena->busy_peak, 0);
+    atomic_store(&arena->pressure, 0);
+    span_add_free(arena, first, arena->units - first, 0);
     ski_lock_release(&arena->lock);
 }
 

@@ -123,12 +123,31 @@ struct topology_sched_attr {
     uint64_t runtime, deadline, period;
 };
 
+/* Reads the attributes of the calling thread; false: the user chose another policy. */
+static bool topology_get_sched_attr(struct topology_sched_attr *s)
+{
+    *s = (struct topology_sched_attr){.size = sizeof *s};
+    return syscall(SYS_sched_getattr, 0, s, sizeof *s, 0) == 0 && s->policy == SCHED_OTHER;
+}
+
+struct ski_time_slice ski_time_slice_get(void)
+{
+    struct topology_sched_attr s;
+
+    return (struct ski_time_slice){topology_get_sched_attr(&s) ? s.runtime : 0};
+}
+
+void ski_time_slice_set(struct ski_time_slice slice)
+{
+    struct topology_sched_attr s;
+
+    if (!slice.ns || !topology_get_sched_attr(&s))
+        return;
+    s.runtime = slice.ns;
+    syscall(SYS_sched_setattr, 0, &s, 0);
+}
+
 void ski_topology_short_slices(void)
 {
-    struct topology_sched_attr s = {.size = sizeof s};
-
-    if (syscall(SYS_sched_getattr, 0, &s, sizeof s, 0) != 0 || s.policy != SCHED_OTHER)
-        return; /* the user chose another policy */
-    s.runtime = TIME_SLICE_NS;
-    syscall(SYS_sched_setattr, 0, &s, 0);
+    ski_time_slice_set((struct ski_time_slice){TIME_SLICE_NS});
 }

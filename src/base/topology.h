@@ -9,6 +9,7 @@
 #define SKI_TOPOLOGY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <skua/status.h>
@@ -41,6 +42,17 @@ skua_status ski_topology_assign(const char *policy, int pes, int *cpu);
 
 /** Binds the calling thread to a CPU.  SKI_CPU_ANY changes nothing. */
 void ski_topology_bind(int cpu);
+
+/* The time slice of a thread, in nanoseconds; 0: unknown, or of another scheduling policy. */
+struct ski_time_slice {
+    uint64_t ns;
+};
+
+/** Returns the time slice of the calling thread. */
+struct ski_time_slice ski_time_slice_get(void);
+
+/** Sets the time slice of the calling thread, unless it is unknown. */
+void ski_time_slice_set(struct ski_time_slice slice);
 
 /** Requests short time slices for the calling thread, which shares its CPU with other PEs that it
  *  waits for.  Linux before 6.12 ignores it. */

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/config.h"
+#include "base/futex.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
 #include "boot/mpi_launcher.h"
@@ -28,6 +29,8 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
              process);
 }
 
+static struct ski_boot boot_launched; /* of a launched process that has joined; job is set */
+static uint32_t        boot_phases;   /* that this process has joined */
 static int             boot_control_fd   = -1; /* to the launcher */
 static pthread_mutex_t boot_control_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -121,7 +124,8 @@ static skua_status boot_start_self(struct ski_boot *boot)
 static skua_status boot_start_external(struct ski_boot *boot)
 {
     struct ski_external_join join   = {.launcher = ski_mpi_launcher_present() ? &ski_mpi_launcher
-                                                                              : &ski_pmix_launcher};
+                                                                              : &ski_pmix_launcher,
+                                       .phase    = boot->phase};
     skua_status              status = ski_external_launcher_start(&join);
 
     boot->arena    = join.arena;
@@ -131,16 +135,41 @@ static skua_status boot_start_external(struct ski_boot *boot)
     return status;
 }
 
-/* Claims the slot of this process in the job.  Only one program can use it, since the inboxes of
- * its PEs cannot be reset. */
+/* Joins the next phase.  The first process of the host clears the arena when all have left it; the
+ * others wait in ski_boot_barrier(). */
+static void boot_start_again(struct ski_boot *boot)
+{
+    struct ski_process *process;
+    uint32_t            left;
+
+    boot->arena   = boot_launched.arena;
+    boot->job     = boot_launched.job;
+    boot->process = boot_launched.process;
+    process       = ski_job_process(boot->job, boot->process);
+    atomic_store(&process->phase, boot->phase); /* the launcher sees that it waits for the others */
+    if (boot->job->local_index[boot->process] != 0)
+        return;
+    /* Pairs with the release in boot_leave_phase(). */
+    while ((left = atomic_load_explicit(&boot->job->ends, memory_order_acquire)) <
+           (uint32_t)boot->job->local_processes)
+        ski_futex_wait(&boot->job->ends, left, SKI_FOREVER);
+    ski_job_next_phase(boot->job);
+}
+
+/* Claims the slot of this process in the job.  Only one program can use it. */
 static skua_status boot_claim_slot(struct ski_boot *boot)
 {
-    int32_t fresh = SKI_PROCESS_STARTED;
+    struct ski_process *process = ski_job_process(boot->job, boot->process);
+    int32_t             fresh   = boot_launched.job ? SKI_PROCESS_FINALIZED : SKI_PROCESS_STARTED;
 
     ski_assert(ski_job_has_process(boot->job, boot->process));
-    if (atomic_compare_exchange_strong(&ski_job_process(boot->job, boot->process)->state, &fresh,
-                                       SKI_PROCESS_ATTACHED))
+    if (atomic_compare_exchange_strong(&process->state, &fresh, SKI_PROCESS_ATTACHED)) {
+        atomic_store(&process->phase, boot->phase);
+        boot_phases = boot->phase;
+        if (boot->mode == SKI_BOOT_LAUNCHED)
+            boot_launched = *boot;
         return SKUA_OK;
+    }
     ski_log(SKI_LOG_ERROR,
             "process %d of the job has joined already: start one program in each, not two after "
             "another",
@@ -150,10 +179,14 @@ static skua_status boot_claim_slot(struct ski_boot *boot)
 
 skua_status ski_boot_start(struct ski_boot *boot)
 {
-    const char *line = getenv(SKI_BOOT_VARIABLE);
-    skua_status status;
+    const char *line   = getenv(SKI_BOOT_VARIABLE);
+    skua_status status = SKUA_OK;
 
-    if (line) {
+    boot->phase = boot_phases + 1;
+    if (boot_launched.job) {
+        boot->mode = SKI_BOOT_LAUNCHED;
+        boot_start_again(boot);
+    } else if (line) {
         boot->mode = SKI_BOOT_LAUNCHED;
         status     = boot_start_launched(boot, line);
     } else if (ski_mpi_launcher_present() || ski_pmix_launcher_present()) {
@@ -171,7 +204,18 @@ skua_status ski_boot_start(struct ski_boot *boot)
 
 skua_status ski_boot_barrier(const struct ski_boot *boot)
 {
-    return boot->external ? boot->external->barrier() : SKUA_OK;
+    uint32_t open;
+
+    if (boot->external)
+        return boot->external->barrier();
+    if (boot->mode == SKI_BOOT_LAUNCHED && ski_boot_lays_out(boot))
+        ski_job_open_phase(boot->job, boot->phase);
+    /* Pairs with the release in ski_job_open_phase().  If that process dies before, the launcher
+     * ends this one. */
+    while (boot->mode == SKI_BOOT_LAUNCHED &&
+           (open = atomic_load_explicit(&boot->job->phase, memory_order_acquire)) < boot->phase)
+        ski_futex_wait(&boot->job->phase, open, SKI_FOREVER);
+    return SKUA_OK;
 }
 
 /* ---- exchange of data ----------------------------------------------------------- */
@@ -179,10 +223,11 @@ skua_status ski_boot_barrier(const struct ski_boot *boot)
 static skua_status boot_send_control(uint32_t kind, int process, const char *key, const void *value,
                                      size_t bytes)
 {
-    struct ski_control head    = {.kind = kind, .bytes = (uint32_t)bytes, .process = process};
-    struct iovec       parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
-    struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
-    ssize_t            n;
+    struct ski_control head = {
+        .kind = kind, .bytes = (uint32_t)bytes, .process = process, .phase = boot_phases};
+    struct iovec  parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
+    struct msghdr record  = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t       n;
 
     ski_assert(boot_control_fd >= 0 && strlen(key) < sizeof head.key);
     snprintf(head.key, sizeof head.key, "%s", key);
@@ -204,6 +249,7 @@ static skua_status boot_recv_value(int process, const char *key, void *value, si
     struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t            n;
 
+    ski_assert(boot_control_fd >= 0);
     do
         n = recvmsg(boot_control_fd, &record, 0);
     while (n < 0 && errno == EINTR);
@@ -230,26 +276,45 @@ static skua_status boot_ask_launcher(int process, const char *key, void *value, 
 skua_status ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
                          size_t bytes)
 {
+    char text[SKI_EXTERNAL_KEY];
+
     if (boot->external)
-        return boot->external->put(key, value, bytes);
+        return boot->external->put(ski_external_key(key, boot->phase, text), value, bytes);
     return boot_send_control(SKI_CONTROL_PUT, boot->process, key, value, bytes);
 }
 
 skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                          size_t *bytes)
 {
+    char text[SKI_EXTERNAL_KEY];
+
     if (boot->external)
-        return boot->external->get(process, key, value, bytes);
+        return boot->external->get(process, ski_external_key(key, boot->phase, text), value, bytes);
     return boot_ask_launcher(process, key, value, bytes);
 }
 
 /* ---- the end -------------------------------------------------------------------- */
 
-void ski_boot_end(struct ski_boot *boot)
+/* Leaves a phase: the process has no pointer into the arena that the next phase clears. */
+static void boot_leave_phase(struct ski_boot *boot)
 {
+    atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_FINALIZED);
+    if (boot->mode != SKI_BOOT_LAUNCHED) {
+        ski_arena_detach(boot->arena);
+        return;
+    }
+    /* Release: pairs with the acquire in boot_start_again(). */
+    atomic_fetch_add_explicit(&boot->job->ends, 1, memory_order_release);
+    ski_futex_wake_all(&boot->job->ends);
+}
+
+void ski_boot_end(struct ski_boot *boot, bool last)
+{
+    ski_assert(ski_job_has_process(boot->job, boot->process));
     if (boot->external)
-        boot->external->end();
-    atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
-    /* The arena stays mapped: an external thread may be accessing it, and the process is about to
-     * end. */
+        boot->external->end(last);
+    if (last)
+        atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
+    else
+        boot_leave_phase(boot);
 }

@@ -5,7 +5,7 @@
  * A process joins in one of three modes:
  *
  *   launched   skuarun created the arena and the job and started the process with
- *              SKUA_JOB="2,arena,lifeline,control,process" in the environment: the version of this
+ *              SKUA_JOB="3,arena,lifeline,control,process" in the environment: the version of this
  *              line, three inherited descriptors, and the number of the process.
  *   external   a launcher that does not know Skua started the process: mpirun, prterun, srun or
  *              mpiexec.  The first process of each host creates arena and job
@@ -16,6 +16,12 @@
  * Processes without common memory exchange what they must know of each other, such as the addresses
  * of ports, through the launcher: each process puts values under keys, and gets a value of another
  * process when it needs it.
+ *
+ * A process may join, leave and join again: each time is a *phase*, counted from 1.  In the modes
+ * external and self each phase has an arena and a job of its own.  The arena and the job of a
+ * launched process are laid out again: the first process of the host waits until all have left the
+ * phase before, and the others wait for the first.  Values are put and got for a phase, and a get
+ * waits for the put of its phase, so hosts need no barrier.
  *
  * The lifeline is a pipe whose write end only the launcher holds; it never writes to it.  When the
  * launcher dies, for whatever reason, the pipe hangs up and the kernel kills the process, even in
@@ -29,7 +35,7 @@
 #include "boot/job_arena.h"
 
 #define SKI_BOOT_VARIABLE "SKUA_JOB"
-#define SKI_BOOT_VERSION  2
+#define SKI_BOOT_VERSION  3
 
 struct ski_external_launcher;
 
@@ -38,26 +44,29 @@ struct ski_boot {
     struct ski_arena *arena;
     struct ski_job   *job;
     int               process;
+    uint32_t          phase; /* from 1 on */
     enum ski_boot_mode { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_EXTERNAL } mode;
     const struct ski_external_launcher *external; /* with SKI_BOOT_EXTERNAL, else NULL */
 };
 
-/** Joins the job that started this process, or creates one of this process alone.  Uses ski_config.
- *  A failure has been logged. */
+/** Joins the job that started this process, or creates one of this process alone; the next phase of
+ *  it, if the process has joined before.  Uses ski_config.  A failure has been logged. */
 skua_status ski_boot_start(struct ski_boot *boot);
 
 /** Returns whether this process creates the shared structures of the layers above in the arena. */
 static inline bool ski_boot_lays_out(const struct ski_boot *boot)
 {
-    return boot->mode != SKI_BOOT_LAUNCHED && boot->job->local_index[boot->process] == 0;
+    return (boot->mode != SKI_BOOT_LAUNCHED || boot->phase > 1) &&
+           boot->job->local_index[boot->process] == 0;
 }
 
-/** Waits until all processes of the job have called it, under an external launcher; otherwise
- *  returns at once. */
+/** Waits until all processes of the job have called it, under an external launcher; in a later
+ * phase of a launched process, until the first process of the host has called it; otherwise returns
+ * at once. */
 skua_status ski_boot_barrier(const struct ski_boot *boot);
 
-/** Publishes @p bytes under @p key to the other processes: once for each key, and before the next
- *  barrier or get.  A failure has been logged. */
+/** Publishes @p bytes under @p key to the other processes: once for each key in a phase, and before
+ * the next barrier or get.  A failure has been logged. */
 skua_status ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
                          size_t bytes);
 
@@ -67,8 +76,9 @@ skua_status ski_boot_put(const struct ski_boot *boot, const char *key, const voi
 skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                          size_t *bytes);
 
-/** Leaves the job in good order. */
-void ski_boot_end(struct ski_boot *boot);
+/** Leaves the job in good order.  @p last: the process does not join again, and may have external
+ *  threads that still access the arena, which stays mapped. */
+void ski_boot_end(struct ski_boot *boot, bool last);
 
 /** Writes the value of SKI_BOOT_VARIABLE for one process.  Used by the launcher. */
 void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
@@ -78,7 +88,8 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
 
 /* A SOCK_SEQPACKET to the launcher.  A process sends SKI_CONTROL_PUT with a key and a value, or
  * SKI_CONTROL_GET with a process and a key, which the launcher answers with SKI_CONTROL_VALUE once
- * that value has been put.  Each message is one record: this head, then the value. */
+ * that value has been put in the same phase.  Each message is one record: this head, then the
+ * value. */
 #define SKI_CONTROL_KEY 32
 #define SKI_CONTROL_MAX 60000 /* bytes of a value */
 
@@ -88,6 +99,7 @@ enum { SKI_CONTROL_PUT = 1, SKI_CONTROL_GET, SKI_CONTROL_VALUE };
 struct ski_control {
     uint32_t kind, bytes; /* SKI_CONTROL_PUT ..., and the size of the value */
     int32_t  process;     /* the process that the value belongs to          */
+    uint32_t phase;       /* of the process that puts or gets               */
     char     key[SKI_CONTROL_KEY];
 };
 

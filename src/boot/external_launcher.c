@@ -21,6 +21,28 @@ struct external_arena {
     int pid, fd;
 };
 
+const char *ski_external_key(const char *key, uint32_t phase, char text[SKI_EXTERNAL_KEY])
+{
+    snprintf(text, SKI_EXTERNAL_KEY, "%s.%u", key, phase);
+    return text;
+}
+
+static skua_status external_put(const struct ski_external_join *join, const char *key,
+                                const void *value, size_t bytes)
+{
+    char text[SKI_EXTERNAL_KEY];
+
+    return join->launcher->put(ski_external_key(key, join->phase, text), value, bytes);
+}
+
+static skua_status external_get(const struct ski_external_join *join, int process, const char *key,
+                                void *value, size_t *bytes)
+{
+    char text[SKI_EXTERNAL_KEY];
+
+    return join->launcher->get(process, ski_external_key(key, join->phase, text), value, bytes);
+}
+
 /* Returns whether the launcher has bound this process to some of the host's CPUs, which
  * @p topology then lists. */
 static bool external_is_bound(struct ski_topology *topology)
@@ -42,11 +64,11 @@ static skua_status external_agree_on_secret(const struct ski_external_join *join
                         "the system has no random numbers for the secret of the job: %s",
                         strerror(errno));
     if (join->process == 0)
-        status = join->launcher->put("skua.secret", secret, bytes);
+        status = external_put(join, "skua.secret", secret, bytes);
     if (status == SKUA_OK)
         status = join->launcher->barrier();
     if (status == SKUA_OK && ask && join->process != 0)
-        status = join->launcher->get(0, "skua.secret", secret, &bytes);
+        status = external_get(join, 0, "skua.secret", secret, &bytes);
     return status;
 }
 
@@ -66,7 +88,7 @@ static skua_status external_make_job(struct ski_external_join *join, struct ski_
         return SKUA_ERR_NOMEM;
     join->job->starter = getppid(); /* the launcher, the parent of all processes */
     where              = (struct external_arena){(int)getpid(), *fd};
-    return plan->local_processes > 1 ? join->launcher->put("skua.arena", &where, sizeof where)
+    return plan->local_processes > 1 ? external_put(join, "skua.arena", &where, sizeof where)
                                      : SKUA_OK;
 }
 
@@ -75,7 +97,7 @@ static skua_status external_attach(struct ski_external_join *join, int maker)
 {
     struct external_arena where;
     size_t                bytes  = sizeof where;
-    skua_status           status = join->launcher->get(maker, "skua.arena", &where, &bytes);
+    skua_status           status = external_get(join, maker, "skua.arena", &where, &bytes);
     char                  path[64];
     int                   fd;
 

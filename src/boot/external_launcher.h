@@ -21,8 +21,9 @@ struct ski_external_launcher {
      *  which the caller frees. */
     skua_status (*begin)(int *rank, int *size, int **local, int *local_processes, bool *one_host);
 
-    /** Disconnects from the launcher. */
-    void (*end)(void);
+    /** Ends this use of the launcher.  Unless it is the @p last one, the connection may stay until
+     *  the process exits. */
+    void (*end)(bool last);
 
     /** Waits until all processes have called it. */
     skua_status (*barrier)(void);
@@ -41,7 +42,14 @@ struct ski_external_join {
     struct ski_arena                   *arena;
     struct ski_job                     *job;
     int                                 process;
+    uint32_t                            phase; /* that it joins, from 1 on */
 };
+
+#define SKI_EXTERNAL_KEY 48
+
+/** Writes the key under which values of a phase are published; a launcher may keep those of the
+ *  phases before.  Returns @p text. */
+const char *ski_external_key(const char *key, uint32_t phase, char text[SKI_EXTERNAL_KEY]);
 
 /** Joins the job through @p join->launcher, or creates it as the first process of this host.  A
  *  failure has been logged. */

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/futex.h"
 #include "base/log.h"
+#include "base/siphash.h"
 #include "base/topology.h"
 
 #define JOB_SECRET_BYTES SKI_UNIT_BYTES
@@ -36,6 +38,7 @@ static void job_index_processes(struct ski_job *job, const struct ski_job_params
         job->run_pes += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_is_distributed(job))
         job->run_pes = ski_job_all(job); /* with the hidden ones */
+    ski_assert(job->local_pes > 0 && job->local_pes <= job->pes);
 }
 
 static skua_status job_make_tag_key(uint64_t key[2])
@@ -61,6 +64,7 @@ static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 /* Assigns a CPU to each PE on this host. */
 static skua_status job_assign_cpus(struct ski_job *job, const struct ski_job_params *plan)
 {
+    ski_assert(job->local_pes <= job->local_processes * job->pes_per_process); /* room in cpu[] */
     if (!plan->cpu)
         return ski_topology_assign(plan->pin, job->local_pes, job->cpu);
     memcpy(job->cpu, plan->cpu, (size_t)job->local_pes * sizeof *plan->cpu);
@@ -85,6 +89,7 @@ static skua_status job_make_secret(struct ski_job *job, const uint64_t secret[2]
 
     if (status != SKUA_OK)
         return status;
+    ski_assert(!job->secret && ski_arena_contains(job->arena, memory));
     job->secret  = memcpy(memory, secret, 2 * sizeof *secret);
     job->tag_key = job->secret + 2;
     job_hide_secret(job);
@@ -127,6 +132,9 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
         return status;
     }
     job_set_pressure(arena, made);
+    made->keep_until = (char *)(made->secret ? (void *)made->secret : memory) +
+                       (made->secret ? JOB_SECRET_BYTES : bytes);
+    atomic_store(&made->phase, 1);
     arena->root = made;
     *job        = made;
     return SKUA_OK;
@@ -142,6 +150,40 @@ struct ski_job *ski_job_of(struct ski_arena *arena)
         return NULL;
     job_hide_secret(job);
     return job;
+}
+
+/* Gives the next phase a secret of its own, the same on all hosts: no key and no sequence of
+ * packets is used twice. */
+static void job_renew_secret(struct ski_job *job, uint32_t phase)
+{
+    const uint64_t words[] = {UINT64_C(0x6573616870) /* no other use of the secret has it */,
+                              phase};
+    uint64_t       next[2];
+
+    ski_siphash_long(job->secret, words, 2, next);
+    memcpy(job->secret, next, sizeof next);
+}
+
+void ski_job_next_phase(struct ski_job *job)
+{
+    uint32_t phase = atomic_load(&job->phase) + 1;
+
+    ski_arena_clear(job->arena, job->keep_until);
+    if (job->secret)
+        job_renew_secret(job, phase);
+    job->host     = NULL;
+    job->onesided = NULL;
+    job->names    = (struct ski_handler_names){0};
+    atomic_store(&job->exit, 0);
+    atomic_store(&job->ends, 0);
+    job_set_pressure(job->arena, job);
+}
+
+void ski_job_open_phase(struct ski_job *job, uint32_t phase)
+{
+    /* Pairs with the acquire in boot.c. */
+    atomic_store_explicit(&job->phase, phase, memory_order_release);
+    ski_futex_wake_all(&job->phase);
 }
 
 bool ski_job_exit(struct ski_job *job, int code)

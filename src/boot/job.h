@@ -46,15 +46,17 @@ struct ski_crash {
 
 /* The life of a process. */
 enum ski_process_state {
-    SKI_PROCESS_STARTED,  /* the launcher started it; it has not joined yet */
-    SKI_PROCESS_ATTACHED, /* it runs skua_main()                             */
-    SKI_PROCESS_LEFT,     /* it left skua_main() in good order               */
+    SKI_PROCESS_STARTED,   /* the launcher started it; it has not joined yet             */
+    SKI_PROCESS_ATTACHED,  /* it runs skua_main(), or is in a phase                      */
+    SKI_PROCESS_FINALIZED, /* it left a phase in good order, and may join the next       */
+    SKI_PROCESS_LEFT,      /* it left skua_main() in good order: it will not join again  */
 };
 
 /* A process on this host. */
 struct ski_process {
     int32_t          number;
     _Atomic int32_t  state;
+    _Atomic uint32_t phase; /* the phase that it joined last; 0: none */
     struct ski_crash crash;
 };
 
@@ -81,6 +83,10 @@ struct ski_job {
     int32_t           local_processes, local_pes;      /* processes on this host, and their PEs   */
     int32_t           run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
     _Atomic uint64_t  exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
+    _Atomic uint32_t phase; /* a futex: the phase that the arena is laid out for, from 1 on       */
+    _Atomic uint32_t ends;  /* processes that ended this phase by skua_finalize(): a futex        */
+    _Atomic bool     phased;     /* a process has called skua_init(): skua_exit() ends a phase    */
+    void            *keep_until; /* memory below is kept when the arena is laid out again         */
     struct ski_handler_names names;
     int32_t                 *cpu;   /* by local index: the CPU of a PE, or SKI_CPU_ANY       */
     int32_t           *local_index; /* by process number: its local index, or -1             */
@@ -105,6 +111,14 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
 /** Returns the job in an attached arena, or NULL if there is none.  Its secret is kept out of core
  *  dumps of this process. */
 struct ski_job *ski_job_of(struct ski_arena *arena);
+
+/** Clears the arena for the next phase and counts it, in one process of the host, after all of them
+ *  have left the phase before.  The caller creates the shared structures of the layers again, and
+ *  then calls ski_job_open_phase(). */
+void ski_job_next_phase(struct ski_job *job);
+
+/** Lets the other processes of the host join phase @p phase. */
+void ski_job_open_phase(struct ski_job *job, uint32_t phase);
 
 /** Requests that all PEs exit with @p code.  The first request counts; returns whether this one is
  *  it.  The caller must wake sleeping PEs. */

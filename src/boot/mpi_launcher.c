@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/module.h"
 
-#define MPI_LAUNCHER_KEY_MAX 32
+#define MPI_LAUNCHER_KEY_MAX SKI_EXTERNAL_KEY
 
 static const struct ski_mpi_boot *mpi_module;
 
@@ -223,8 +223,9 @@ static skua_status mpi_launcher_begin(int *rank, int *size, int **local, int *lo
     return SKUA_OK;
 }
 
-static void mpi_launcher_end(void)
+static void mpi_launcher_end(bool last)
 {
+    (void)last; /* MPI is finalized at exit */
     mpi_launcher_drop(&mpi_unsent);
     mpi_launcher_drop(&mpi_received);
     mpi_module->end();

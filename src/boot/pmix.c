@@ -30,6 +30,7 @@ static struct {
 } pmix;
 
 static pmix_proc_t self;
+static bool        pmix_connected; /* PMIx_Init has been called, and PMIx_Finalize has not */
 
 /* ---- the library ------------------------------------------------------------ */
 
@@ -217,10 +218,13 @@ static skua_status pmix_launcher_begin(int *rank, int *size, int **local, int *l
     if (missing)
         return ski_fail(SKUA_ERR_UNSUPPORTED,
                         "started by a PMIx launcher, but PMIx cannot be used: %s", missing);
-    began = pmix.init(&self, NULL, 0);
-    if (began != PMIX_SUCCESS)
-        return pmix_launcher_failed("PMIx_Init", began);
-    pmix_launcher_watch_server();
+    if (!pmix_connected) {
+        began = pmix.init(&self, NULL, 0);
+        if (began != PMIX_SUCCESS)
+            return pmix_launcher_failed("PMIx_Init", began);
+        pmix_connected = true;
+        pmix_launcher_watch_server();
+    }
     *rank     = (int)self.rank;
     *size     = (int)pmix_launcher_job_size();
     *local    = pmix_launcher_local_ranks(*size, local_processes);
@@ -228,9 +232,23 @@ static skua_status pmix_launcher_begin(int *rank, int *size, int **local, int *l
     return SKUA_OK;
 }
 
-static void pmix_launcher_end(void)
+static void pmix_launcher_disconnect(void)
 {
-    pmix.finalize(NULL, 0);
+    if (pmix_connected)
+        pmix.finalize(NULL, 0);
+    pmix_connected = false;
+}
+
+/* A server does not take part in fences of a process that calls PMIx_Init once more, so the process
+ * stays connected between phases. */
+static void pmix_launcher_end(bool last)
+{
+    static bool at_exit;
+
+    if (last)
+        pmix_launcher_disconnect();
+    else if (!at_exit)
+        at_exit = atexit(pmix_launcher_disconnect) == 0;
 }
 
 const struct ski_external_launcher ski_pmix_launcher = {pmix_launcher_begin, pmix_launcher_end,

@@ -18,6 +18,7 @@
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
 #include "objects/services/detector.h"
+#include "objects/services/finalize.h"
 #include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
 #include "objects/services/program.h"
@@ -34,12 +35,24 @@
  *     counted everywhere else;
  *   - termination before the services that register topics with it. */
 static const struct ski_lifecycle *const objects_modules[] = {
-    &ski_learned_channel_lifecycle, &ski_nocopy_lifecycle,     &ski_array_broadcast_lifecycle,
-    &ski_array_reduction_lifecycle, &ski_section_lifecycle,    &ski_section_multicast_lifecycle,
-    &ski_location_lifecycle,        &ski_migration_lifecycle,  &ski_closing_lifecycle,
-    &ski_insertion_lifecycle,       &ski_callback_lifecycle,   &ski_seed_lifecycle,
-    &ski_termination_lifecycle,     &ski_quiescence_lifecycle, &ski_detector_lifecycle,
-    &ski_stream_lifecycle,          &ski_program_lifecycle,    &ski_idle_report_lifecycle,
+    &ski_learned_channel_lifecycle,
+    &ski_array_broadcast_lifecycle,
+    &ski_array_reduction_lifecycle,
+    &ski_section_lifecycle,
+    &ski_section_multicast_lifecycle,
+    &ski_location_lifecycle,
+    &ski_migration_lifecycle,
+    &ski_closing_lifecycle,
+    &ski_insertion_lifecycle,
+    &ski_callback_lifecycle,
+    &ski_seed_lifecycle,
+    &ski_termination_lifecycle,
+    &ski_quiescence_lifecycle,
+    &ski_detector_lifecycle,
+    &ski_stream_lifecycle,
+    &ski_program_lifecycle,
+    &ski_idle_report_lifecycle,
+    &ski_finalize_lifecycle,
 };
 
 #define OBJECTS_MODULES (sizeof objects_modules / sizeof *objects_modules)

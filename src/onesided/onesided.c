@@ -25,7 +25,11 @@
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_pe.h"
 #include "onesided/sync/barrier.h"
+#include "onesided/sync/lock_remote.h"
 #include "onesided/sync/sync_pe.h"
+#include "onesided/team/team.h"
+#include "onesided/team/team_packet.h"
+#include "onesided/team/team_split.h"
 
 /* Modules that hear of the end of a region. */
 static const struct ski_region_observer onesided_observers[] = {
@@ -57,6 +61,7 @@ skua_status ski_onesided_create(struct ski_job *job)
 /* Packets whose data the driver receives, or core copies, to where they belong. */
 static const struct ski_placement am_placement      = {ski_am_recv_alloc, ski_am_recv_done,
                                                        ski_am_recv_inline};
+static const struct ski_placement team_placement    = {ski_team_place, ski_team_placed, NULL};
 static const struct ski_placement channel_placement = {.take = ski_channel_recv_inline};
 
 void ski_onesided_open(const struct ski_boot *boot)
@@ -71,6 +76,7 @@ void ski_onesided_open(const struct ski_boot *boot)
     ski_net_set_placement(SKI_HANDLER_AM_REQUEST, &am_placement);
     ski_net_set_placement(SKI_HANDLER_AM_REPLY, &am_placement);
     ski_net_set_placement(SKI_HANDLER_CHANNEL, &channel_placement);
+    ski_net_set_placement(SKI_HANDLER_TEAM, &team_placement);
 }
 
 /* The table of regions stays: an external thread may be in a call that uses it (boot.c). */
@@ -78,6 +84,16 @@ void ski_onesided_close(void)
 {
     ski_external_close();
     ski_rkey_cache_close();
+}
+
+/* Forgets the job.  No other process accesses memory of this one by process_vm_readv() now. */
+void ski_onesided_reset(void)
+{
+    prctl(PR_SET_PTRACER, 0, 0, 0, 0);
+    ski_symmetric_vote_reset();
+    ski_regions_reset();
+    ski_zcopy_threshold_reset();
+    ski_onesided_set_job(NULL, -1);
 }
 
 void ski_onesided_begin(struct ski_pe *self)
@@ -90,7 +106,9 @@ void ski_onesided_begin(struct ski_pe *self)
     pe->rma        = ski_calloc(1, sizeof *pe->rma);
     pe->buffer     = ski_calloc(1, sizeof *pe->buffer);
     pe->channel    = ski_calloc(1, sizeof *pe->channel);
+    pe->team       = ski_calloc(1, sizeof *pe->team);
     self->onesided = pe;
+    ski_teams_begin(self);
     ski_channel_pe_begin(self);
     ski_zcopy_threshold_begin(self);
 }
@@ -99,7 +117,9 @@ void ski_onesided_end(struct ski_pe *self)
 {
     struct ski_onesided_pe *pe = ski_onesided_pe(self);
 
+    ski_teams_end(self);
     ski_channel_pe_end(self);
+    ski_lock_queues_end();
     ski_buffers_end(self);
     ski_am_origin_end(self);
     ski_am_target_end(self);
@@ -107,6 +127,7 @@ void ski_onesided_end(struct ski_pe *self)
     ski_symmetric_vote_end(self);
     ski_rkey_cache_end(self);
     ski_registrations_end(self);
+    free(pe->team);
     free(pe->channel);
     free(pe->buffer);
     free(pe->rma);
@@ -121,6 +142,7 @@ const struct ski_layer ski_onesided_layer = {
     .create          = ski_onesided_create,
     .open            = ski_onesided_open,
     .close           = ski_onesided_close,
+    .reset           = ski_onesided_reset,
     .begin           = ski_onesided_begin,
     .end             = ski_onesided_end,
     .during_shutdown = ski_external_progress,

@@ -123,6 +123,7 @@ static void seal_source_advance(struct seal_source *s)
     while (s->ranges && s->ranges->first == s->next) {
         struct seal_range *range = s->ranges;
 
+        assert(range->last >= range->first && (!range->next || range->next->first > range->last));
         s->next   = range->last + 1;
         s->ranges = range->next;
         free(range);

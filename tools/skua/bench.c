@@ -21,7 +21,7 @@ static const char help[] =
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
-    "  -n, --pes=N         collectives: the number of PEs (default: 2)\n"
+    "  -n, --pes=N[,N...]  collectives: the number of PEs, or several (default: 2)\n"
     "      --namespaces    network: measure between two network namespaces (needs root)\n"
     "  -h, --help          print this text\n"
     "\n"
@@ -37,8 +37,9 @@ static const char help[] =
     "                start of 64 processes; peers: ucx_perftest, fi_pingpong, both MPIs\n"
     "  channels      a round trip from buffer to buffer; floor: memcpy and a flag;\n"
     "                peers: copied messages, both MPIs, two-sided and with MPI_Put\n"
-    "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, within a host\n"
-    "                and over TCP; peers: both MPIs\n"
+    "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, scan, gather,\n"
+    "                scatter, allgather and alltoall, within a host and over TCP; peers:\n"
+    "                both MPIs\n"
     "  randomaccess  random updates of a large table; peers: both MPIs; and items of a\n"
     "                stream against small messages\n"
     "  fft1d         a one-dimensional Fourier transform; peers: FFTW, FFTW-MPI\n"
@@ -64,7 +65,8 @@ static const struct bench *const benches[] = {
 
 struct bench_options {
     const struct bench *bench;
-    int                 rounds, pes;
+    int                 rounds;
+    int                 pes[BENCH_PES_MOST]; /* 0 ends the list if it is shorter */
     const char         *format, *output;
     bool                namespaces;
 };
@@ -134,12 +136,32 @@ static int bench_option_error(const char *what, const char *text)
     return 2;
 }
 
+/* Reads the numbers of PEs in @p text; the list becomes empty if one is invalid. */
+static void bench_parse_pes(const char *text, int pes[BENCH_PES_MOST])
+{
+    int count = 0;
+
+    memset(pes, 0, BENCH_PES_MOST * sizeof *pes);
+    for (;; text++) {
+        char *end;
+        long  n = strtol(text, &end, 10);
+
+        if (count == BENCH_PES_MOST || n < 2 || n > 1024 || (*end && *end != ','))
+            break;
+        pes[count++] = (int)n;
+        text         = end;
+        if (!*end)
+            return;
+    }
+    pes[0] = 0;
+}
+
 static int bench_check(const struct bench_options *options)
 {
     if (options->rounds < 1 || options->rounds > 100)
         return bench_option_error("expected 1 to 100 rounds", "--rounds");
-    if (options->pes < 2 || options->pes > 1024)
-        return bench_option_error("expected 2 to 1024 PEs", "--pes");
+    if (!options->pes[0])
+        return bench_option_error("expected 2 to 1024 PEs, up to 8 numbers", "--pes");
     if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
         strcmp(options->format, "csv"))
         return bench_option_error("expected table, json or csv", options->format);
@@ -179,7 +201,7 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
         case 'r': options->rounds = atoi(optarg); break;
         case 'f': options->format = optarg; break;
         case 'o': options->output = optarg; break;
-        case 'n': options->pes = atoi(optarg); break;
+        case 'n': bench_parse_pes(optarg, options->pes); break;
         case 'N': options->namespaces = true; break;
         case 'h': fputs(help, stdout); return -1;
         default: fputs("(skua bench --help)\n", stderr); return 2;
@@ -191,7 +213,7 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
 
 int command_bench(int argc, char **argv)
 {
-    struct bench_options options = {&bench_messages, 3, 2, "table", ".", false};
+    struct bench_options options = {&bench_messages, 3, {2}, "table", ".", false};
     struct results       results = {0};
     struct bench_host    host;
     int                  code = bench_parse(argc, argv, &options);
@@ -200,7 +222,7 @@ int command_bench(int argc, char **argv)
         return code < 0 ? 0 : code;
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;
-    host.pes        = options.pes;
+    memcpy(host.pes, options.pes, sizeof host.pes);
     if (!program_find("skuarun", host.skuarun)) {
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;

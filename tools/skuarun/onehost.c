@@ -59,10 +59,9 @@ static void onehost_check(struct onehost *h)
 {
     monitor_output_error(&h->monitor, h->error);
     procs_kill_stopped(&h->procs);
-    if (ski_job_exiting(h->procs.job))
+    if (procs_program_exiting(&h->procs))
         monitor_exiting(&h->monitor, ski_job_exit_code(h->procs.job));
-    if (h->monitor.unjoined >= 0 && procs_any_joined(&h->procs))
-        monitor_joined(&h->monitor);
+    monitor_joined(&h->monitor, procs_joined_phase(&h->procs));
     monitor_check_deadlines(&h->monitor);
 }
 

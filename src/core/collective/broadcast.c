@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/broadcast.h"
 #include "core/pe/builtin.h"
@@ -38,16 +37,9 @@ struct ski_broadcast_node {
     skua_msg       *msg;         /* at the root: for `handler`                        */
 };
 
-/* Returns the tail of @p msg. */
-static struct ski_broadcast_tail *broadcast_tail_of(struct skua_msg *msg)
-{
-    return (struct ski_broadcast_tail *)(void *)((char *)skua_msg_data(msg) +
-                                                 ski_msg_tail_offset(msg));
-}
-
 uint32_t ski_broadcast_handler(skua_msg *msg)
 {
-    return broadcast_tail_of(msg)->handler;
+    return ski_broadcast_tail_of(msg)->handler;
 }
 
 /* Writes @p tail behind the data of @p msg, which has room for it, and addresses @p msg to
@@ -56,8 +48,8 @@ static void broadcast_set_tail(skua_msg *msg, const struct ski_broadcast_tail *t
 {
     msg->handler = SKI_HANDLER_BROADCAST;
     msg->flags |= SKI_MSG_TAIL;
-    msg->source             = tail->parent;
-    *broadcast_tail_of(msg) = *tail;
+    msg->source                 = tail->parent;
+    *ski_broadcast_tail_of(msg) = *tail;
 }
 
 skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail)
@@ -71,9 +63,9 @@ skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tai
 }
 
 /* Adds the node of this PE in @p tree; @p parent_node is the handle of the parent's node. */
-static struct ski_broadcast_node *broadcast_node_new(struct ski_pe         *self,
-                                                     const struct ski_tree *tree, int parent,
-                                                     uint64_t parent_node)
+static struct ski_broadcast_node *broadcast_node_new(struct ski_pe                   *self,
+                                                     const struct ski_broadcast_tree *tree,
+                                                     int parent, uint64_t parent_node)
 {
     struct ski_broadcast_node *node = ski_malloc(sizeof *node);
 
@@ -84,7 +76,7 @@ static struct ski_broadcast_node *broadcast_node_new(struct ski_pe         *self
     return node;
 }
 
-uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
+uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_broadcast_tree *tree,
                             const struct ski_broadcast_tail *tail)
 {
     return tail->parent_node
@@ -95,9 +87,9 @@ uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
 /* Completes a broadcast at the root, after all handlers have returned. */
 static void broadcast_complete(struct ski_pe *self, const struct ski_broadcast_node *node)
 {
-    ski_window_release(self, node->cost, "broadcast", self->pe);
+    ski_window_release(&self->collectives->window, node->cost, "broadcast", self->pe);
     skua_complete(node->done, NULL, 0);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* Counts a child or the handler of @p node as finished; the last one ends the node. */
@@ -128,11 +120,12 @@ void ski_on_broadcast_done(skua_msg *msg)
     broadcast_finish_one(ski_self, node);
 }
 
-void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
+                              const struct ski_broadcast_tree *tree,
                               const struct ski_broadcast_tail *tail, bool near)
 {
     for (int i = 0; i < tree->children; i++) {
-        int pe = ski_tree_child(tree, i);
+        int pe = ski_broadcast_tree_child(tree, i);
 
         if ((!near || ski_job_index(self->job, pe) >= 0) &&
             !ski_msg_try_tailed(self, pe, SKI_HANDLER_BROADCAST, msg, tail))
@@ -140,18 +133,18 @@ void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg, const struct s
     }
 }
 
-/* Sends @p msg to the children of this PE; @p node is the handle of this PE's node, or 0.  Returns
- * the message to deliver: @p msg, or a copy while the network reads from @p msg. */
-static skua_msg *broadcast_forward(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
-                                   uint32_t handler, uint64_t node)
+/* Sends @p msg to the children of this PE, which @p tail names as their parent.  Returns the
+ * transfer that still reads @p msg, or NULL. */
+static struct ski_transfer *broadcast_forward(struct ski_pe *self, skua_msg *msg,
+                                              const struct ski_broadcast_tree *tree,
+                                              const struct ski_broadcast_tail *tail)
 {
-    struct ski_broadcast_tail tail     = {tree->root, handler, self->pe, 0, node};
-    bool                      segments = ski_segments_used(self, msg);
+    bool                 segments = ski_segments_used(self, msg);
+    struct ski_transfer *reading  = segments ? ski_segments_send(self, msg, tree, tail) : NULL;
 
-    if (segments)
-        msg = ski_segments_send(self, msg, tree, &tail);
-    ski_broadcast_send_whole(self, msg, tree, &tail, segments);
-    return msg;
+    ski_assert(tail->parent == self->pe && tail->arity == tree->arity);
+    ski_broadcast_send_whole(self, msg, tree, tail, segments);
+    return reading;
 }
 
 /* Runs the user's handler on @p msg; @p handle is the handle of this PE's node, or 0. */
@@ -175,43 +168,68 @@ bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcas
                             size_t bytes)
 {
     return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
-           (uint32_t)tail->parent < (uint32_t)self->pes &&
+           (uint32_t)tail->parent < (uint32_t)self->pes && tail->arity > 0 &&
            ski_pe_has_handler(self, tail->handler) && ski_builtin_accepts(tail->handler, bytes);
 }
 
-/* Forwards a broadcast that arrived whole to the children, then runs its handler. */
-static void broadcast_accept(struct ski_pe *self, skua_msg *msg,
-                             const struct ski_broadcast_tail *tail)
+/* Forwards a broadcast that arrived whole to the children.  Its tail then says that this has been
+ * done: its parent is this PE.  Returns whether the network still reads the message and will
+ * deliver it. */
+static bool broadcast_accept(struct ski_pe *self, skua_msg *msg)
 {
-    struct ski_tree tree = ski_tree_at(self->pe, self->pes, tail->root, (int)ski_config.tree_arity);
-    uint64_t        handle = ski_broadcast_node(self, &tree, tail);
+    struct ski_broadcast_tail tail = *ski_broadcast_tail_of(msg);
+    struct ski_broadcast_tree tree =
+        ski_broadcast_tree_at(self->pe, self->pes, tail.root, tail.arity);
+    struct ski_transfer *reading;
 
-    msg = broadcast_forward(self, msg, &tree, tail->handler, handle);
-    broadcast_run_handler(self, msg, tail->handler, tail->root, handle);
+    tail.parent_node = ski_broadcast_node(self, &tree, &tail);
+    tail.parent      = self->pe;
+    reading          = broadcast_forward(self, msg, &tree, &tail);
+    broadcast_set_tail(msg, &tail);
+    if (SKI_UNLIKELY(reading != NULL))
+        ski_segments_await(reading, NULL);
+    return reading != NULL;
 }
 
-/* A message whose source is this PE comes from ski_broadcast_deliver(), which has forwarded it. */
+skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg)
+{
+    if (msg->source == self->pe)
+        return msg;
+    if (!ski_broadcast_is_valid(self, ski_broadcast_tail_of(msg), msg->bytes)) {
+        ski_net_drop(self, msg);
+        return NULL;
+    }
+    if (broadcast_accept(self, msg))
+        return NULL;
+    return ski_broadcast_in_turn(self, msg, ski_broadcast_tail_of(msg)) ? msg : NULL;
+}
+
 void ski_on_broadcast(skua_msg *msg)
 {
-    struct ski_broadcast_tail tail = *broadcast_tail_of(msg);
+    struct ski_broadcast_tail tail;
 
-    if (msg->source == ski_self->pe)
-        broadcast_run_handler(ski_self, msg, tail.handler, tail.root, tail.parent_node);
-    else if (ski_broadcast_is_valid(ski_self, &tail, msg->bytes))
-        broadcast_accept(ski_self, msg, &tail);
-    else
-        ski_net_drop(ski_self, msg);
+    msg = ski_broadcast_admit(ski_self, msg);
+    if (!msg)
+        return;
+    tail = *ski_broadcast_tail_of(msg);
+    broadcast_run_handler(ski_self, msg, tail.handler, tail.root, tail.parent_node);
 }
 
-/* Calls through the table of handlers, as if the message had arrived whole: the entry may be one
- * that keeps broadcasts until the program has begun. */
-void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
+                           const struct ski_broadcast_tree *tree,
                            const struct ski_broadcast_tail *tail)
 {
     ski_assert(tail->parent == self->pe);
     ski_broadcast_send_whole(self, msg, tree, tail, true);
-    broadcast_set_tail(msg, tail); /* tail->parent is this PE */
-    self->handler[SKI_HANDLER_BROADCAST](msg);
+    broadcast_set_tail(msg, tail);
+}
+
+/* Calls through the table of handlers, as if the message had arrived whole: the entry may be one
+ * that keeps broadcasts until a collection exists. */
+void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg)
+{
+    if (ski_broadcast_in_turn(self, msg, ski_broadcast_tail_of(msg)))
+        self->handler[SKI_HANDLER_BROADCAST](msg);
 }
 
 /* Runs the handler at the root of a broadcast whose end is awaited: the node has the message. */
@@ -227,12 +245,14 @@ void ski_on_broadcast_here(skua_msg *msg)
 }
 
 /* Returns a message with the handle of @p node that has the priority of the user's message. */
-static skua_msg *broadcast_handle_msg(struct ski_broadcast_node *node)
+static skua_msg *broadcast_handle_msg(const struct ski_pe *self, struct ski_broadcast_node *node)
 {
     const skua_msg *model = node->msg;
     skua_msg       *msg   = skua_msg_alloc_bits(sizeof node->handle, 32 * (size_t)model->bit_room);
 
     *(uint64_t *)skua_msg_data(msg) = node->handle;
+    msg->handler                    = SKI_HANDLER_BROADCAST_LOCAL;
+    msg->source                     = self->pe;
     msg->flags                      = model->flags;
     msg->priority                   = model->priority;
     msg->bit_words                  = model->bit_words;
@@ -248,11 +268,11 @@ static uint64_t broadcast_charge_window(struct ski_pe *self, const skua_msg *msg
     struct ski_collectives *c    = self->collectives;
     uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->local_pes;
 
-    c->in_flight += cost;
+    c->window.in_flight += cost;
     if (msg->flags & SKI_MSG_SPECIAL)
         return cost; /* its priority may let it overtake earlier ones */
     cost              = c->unacknowledged + cost;
-    c->unacknowledged = awaited || cost >= c->window / 8 ? 0 : cost;
+    c->unacknowledged = awaited || cost >= c->window.bytes / 8 ? 0 : cost;
     return c->unacknowledged ? 0 : cost;
 }
 
@@ -261,26 +281,33 @@ static uint64_t broadcast_charge_window(struct ski_pe *self, const skua_msg *msg
 static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg,
                             skua_completion done, uint64_t cost)
 {
-    struct ski_tree tree = ski_tree_at(self->pe, self->pes, self->pe, (int)ski_config.tree_arity);
+    struct ski_broadcast_tree tree =
+        ski_broadcast_tree_at(self->pe, self->pes, self->pe, ski_segments_arity(self, msg));
+    struct ski_broadcast_tail  tail = {.root    = self->pe,
+                                       .handler = (uint16_t)handler,
+                                       .arity   = (uint16_t)tree.arity,
+                                       .parent  = self->pe,
+                                       .number  = ski_broadcast_number(self, msg)};
     struct ski_broadcast_node *node = NULL;
+    struct ski_transfer       *reading;
 
     if (done.kind || cost) {
-        node          = broadcast_node_new(self, &tree, -1, 0);
-        node->done    = done;
-        node->cost    = cost;
-        node->handler = handler;
+        node             = broadcast_node_new(self, &tree, -1, 0);
+        node->done       = done;
+        node->cost       = cost;
+        node->handler    = handler;
+        tail.parent_node = node->handle;
     }
-    msg = broadcast_forward(self, msg, &tree, handler, node ? node->handle : 0);
-    if (node)
+    reading      = broadcast_forward(self, msg, &tree, &tail);
+    msg->handler = (uint16_t)handler;
+    msg->source  = self->pe;
+    if (node) {
         node->msg = msg;
-    if (node)
-        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL},
-                  broadcast_handle_msg(node));
-    else {
-        msg->handler = (uint16_t)handler;
-        msg->source  = self->pe;
-        ski_msg_post(self, self->pe, handler, msg);
+        msg       = broadcast_handle_msg(self, node);
     }
+    if (SKI_UNLIKELY(reading != NULL))
+        ski_segments_await(reading, msg);
+    ski_broadcast_post_local(self, msg);
 }
 
 /* Sends a broadcast that is subject to flow control. */
@@ -323,9 +350,9 @@ static SKI_COLD void broadcast_wait_or_defer(struct ski_pe *self, uint32_t handl
     ski_list_init(&deferred->message);
     ski_msg_hold_new(self, &deferred->message, msg);
     if (waits)
-        ski_window_wait(self, &deferred->base);
+        ski_window_wait(self, &self->collectives->window, &deferred->base);
     else
-        ski_window_defer(self, &deferred->base);
+        ski_window_defer(&self->collectives->window, &deferred->base);
 }
 
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg)
@@ -342,7 +369,7 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     if (ski_ownership_checked(self))
         ski_ownership_send(self, SKI_RELEASE_BROADCAST, msg, handler.id,
                            __builtin_return_address(0), false);
-    if (SKI_UNLIKELY(ski_window_full(self->collectives)))
+    if (SKI_UNLIKELY(ski_window_full(&self->collectives->window)))
         broadcast_wait_or_defer(self, handler.id, msg, done);
     else
         broadcast_begin_counted(self, handler.id, msg, done);

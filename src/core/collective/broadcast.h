@@ -8,8 +8,8 @@
  * same time.  The last segment makes the message an ordinary broadcast, which is delivered when
  * that segment would be: the order of messages between two PEs does not depend on segmentation.
  *
- * The network reads segments from the message itself.  If it still reads when the message is
- * delivered, the handler gets a copy, and the original is freed after the last read.
+ * The network reads segments from the message itself, which is delivered after the last read: the
+ * handler owns it.  At the root the broadcasts that follow are delivered after it.
  *
  * On the wire:  struct ski_segment, then the data of the segment.  The sender numbers its
  * transfers, and the segments of a transfer arrive in order.  The length of segments follows from
@@ -20,22 +20,30 @@
 #define SKI_BROADCAST_H
 
 #include "core/collective/collective.h"
+#include "core/collective/broadcast_tree.h"
 #include "core/data/msg.h"
-#include "core/collective/tree.h"
 
 struct ski_pe;
 
 /* What forwarding a broadcast needs; it lies behind the data of a whole message. */
 struct ski_broadcast_tail {
     int32_t  root;
-    uint32_t handler;
+    uint16_t handler;
+    uint16_t arity; /* of the tree, chosen by the root */
     int32_t  parent;
-    uint32_t reserved;    /* 0 */
+    uint32_t number;      /* of the root's ordered broadcasts; 0: it is not ordered */
     uint64_t parent_node; /* handle of the parent's node; 0: the end is not awaited */
 };
 
 _Static_assert(sizeof(struct ski_broadcast_tail) == SKI_MSG_TAIL_BYTES,
                "a tail fits behind a message");
+
+/** Returns the tail of @p msg, of SKI_HANDLER_BROADCAST. */
+static inline struct ski_broadcast_tail *ski_broadcast_tail_of(skua_msg *msg)
+{
+    return (struct ski_broadcast_tail *)(void *)((char *)skua_msg_data(msg) +
+                                                 ski_msg_tail_offset(msg));
+}
 
 /* The head of a segment on the wire. */
 struct ski_segment {
@@ -50,10 +58,18 @@ struct ski_segment {
 /** Returns whether @p msg is sent to other hosts in segments. */
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg);
 
-/** Sends @p msg to the children of @p tree on other hosts.  Returns the message to deliver here:
- *  @p msg, or a copy of it. */
-skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
-                            const struct ski_broadcast_tail *tail);
+/** Sends @p msg to the children of @p tree on other hosts.  Returns NULL if the network has read
+ *  it; else the caller calls ski_segments_await(). */
+struct ski_transfer *ski_segments_send(struct ski_pe *self, skua_msg *msg,
+                                       const struct ski_broadcast_tree *tree,
+                                       const struct ski_broadcast_tail *tail);
+
+/** Lets a transfer end when the network has read its message.  Then, at the root, @p local, which
+ *  ski_broadcast_post_local() keeps, is posted; at another PE the message is delivered. */
+void ski_segments_await(struct ski_transfer *transfer, skua_msg *local);
+
+/** Returns whether the network still reads the message that @p local delivers at the root. */
+bool ski_segments_read(const struct ski_pe *self, const skua_msg *local);
 
 /** Frees the transfers that are in flight when the job ends. */
 void ski_segments_destroy(struct ski_pe *self);
@@ -67,6 +83,26 @@ size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *d
 skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const char *data,
                              bool whole);
 
+/** Returns the arity of the tree for @p msg, which this PE, the root, sends to all PEs. */
+int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg);
+
+/* ---- order (broadcast_order.c) -------------------------------------------------- */
+
+/** Returns the number of a new broadcast of this PE, or 0 if it needs no number. */
+uint32_t ski_broadcast_number(struct ski_pe *self, const skua_msg *msg);
+
+/** Returns whether a broadcast with @p tail is delivered now: those before it have been.  If it is
+ *  early, @p msg is kept and delivered in its turn; if it is late, @p msg is dropped. */
+bool ski_broadcast_in_turn(struct ski_pe *self, skua_msg *msg,
+                           const struct ski_broadcast_tail *tail);
+
+/** Posts @p msg, which has its handler and delivers a broadcast at its root, this PE, or keeps it
+ *  while an earlier one is kept or the network reads its message. */
+void ski_broadcast_post_local(struct ski_pe *self, skua_msg *msg);
+
+/** Posts the messages that ski_broadcast_post_local() has kept and that need not wait any more. */
+void ski_broadcast_release_local(struct ski_pe *self);
+
 /* ---- trees (broadcast.c) ------------------------------------------------------- */
 
 /** Returns whether a broadcast of @p bytes with @p tail is valid: its root and its parent exist, it
@@ -76,20 +112,26 @@ bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcas
 
 /** Adds the node of this PE for a broadcast whose end is awaited.  Returns its handle, or 0 if the
  *  end is not awaited. */
-uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
+uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_broadcast_tree *tree,
                             const struct ski_broadcast_tail *tail);
 
 /** Returns a copy of @p msg with its priority and with @p tail behind its data. */
 skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail);
 
-/** Delivers @p msg, which has arrived in segments and has room for @p tail, and sends copies to the
- *  children on this host.  @p tail->parent_node is the handle of this PE's own node. */
-void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+/** Prepares @p msg, which has arrived in segments and has room for @p tail, for its delivery, and
+ *  sends copies to the children on this host.  @p tail->parent_node is the handle of this PE's own
+ *  node. */
+void ski_broadcast_prepare(struct ski_pe *self, skua_msg *msg,
+                           const struct ski_broadcast_tree *tree,
                            const struct ski_broadcast_tail *tail);
+
+/** Delivers @p msg, which has been prepared, in its turn. */
+void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg);
 
 /** Sends whole copies of @p msg to the children of @p tree, or, if @p near, only to those on this
  *  host. */
-void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+void ski_broadcast_send_whole(struct ski_pe *self, skua_msg *msg,
+                              const struct ski_broadcast_tree *tree,
                               const struct ski_broadcast_tail *tail, bool near);
 
 #endif

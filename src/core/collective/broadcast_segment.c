@@ -6,16 +6,16 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/broadcast.h"
+#include "core/collective/collective_send.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/message.h"
-#include "transport/driver.h"
 
-#define SEGMENT_LEAST ((size_t)128 << 10) /* bytes of a segment that is not the last */
-#define SEGMENT_MOST  ((size_t)512 << 10)
-#define SEGMENT_LINE  ((size_t)4 << 10) /* segments begin at multiples of this */
-#define SEGMENT_COUNT 4                 /* segments of a message, if their size allows it */
+#define SEGMENTED_FROM ((size_t)256 << 10) /* bytes of the least message that has segments */
+#define SEGMENT_LEAST  ((size_t)64 << 10)  /* bytes of a segment that is not the last */
+#define SEGMENT_MOST   ((size_t)256 << 10)
+#define SEGMENT_LINE   ((size_t)4 << 10) /* segments begin at multiples of this */
 
 _Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_LEAST, "see builtin.h");
 _Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver passes the whole head");
@@ -26,39 +26,66 @@ struct ski_transfer {
     struct ski_transfer **link;         /* the pointer to this transfer                   */
     int32_t               parent;       /* the PE that sends it, or -1 at the root        */
     int32_t               root;         /* of the broadcast; not set at the root          */
-    uint32_t              handler;      /* of the broadcast; not set at the root          */
+    uint16_t              handler;      /* of the broadcast; not set at the root          */
+    uint16_t              arity;        /* of the tree; not set at the root               */
+    uint32_t              order;        /* number of the broadcast; not set at the root   */
     uint64_t              number;       /* of the transfer from the parent                */
     uint64_t              child_number; /* of the transfer to this PE's children          */
     skua_msg             *msg;
     size_t                received;  /* bytes, in order                                */
     size_t                sending;   /* segments that the network still reads          */
-    bool                  released;  /* the message is needed for these segments only  */
+    bool                  released;  /* the message waits for these segments only      */
+    skua_msg             *local;     /* delivers the message at the root once they are read */
     uint8_t               claimed[]; /* a bit for each segment that has been or is being received */
-};
-
-/* A segment that the network reads from the message of its transfer. */
-struct segment_out {
-    struct ski_net_done  done; /* the first member */
-    struct ski_pe       *self;
-    struct ski_transfer *transfer;
-    skua_msg            *msg; /* with the head of the segment; this structure lies behind that */
 };
 
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
 {
-    return SKI_UNLIKELY(msg->bytes >= 2 * SEGMENT_LEAST) && ski_job_is_distributed(self->job) &&
+    return SKI_UNLIKELY(msg->bytes >= SEGMENTED_FROM) && ski_job_is_distributed(self->job) &&
            !msg->bit_room && !(msg->flags & SKI_MSG_SPECIAL);
 }
 
 /* Returns the bytes of a segment of a message of @p bytes.  Many small segments cost more than
- * their overlap gains. */
-static size_t segment_bytes(size_t bytes)
+ * their overlap gains; between two PEs there is less to overlap. */
+static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
 {
-    size_t part = bytes / SEGMENT_COUNT / SEGMENT_LINE * SEGMENT_LINE;
+    size_t least = self->pes > 2 ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
+    size_t part  = bytes / (self->pes > 2 ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
-    if (part < SEGMENT_LEAST)
-        return SEGMENT_LEAST;
+    if (part < least)
+        return least;
     return part < SEGMENT_MOST ? part : SEGMENT_MOST;
+}
+
+/* Returns the relative time in which a tree of @p arity transfers @p segments to all PEs.  A PE
+ * receives a segment once and sends it as often as it has children; the segments form a pipeline as
+ * long as the tree is deep. */
+static uint64_t segment_tree_cost(int pes, int arity, uint64_t segments)
+{
+    uint64_t depth = 0;
+
+    for (int64_t last = pes - 2; last > 0; last = (last - 1) / arity)
+        depth++;
+    return (segments + depth) * ((uint64_t)arity + 1);
+}
+
+/* A PE with neighbours on its host sends them whole messages, which are no pipeline: then the
+ * shallow tree of small messages is best. */
+int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg)
+{
+    int      usual = ski_config.tree_arity < UINT16_MAX ? (int)ski_config.tree_arity : UINT16_MAX;
+    int      arity = 1;
+    uint64_t segments;
+
+    if (SKI_LIKELY(!ski_segments_used(self, msg)) || self->job->local_pes > 1)
+        return usual;
+    segments = msg->bytes / segment_bytes(self, msg->bytes);
+    if (segment_tree_cost(self->pes, 2, segments) < segment_tree_cost(self->pes, arity, segments))
+        arity = 2;
+    return segment_tree_cost(self->pes, usual, segments) <
+                   segment_tree_cost(self->pes, arity, segments)
+               ? usual
+               : arity;
 }
 
 /* ---- transfers --------------------------------------------------------------- */
@@ -95,38 +122,42 @@ void ski_segments_destroy(struct ski_pe *self)
         segment_transfer_free(self->collectives->transfers);
 }
 
-/* Ends @p t.  Returns its message, or a copy with @p tail if the network still reads from the
- * message. */
-static skua_msg *segment_transfer_release(struct ski_transfer             *t,
-                                          const struct ski_broadcast_tail *tail)
-{
-    skua_msg *msg = t->msg;
-
-    ski_assert(!t->released);
-    if (t->sending == 0) {
-        segment_transfer_free(t);
-        return msg;
-    }
-    t->released = true;
-    return ski_broadcast_copy(msg, tail);
-}
-
 /* ---- sending ----------------------------------------------------------------- */
 
-/* Notes that the network has read a segment. */
-static void segment_out_done(struct ski_net_done *done, skua_status status)
+bool ski_segments_read(const struct ski_pe *self, const skua_msg *local)
 {
-    struct segment_out  *out  = (struct segment_out *)done;
-    struct ski_pe       *self = out->self;
-    struct ski_transfer *t    = out->transfer;
+    const struct ski_transfer *t = self->collectives->transfers;
 
-    (void)status; /* the loss of a peer is reported elsewhere */
-    ski_pool_free(&self->pool, out->msg);
+    while (t && t->local != local)
+        t = t->next;
+    return t != NULL;
+}
+
+/* Notes that the network has read a segment of a transfer.  The delivery of a message runs code of
+ * the program, which does not happen inside of the driver. */
+static void segment_sent(struct ski_pe *self, void *owner)
+{
+    struct ski_transfer *t = owner;
+
     ski_assert(t->sending > 0);
     if (--t->sending > 0 || !t->released)
         return;
-    ski_pool_free(&self->pool, t->msg);
+    if (!t->local) {
+        skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_SENT}, &t, sizeof t);
+        return;
+    }
     segment_transfer_free(t);
+    ski_broadcast_release_local(self);
+}
+
+void ski_on_broadcast_sent(skua_msg *msg)
+{
+    struct ski_transfer *t    = *(struct ski_transfer **)skua_msg_data(msg);
+    skua_msg            *data = t->msg;
+
+    skua_msg_free(msg);
+    segment_transfer_free(t);
+    ski_broadcast_deliver(ski_self, data);
 }
 
 /* Returns a message with the head of a segment and room for @p more bytes. */
@@ -152,17 +183,18 @@ static const char *segment_data(const struct ski_transfer *t, const struct ski_s
 static bool segment_send_in_place(struct ski_pe *self, struct ski_transfer *t, int pe,
                                   const struct ski_segment *segment)
 {
-    skua_msg           *msg = segment_msg(self, segment, sizeof(struct segment_out));
-    struct segment_out *out =
-        (struct segment_out *)(void *)((char *)skua_msg_data(msg) + sizeof *segment);
+    struct ski_collective_packet packet = {.handler    = SKI_HANDLER_BROADCAST_SEGMENT,
+                                           .head       = segment,
+                                           .head_bytes = sizeof *segment,
+                                           .data       = segment_data(t, segment),
+                                           .bytes      = segment->length,
+                                           .sent       = segment_sent,
+                                           .owner      = t};
 
-    *out       = (struct segment_out){{segment_out_done}, self, t, msg};
-    msg->bytes = sizeof *segment + segment->length; /* on the wire */
-    t->sending++; /* segment_out_done() may be called before the call returns */
-    if (ski_net_send_split(self, pe, msg, segment_data(t, segment), segment->length, &out->done))
+    t->sending++; /* segment_sent() may be called before the call returns */
+    if (ski_collective_send(self, pe, &packet))
         return true;
     t->sending--;
-    skua_msg_free(msg);
     return false;
 }
 
@@ -172,60 +204,104 @@ static void segment_send(struct ski_pe *self, struct ski_transfer *t, int pe,
 {
     skua_msg *msg;
 
-    if (ski_net_driver()->send_split && segment_send_in_place(self, t, pe, segment))
+    if (segment_send_in_place(self, t, pe, segment))
         return;
     msg = segment_msg(self, segment, segment->length);
     memcpy((char *)skua_msg_data(msg) + sizeof *segment, segment_data(t, segment), segment->length);
     ski_msg_post(self, pe, SKI_HANDLER_BROADCAST_SEGMENT, msg);
 }
 
-/* Sends a segment, which has been received, to the children of @p tree on other hosts. */
-static void segment_forward(struct ski_pe *self, struct ski_transfer *t,
-                            const struct ski_tree *tree, struct ski_segment segment)
+/* Sends a segment to child @p i of @p tree if it is on another host. */
+static void segment_send_to_child(struct ski_pe *self, struct ski_transfer *t,
+                                  const struct ski_broadcast_tree *tree, int i,
+                                  const struct ski_segment *segment)
 {
-    segment.number = t->child_number;
-    for (int i = 0; i < tree->children; i++) {
-        int pe = ski_tree_child(tree, i);
+    int pe = ski_broadcast_tree_child(tree, i);
 
-        if (ski_job_index(self->job, pe) < 0)
-            segment_send(self, t, pe, &segment);
-    }
+    if (ski_job_index(self->job, pe) < 0)
+        segment_send(self, t, pe, segment);
 }
 
-skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
-                            const struct ski_broadcast_tail *tail)
+/* Sends a segment, which has been received, to the children of @p tree on other hosts. */
+static void segment_forward(struct ski_pe *self, struct ski_transfer *t,
+                            const struct ski_broadcast_tree *tree, struct ski_segment segment)
 {
-    struct ski_transfer *t       = segment_transfer_new(self, msg, 0);
-    struct ski_segment   segment = {.bytes = msg->bytes, .tail = *tail};
-    size_t               most    = segment_bytes(msg->bytes);
+    segment.number = t->child_number;
+    for (int i = 0; i < tree->children; i++)
+        segment_send_to_child(self, t, tree, i, &segment);
+}
 
-    for (; segment.offset < segment.bytes; segment.offset += segment.length) {
+/* Segments of a message that are sent to some children. */
+struct segment_range {
+    uint64_t offset;     /* of the first segment      */
+    int      burst;      /* segments, at most         */
+    int      first, end; /* children first .. end - 1 */
+};
+
+/* Sends the segments of @p range, and moves its offset behind them. */
+static void segment_send_some(struct ski_pe *self, struct ski_transfer *t,
+                              const struct ski_broadcast_tree *tree,
+                              const struct ski_broadcast_tail *tail, struct segment_range *range)
+{
+    struct ski_segment segment = {
+        .bytes = t->msg->bytes, .offset = range->offset, .number = t->child_number, .tail = *tail};
+    size_t most = segment_bytes(self, segment.bytes);
+
+    for (int n = 0; n < range->burst && segment.offset < segment.bytes; n++) {
         uint64_t left = segment.bytes - segment.offset;
 
         segment.length           = left < most ? left : most;
         segment.tail.parent_node = segment.length == left ? tail->parent_node : 0;
-        segment_forward(self, t, tree, segment);
+        for (int i = range->first; i < range->end; i++)
+            segment_send_to_child(self, t, tree, i, &segment);
+        segment.offset += segment.length;
     }
-    msg = segment_transfer_release(t, tail);
-    msg->flags &= (uint8_t)~SKI_MSG_TAIL; /* a copy has a tail */
-    return msg;
+    range->offset = segment.offset;
+}
+
+/* The PE after the root, which is a leaf and may be the next root, gets two segments for each one
+ * of the other children. */
+struct ski_transfer *ski_segments_send(struct ski_pe *self, skua_msg *msg,
+                                       const struct ski_broadcast_tree *tree,
+                                       const struct ski_broadcast_tail *tail)
+{
+    struct ski_transfer *t     = segment_transfer_new(self, msg, 0);
+    struct segment_range next  = {.first = 0, .end = tree->rank == 0, .burst = 2};
+    struct segment_range other = {.first = tree->rank == 0, .end = tree->children, .burst = 1};
+
+    while (next.offset < msg->bytes || other.offset < msg->bytes) {
+        segment_send_some(self, t, tree, tail, &next);
+        segment_send_some(self, t, tree, tail, &other);
+    }
+    if (t->sending > 0)
+        return t;
+    segment_transfer_free(t);
+    return NULL;
+}
+
+void ski_segments_await(struct ski_transfer *t, skua_msg *local)
+{
+    ski_assert(t->sending > 0 && !t->released);
+    t->released = true;
+    t->local    = local;
 }
 
 /* ---- receiving --------------------------------------------------------------- */
 
-/* Returns the place of this PE in the tree of @p root. */
-static struct ski_tree segment_tree(const struct ski_pe *self, int root)
+/* Returns the position of this PE in the tree of a broadcast with @p tail. */
+static struct ski_broadcast_tree segment_tree(const struct ski_pe             *self,
+                                              const struct ski_broadcast_tail *tail)
 {
-    return ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
+    return ski_broadcast_tree_at(self->pe, self->pes, tail->root, tail->arity);
 }
 
 /* Returns whether the offset and the length of a segment are what a sender computes for segments
  * of a message of this size. */
 static bool segment_range_valid(const struct ski_pe *self, const struct ski_segment *segment)
 {
-    size_t most = segment_bytes(segment->bytes), left;
+    size_t most = segment_bytes(self, segment->bytes), left;
 
-    if (segment->bytes < 2 * SEGMENT_LEAST || segment->bytes > self->job->arena->bytes ||
+    if (segment->bytes < SEGMENTED_FROM || segment->bytes > self->job->arena->bytes ||
         segment->offset >= segment->bytes || segment->offset % most)
         return false;
     left = segment->bytes - segment->offset;
@@ -236,14 +312,14 @@ static bool segment_range_valid(const struct ski_pe *self, const struct ski_segm
 static bool segment_is_valid(const struct ski_pe *self, const skua_msg *msg,
                              const struct ski_segment *segment)
 {
-    struct ski_tree tree;
+    struct ski_broadcast_tree tree;
 
     if (segment->tail.parent != msg->source || segment->length != msg->bytes - sizeof *segment ||
         !segment_range_valid(self, segment) ||
         !ski_broadcast_is_valid(self, &segment->tail, segment->bytes))
         return false;
-    tree = segment_tree(self, segment->tail.root);
-    return ski_tree_parent(&tree) == msg->source;
+    tree = segment_tree(self, &segment->tail);
+    return ski_broadcast_tree_parent(&tree) == msg->source;
 }
 
 /* Returns the transfer that a segment belongs to, or NULL.  A PE receives few transfers at a time,
@@ -263,7 +339,7 @@ static struct ski_transfer *segment_transfer_begin(struct ski_pe            *sel
                                                    const struct ski_segment *segment)
 {
     size_t               room = ((segment->bytes + 7) & ~(uint64_t)7) + SKI_MSG_TAIL_BYTES;
-    size_t               most = segment_bytes(segment->bytes);
+    size_t               most = segment_bytes(self, segment->bytes);
     struct ski_transfer *t =
         segment_transfer_new(self, skua_msg_alloc(room), (segment->bytes + most - 1) / most);
 
@@ -271,15 +347,17 @@ static struct ski_transfer *segment_transfer_begin(struct ski_pe            *sel
     t->parent     = segment->tail.parent;
     t->root       = segment->tail.root;
     t->handler    = segment->tail.handler;
+    t->arity      = segment->tail.arity;
+    t->order      = segment->tail.number;
     t->number     = segment->number;
     return t;
 }
 
 /* Returns the byte of t->claimed that has the bit of a segment; *@p bit is that bit. */
-static uint8_t *segment_claim_byte(struct ski_transfer *t, const struct ski_segment *segment,
-                                   uint8_t *bit)
+static uint8_t *segment_claim_byte(const struct ski_pe *self, struct ski_transfer *t,
+                                   const struct ski_segment *segment, uint8_t *bit)
 {
-    size_t i = segment->offset / segment_bytes(segment->bytes);
+    size_t i = segment->offset / segment_bytes(self, segment->bytes);
 
     ski_assert(segment->bytes == t->msg->bytes && segment->offset < segment->bytes);
     *bit = (uint8_t)(1 << i % 8);
@@ -302,9 +380,10 @@ static struct ski_transfer *segment_read(struct ski_pe *self, const skua_msg *ms
     if (!t && segment->offset == 0)
         t = segment_transfer_begin(self, segment);
     if (!t || t->msg->bytes != segment->bytes || t->root != segment->tail.root ||
-        t->handler != segment->tail.handler)
+        t->handler != segment->tail.handler || t->arity != segment->tail.arity ||
+        t->order != segment->tail.number)
         return NULL;
-    claimed = segment_claim_byte(t, segment, &bit);
+    claimed = segment_claim_byte(self, t, segment, &bit);
     if (*claimed & bit)
         return NULL;
     *claimed |= bit;
@@ -334,7 +413,7 @@ skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const cha
         return segment_msg(self, &segment, 0);
     t = segment_is_valid(self, msg, &segment) ? segment_transfer_find(self, &segment) : NULL;
     if (t && t->msg->bytes == segment.bytes) {
-        claimed = segment_claim_byte(t, &segment, &bit);
+        claimed = segment_claim_byte(self, t, &segment, &bit);
         *claimed &= (uint8_t)~bit;
     }
     return NULL;
@@ -371,21 +450,27 @@ static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
 
 void ski_on_broadcast_segment(skua_msg *msg)
 {
-    struct ski_pe       *self = ski_self;
-    struct ski_segment   segment;
-    struct ski_transfer *t = segment_accept(self, msg, &segment);
-    struct ski_tree      tree;
-    bool                 last;
+    struct ski_pe            *self = ski_self;
+    struct ski_segment        segment;
+    struct ski_transfer      *t = segment_accept(self, msg, &segment);
+    struct ski_broadcast_tree tree;
+    bool                      last;
 
     if (!t)
         return;
-    tree                     = segment_tree(self, segment.tail.root);
+    tree                     = segment_tree(self, &segment.tail);
     last                     = t->received == segment.bytes;
     segment.tail.parent_node = last ? ski_broadcast_node(self, &tree, &segment.tail) : 0;
-    segment.tail.reserved    = 0;
     segment.tail.parent      = self->pe;
     segment_forward(self, t, &tree, segment);
-    if (last)
-        ski_broadcast_deliver(self, segment_transfer_release(t, &segment.tail), &tree,
-                              &segment.tail);
+    if (!last)
+        return;
+    ski_broadcast_prepare(self, t->msg, &tree, &segment.tail);
+    if (t->sending > 0) {
+        ski_segments_await(t, NULL);
+        return;
+    }
+    msg = t->msg;
+    segment_transfer_free(t);
+    ski_broadcast_deliver(self, msg);
 }

@@ -53,6 +53,16 @@ struct ski_transfer;
 #define SKI_CREDIT_LEAST 8   /* bytes of a credit on the wire */
 #define SKI_CALL_COST    256 /* bytes that a call occupies beside its data */
 
+/* The flow control of calls that begin in the order in which they are made: those over all PEs, or
+ * those of a team. */
+struct ski_window {
+    uint64_t              bytes;     /* that may be in flight */
+    uint64_t              in_flight; /* bytes of calls in flight */
+    bool                  draining;  /* ski_window_open() begins deferred calls */
+    struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
+    struct ski_deferred **deferred_end;
+};
+
 /* The credits for another PE that have not been sent. */
 struct ski_creditor {
     int32_t  pe;
@@ -82,15 +92,15 @@ struct ski_collectives {
     struct ski_slots     broadcasts;     /* nodes of broadcasts whose end is awaited */
     struct ski_transfer *transfers;      /* segmented broadcasts in flight */
     uint64_t             transfers_sent; /* number of the next transfer */
+    uint32_t  broadcasts_sent; /* number of this PE's last ordered broadcast (broadcast_order.c) */
+    uint32_t *delivered;       /* by root: number of the last one delivered; NULL: none was */
+    struct ski_list early;     /* broadcasts that wait for those before them */
+    struct ski_list local;     /* deliveries of this PE's own broadcasts that wait */
 
     /* flow control */
-    uint64_t              window;    /* bytes that may be in flight */
-    uint64_t              in_flight; /* bytes of calls in flight */
-    bool                  draining;  /* ski_window_open() begins deferred calls */
-    struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
-    struct ski_deferred **deferred_end;
-    uint64_t              unacknowledged; /* bytes of broadcasts since the last acknowledged one */
-    struct ski_creditor   creditor[SKI_CREDITORS];
+    struct ski_window   window;
+    uint64_t            unacknowledged; /* bytes of broadcasts since the last acknowledged one */
+    struct ski_creditor creditor[SKI_CREDITORS];
 };
 
 /** Allocates the collectives of @p self. */
@@ -104,16 +114,22 @@ void ski_reductions_destroy(struct ski_collectives *collectives);
 
 /* ---- flow control ---------------------------------------------------------- */
 
+/** Makes @p window empty, with the size that the settings and the arena allow a PE. */
+void ski_window_init(const struct ski_pe *self, struct ski_window *window);
+
+/** Frees the deferred calls of @p window when the job ends. */
+void ski_window_destroy(struct ski_window *window);
+
 /** Returns whether a call must wait: the window is full, or earlier calls wait for room. */
-static inline bool ski_window_full(const struct ski_collectives *c)
+static inline bool ski_window_full(const struct ski_window *window)
 {
-    return c->in_flight >= c->window || c->deferred;
+    return window->in_flight >= window->bytes || window->deferred;
 }
 
 /** Returns whether a contribution requests its credit at once. */
-static inline bool ski_window_wants_credit(const struct ski_collectives *c)
+static inline bool ski_window_wants_credit(const struct ski_window *window)
 {
-    return c->in_flight >= c->window / 4;
+    return window->in_flight >= window->bytes / 4;
 }
 
 /** A call that found the window full.  It is the first member of a structure of its kind. */
@@ -131,11 +147,11 @@ bool ski_window_waits(const struct ski_pe *self);
 /** Waits until @p call, which may lie on the stack, has begun, or the job ends.  ski_window_open()
  *  begins it, not the caller: handlers that wait for a later call may lie above the caller on the
  *  PE's stack. */
-void ski_window_wait(struct ski_pe *self, struct ski_deferred *call);
+void ski_window_wait(struct ski_pe *self, struct ski_window *window, struct ski_deferred *call);
 
 /** Queues @p call, which was allocated by ski_malloc(), until there is room; frees it when it has
  *  begun. */
-void ski_window_defer(struct ski_pe *self, struct ski_deferred *call);
+void ski_window_defer(struct ski_window *window, struct ski_deferred *call);
 
 /** Returns the bytes of the window that a call with @p bytes of data takes. */
 static inline uint64_t ski_call_cost(size_t bytes)
@@ -143,13 +159,13 @@ static inline uint64_t ski_call_cost(size_t bytes)
     return bytes + SKI_CALL_COST;
 }
 
-/** Returns @p cost bytes of the window, since a call is over.  @p what and @p source, for errors,
+/** Returns @p cost bytes of @p window, since a call is over.  @p what and @p source, for errors,
  *  are the kind of the packet that reports this and the PE that sent it.  The caller calls
  * ski_window_open() once the state of the PE is consistent. */
-void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source);
+void ski_window_release(struct ski_window *window, uint64_t cost, const char *what, int source);
 
 /** Begins deferred calls if at least half of the window is free. */
-void ski_window_open(struct ski_pe *self);
+void ski_window_open(struct ski_pe *self, struct ski_window *window);
 
 /** Grants @p pe a credit of @p cost bytes for a contribution that was combined.  The credit is sent
  *  at once if @p now, else with later ones. */
@@ -159,6 +175,10 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /** Returns the handler that @p msg, of SKI_HANDLER_BROADCAST, is delivered to on each PE. */
 uint32_t ski_broadcast_handler(skua_msg *msg);
+
+/** Forwards @p msg, of SKI_HANDLER_BROADCAST, unless that has been done.  Returns the message if it
+ *  may be delivered now, by ski_on_broadcast(); NULL: it is kept until its turn, or was dropped. */
+skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg);
 
 /** Broadcasts @p msg of the runtime itself: outside of flow control, so it never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
@@ -171,9 +191,15 @@ skua_op_fn ski_op_function(skua_op op, skua_type type);
 /** Converts a contribution to what operator @p op works on: logical operators need 0 or 1. */
 void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type);
 
+/** Returns whether ski_op_prepare() changes contributions to @p op. */
+bool ski_op_prepares(skua_op op);
+
 /** Returns whether @p op treats each element on its own, so that arrays may be combined in pieces.
  *  Registered operators do not: their elements may belong together. */
 bool ski_op_splits(skua_op op);
+
+/** Returns whether @p op gives the same bits with its operands exchanged, for all types. */
+bool ski_op_commutes(skua_op op);
 
 /** Returns the name of @p op for errors; an operator that does not exist has one, too. */
 const char *ski_op_name(skua_op op);
@@ -185,14 +211,20 @@ const char *ski_type_name(skua_type type);
  * by the size is a shift. */
 static inline unsigned ski_type_shift(skua_type type)
 {
-    static const uint8_t shifts[] = {2, 3, 2, 3, 2, 3, 3, 4, 0};
+    static const uint8_t shifts[] = {2, 3, 2, 3, 2, 3, 3, 4, 0, 4, 4, 4, 4};
     return shifts[type];
+}
+
+/** Returns whether @p type is one of skua_type. */
+static inline bool ski_type_exists(skua_type type)
+{
+    return (unsigned)type <= SKUA_DOUBLE_INDEX;
 }
 
 /** Returns the bytes of an element of @p type, or 0 if there is no such type. */
 static inline size_t ski_type_size(skua_type type)
 {
-    return (unsigned)type <= SKUA_BYTE ? (size_t)1 << ski_type_shift(type) : 0;
+    return ski_type_exists(type) ? (size_t)1 << ski_type_shift(type) : 0;
 }
 
 #endif

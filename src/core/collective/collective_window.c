@@ -17,18 +17,38 @@
 
 #define WINDOW_ARENA_DIVISOR 8 /* the windows of a host take at most this fraction of its arena */
 
+void ski_window_init(const struct ski_pe *self, struct ski_window *window)
+{
+    uint64_t share = self->job->arena->bytes / WINDOW_ARENA_DIVISOR;
+
+    share /= (uint64_t)self->job->local_pes;
+    *window              = (struct ski_window){.bytes = ski_config.collective_window};
+    window->bytes        = window->bytes < share ? window->bytes : share;
+    window->deferred_end = &window->deferred;
+}
+
+void ski_window_destroy(struct ski_window *window)
+{
+    while (window->deferred) {
+        struct ski_deferred *call = window->deferred;
+
+        window->deferred = call->next;
+        if (!call->waits)
+            free(call);
+    }
+}
+
 void ski_collectives_init(struct ski_pe *self)
 {
-    struct ski_collectives *c     = ski_calloc(1, sizeof *c);
-    uint64_t                share = self->job->arena->bytes / WINDOW_ARENA_DIVISOR;
+    struct ski_collectives *c = ski_calloc(1, sizeof *c);
 
     self->collectives = c;
     self->polled      = &ski_reductions_polled;
-    share /= (uint64_t)self->job->local_pes;
-    c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
-    c->deferred_end = &c->deferred;
-    c->small_end    = &c->small;
-    c->levels       = ski_block_levels(self->pes);
+    ski_window_init(self, &c->window);
+    c->small_end = &c->small;
+    ski_list_init(&c->early);
+    ski_list_init(&c->local);
+    c->levels = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;
     ski_board_open(self);
@@ -36,16 +56,11 @@ void ski_collectives_init(struct ski_pe *self)
 
 void ski_collectives_destroy(struct ski_collectives *c)
 {
-    while (c->deferred) {
-        struct ski_deferred *call = c->deferred;
-
-        c->deferred = call->next;
-        if (!call->waits)
-            free(call);
-    }
+    ski_window_destroy(&c->window);
     ski_reductions_destroy(c);
     ski_board_close(c);
     ski_slots_end(&c->broadcasts, free);
+    free(c->delivered);
     free(c);
 }
 
@@ -56,20 +71,18 @@ bool ski_window_waits(const struct ski_pe *self)
     return self->thread || self->loop.depth == 0;
 }
 
-void ski_window_defer(struct ski_pe *self, struct ski_deferred *call)
+void ski_window_defer(struct ski_window *window, struct ski_deferred *call)
 {
-    struct ski_collectives *c = self->collectives;
-
     ski_assert(call->begin && !call->begun);
-    call->next       = NULL;
-    *c->deferred_end = call;
-    c->deferred_end  = &call->next;
+    call->next            = NULL;
+    *window->deferred_end = call;
+    window->deferred_end  = &call->next;
 }
 
 /* Removes @p call, whose caller returns because the job ends. */
-static void window_remove(struct ski_collectives *c, struct ski_deferred *call)
+static void window_remove(struct ski_window *window, struct ski_deferred *call)
 {
-    struct ski_deferred **at = &c->deferred;
+    struct ski_deferred **at = &window->deferred;
 
     while (*at != call) {
         ski_assert(*at);
@@ -77,33 +90,32 @@ static void window_remove(struct ski_collectives *c, struct ski_deferred *call)
     }
     *at = call->next;
     if (!*at)
-        c->deferred_end = at;
+        window->deferred_end = at;
 }
 
 static const struct ski_call window_call = {"a collective call, for room in its window", NULL};
 
-void ski_window_wait(struct ski_pe *self, struct ski_deferred *call)
+void ski_window_wait(struct ski_pe *self, struct ski_window *window, struct ski_deferred *call)
 {
     call->waits = true;
-    ski_window_defer(self, call);
+    ski_window_defer(window, call);
     while (!call->begun)
         if (!ski_wait_on(self, &call->waiters, window_call)) {
             if (!call->begun)
-                window_remove(self->collectives, call);
+                window_remove(window, call);
             return;
         }
 }
 
 /* Begins the first deferred call. */
-static void window_begin_first(struct ski_pe *self)
+static void window_begin_first(struct ski_pe *self, struct ski_window *window)
 {
-    struct ski_collectives *c    = self->collectives;
-    struct ski_deferred    *call = c->deferred;
+    struct ski_deferred *call = window->deferred;
 
-    ski_assert(c->draining);
-    c->deferred = call->next;
-    if (!c->deferred)
-        c->deferred_end = &c->deferred;
+    ski_assert(window->draining);
+    window->deferred = call->next;
+    if (!window->deferred)
+        window->deferred_end = &window->deferred;
     call->begin(self, call);
     if (!call->waits) {
         free(call);
@@ -113,27 +125,25 @@ static void window_begin_first(struct ski_pe *self)
     ski_wake_all(self, &call->waiters);
 }
 
-void ski_window_open(struct ski_pe *self)
+void ski_window_open(struct ski_pe *self, struct ski_window *window)
 {
-    struct ski_collectives *c = self->collectives;
-
-    if (SKI_LIKELY(!c->deferred) || c->draining)
+    if (SKI_LIKELY(!window->deferred) || window->draining)
         return;
-    c->draining = true; /* a call may be over as soon as it begins, and call this again */
-    while (c->deferred && c->in_flight <= c->window / 2)
-        window_begin_first(self);
-    c->draining = false;
+    window->draining = true; /* a call may be over as soon as it begins, and call this again */
+    while (window->deferred && window->in_flight <= window->bytes / 2)
+        window_begin_first(self, window);
+    window->draining = false;
 }
 
-void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source)
+void ski_window_release(struct ski_window *window, uint64_t cost, const char *what, int source)
 {
-    if (cost > self->collectives->in_flight)
+    if (cost > window->in_flight)
         ski_fatal(
             "PE %d: a %s from PE %d releases %llu bytes of the collective window, of which %llu "
             "are in use; the packet is corrupt, or this is a bug of the runtime",
-            self->pe, what, source, (unsigned long long)cost,
-            (unsigned long long)self->collectives->in_flight);
-    self->collectives->in_flight -= cost;
+            ski_self->pe, what, source, (unsigned long long)cost,
+            (unsigned long long)window->in_flight);
+    window->in_flight -= cost;
 }
 
 /* ---- credits ----------------------------------------------------------------- */
@@ -159,20 +169,21 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
         creditor->pe = pe;
     }
     creditor->bytes += cost;
-    if (now || creditor->bytes >= self->collectives->window / 8)
+    if (now || creditor->bytes >= self->collectives->window.bytes / 8)
         window_send_credit(creditor);
 }
 
 void ski_on_credit(skua_msg *msg)
 {
-    uint64_t bytes;
+    struct ski_window *window = &ski_self->collectives->window;
+    uint64_t           bytes;
 
     memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
-    if (bytes > ski_self->collectives->in_flight) {
+    if (bytes > window->in_flight) {
         ski_net_drop(ski_self, msg);
         return;
     }
-    ski_window_release(ski_self, bytes, "credit", msg->source);
+    ski_window_release(window, bytes, "credit", msg->source);
     skua_msg_free(msg);
-    ski_window_open(ski_self);
+    ski_window_open(ski_self, window);
 }

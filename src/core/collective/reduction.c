@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/collective/collective_send.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
@@ -16,7 +17,8 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 
-#define REDUCTION_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+#define REDUCTION_IN_PLACE_FROM 8192 /* bytes from which a partial result is not copied */
+#define REDUCTION_MOST_AHEAD    (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
 
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
 _Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
@@ -235,7 +237,8 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
 
 /* Combines the contribution of this round into the partial result, the lower PEs first; @p lower:
  * this PE is below the sender.  The operator writes to its first operand.  If that is the
- * contribution, its message becomes the one of the partial result, or its elements are copied. */
+ * contribution, its message becomes the one of the partial result, or its elements are copied,
+ * unless the operator gives the same result with its operands exchanged. */
 static void reduction_combine(struct ski_reduction *r, bool lower)
 {
     skua_msg *contribution = r->received[r->round];
@@ -243,7 +246,7 @@ static void reduction_combine(struct ski_reduction *r, bool lower)
 
     ski_assert(contribution->bytes == sizeof r->head + r->bytes);
     r->received[r->round] = NULL;
-    if (lower) {
+    if (lower || (!r->msg && ski_op_commutes((skua_op){r->head.op}))) {
         reduction_apply(r, r->partial, elements);
     } else if (r->msg) {
         skua_msg *previous = r->msg;
@@ -324,17 +327,64 @@ static void reduction_send_small(const struct ski_reduction *r, int pe, uint32_t
     skua_send_copy(pe, (skua_handler){handler}, &packet, sizeof packet.head + r->bytes);
 }
 
+/* Notes that the network has read @p owner, a message with a partial result.  Its link says, if it
+ * is not NULL, that the reduction has another message. */
+static void reduction_msg_sent(struct ski_pe *self, void *owner)
+{
+    skua_msg *msg = owner;
+
+    if (msg->link)
+        ski_pool_free(&self->pool, msg);
+    else
+        msg->link = msg;
+}
+
+/* Sends a partial result, which this PE still needs, from its message.  If the network has not read
+ * it at the return, the reduction continues with a copy.  False: nothing has happened. */
+static bool reduction_send_in_place(struct ski_pe *self, struct ski_reduction *r, int pe,
+                                    uint32_t handler, const struct ski_reduction_head *head)
+{
+    skua_msg                    *msg    = r->msg;
+    struct ski_collective_packet packet = {.handler    = handler,
+                                           .head       = head,
+                                           .head_bytes = sizeof *head,
+                                           .data       = r->partial,
+                                           .bytes      = r->bytes,
+                                           .sent       = reduction_msg_sent,
+                                           .owner      = msg};
+
+    msg->link = NULL;
+    if (ski_job_index(self->job, pe) >= 0 || !ski_collective_send(self, pe, &packet))
+        return false;
+    if (msg->link)
+        return true;
+    r->msg = ski_reduction_msg(r->bytes);
+    memcpy(ski_reduction_elements(r->msg), r->partial, r->bytes);
+    r->partial = ski_reduction_elements(r->msg);
+    msg->link  = msg;
+    return true;
+}
+
 /* Sends the partial result, or the result, as a message; @p last: this PE does not need it any
  * more. */
-static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bool want_credit,
-                           bool last)
+static void reduction_send(struct ski_pe *self, struct ski_reduction *r, int pe, uint32_t handler,
+                           bool want_credit, bool last)
 {
-    skua_msg *msg = r->msg;
+    struct ski_reduction_head head = r->head;
+    skua_msg                 *msg  = r->msg;
 
     if (r->small) {
         reduction_send_small(r, pe, handler, want_credit);
         return;
     }
+    head.round       = (uint8_t)r->round;
+    head.want_credit = want_credit;
+    if (!msg && head.algorithm == SKI_REDUCTION_SEGMENTED &&
+        ski_split_send(self, r->split, pe, handler, &head, r->partial))
+        return;
+    if (msg && !last && r->bytes >= REDUCTION_IN_PLACE_FROM &&
+        reduction_send_in_place(self, r, pe, handler, &head))
+        return;
     if (!msg || (!last && r->bytes + sizeof r->head > SKUA_INLINE_MAX)) {
         msg  = ski_reduction_msg(r->bytes);
         last = true;
@@ -342,9 +392,7 @@ static void reduction_send(struct ski_reduction *r, int pe, uint32_t handler, bo
     } else if (last) {
         r->msg = NULL;
     }
-    *ski_reduction_head_of(msg)             = r->head;
-    ski_reduction_head_of(msg)->round       = (uint8_t)r->round;
-    ski_reduction_head_of(msg)->want_credit = want_credit;
+    *ski_reduction_head_of(msg) = head;
     if (msg->bytes > SKUA_INLINE_MAX) {
         skua_send(pe, (skua_handler){handler}, msg);
         return;
@@ -384,7 +432,7 @@ static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int 
         r->small ? ski_board_reserve(self, pe, r->round, r->small_call) : NULL;
 
     if (!slot) {
-        reduction_send(r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
+        reduction_send(self, r, pe, SKI_HANDLER_REDUCTION, want_credit, last);
         return false;
     }
     slot->head = r->head;
@@ -425,8 +473,8 @@ static enum reduction_progress reduction_step_to_root(struct ski_pe *self, struc
     skua_msg *contribution = r->received[level];
 
     if (parent != self->pe) {
-        r->slotted =
-            reduction_send_up(self, r, parent, ski_window_wants_credit(self->collectives), true);
+        r->slotted = reduction_send_up(self, r, parent,
+                                       ski_window_wants_credit(&self->collectives->window), true);
         return REDUCTION_SENT_UP;
     }
     if (contribution && !r->head.all && r->head.algorithm != SKI_REDUCTION_SHARED)
@@ -460,23 +508,26 @@ static void reduction_send_down(struct ski_pe *self, struct ski_reduction *r)
         if (ski_block_sibling(self->pe, (int)r->round) >= self->pes)
             continue;
         if (to >= 0)
-            reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, false);
+            reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, false, false);
         to = reduction_child(self, (int)r->round, r->head.root);
     }
     if (to >= 0)
-        reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
+        reduction_send(self, r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
 }
 
 /* Distributes the result of a segment that all PEs get: to the buffer of the call, unless it lies
- * there already, and down the tree. */
+ * there already, and from there down the tree. */
 static void reduction_distribute(struct ski_pe *self, struct ski_reduction *r)
 {
-    if (r->msg)
-        memcpy(ski_split_place(self, r->split, &r->head), r->partial, r->bytes);
-    reduction_send_down(self, r);
-    if (r->msg)
+    char *place = ski_split_place(self, r->split, &r->head);
+
+    if (r->msg) {
+        memcpy(place, r->partial, r->bytes);
         skua_msg_free(r->msg);
-    r->msg = NULL;
+    }
+    r->msg     = NULL;
+    r->partial = place;
+    reduction_send_down(self, r);
 }
 
 /* Ends a reduction whose result is on this PE. */
@@ -496,14 +547,14 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         return;
     }
     done = r->done;
-    ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
+    ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
     reduction_remove(self, r);
     if (msg)
         ski_complete_with(done, msg);
     else
         skua_complete(done, r->partial, r->bytes);
     reduction_recycle(self->collectives, r); /* the completion has used its elements */
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* Ends a reduction whose partial result was sent towards the root, unless its result comes back. */
@@ -517,12 +568,13 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
     if (head.all)
         return; /* the result follows */
     if (slotted)
-        ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
+        ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
+                           self->pe);
     reduction_release(self, r);
     if (head.algorithm != SKI_REDUCTION_WHOLE)
         ski_split_done(self, split, &head, NULL);
     else if (slotted)
-        ski_window_open(self);
+        ski_window_open(self, &self->collectives->window);
 }
 
 void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r)

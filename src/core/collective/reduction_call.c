@@ -68,7 +68,7 @@ static void reduction_begin_small(struct ski_pe *self, const struct ski_reductio
         return;
     r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
     ski_reduction_link_small(self, r, call->small_call);
-    self->collectives->in_flight += ski_call_cost(call->bytes);
+    self->collectives->window.in_flight += ski_call_cost(call->bytes);
     r->done    = call->done;
     r->sent    = sent;
     r->partial = r->elements[0];
@@ -81,7 +81,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
 {
     struct ski_reduction *r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
 
-    self->collectives->in_flight += ski_call_cost(call->bytes);
+    self->collectives->window.in_flight += ski_call_cost(call->bytes);
     r->done    = call->done;
     r->msg     = ski_reduction_msg(call->bytes);
     r->partial = ski_reduction_elements(r->msg);
@@ -122,7 +122,7 @@ static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call
     if (call->bytes)
         memcpy(deferred->data, call->data, call->bytes);
     deferred->call.data = deferred->data;
-    ski_window_defer(self, &deferred->base);
+    ski_window_defer(&self->collectives->window, &deferred->base);
 }
 
 /* Waits until the call has begun, or queues it if the caller is a handler. */
@@ -132,7 +132,7 @@ static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *se
     struct reduction_deferred waiting = {.base.begin = reduction_begin_deferred, .call = *call};
 
     if (ski_window_waits(self))
-        ski_window_wait(self, &waiting.base);
+        ski_window_wait(self, &self->collectives->window, &waiting.base);
     else
         reduction_defer(self, call);
 }
@@ -158,7 +158,7 @@ static void reduction_check_call(const struct ski_pe *self, const char *name,
 static void reduction_call(const char *name, struct ski_reduction_head head, const void *data,
                            skua_completion done)
 {
-    struct ski_pe            *self = SKI_SELF();
+    struct ski_pe            *self = ski_pe_of_caller(name);
     struct ski_collectives   *c    = self->collectives;
     struct ski_reduction_call call = {.data = data, .done = done};
 
@@ -171,7 +171,7 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
     call.head = head;
     if (reduction_is_small(&call))
         call.small_call = c->small_calls++;
-    if (SKI_UNLIKELY(ski_window_full(c)))
+    if (SKI_UNLIKELY(ski_window_full(&c->window)))
         reduction_wait_or_defer(self, &call);
     else
         reduction_begin(self, &call);
@@ -180,7 +180,7 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
 /* Returns @p type as a byte; an invalid type stays invalid. */
 static uint8_t reduction_type(skua_type type)
 {
-    return (uint8_t)((unsigned)type <= SKUA_BYTE ? type : UINT8_MAX);
+    return (uint8_t)(ski_type_exists(type) ? type : UINT8_MAX);
 }
 
 void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t count,

@@ -36,7 +36,7 @@
         case SKUA_DOUBLE: OP_LOOP(double, expression) break;                                       \
         case SKUA_COMPLEX_FLOAT: complex_float break;                                              \
         case SKUA_COMPLEX_DOUBLE: complex_double break;                                            \
-        case SKUA_BYTE: break;                                                                     \
+        default: break;                                                                            \
         }                                                                                          \
     }
 
@@ -93,13 +93,44 @@ static void op_statistics(void *into, const void *from, size_t count, skua_type 
     }
 }
 
+/* Keeps of each pair of elements the one whose value is `better`; of equal ones, that with the
+ * least index. */
+#define OP_LOCATION_LOOP(ctype, better)                                                            \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        const ctype *b = (const ctype *)from + i;                                                  \
+        ctype       *a = (ctype *)into + i;                                                        \
+        if (b->value better a->value || (b->value == a->value && b->index < a->index))             \
+            *a = *b;                                                                               \
+    }
+
+/* Defines an operator on values with their index. */
+#define OP_LOCATION(name, better)                                                                  \
+    static void name(void *into, const void *from, size_t count, skua_type type)                   \
+    {                                                                                              \
+        if (type == SKUA_INT32_INDEX) {                                                            \
+            OP_LOCATION_LOOP(skua_int32_index, better)                                             \
+        } else if (type == SKUA_INT64_INDEX) {                                                     \
+            OP_LOCATION_LOOP(skua_int64_index, better)                                             \
+        } else if (type == SKUA_FLOAT_INDEX) {                                                     \
+            OP_LOCATION_LOOP(skua_float_index, better)                                             \
+        } else {                                                                                   \
+            OP_LOCATION_LOOP(skua_double_index, better)                                            \
+        }                                                                                          \
+    }
+
+OP_LOCATION(op_minloc, <)
+OP_LOCATION(op_maxloc, >)
+
 /* What operators work on; op_types[] lists the element types of each.  Operators below OP_DOUBLES
  * treat each element on its own (ski_op_splits()). */
-enum { OP_NUMBERS, OP_REALS, OP_TRUTHS, OP_INTEGERS, OP_DOUBLES, OP_ANYTHING };
+enum { OP_NUMBERS, OP_REALS, OP_TRUTHS, OP_INTEGERS, OP_PAIRS, OP_DOUBLES, OP_ANYTHING };
 
 #define OP_TYPE(type)  (1u << (type))
 #define OP_ALL_NUMBERS (OP_TYPE(SKUA_BYTE) - 1)
-#define OP_COMPLEX     (OP_TYPE(SKUA_COMPLEX_FLOAT) | OP_TYPE(SKUA_COMPLEX_DOUBLE))
+#define OP_ALL_PAIRS                                                                               \
+    (OP_TYPE(SKUA_INT32_INDEX) | OP_TYPE(SKUA_INT64_INDEX) | OP_TYPE(SKUA_FLOAT_INDEX) |           \
+     OP_TYPE(SKUA_DOUBLE_INDEX))
+#define OP_COMPLEX (OP_TYPE(SKUA_COMPLEX_FLOAT) | OP_TYPE(SKUA_COMPLEX_DOUBLE))
 
 static const uint16_t op_types[] = {
     [OP_NUMBERS] = OP_ALL_NUMBERS,
@@ -107,8 +138,9 @@ static const uint16_t op_types[] = {
     [OP_TRUTHS]  = OP_ALL_NUMBERS & ~OP_COMPLEX,
     [OP_INTEGERS] =
         OP_TYPE(SKUA_INT32) | OP_TYPE(SKUA_INT64) | OP_TYPE(SKUA_UINT32) | OP_TYPE(SKUA_UINT64),
+    [OP_PAIRS]    = OP_ALL_PAIRS,
     [OP_DOUBLES]  = OP_TYPE(SKUA_DOUBLE),
-    [OP_ANYTHING] = OP_ALL_NUMBERS | OP_TYPE(SKUA_BYTE),
+    [OP_ANYTHING] = OP_ALL_NUMBERS | OP_TYPE(SKUA_BYTE) | OP_ALL_PAIRS,
 };
 
 struct op_entry {
@@ -129,6 +161,8 @@ static const struct op_entry op_builtin[] = {
     {"bitwise or", op_bit_or, OP_INTEGERS},
     {"bitwise xor", op_bit_xor, OP_INTEGERS},
     {"statistics", op_statistics, OP_DOUBLES},
+    {"minloc", op_minloc, OP_PAIRS},
+    {"maxloc", op_maxloc, OP_PAIRS},
 };
 
 #define OP_BUILTINS (sizeof op_builtin / sizeof *op_builtin)
@@ -161,15 +195,21 @@ skua_op_fn ski_op_function(skua_op op, skua_type type)
 {
     const struct op_entry *found = op_find(op);
 
-    if (!found || (unsigned)type > SKUA_BYTE || !(op_types[found->types] >> type & 1))
+    if (!found || !ski_type_exists(type) || !(op_types[found->types] >> type & 1))
         return NULL;
     return found->fn;
+}
+
+bool ski_op_prepares(skua_op op)
+{
+    ski_assert(op_find(op));
+    return op_find(op)->types == OP_TRUTHS;
 }
 
 void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type)
 {
     ski_assert(ski_op_function(op, type));
-    if (op_find(op)->types == OP_TRUTHS)
+    if (ski_op_prepares(op))
         op_logical_or(data, data, count, type);
 }
 
@@ -177,6 +217,13 @@ bool ski_op_splits(skua_op op)
 {
     ski_assert(op_find(op));
     return op_find(op)->types < OP_DOUBLES;
+}
+
+/* Not so: products of complex numbers, whose parts may be computed with fused operations, and the
+ * minimum of zeros of different signs. */
+bool ski_op_commutes(skua_op op)
+{
+    return op == SKUA_SUM || op == SKUA_BIT_AND || op == SKUA_BIT_OR || op == SKUA_BIT_XOR;
 }
 
 const char *ski_op_name(skua_op op)
@@ -187,8 +234,9 @@ const char *ski_op_name(skua_op op)
 
 const char *ski_type_name(skua_type type)
 {
-    static const char *const names[] = {"int32",         "int64",          "uint32",
-                                        "uint64",        "float",          "double",
-                                        "complex float", "complex double", "byte"};
-    return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
+    static const char *const names[] = {
+        "int32",       "int64",         "uint32",         "uint64", "float",
+        "double",      "complex float", "complex double", "byte",   "int32 index",
+        "int64 index", "float index",   "double index"};
+    return ski_type_exists(type) ? names[type] : "unknown type";
 }

@@ -34,7 +34,7 @@ static bool op_test_defined(skua_op op, skua_type type)
         type == SKUA_INT32 || type == SKUA_INT64 || type == SKUA_UINT32 || type == SKUA_UINT64;
 
     if (op <= SKUA_PRODUCT)
-        return type != SKUA_BYTE;
+        return type < SKUA_BYTE;
     if (op <= SKUA_LOGICAL_XOR)
         return integer || type == SKUA_FLOAT || type == SKUA_DOUBLE;
     return op <= SKUA_BIT_XOR ? integer : type == SKUA_DOUBLE;
@@ -140,7 +140,7 @@ static void op_test_pairs(void)
     uint64_t seed = tap_seed();
 
     for (uint32_t id = 0; id < OP_TEST_OPS; id++)
-        for (int type = SKUA_INT32; type <= SKUA_BYTE; type++) {
+        for (int type = SKUA_INT32; type <= SKUA_DOUBLE_INDEX; type++) {
             skua_op     op   = (skua_op)id;
             const char *name = ski_type_name((skua_type)type);
 
@@ -153,7 +153,7 @@ static void op_test_pairs(void)
                        op_test_combine(op, (skua_type)type, OP_TEST_MOST, &seed),
                    "%s of %s", ski_op_name(op), name);
         }
-    OK(!ski_op_function(SKUA_SUM, (skua_type)(SKUA_BYTE + 1)) &&
+    OK(!ski_op_function(SKUA_SUM, (skua_type)(SKUA_DOUBLE_INDEX + 1)) &&
            !ski_op_function(SKUA_SUM, (skua_type)-1),
        "a type that does not exist is refused");
     OK(!ski_op_function((skua_op)UINT32_MAX, SKUA_INT32),
@@ -182,11 +182,12 @@ static void op_test_properties(void)
         named    = named && strcmp(ski_op_name(op), "unknown operator") != 0;
     }
     OK(prepared, "logical operators, and no others, prepare truth values");
-    OK(splits && !ski_op_splits(SKUA_STATISTICS), "only statistics are not split");
+    OK(splits && ski_op_splits(SKUA_MINLOC) && !ski_op_splits(SKUA_STATISTICS),
+       "only statistics are not split");
     OK(named && strcmp(ski_op_name((skua_op)UINT32_MAX), "unknown operator") == 0 &&
            strcmp(ski_type_name((skua_type)99), "unknown type") == 0,
        "operators and types have names");
-    for (int type = SKUA_INT32; type <= SKUA_BYTE; type++)
+    for (int type = SKUA_INT32; type <= SKUA_DOUBLE_INDEX; type++)
         OK(ski_type_size((skua_type)type) == (size_t)1 << ski_type_shift((skua_type)type),
            "the size of %s", ski_type_name((skua_type)type));
     OK(ski_type_size((skua_type)99) == 0, "the size of a type that does not exist");
@@ -245,7 +246,7 @@ static void op_test_registered(void)
     skua_op op    = skua_op_register("reduction_op_test first", op_test_first);
     bool    taken = true;
 
-    for (int type = SKUA_INT32; type <= SKUA_BYTE; type++)
+    for (int type = SKUA_INT32; type <= SKUA_DOUBLE_INDEX; type++)
         taken = taken && ski_op_function(op, (skua_type)type) == op_test_first;
     OK(taken && op >= SKUA_OP_USER, "a registered operator accepts all types");
     OK(!ski_op_splits(op), "and is not split");
@@ -253,8 +254,39 @@ static void op_test_registered(void)
     OK(!ski_op_function((skua_op)(op + 1), SKUA_INT32), "it is the last operator");
 }
 
+/* Checks both operators of @p type; of equal values, the least index counts. */
+#define OP_TEST_LOCATION(ctype, type)                                                              \
+    do {                                                                                           \
+        ctype a[3] = {                                                                             \
+            {.value = 3, .index = 7}, {.value = 3, .index = 7}, {.value = 3, .index = 7}};         \
+        ctype b[3] = {                                                                             \
+            {.value = 4, .index = 1}, {.value = 3, .index = 2}, {.value = 2, .index = 9}};         \
+        ctype low[3], high[3];                                                                     \
+                                                                                                   \
+        memcpy(low, a, sizeof a);                                                                  \
+        memcpy(high, a, sizeof a);                                                                 \
+        ski_op_function(SKUA_MINLOC, type)(low, b, 3, type);                                       \
+        ski_op_function(SKUA_MAXLOC, type)(high, b, 3, type);                                      \
+        OK(low[0].index == 7 && low[1].index == 2 && low[2].index == 9 && low[2].value < 3,        \
+           "minloc of %s", ski_type_name(type));                                                   \
+        OK(high[0].index == 1 && high[1].index == 2 && high[2].index == 7 && high[0].value > 3,    \
+           "maxloc of %s", ski_type_name(type));                                                   \
+        OK(sizeof(ctype) == ski_type_size(type), "the size of %s in C", ski_type_name(type));      \
+    } while (0)
+
+static void op_test_locations(void)
+{
+    OP_TEST_LOCATION(skua_int32_index, SKUA_INT32_INDEX);
+    OP_TEST_LOCATION(skua_int64_index, SKUA_INT64_INDEX);
+    OP_TEST_LOCATION(skua_float_index, SKUA_FLOAT_INDEX);
+    OP_TEST_LOCATION(skua_double_index, SKUA_DOUBLE_INDEX);
+    OK(!ski_op_function(SKUA_MINLOC, SKUA_DOUBLE) && !ski_op_function(SKUA_SUM, SKUA_INT64_INDEX),
+       "locations and numbers have different operators");
+}
+
 int main(void)
 {
+    op_test_locations();
     op_test_pairs();
     op_test_properties();
     op_test_statistics();

@@ -3,7 +3,11 @@
  * reduction_split.c - large reductions: slices and blocks inside a host, segments between hosts
  * (see reduction.h).
  *
- * Segments.  Each is a reduction of its own (reduction.c) on a part of the elements.
+ * Segments.  Each is a reduction of its own (reduction.c) on a part of the elements.  A PE that
+ * gets the result has one buffer for the call: its contribution lies there first, then partial
+ * results, then the result.  The network reads from the buffer and writes into it.  It may write
+ * the result of a segment as soon as the result arrives: the contribution of this PE is part of the
+ * result, so another PE has received it.
  *
  * Slices, if all PEs get the result.  Between two exchanges a PE reads and writes the buffers of
  * all PEs, in its slice alone.  The first exchange brings the addresses of the buffers, whose
@@ -24,6 +28,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/collective/collective_send.h"
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
 #include "core/pe/handler.h"
@@ -46,6 +51,7 @@ struct ski_split {
     skua_msg                 *buffer; /* contribution and result, or NULL   */
     size_t                    bytes;
     uint64_t                  unfinished; /* segments that are not over */
+    uint64_t                  sending;    /* segments that the network still reads */
 };
 
 /* Returns the bytes from which a call is split. */
@@ -163,19 +169,18 @@ static size_t split_segment_bytes(const struct ski_pe *self, const struct ski_sp
     return left < segment ? left : segment;
 }
 
-/* Contributes segment @p i: from the buffer of the call at the root of a reduction to one PE, else
- * from a message of its own. */
+/* Contributes segment @p i: from the buffer of the call if this PE gets the result, else from a
+ * message of its own. */
 static void split_join_segment(struct ski_pe *self, struct ski_split *split,
                                const struct ski_reduction_call *call, uint64_t i)
 {
     struct ski_reduction_head head   = split_segment_head(self, split, i);
     size_t                    offset = i * split_segment_size(self, split->bytes);
     size_t                    bytes  = split_segment_bytes(self, split, i);
-    bool                      stays  = head.root == self->pe && !head.all;
-    skua_msg                 *msg    = stays ? NULL : ski_reduction_msg(bytes);
+    skua_msg                 *msg    = split->buffer ? NULL : ski_reduction_msg(bytes);
     char *partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
-    self->collectives->in_flight += ski_call_cost(bytes);
+    self->collectives->window.in_flight += ski_call_cost(bytes);
     ski_reduction_fill(call, offset, partial, bytes);
     ski_reduction_join(self, &head, split, partial, msg, bytes);
 }
@@ -201,17 +206,59 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
     return ski_reduction_elements(split->buffer) + i * split_segment_size(self, split->bytes);
 }
 
-/* Ends segment @p i on this PE. */
+/* Notes that the network has read a segment from the buffer of a call.  The end of a call runs code
+ * of the program, which does not happen inside of the driver. */
+static void split_segment_sent(struct ski_pe *self, void *owner)
+{
+    struct ski_split *split = owner;
+
+    ski_assert(split->sending > 0);
+    if (--split->sending == 0 && split->unfinished == 0)
+        skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_REDUCTION_SENT}, &split, sizeof split);
+}
+
+void ski_on_reduction_sent(skua_msg *msg)
+{
+    struct ski_split *split = *(struct ski_split **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    split_finish(ski_self, split);
+}
+
+bool ski_split_send(struct ski_pe *self, struct ski_split *split, int pe, uint32_t handler,
+                    const struct ski_reduction_head *head, const char *elements)
+{
+    struct ski_collective_packet packet = {
+        .handler    = handler,
+        .head       = head,
+        .head_bytes = sizeof *head,
+        .data       = elements,
+        .bytes      = split_segment_bytes(self, split, head->number - split->head.number),
+        .sent       = split_segment_sent,
+        .owner      = split};
+
+    ski_assert(split->buffer);
+    if (ski_job_index(self->job, pe) >= 0)
+        return false;
+    split->sending++; /* split_segment_sent() may be called before the call returns */
+    if (ski_collective_send(self, pe, &packet))
+        return true;
+    split->sending--;
+    return false;
+}
+
+/* Ends segment @p i on this PE.  The buffer of the call becomes the program's once the network does
+ * not read it any more. */
 static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i)
 {
     size_t bytes = split_segment_bytes(self, split, i);
 
     if (split_result_here(self, split)) /* other PEs receive a credit */
-        ski_window_release(self, ski_call_cost(bytes), "reduction", self->pe);
+        ski_window_release(&self->collectives->window, ski_call_cost(bytes), "reduction", self->pe);
     ski_assert(split->unfinished > 0);
-    if (--split->unfinished == 0)
+    if (--split->unfinished == 0 && split->sending == 0)
         split_finish(self, split);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* ---- slices ---------------------------------------------------------------- */
@@ -225,7 +272,7 @@ static void split_begin_shared(struct ski_pe *self, const struct ski_reduction_c
     skua_msg         *msg      = ski_reduction_msg(bytes);
     uint64_t         *address  = (uint64_t *)(void *)ski_reduction_elements(msg);
 
-    self->collectives->in_flight += ski_call_cost(call->bytes);
+    self->collectives->window.in_flight += ski_call_cost(call->bytes);
     ski_reduction_fill(call, 0, elements, call->bytes);
     memset(address, 0, bytes);
     address[self->pe] = (uintptr_t)elements;
@@ -323,9 +370,10 @@ static void split_combine_slice(struct ski_pe *self, struct ski_split *split, sk
 static void split_slices_done(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     skua_msg_free(msg);
-    ski_window_release(self, ski_call_cost(split->bytes), "reduction", self->pe);
+    ski_window_release(&self->collectives->window, ski_call_cost(split->bytes), "reduction",
+                       self->pe);
     split_finish(self, split);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* ---- blocks ---------------------------------------------------------------- */
@@ -403,9 +451,9 @@ static void split_work_done(struct ski_pe *self, skua_msg *msg)
             ski_window_credit(self, pe, cost, true);
         }
     split_release_work(msg);
-    ski_window_release(self, cost, "reduction", self->pe);
+    ski_window_release(&self->collectives->window, cost, "reduction", self->pe);
     split_finish(self, split);
-    ski_window_open(self);
+    ski_window_open(self, &self->collectives->window);
 }
 
 /* Begins a work descriptor at the root, after all addresses have arrived in @p received. */

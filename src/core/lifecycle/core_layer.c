@@ -64,6 +64,15 @@ static void core_close(void)
     ski_data_close();
 }
 
+static void core_reset(void)
+{
+    ski_data_reset();
+    ski_ownership_unwrap(ski_handlers.fn, SKI_HANDLERS_MOST);
+    ski_handlers_reset();
+    ski_shutdown_reset();
+    ski_host_wakeup_close();
+}
+
 const struct ski_layer ski_core_layer = {
     .name    = "core",
     .init    = ski_handlers_init,
@@ -71,4 +80,5 @@ const struct ski_layer ski_core_layer = {
     .publish = core_publish,
     .open    = core_open,
     .close   = core_close,
+    .reset   = core_reset,
 };

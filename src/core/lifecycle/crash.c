@@ -21,6 +21,10 @@
 
 static const int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
+#define FATAL_SIGNALS (sizeof fatal_signals / sizeof *fatal_signals)
+
+static bool crash_installed[FATAL_SIGNALS]; /* whether the handler of a signal is ours */
+
 /* Set once, before any PE runs. */
 static struct ski_job *crash_job;
 static int             crash_process;
@@ -134,14 +138,27 @@ void ski_crash_install(const struct ski_boot *boot)
         void *pc[1];
         backtrace(pc, 1); /* loads the unwinder now, not in a signal handler */
     }
-    for (size_t i = 0; i < sizeof fatal_signals / sizeof *fatal_signals; i++)
-        if (sigaction(fatal_signals[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
-            old.sa_handler == SIG_DFL)
-            sigaction(fatal_signals[i], &action, NULL);
+    for (size_t i = 0; i < FATAL_SIGNALS; i++)
+        crash_installed[i] = sigaction(fatal_signals[i], NULL, &old) == 0 &&
+                             !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL &&
+                             sigaction(fatal_signals[i], &action, NULL) == 0;
+}
+
+/* Restores the default of a signal, unless the program has installed a handler meanwhile. */
+static void crash_restore_signal(int sig)
+{
+    struct sigaction now;
+
+    if (sigaction(sig, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+        now.sa_sigaction == crash_on_signal)
+        signal(sig, SIG_DFL);
 }
 
 void ski_crash_uninstall(void)
 {
+    for (size_t i = 0; i < FATAL_SIGNALS; i++)
+        if (crash_installed[i])
+            crash_restore_signal(fatal_signals[i]);
     ski_log_set_fatal_hook(NULL);
     crash_job = NULL;
 }

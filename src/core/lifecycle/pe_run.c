@@ -104,30 +104,47 @@ static void pe_end_layers(struct ski_pe_program *program, struct ski_pe *self)
     ski_layers_end(self);
 }
 
-void ski_pe_run(struct ski_pe_program *program, int pe)
+static bool pe_is_hidden(const struct ski_pe_thread *t)
 {
-    const struct ski_boot *boot         = program->boot;
-    void                  *signal_stack = ski_crash_thread_begin();
-    bool                   hidden       = pe >= boot->job->pes;
-    int                    index        = ski_job_index(boot->job, pe);
-    struct ski_pe         *self;
+    return t->pe >= t->program->boot->job->pes;
+}
 
+void ski_pe_begin(struct ski_pe_thread *t)
+{
+    const struct ski_boot *boot   = t->program->boot;
+    bool                   hidden = pe_is_hidden(t);
+    int                    index  = ski_job_index(boot->job, t->pe);
+
+    t->signal_stack = ski_crash_thread_begin();
     ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[index]);
     if (ski_host_shared(boot->job->host, index))
         ski_topology_short_slices();
     if (!hidden)
-        ski_log_set_pe(pe);
-    ski_self = self = ski_pe_create(boot, pe); /* its memory is near the CPU it runs on */
-    ski_fiber_init(&self->threads.fiber, NULL, 0);
-    ski_layers_begin(self);
-    if (!hidden)
-        program->start(program->argc, program->argv);
-    ski_scheduler_run(self);
-    ski_shutdown(self);
-    if (ski_config.stats && !hidden)
+        ski_log_set_pe(t->pe);
+    ski_self = t->self = ski_pe_create(boot, t->pe); /* its memory is near the CPU it runs on */
+    ski_fiber_init(&t->self->threads.fiber, NULL, 0);
+    ski_layers_begin(t->self);
+}
+
+void ski_pe_end(struct ski_pe_thread *t)
+{
+    ski_assert(ski_self == t->self && ski_pe_exiting(t->self));
+    ski_shutdown(t->self);
+    if (ski_config.stats && !pe_is_hidden(t))
         pe_print_stats();
-    pe_end_layers(program, self);
+    pe_end_layers(t->program, t->self);
     ski_self = NULL;
-    ski_pe_destroy(self);
-    ski_crash_thread_end(signal_stack);
+    ski_pe_destroy(t->self);
+    t->self = NULL;
+    ski_log_set_pe(-1);
+    ski_crash_thread_end(t->signal_stack);
+}
+
+void ski_pe_run(struct ski_pe_thread *t)
+{
+    ski_pe_begin(t);
+    if (!pe_is_hidden(t) && t->program->start)
+        t->program->start(t->program->argc, t->program->argv);
+    ski_scheduler_run(t->self);
+    ski_pe_end(t);
 }

@@ -3,6 +3,10 @@
  * pe_run.h - the life of a PE, on its thread:
  *
  *      create -> layers begin -> start() -> scheduler -> shutdown -> layers end -> destroy
+ *      ski_pe_begin()                                    ski_pe_end()
+ *
+ * Between these two, the thread that called skua_init() runs code of the program, and the scheduler
+ * when that calls it.
  *
  * A hidden PE (transport/host/host.h) of a progress thread has no start(); the one for external
  * threads is only created, since it has no thread of its own.
@@ -27,13 +31,28 @@ void ski_pe_destroy(struct ski_pe *self);
 /* What all PEs of a process run. */
 struct ski_pe_program {
     const struct ski_boot *boot;
-    skua_start_fn          start;
+    skua_start_fn          start; /* or NULL */
     int                    argc;
     char                 **argv;
     pthread_barrier_t      stopped; /* of all threads that run a PE */
 };
 
-/** Runs PE @p pe on the calling thread until the job ends. */
-void ski_pe_run(struct ski_pe_program *program, int pe);
+/* A PE and its thread. */
+struct ski_pe_thread {
+    struct ski_pe_program *program;
+    int                    pe;
+    pthread_t              thread;       /* unless it is the thread that joined the job */
+    struct ski_pe         *self;         /* from ski_pe_begin() to ski_pe_end()         */
+    void                  *signal_stack; /* of the thread, meanwhile                    */
+};
+
+/** Makes the calling thread the PE t->pe. */
+void ski_pe_begin(struct ski_pe_thread *t);
+
+/** Ends what ski_pe_begin() began.  The job is exiting. */
+void ski_pe_end(struct ski_pe_thread *t);
+
+/** Runs a PE on the calling thread, from start() to the end of the job. */
+void ski_pe_run(struct ski_pe_thread *t);
 
 #endif

@@ -20,7 +20,7 @@
 #define ARITY  4
 #define NAP_NS UINT64_C(20000000) /* sleep at most: a wake-up may come before the sleep */
 
-/* The state of this process, which all its PEs share.  Each flag is set once. */
+/* The state of this process, which all its PEs share.  Each flag is set once in a job. */
 static _Atomic int  shutdown_threads;  /* that have stopped running messages                */
 static _Atomic int  shutdown_children; /* processes below this one that have stopped        */
 static _Atomic bool shutdown_begun;    /* a PE has left its scheduler                       */
@@ -200,6 +200,15 @@ void ski_shutdown(struct ski_pe *self)
     ski_assert(self->loop.polling == 0);
     shutdown_until(self, shutdown_is_over);
     shutdown_until(self, ski_net_drained);
+}
+
+void ski_shutdown_reset(void)
+{
+    atomic_store(&shutdown_threads, 0);
+    atomic_store(&shutdown_children, 0);
+    atomic_store(&shutdown_begun, false);
+    atomic_store(&shutdown_released, false);
+    atomic_store(&shutdown_over, false);
 }
 
 /* ---- lost peers ------------------------------------------------------------------------- */

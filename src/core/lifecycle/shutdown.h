@@ -23,6 +23,9 @@ struct ski_pe;
  * RELEASE. */
 void ski_shutdown(struct ski_pe *self);
 
+/** Forgets that the job ended, in a process that joins another one. */
+void ski_shutdown_reset(void);
+
 /** Decides what it means that @p pe cannot be reached any more: ends the job unless it ends
  * already. */
 SKI_COLD void ski_shutdown_peer_lost(struct ski_pe *self, int pe, const char *why);

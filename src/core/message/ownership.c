@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -198,10 +199,19 @@ void ski_ownership_begin(struct ski_pe *self)
 
 void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count)
 {
-    ski_assert(!unchecked); /* once in a process */
+    ski_assert(!unchecked); /* once in a job */
     ski_pool_misuse = ownership_on_pool;
     unchecked       = ski_malloc(count * sizeof *unchecked);
     memcpy(unchecked, handlers, count * sizeof *unchecked);
     for (uint32_t i = 0; i < count; i++)
         handlers[i] = ownership_deliver;
+}
+
+void ski_ownership_unwrap(skua_handler_fn *handlers, uint32_t count)
+{
+    if (!unchecked)
+        return;
+    memcpy(handlers, unchecked, count * sizeof *unchecked);
+    free(unchecked);
+    unchecked = NULL;
 }

@@ -49,6 +49,9 @@ void ski_ownership_begin(struct ski_pe *self);
  */
 void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count);
 
+/** Undoes ski_ownership_wrap(), if it was called. */
+void ski_ownership_unwrap(skua_handler_fn *handlers, uint32_t count);
+
 /** Records that the code at @p where sends @p msg to @p handler, by the call @p giver.  @p watch:
  * the data must not change until it is delivered. */
 void ski_ownership_send(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,

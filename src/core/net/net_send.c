@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/environment.h"
 #include "base/memory.h"
 #include "core/net/coalesce.h"
 #include "core/net/peer.h"
@@ -40,6 +41,7 @@ static struct {
     uint64_t                 burst, hold; /* ticks */
     size_t                   small;       /* bytes of a packet that is copied on arrival */
     size_t                   coalesce;    /* bytes of data of a coalesced packet, at most */
+    struct ski_environment   environment; /* as it was before drivers set variables of libraries */
 } here;                                   /* of this process */
 
 const struct ski_driver *ski_net_driver(void)
@@ -483,15 +485,13 @@ static skua_status net_open_port(struct ski_net_port *net, int pe)
     return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
-skua_status ski_net_open(const struct ski_boot *boot)
+static skua_status net_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;
     skua_status       status = SKUA_OK;
     int               pes    = ski_job_pes_of(job, boot->process);
     struct ski_port **ports;
 
-    if (!ski_job_is_distributed(job))
-        return SKUA_OK;
     here.boot  = boot;
     here.count = pes + 2;
     here.port  = ski_calloc((size_t)here.count, sizeof *here.port);
@@ -530,6 +530,20 @@ skua_status ski_net_open(const struct ski_boot *boot)
     return status;
 }
 
+skua_status ski_net_open(const struct ski_boot *boot)
+{
+    static const char *const prefix[] = {"UCX_", "FI_", NULL};
+    skua_status              status;
+
+    if (!ski_job_is_distributed(boot->job))
+        return SKUA_OK;
+    ski_environment_save(&here.environment, prefix);
+    status = net_open(boot);
+    if (!here.driver)
+        ski_environment_restore(&here.environment);
+    return status;
+}
+
 void ski_net_close(void)
 {
     if (!here.driver)
@@ -547,6 +561,7 @@ void ski_net_close(void)
     }
     here.driver->stop();
     here.driver = NULL;
+    ski_environment_restore(&here.environment);
     free(here.port);
 }
 

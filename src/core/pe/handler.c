@@ -50,7 +50,8 @@ skua_handler skua_handler_register(const char *name, skua_handler_fn fn)
     if (!fn)
         ski_misuse("skua_handler_register(\"%s\"): there is no function", name);
     if (handler_closed)
-        ski_misuse("skua_handler_register(\"%s\"): handlers are registered before skua_main()",
+        ski_misuse("skua_handler_register(\"%s\"): handlers are registered before skua_main() "
+                   "or skua_init()",
                    name);
     if (ski_handlers.count == SKI_HANDLERS_MOST)
         ski_misuse("skua_handler_register(\"%s\"): a program has at most %d handlers", name,
@@ -88,7 +89,7 @@ void ski_handler_misuse(const char *call, uint32_t id)
     if (id == SKI_HANDLER_NONE)
         ski_misuse(
             "%s: a handler that was never registered (its id is 0); skua_handler_register() makes "
-            "them, before skua_main()",
+            "them, before skua_main() or skua_init()",
             call);
     ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call, id,
                ski_handlers.count - 1, ski_handler_name(ski_handlers.count - 1));
@@ -161,6 +162,11 @@ static void handler_close_table(void)
     ski_handlers.fn = ski_realloc(ski_handlers.fn, SKI_HANDLERS_MOST * sizeof *ski_handlers.fn);
     for (uint32_t i = ski_handlers.count; i < SKI_HANDLERS_MOST; i++)
         ski_handlers.fn[i] = ski_handler_unknown;
+}
+
+void ski_handlers_reset(void)
+{
+    handler_closed = false;
 }
 
 skua_status ski_handlers_agree(struct ski_job *job, int process)

@@ -44,6 +44,9 @@ void ski_handlers_init(void);
  * has been logged with the name that differs. */
 skua_status ski_handlers_agree(struct ski_job *job, int process);
 
+/** Accepts registrations again, in a process that has left its job. */
+void ski_handlers_reset(void);
+
 /** Registers "@p what @p name", which is no handler but is compared between processes as well. */
 void ski_register_name(const char *what, const char *name);
 

@@ -30,6 +30,8 @@ HANDLER(SKI_HANDLER_BROADCAST, "skua.broadcast", ski_on_broadcast, 0,
 HANDLER(SKI_HANDLER_BROADCAST_LOCAL, "skua.broadcast-local", ski_on_broadcast_here,
         SKI_NEVER_REMOTE, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BROADCAST_DONE, "skua.broadcast-done", ski_on_broadcast_done, sizeof(void *), 0)
+HANDLER(SKI_HANDLER_BROADCAST_SENT, "skua.broadcast-sent", ski_on_broadcast_sent, SKI_NEVER_REMOTE,
+        0)
 HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcast_segment,
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
@@ -39,6 +41,8 @@ HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SK
 HANDLER(SKI_HANDLER_COLLECTIVE_CREDIT, "skua.collective-credit", ski_on_credit, SKI_CREDIT_LEAST,
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_REDUCTION_BLOCKS, "skua.reduction-blocks", ski_on_blocks, SKI_NEVER_REMOTE,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_REDUCTION_SENT, "skua.reduction-sent", ski_on_reduction_sent, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
 
 /* onesided */
@@ -54,10 +58,13 @@ HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_
 HANDLER(SKI_HANDLER_RMA_REQUEST, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_BUFFER, "skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST, 0)
 HANDLER(SKI_HANDLER_CHANNEL, "skua.channel", ski_on_channel, SKI_CHANNEL_LEAST, 0)
+HANDLER(SKI_HANDLER_TEAM, "skua.team", ski_on_team, SKI_TEAM_LEAST,
+        SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 
 /* objects: services */
 HANDLER(SKI_HANDLER_QUIESCENCE_REQUEST, "skua.quiescence-request", ski_on_quiescence_request,
         SKI_QUIESCENCE_REQUEST_LEAST, 0)
+HANDLER(SKI_HANDLER_FINALIZE, "skua.finalize", ski_on_finalize, 0, 0)
 HANDLER(SKI_HANDLER_TERMINATION_WAVE, "skua.termination-wave", ski_on_termination_wave,
         SKI_TERMINATION_WAVE_LEAST, 0)
 HANDLER(SKI_HANDLER_TERMINATION_REPORT, "skua.termination-report", ski_on_termination_report,

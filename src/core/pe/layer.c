@@ -59,6 +59,13 @@ void ski_layers_close(void)
             layer[-1]->close();
 }
 
+void ski_layers_reset(void)
+{
+    for (const struct ski_layer *const *layer = layer_last(); layer > ski_layers; layer--)
+        if (layer[-1]->reset)
+            layer[-1]->reset();
+}
+
 void ski_layers_begin(struct ski_pe *self)
 {
     for (const struct ski_layer *const *layer = ski_layers; *layer; layer++)

@@ -7,8 +7,8 @@
  * in that order, stages that end something in the opposite one.  A stage or call that a layer does
  * not need is NULL.
  *
- *      init      create      publish      open      begin ...... end      close
- *      process   job         process      process   each PE               process
+ *      init      create      publish      open      begin ...... end      close     reset
+ *      process   job         process      process   each PE               process   process
  *
  * Handlers are registered in handler_defs.h, in-place delivery in open() (net/net.h).  The state of
  * a layer on a PE is one pointer in struct ski_pe.
@@ -42,6 +42,10 @@ struct ski_layer {
     void (*open)(const struct ski_boot *boot);
     void (*close)(void);
 
+    /** Forgets the job, after close(), in a process that goes on (skua_finalize()): registrations
+     *  stay, and all else is as before publish().  No other thread is in a call of the layer. */
+    void (*reset)(void);
+
     /** Begins and ends on a PE, a hidden one too, on the thread of that PE. */
     void (*begin)(struct ski_pe *self);
     void (*end)(struct ski_pe *self);
@@ -66,6 +70,7 @@ skua_status ski_layers_create(struct ski_job *job);
 skua_status ski_layers_publish(const struct ski_boot *boot);
 void        ski_layers_open(const struct ski_boot *boot);
 void        ski_layers_close(void);
+void        ski_layers_reset(void);
 void        ski_layers_begin(struct ski_pe *self);
 void        ski_layers_end(struct ski_pe *self);
 

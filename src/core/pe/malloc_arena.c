@@ -63,6 +63,11 @@ static ski_malloc_set_hooks_fn *malloc_arena_find_library(void)
     return ask;
 }
 
+bool ski_malloc_arena_in_use(void)
+{
+    return malloc_arena_heaps != NULL;
+}
+
 void ski_malloc_arena_open(const struct ski_host *host)
 {
     static const struct ski_malloc_hooks hooks = {malloc_arena_alloc, malloc_arena_bytes,

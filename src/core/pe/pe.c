@@ -11,7 +11,9 @@ _Thread_local struct ski_pe *ski_self;
 
 void ski_not_a_pe(const char *call)
 {
-    ski_misuse("%s: called by a thread that is no PE, or outside of skua_main()", call);
+    ski_misuse("%s: called by a thread that is no PE, or outside of skua_main() and phases "
+               "(skua_init())",
+               call);
 }
 
 void skua_abort(const char *format, ...)
@@ -48,7 +50,7 @@ int skua_processes(void)
 /* Returns the job; ends it if it has no PE of that number. */
 static struct ski_job *pe_job_with_pe(const char *call, int pe)
 {
-    struct ski_pe *self = SKI_SELF();
+    struct ski_pe *self = ski_pe_of_caller(call);
 
     if ((uint32_t)pe >= (uint32_t)self->pes)
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
@@ -67,7 +69,7 @@ bool skua_shares_memory(int pe)
 
 static struct ski_job *pe_job_with_process(const char *call, int process)
 {
-    struct ski_job *job = SKI_SELF()->job;
+    struct ski_job *job = ski_pe_of_caller(call)->job;
 
     if ((uint32_t)process >= (uint32_t)job->processes)
         ski_misuse("%s: process %d does not exist; this job has processes 0 to %d", call, process,

@@ -25,7 +25,7 @@ static uint32_t data_reserve(const char *call, size_t *total, size_t bytes)
     size_t offset = *total;
 
     if (data_closed)
-        ski_misuse("%s: data is registered before skua_main()", call);
+        ski_misuse("%s: data is registered before skua_main() or skua_init()", call);
     if (bytes > UINT32_MAX - SKI_CACHE_LINE - offset)
         ski_misuse("%s: %zu bytes are too many; register a pointer instead", call, bytes);
     *total += (bytes + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
@@ -59,7 +59,9 @@ void *skua_process_data_get(skua_process_data key)
 {
     if (SKI_UNLIKELY(!key.offset))
         data_misuse(__func__);
-    ski_assert(data_process_block && key.offset < data_process_bytes);
+    if (SKI_UNLIKELY(!data_process_block))
+        ski_misuse("%s: called outside of skua_main() and of phases (skua_init())", __func__);
+    ski_assert(key.offset < data_process_bytes);
     return data_process_block + key.offset;
 }
 
@@ -78,6 +80,11 @@ void ski_data_close(void)
 {
     free(data_process_block);
     data_process_block = NULL;
+}
+
+void ski_data_reset(void)
+{
+    data_closed = false;
 }
 
 void *ski_data_of_pe(void)

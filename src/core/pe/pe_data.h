@@ -12,6 +12,9 @@ void ski_data_open(void);
 /** Frees the block of this process. */
 void ski_data_close(void);
 
+/** Accepts registrations again, after ski_data_close(). */
+void ski_data_reset(void);
+
 /** Allocates the block of one PE, zeroed, to be freed by free(). */
 void *ski_data_of_pe(void);
 

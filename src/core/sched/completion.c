@@ -47,9 +47,9 @@ _Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_LEAST, "see bui
 
 /* ---- making ------------------------------------------------------------------ */
 
-static inline skua_completion completion_own(skua_completion done)
+static inline skua_completion completion_own(const char *call, skua_completion done)
 {
-    struct ski_pe *self = SKI_SELF();
+    struct ski_pe *self = ski_pe_of_caller(call);
 
     done.pe = self->pe;
     if (SKI_UNLIKELY(self->net != NULL))
@@ -66,14 +66,15 @@ skua_completion skua_done_count(skua_counter *counter)
 {
     if (!counter)
         ski_misuse("%s: there is no counter", __func__);
-    return completion_own((skua_completion){.kind = COUNT, .what.counter = counter});
+    return completion_own(__func__, (skua_completion){.kind = COUNT, .what.counter = counter});
 }
 
 skua_completion skua_done_call(skua_done_fn fn, void *arg)
 {
     if (!fn)
         ski_misuse("%s: there is no function", __func__);
-    return completion_own((skua_completion){.kind = CALL, .what.fn = fn, .with.arg = arg});
+    return completion_own(__func__,
+                          (skua_completion){.kind = CALL, .what.fn = fn, .with.arg = arg});
 }
 
 skua_completion skua_done_send(int pe, skua_handler handler)
@@ -92,7 +93,7 @@ skua_completion skua_done_future(skua_future *future)
 {
     if (!future)
         ski_misuse("%s: there is no future", __func__);
-    return completion_own((skua_completion){.kind = FUTURE, .what.future = future});
+    return completion_own(__func__, (skua_completion){.kind = FUTURE, .what.future = future});
 }
 
 skua_completion skua_done_exit(int code)

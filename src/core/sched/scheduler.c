@@ -186,6 +186,8 @@ static inline bool sched_run_queued(struct ski_pe *self)
     return true;
 }
 
+static inline bool sched_pass(struct ski_pe *self);
+
 /* Answers a wake-up or a doorbell of another PE. */
 static bool sched_run_poke(struct ski_pe *self)
 {
@@ -196,9 +198,9 @@ static bool sched_run_poke(struct ski_pe *self)
     }
     if (sched_is_queues_turn(self) && sched_run_waiting(self))
         return true;
-    if (ski_inbox_doorbell_next(
-            self)) /* else a timer has run messages, and the doorbell was answered */
-        sched_answer(self, self->ring);
+    if (!ski_inbox_doorbell_next(self)) /* a timer has run the scheduler, which answered it */
+        return sched_pass(self);
+    sched_answer(self, self->ring);
     return true;
 }
 

@@ -100,8 +100,10 @@ void skua_mutex_unlock(skua_mutex *mutex)
 
 bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex)
 {
+    struct ski_pe *self = SKI_SELF();
+
     skua_mutex_unlock(mutex);
-    return ski_wait_on(SKI_SELF(), &cond->waiters, SKI_CALL) && skua_mutex_lock(mutex);
+    return ski_wait_on(self, &cond->waiters, SKI_CALL) && skua_mutex_lock(mutex);
 }
 
 void skua_cond_signal(skua_cond *cond)

@@ -146,7 +146,7 @@ static void creation_check_range(const char *call, const struct ski_class *of,
 static skua_collection creation_send(const char *call, skua_class of, enum ski_kind kind,
                                      const skua_array_def *def, const void *data, size_t bytes)
 {
-    struct ski_pe       *self = SKI_SELF();
+    struct ski_pe       *self = ski_pe_of_caller(call);
     skua_msg            *msg  = skua_msg_alloc(sizeof(struct ski_creation) + bytes);
     struct ski_creation *made = skua_msg_data(msg);
     skua_collection      all;

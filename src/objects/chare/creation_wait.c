@@ -31,8 +31,13 @@ static void creation_wait_keep(skua_msg *msg)
     ski_msg_hold(ski_self, &wait->kept, msg);
 }
 
+/* A broadcast that is kept has been forwarded, and has had its turn: the creation that is awaited
+ * may come after it from the same root. */
 static void creation_wait_broadcast(skua_msg *msg)
 {
+    msg = ski_broadcast_admit(ski_self, msg);
+    if (!msg)
+        return;
     if (ski_broadcast_handler(msg) == SKI_HANDLER_COLLECTION_CREATE)
         ski_on_broadcast(msg);
     else
@@ -54,9 +59,9 @@ static void creation_wait_create(skua_msg *msg)
 
 static void creation_wait_make_table(void)
 {
-    static const uint32_t pass[] = {SKI_HANDLER_COLLECTION_ADOPT, SKI_HANDLER_SHUTDOWN_EXIT,
-                                    SKI_HANDLER_SHUTDOWN_STOPPED, SKI_HANDLER_SHUTDOWN_RELEASE,
-                                    SKI_HANDLER_BROADCAST_SEGMENT};
+    static const uint32_t pass[] = {SKI_HANDLER_COLLECTION_ADOPT,  SKI_HANDLER_SHUTDOWN_EXIT,
+                                    SKI_HANDLER_SHUTDOWN_STOPPED,  SKI_HANDLER_SHUTDOWN_RELEASE,
+                                    SKI_HANDLER_BROADCAST_SEGMENT, SKI_HANDLER_BROADCAST_SENT};
 
     creation_wait_table = ski_malloc(SKI_HANDLERS_MOST * sizeof *creation_wait_table);
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)

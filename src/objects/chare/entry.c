@@ -124,7 +124,7 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
 /* The reply that the running entry owes, which is given now; ends the job if there is none. */
 static struct ski_reply *entry_owed_reply(const char *call)
 {
-    struct ski_reply *reply = SKI_SELF()->objects->replies;
+    struct ski_reply *reply = ski_pe_of_caller(call)->objects->replies;
 
     while (reply && reply->thread != skua_thread_self())
         reply = reply->next;

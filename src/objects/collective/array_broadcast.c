@@ -4,11 +4,11 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "core/collective/collective.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "objects/chare/invoke.h"
+#include "objects/collective/array_broadcast_msg.h"
 #include "objects/location/closing.h"
 #include "objects/location/forward.h"
 #include "objects/location/insertion.h"
@@ -17,21 +17,8 @@
 #include "objects/model/seqnum.h"
 #include "objects/zerocopy/nocopy.h"
 
-/* The header of a broadcast; the data follows. */
-struct array_broadcast_head {
-    _Alignas(32) uint64_t id;
-    uint32_t entry;
-    uint32_t number;
-    uint32_t nocopy; /* the data is a message with nocopy arguments */
-};
-
-_Static_assert(sizeof(struct array_broadcast_head) == SKI_ARRAY_BROADCAST_LEAST,
+_Static_assert(sizeof(struct ski_array_broadcast_head) == SKI_ARRAY_BROADCAST_LEAST,
                "see array_broadcast.h");
-
-/* Orders of the runtime stand in place of an entry, in one sequence with the broadcasts. */
-#define ARRAY_BROADCAST_ORDER_END    UINT32_MAX
-#define ARRAY_BROADCAST_ORDER_CLOSE  (UINT32_MAX - 1)
-#define ARRAY_BROADCAST_ORDER_CLOSED (UINT32_MAX - 2)
 
 /* An element that misses the broadcasts after `seen`, up to `until`. */
 struct ski_missed_broadcast {
@@ -56,7 +43,7 @@ struct array_broadcast_arrival {
 _Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_LEAST,
                "see array_broadcast.h");
 
-static struct array_broadcast_head *array_broadcast_head_of(skua_msg *msg)
+static struct ski_array_broadcast_head *array_broadcast_head_of(skua_msg *msg)
 {
     return skua_msg_data(msg);
 }
@@ -66,7 +53,7 @@ static bool array_broadcast_has_nocopy(const skua_msg *msg)
     return (msg->handler == SKI_HANDLER_ARRAY_BROADCAST ||
             msg->handler == SKI_HANDLER_ARRAY_BROADCAST_ROOT ||
             msg->handler == SKI_HANDLER_ARRAY_BROADCAST_CATCH_UP) &&
-           ((const struct array_broadcast_head *)(msg + 1))->nocopy;
+           ((const struct ski_array_broadcast_head *)(msg + 1))->nocopy;
 }
 
 static void array_broadcast_free(skua_msg *msg)
@@ -75,7 +62,8 @@ static void array_broadcast_free(skua_msg *msg)
 }
 
 /* Counts a copy that is about to be made of a broadcast. */
-static inline void array_broadcast_count_copy(const struct array_broadcast_head *head, size_t bytes)
+static inline void array_broadcast_count_copy(const struct ski_array_broadcast_head *head,
+                                              size_t                                 bytes)
 {
     ski_nocopy_count_copy_any(head, sizeof *head + bytes, head->nocopy);
 }
@@ -118,144 +106,23 @@ static void array_broadcast_collection_ended(struct ski_collection *all)
     array_broadcast_trim(all);
 }
 
-/* ---- sending --------------------------------------------------------------------------------- */
-
-/* At the root: numbers a broadcast and sends it down the tree. */
-static void array_broadcast_begin(struct ski_collection *all, skua_msg *msg)
-{
-    struct array_broadcast_head *head = skua_msg_data(msg);
-
-    ski_assert(all->root == all->self->pe && msg->bytes >= sizeof *head);
-    head->number           = ++all->broadcast->sent;
-    all->broadcast->ending = all->broadcast->ending || head->entry == ARRAY_BROADCAST_ORDER_END;
-    if (SKI_UNLIKELY(head->nocopy))
-        ski_nocopy_broadcast(all->self, SKI_HANDLER_ARRAY_BROADCAST, msg);
-    else
-        ski_broadcast(all->self, SKI_HANDLER_ARRAY_BROADCAST, msg);
-}
-
-/* Sends a broadcast to the root, which numbers it. */
-static void array_broadcast_to_root(const char *call, skua_collection target, skua_msg *msg)
-{
-    struct ski_pe         *self = SKI_SELF();
-    struct ski_collection *all  = ski_collection_get(self->objects, call, target.id);
-
-    if (all->kind == SKI_CHARES && all->state != SKI_EXPECTED)
-        ski_misuse("%s: single objects are in no collection", call);
-    if (all->root == self->pe)
-        array_broadcast_begin(all, msg);
-    else
-        skua_send(all->root, (skua_handler){SKI_HANDLER_ARRAY_BROADCAST_ROOT}, msg);
-}
-
-static skua_msg *array_broadcast_order_msg(uint64_t id, uint32_t entry, const void *data,
-                                           size_t bytes)
-{
-    struct array_broadcast_head head = {.id = id, .entry = entry};
-
-    return ski_msg_with_header(&head, sizeof head, data, bytes);
-}
-
-static void array_broadcast_order(const char *call, skua_collection target, uint32_t entry,
-                                  const void *data, size_t bytes)
-{
-    (void)SKI_SELF();
-    array_broadcast_to_root(call, target, array_broadcast_order_msg(target.id, entry, data, bytes));
-}
-
-/* At the root: no insertion is in progress on any PE, so the array is closed. */
-static void array_broadcast_insertions_ended(struct ski_collection *all)
-{
-    if (!all->broadcast->ending)
-        array_broadcast_begin(
-            all, array_broadcast_order_msg(all->id, ARRAY_BROADCAST_ORDER_CLOSED, NULL, 0));
-}
-
-static void array_broadcast_check_call(const char *call, skua_collection target, skua_entry entry)
-{
-    struct ski_collection  *all  = ski_collection_get(SKI_SELF()->objects, call, target.id);
-    const struct ski_entry *what = ski_entry_find(call, entry);
-
-    if (all->state != SKI_EXPECTED)
-        ski_check_entry(call, all, what, NULL);
-    if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s is a sync entry, whose answer a broadcast cannot return; invoke it "
-                   "on one element",
-                   call, what->of->def.name, what->name);
-}
-
-void skua_invoke_all(skua_collection target, skua_entry entry, const void *data, size_t bytes)
-{
-    array_broadcast_check_call(__func__, target, entry);
-    array_broadcast_order(__func__, target, entry.id, data, bytes);
-}
-
-/* Invokes an entry of all elements with a message with nocopy arguments, which is consumed. */
-static void array_broadcast_nocopy(skua_collection target, skua_entry entry, skua_msg *msg)
-{
-    struct array_broadcast_head head = {.id = target.id, .entry = entry.id, .nocopy = 1};
-
-    array_broadcast_check_call("skua_nocopy_invoke_all", target, entry);
-    array_broadcast_to_root("skua_nocopy_invoke_all", target,
-                            ski_nocopy_prepend(&head, sizeof head, msg));
-}
-
-void skua_nocopy_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
-{
-    struct ski_pe               *self  = SKI_SELF();
-    const struct ski_collection *of    = ski_collection_get(self->objects, __func__, all.id);
-    bool                         known = of->state != SKI_EXPECTED;
-
-    if (known && (of->kind == SKI_PROCESS_GROUP || of->kind == SKI_GROUP)) {
-        ski_nocopy_invoke_group(self, all, entry, of->kind == SKI_PROCESS_GROUP, msg);
-    } else if (ski_nocopy_goes_as_is(msg, ski_entry_find(__func__, entry))) {
-        array_broadcast_nocopy(all, entry, msg);
-    } else {
-        msg = skua_nocopy_copied(msg);
-        skua_invoke_all(all, entry, skua_msg_data(msg), skua_msg_size(msg));
-        skua_msg_free(msg);
-    }
-}
-
-void skua_array_close(skua_collection array)
-{
-    array_broadcast_order(__func__, array, ARRAY_BROADCAST_ORDER_CLOSE, NULL, 0);
-}
-
-void skua_collection_destroy(skua_collection all)
-{
-    array_broadcast_order(__func__, all, ARRAY_BROADCAST_ORDER_END, NULL, 0);
-}
-
-void ski_on_array_broadcast_root(skua_msg *msg)
-{
-    struct array_broadcast_head *head = skua_msg_data(msg);
-    struct ski_collection       *all;
-
-    if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
-        return;
-    if (all->root != ski_self->pe || all->kind == SKI_CHARES)
-        ski_net_drop(ski_self, msg);
-    else
-        array_broadcast_begin(all, msg);
-}
-
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* A broadcast that is delivered in a loop. */
 struct array_broadcast_call {
     const struct ski_entry *entry; /* NULL: an order, of which elements only take the number */
-    const struct array_broadcast_head *head;
-    size_t                             bytes;
+    const struct ski_array_broadcast_head *head;
+    size_t                                 bytes;
 };
 
 /* The entry that a broadcast, which may come from another PE, invokes; NULL: it is an order. */
-static const struct ski_entry *array_broadcast_entry(const struct ski_collection       *all,
-                                                     const struct array_broadcast_head *head)
+static const struct ski_entry *array_broadcast_entry(const struct ski_collection           *all,
+                                                     const struct ski_array_broadcast_head *head)
 {
     const struct ski_entry *entry;
 
-    if (head->entry == ARRAY_BROADCAST_ORDER_CLOSE || head->entry == ARRAY_BROADCAST_ORDER_CLOSED)
+    if (head->entry == SKI_ARRAY_BROADCAST_ORDER_CLOSE ||
+        head->entry == SKI_ARRAY_BROADCAST_ORDER_CLOSED)
         return NULL;
     entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
     ski_check_entry("skua_invoke_all", all, entry, NULL);
@@ -263,7 +130,7 @@ static const struct ski_entry *array_broadcast_entry(const struct ski_collection
 }
 
 static void array_broadcast_run(struct ski_object *object, const struct ski_entry *entry,
-                                const struct array_broadcast_head *head, size_t bytes)
+                                const struct ski_array_broadcast_head *head, size_t bytes)
 {
     ski_assert(head->number == object->last_broadcast + 1);
     object->last_broadcast = head->number;
@@ -277,8 +144,9 @@ static void array_broadcast_run(struct ski_object *object, const struct ski_entr
 }
 
 /* Keeps a broadcast that came before one that an element still misses. */
-static SKI_COLD void array_broadcast_defer(struct ski_object                 *object,
-                                           const struct array_broadcast_head *head, size_t bytes)
+static SKI_COLD void array_broadcast_defer(struct ski_object                     *object,
+                                           const struct ski_array_broadcast_head *head,
+                                           size_t                                 bytes)
 {
     struct ski_array_broadcast *e     = object->of->broadcast;
     struct ski_early_broadcast *early = ski_malloc(sizeof *early);
@@ -346,7 +214,7 @@ static void array_broadcast_catch_up(struct ski_object *object)
 
     ski_element_enter(object); /* the element stays until all are delivered */
     while ((msg = array_broadcast_next_early(object, false))) {
-        struct array_broadcast_head *head = array_broadcast_head_of(msg);
+        struct ski_array_broadcast_head *head = array_broadcast_head_of(msg);
 
         if (head->number == object->last_broadcast + 1) /* else it came twice */
             array_broadcast_run(object, array_broadcast_entry(object->of, head), head,
@@ -379,18 +247,18 @@ static void array_broadcast_resend(struct ski_collection *all, const skua_index 
     int pe = ski_element_here(all, index) ? all->self->pe : ski_lookup_pe(all, index);
 
     array_broadcast_count_copy(array_broadcast_head_of(msg),
-                               msg->bytes - sizeof(struct array_broadcast_head));
+                               msg->bytes - sizeof(struct ski_array_broadcast_head));
     ski_element_post(all->self, pe, SKI_HANDLER_ARRAY_BROADCAST_CATCH_UP, all->id, index,
                      skua_msg_data(msg), msg->bytes);
 }
 
 void ski_on_array_broadcast_catch_up(skua_msg *msg)
 {
-    struct array_broadcast_head *head = skua_msg_data(msg);
-    struct array_broadcast_call  call;
-    struct ski_collection       *all;
-    struct ski_object           *object;
-    skua_index                   index;
+    struct ski_array_broadcast_head *head = skua_msg_data(msg);
+    struct array_broadcast_call      call;
+    struct ski_collection           *all;
+    struct ski_object               *object;
+    skua_index                       index;
 
     if (!ski_element_msg(msg, sizeof *head, &all, &index))
         return;
@@ -434,8 +302,8 @@ static void array_broadcast_resend_missed(struct ski_collection *all, skua_msg *
 
 static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg *msg)
 {
-    struct array_broadcast_head *head = skua_msg_data(msg);
-    struct array_broadcast_call  call;
+    struct ski_array_broadcast_head *head = skua_msg_data(msg);
+    struct array_broadcast_call      call;
 
     call = (struct array_broadcast_call){array_broadcast_entry(all, head), head,
                                          msg->bytes - sizeof *head};
@@ -453,20 +321,20 @@ static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg
 /* Accepts a broadcast whose turn it is. */
 static void array_broadcast_accept(struct ski_collection *all, skua_msg *msg)
 {
-    struct array_broadcast_head *head = skua_msg_data(msg);
+    struct ski_array_broadcast_head *head = skua_msg_data(msg);
 
     ski_assert(head->number == all->broadcast->number + 1);
     all->broadcast->number = head->number;
     if (SKI_UNLIKELY(all->broadcast->ahead.first != NULL))
         ski_msg_unhold(all->self, &all->broadcast->ahead); /* one of them may be next */
-    if (head->entry == ARRAY_BROADCAST_ORDER_END) {
+    if (head->entry == SKI_ARRAY_BROADCAST_ORDER_END) {
         ski_collection_end(all);
         skua_msg_free(msg);
         return;
     }
-    if (head->entry == ARRAY_BROADCAST_ORDER_CLOSE)
+    if (head->entry == SKI_ARRAY_BROADCAST_ORDER_CLOSE)
         ski_closing_ordered(all);
-    else if (head->entry == ARRAY_BROADCAST_ORDER_CLOSED)
+    else if (head->entry == SKI_ARRAY_BROADCAST_ORDER_CLOSED)
         ski_closing_done(all);
     if (SKI_UNLIKELY(head->nocopy))
         ski_nocopy_hold(msg);
@@ -475,8 +343,8 @@ static void array_broadcast_accept(struct ski_collection *all, skua_msg *msg)
 
 void ski_on_array_broadcast(skua_msg *msg)
 {
-    struct array_broadcast_head *head = skua_msg_data(msg);
-    struct ski_collection       *all;
+    struct ski_array_broadcast_head *head = skua_msg_data(msg);
+    struct ski_collection           *all;
 
     if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
         return;
@@ -573,7 +441,7 @@ void ski_on_array_broadcast_arrival(skua_msg *msg)
         return;
     }
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
-        uint32_t number = ((struct array_broadcast_head *)skua_msg_data(kept))->number;
+        uint32_t number = ((struct ski_array_broadcast_head *)skua_msg_data(kept))->number;
 
         if (ski_seqnum_before(came.seen, number) && !ski_seqnum_before(came.number, number))
             array_broadcast_resend(all, &index, kept);
@@ -660,7 +528,7 @@ const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .element_arrived  = array_broadcast_element_arrived,
     .insertion_begun  = array_broadcast_insertion_begun,
     .element_inserted = array_broadcast_element_inserted,
-    .insertions_ended = array_broadcast_insertions_ended,
+    .insertions_ended = ski_array_broadcast_closed,
     .baggage          = &array_broadcast_baggage,
     .discard          = array_broadcast_discard,
     .late             = (const uint32_t[]){SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, 0},

@@ -33,18 +33,7 @@
 
 struct ski_collection;
 struct ski_object;
-struct ski_reduction_partial;
 struct ski_text;
-
-/* The reductions of a collection, as one PE sees them. */
-struct ski_array_reduction {
-    uint32_t                      first;    /* the first reduction that this PE has not reported */
-    int64_t                       expected; /* elements created less deleted here, before `first` */
-    struct ski_reduction_partial *partials; /* from `first` on, as far as known, by number; at the
-                                           root also older ones that wait for late reports */
-    uint64_t active;                        /* children, by bit, that report unasked */
-    bool     told_active;                   /* the parent counts this PE as active */
-};
 
 /** The observer of array reductions. */
 extern const struct ski_lifecycle ski_array_reduction_lifecycle;

@@ -27,8 +27,12 @@ static struct ski_object *forward_at_home(struct ski_collection *all, const skua
 {
     bool deleted = absent && absent->pe == SKI_ABSENT_DELETED;
 
-    if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND)
-        return ski_claim_create(all, index, absent, msg, flags);
+    if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND) {
+        if (msg->handler != SKI_HANDLER_DELETE)
+            return ski_claim_create(all, index, absent, msg, flags);
+        skua_msg_free(msg); /* there is nothing to delete, and nothing is created for that */
+        return NULL;
+    }
     if (deleted && ski_closing_check(all, absent, msg))
         return NULL;
     if (deleted || (!all->open && all->kind != SKI_CHARES))

@@ -137,6 +137,9 @@ void ski_host_topology_close(void)
     free(host_places.of);
     host_map.of_process = host_map.pes = host_map.first = host_map.process = NULL;
     host_places.of                                                         = NULL;
+    host_map.hosts                                                         = 0;
+    atomic_store(&host_map.ready, false);
+    atomic_store(&host_places.ready, false);
 }
 
 /* ---- hosts -------------------------------------------------------------------------- */
@@ -181,9 +184,10 @@ int skua_host_pes(int host)
 
 int skua_host_pe(int host, int i)
 {
-    const struct ski_job *job = host_boot->job;
+    const struct ski_job *job;
 
     host_check(__func__, host);
+    job = host_boot->job;
     if (i < 0 || i >= host_map.pes[host])
         ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, host_map.pes[host] - 1,
                    i);

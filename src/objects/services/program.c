@@ -16,6 +16,10 @@
 #include "core/collective/tree.h"
 #include "objects/chare/creation.h"
 
+#undef skua_program /* the functions behind the macros of the headers: the caller told its version \
+                     */
+#undef skua_main
+
 /* Kinds of messages: see program.h. */
 enum { PROGRAM_VALUES, PROGRAM_OPEN };
 
@@ -388,6 +392,7 @@ static void program_check_unchanged(void)
                    program_changed_variable(published, now));
     free(now);
     free(published);
+    published = NULL;
 }
 
 static void program_begin(int argc, char **argv)

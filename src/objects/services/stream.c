@@ -118,6 +118,8 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
     return (skua_stream){kind->key.offset};
 }
 
+__thread char *skua_stream_memory;
+
 /* ---- beginning on a PE -------------------------------------------------------------- */
 
 void skua_stream_nowhere(void)
@@ -128,7 +130,7 @@ void skua_stream_nowhere(void)
 /* Puts of the calling thread, which is now a PE, find their streams in the data of the PE. */
 static void stream_pe_begin(struct ski_objects *objects)
 {
-    ski_stream_memory_set(objects->self->data);
+    skua_stream_memory = objects->self->data;
 }
 
 static struct stream_pe *stream_at(uint32_t offset)
@@ -264,7 +266,7 @@ static void stream_pe_end(struct ski_objects *objects)
         free(s->route);
         s->port = (skua_stream_port){0};
     }
-    ski_stream_memory_set(NULL);
+    skua_stream_memory = NULL;
 }
 
 /* ---- sending ------------------------------------------------------------------------ */

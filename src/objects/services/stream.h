@@ -33,9 +33,6 @@
  * detection calls it, with @p arg NULL. */
 bool ski_streams_flush(void *arg);
 
-/** Set the memory that offsets of streams lead into, for the calling thread (stream_memory.c). */
-void ski_stream_memory_set(char *memory);
-
 /** The observer of this module (model/lifecycle.h): the streams of a PE. */
 extern const struct ski_lifecycle ski_stream_lifecycle;
 

@@ -2,12 +2,8 @@
 /*
  * nocopy.h - messages with nocopy arguments (skua/nocopy.h), as they travel.
  *
- *      head | argument, its data or buffer | argument, ... | struct ski_nocopy_trailer
- *
- * Arguments begin at multiples of 16.  One is followed by its data, or by a buffer that describes
- * the sender's memory, or where the data is now.  The completion in that buffer is called when the
- * argument is not used any more: it tells the sender, or frees memory, on whatever PE.  So a
- * message may be forwarded, or migrate with its element, and its arguments are found again.
+ * A message carries its arguments, or buffers that describe them (nocopy_msg.h).  A PE that does
+ * not reach the memory of a buffer fetches it before the message is delivered (nocopy_fetch.h).
  *
  * To all PEs: the sender sends the message to one PE of each host, which makes the arguments
  * reachable for all PEs of its host and then sends the message to each; a *share* counts the PEs
@@ -23,42 +19,14 @@
 #define SKI_NOCOPY_H
 
 #include <skua/object.h>
-#include <skua/nocopy.h>
 
-#include "base/arch.h"
-#include "objects/model/lifecycle.h"
+#include "objects/zerocopy/nocopy_fetch.h"
 
 struct ski_entry;
 struct ski_pe;
 
-/* What follows an argument. */
-enum ski_nocopy_kind { SKI_NOCOPY_DATA, SKI_NOCOPY_BUFFER };
-
-/* The header of an argument. */
-struct ski_nocopy_arg {
-    uint64_t bytes;
-    uint32_t kind; /* enum ski_nocopy_kind */
-    uint32_t unused;
-    void    *posted;     /* where the program wanted the data, and has it, or NULL ... */
-    uint64_t posted_tag; /* ... on the PE that set it: core/message/addr_tag.h */
-};
-
-/* The end of a message with nocopy arguments. */
-struct ski_nocopy_trailer {
-    uint64_t magic;
-    uint64_t first; /* bytes of the head: arguments begin there, aligned */
-    uint32_t count;
-    uint32_t posted; /* the program was asked where it wants the data */
-    uint64_t unused; /* the size is a multiple of 16 */
-};
-
-#define SKI_NOCOPY_MAGIC UINT64_C(0x7061727473206f66)
-#define SKI_NOCOPY_LEAST                                                                           \
-    (16 + sizeof(struct ski_nocopy_trailer)) /* bytes of the smallest message                      \
-                                              */
-
-/** The observer of nocopy arguments. */
-extern const struct ski_lifecycle ski_nocopy_lifecycle;
+/* Bytes of the smallest message to a host. */
+#define SKI_NOCOPY_LEAST (sizeof(struct ski_nocopy_route) + sizeof(struct ski_nocopy_trailer))
 
 /** Handler on one PE of a host: make the arguments reachable, and pass the message on. */
 void ski_on_nocopy(skua_msg *msg);

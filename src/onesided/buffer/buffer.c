@@ -482,5 +482,6 @@ void ski_buffers_end(struct ski_pe *self)
         own->put_first              = gone->next;
         free(gone);
     }
-    free(own->pool); /* its blocks go with the arena */
+    free(own->pool);                 /* its blocks go with the arena, */
+    ski_slots_end(&own->once, NULL); /* as these items do             */
 }

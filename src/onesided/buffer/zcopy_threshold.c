@@ -150,17 +150,23 @@ static void zcopy_threshold_init(void)
     ski_log(SKI_LOG_INFO, "zero copy %s", ski_zcopy_threshold_str(text, &of_process));
 }
 
-/* Returns the thresholds of the process; each thread caches them, net == 0: not yet. */
+static pthread_once_t                           zcopy_threshold_once = PTHREAD_ONCE_INIT;
+static _Thread_local struct ski_zcopy_threshold zcopy_threshold_here; /* net == 0: not yet known */
+
+/* Returns the thresholds of the process; each thread caches them. */
 static const struct ski_zcopy_threshold *zcopy_threshold_get(void)
 {
-    static _Thread_local struct ski_zcopy_threshold here;
-    static pthread_once_t                           once = PTHREAD_ONCE_INIT;
-
-    if (here.net == 0) {
-        pthread_once(&once, zcopy_threshold_init);
-        here = of_process;
+    if (zcopy_threshold_here.net == 0) {
+        pthread_once(&zcopy_threshold_once, zcopy_threshold_init);
+        zcopy_threshold_here = of_process;
     }
-    return &here;
+    return &zcopy_threshold_here;
+}
+
+void ski_zcopy_threshold_reset(void)
+{
+    zcopy_threshold_once     = (pthread_once_t)PTHREAD_ONCE_INIT;
+    zcopy_threshold_here.net = 0;
 }
 
 void ski_zcopy_threshold_begin(const struct ski_pe *self)

@@ -401,30 +401,6 @@ static void channel_on_doorbell(struct ski_pe *self)
 
 /* ---- doorbells of the PE itself -------------------------------------------------------- */
 
-static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *queue)
-{
-    uint32_t             room = queue->room ? 2 * queue->room : 64;
-    struct ski_doorbell *at   = ski_malloc(room * sizeof *at);
-
-    for (uint32_t i = queue->first; i != queue->end; i++)
-        at[i & (room - 1)] = queue->at[i & (queue->room - 1)];
-    free(queue->at);
-    queue->at   = at;
-    queue->room = room;
-}
-
-void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)
-{
-    struct ski_doorbell_queue *queue = &ski_channel_pe(self)->doorbells;
-
-    ski_assert(queue->end - queue->first <= queue->room);
-    if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
-        doorbell_queue_grow(queue);
-    queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
-    self->stats.sent_inline++;
-    self->queue.attention |= SKI_EVENT_DOORBELLS;
-}
-
 /* Takes the newest, whose data are in the cache, but now and then the oldest, which must not
  * starve. */
 static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *queue)
@@ -656,58 +632,6 @@ void skua_channel_poll(skua_channel channel)
 uint64_t skua_channel_count(skua_channel channel)
 {
     return channel_of_caller(SKI_SELF(), __func__, channel)->reported;
-}
-
-/* ---- memory -------------------------------------------------------------------------- */
-
-/* The header of a block that skua_channel_alloc() returns. */
-struct channel_block {
-    _Alignas(SKI_CACHE_LINE) size_t bytes;
-    uint64_t sign;
-};
-
-#define SIGN UINT64_C(0x736b75612d6d656d)
-
-/* A copy whose target lies a little behind its source, modulo a page, is slow: loads wait for
- * stores that seem to be to the same address.  Large memory of other allocators begins at a page;
- * this allocator's begins in the middle of one. */
-#define LEAD       2048
-#define LEAD_LEAST 32768 /* bytes from which on a block has it: it should not cost much */
-
-static size_t channel_lead(size_t bytes)
-{
-    return bytes > LEAD_LEAST ? LEAD : 0;
-}
-
-void *skua_channel_alloc(size_t bytes)
-{
-    struct ski_pe *self   = SKI_SELF();
-    size_t         before = channel_lead(bytes) + sizeof(struct channel_block);
-    char *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
-    struct channel_block *block;
-
-    if (!memory)
-        return NULL;
-    ski_assert(((uintptr_t)memory & (SKI_CACHE_LINE - 1)) == 0);
-    block        = (void *)(memory + channel_lead(bytes));
-    block->bytes = bytes;
-    block->sign  = SIGN;
-    return block + 1;
-}
-
-void skua_channel_free(void *memory)
-{
-    struct ski_pe        *self  = SKI_SELF();
-    struct channel_block *block = memory ? (struct channel_block *)memory - 1 : NULL;
-
-    if (!memory)
-        return;
-    if (!ski_arena_contains(self->pool.arena, block) || block->sign != SIGN)
-        ski_misuse("%s: %p is not from skua_channel_alloc(), or was freed before", __func__,
-                   memory);
-    ski_channel_check_freed(self, memory, block->bytes);
-    block->sign = 0;
-    ski_pool_free(&self->pool, (char *)block - channel_lead(block->bytes));
 }
 
 /* ---- life ----------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@
 #include "core/pe/handler.h"
 #include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define UNCOPIED_LEAST                                                                             \
     8192 /* bytes from which on data are sent to other hosts from where they lie */
@@ -431,7 +431,7 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
                                 bool wants_zcopy)
 {
-    struct ski_pe *self   = SKI_SELF();
+    struct ski_pe *self   = ski_pe_of_caller(call);
     skua_sender   *sender = ski_sender_new(call, from);
 
     if (!sender)

@@ -11,8 +11,8 @@ static int             onesided_process;
 
 void ski_onesided_set_job(struct ski_job *job, int process)
 {
-    ski_assert(job->onesided && process >= 0);
-    ski_onesided     = job->onesided;
+    ski_assert(!job || (job->onesided && process >= 0));
+    ski_onesided     = job ? job->onesided : NULL;
     onesided_job     = job;
     onesided_process = process;
 }
@@ -25,7 +25,7 @@ struct ski_job *ski_onesided_job(void)
 void ski_onesided_check(const char *call)
 {
     if (!ski_onesided)
-        ski_misuse("%s: called before skua_main()", call);
+        ski_misuse("%s: called outside of skua_main() and of phases (skua_init())", call);
 }
 
 int32_t ski_caller_pe(void)

@@ -29,6 +29,7 @@ struct ski_sync_pe;
 struct ski_rma_pe;
 struct ski_buffer_pe;
 struct ski_channel_pe;
+struct ski_team_pe;
 
 /* The states that a PE has in this layer, one for each sub-folder. */
 struct ski_onesided_pe {
@@ -37,6 +38,7 @@ struct ski_onesided_pe {
     struct ski_sync_pe    *sync;
     struct ski_region_pe  *region;
     struct ski_buffer_pe  *buffer;
+    struct ski_team_pe    *team;
     uint64_t               outstanding; /* one-sided operations of this PE that are not complete */
 };
 

@@ -74,6 +74,14 @@ void ski_regions_open(struct ski_job *job, int process, struct ski_region_root *
     }
 }
 
+void ski_regions_reset(void)
+{
+    ski_regions     = (struct ski_regions){&none, 0, -1, 0};
+    ski_region_root = NULL;
+    table_mask      = 0;
+    table_job       = NULL;
+}
+
 /* ---- slots ----------------------------------------------------------------------------- */
 
 struct ski_region *ski_region_table_alloc(void)

@@ -126,6 +126,9 @@ skua_status ski_regions_create(struct ski_job *job, struct ski_region_root **roo
 void ski_regions_open(struct ski_job *job, int process, struct ski_region_root *root,
                       const struct ski_region_observer *observers);
 
+/** Uses no table any more, as before ski_regions_open(). */
+void ski_regions_reset(void);
+
 /* ---- the fast path ------------------------------------------------------------------- */
 
 /** Returns the piece that @p at lies in, and its size, if the region is plain; else NULL. */

@@ -308,6 +308,14 @@ static void registrar_on_freed(const struct symmetric_vote *vote, int reply_pe)
     registrar.free_last = slot;
 }
 
+void ski_symmetric_vote_reset(void)
+{
+    for (uint32_t slot = 1; slot < registrar.fresh; slot++)
+        free(registrar.ids[slot].reply_pe);
+    free(registrar.ids);
+    memset(&registrar, 0, sizeof registrar);
+}
+
 void ski_symmetric_vote_freed(uint32_t id, uint32_t members)
 {
     struct ski_caller caller;

@@ -48,6 +48,9 @@ skua_status ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round 
  *  the other hosts have freed it, too, ski_region_destroy() runs here. */
 void ski_symmetric_vote_freed(uint32_t id, uint32_t members);
 
+/** Forgets the ids that the registrar has given out, in a process that has left its job. */
+void ski_symmetric_vote_reset(void);
+
 /** Frees the votes of a PE that ends. */
 void ski_symmetric_vote_end(struct ski_pe *self);
 

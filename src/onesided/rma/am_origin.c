@@ -18,7 +18,7 @@
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_backlog.h"
 #include "onesided/rma/rma_request.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define AM_HEADER_ROOM 1024 /* of a packet, for everything but its data and that of a signal */
 
@@ -401,7 +401,7 @@ static void am_start(struct ski_pe *self, const struct ski_rma_op *op,
         req->local = skua_done_nothing();
     /* What this process did itself is visible before the request is. */
     ski_fence(memory_order_seq_cst);
-    if (ski_rma_backlog_needed(req->on_pe, op, params))
+    if (ski_rma_backlog_needed(req->on_pe, params))
         ski_rma_backlog_add(req->on_pe,
                             &(struct ski_rma_issue){req, op, params, ski_am_send_one, false});
     else

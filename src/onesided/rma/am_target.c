@@ -13,7 +13,7 @@
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/am_wire.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #define DEFERRED_MOST 32 /* replies that wait to be sent together */
 

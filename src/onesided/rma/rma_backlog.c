@@ -18,11 +18,8 @@ struct ski_rma_waiting {
     bool                    strict;
 };
 
-bool ski_rma_backlog_needed(const struct ski_outstanding *on, const struct ski_rma_op *op,
-                            const skua_rma_params *params)
+bool ski_rma_backlog_needed(const struct ski_outstanding *on, const skua_rma_params *params)
 {
-    if (!ski_rma_op_is_ordered(op, params))
-        return false;
     return on->backlog > 0 || on->rma > 0 ||
            (on->deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT);
 }

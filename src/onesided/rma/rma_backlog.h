@@ -23,10 +23,10 @@ struct ski_rma_request;
 typedef void (*ski_rma_issue_fn)(struct ski_pe *self, struct ski_rma_request *req,
                                  const struct ski_rma_op *op, const skua_rma_params *params);
 
-/** Returns whether @p op would overtake something that is outstanding on its target, @p on, if it
- *  were sent by active message now. */
-bool ski_rma_backlog_needed(const struct ski_outstanding *on, const struct ski_rma_op *op,
-                            const skua_rma_params *params);
+/** Returns whether an operation with @p params could overtake something that is outstanding on its
+ *  target, @p on, if it were sent by active message now.  An unordered one may, unless a fence lies
+ *  between; it costs no call anything to keep it in order in any case. */
+bool ski_rma_backlog_needed(const struct ski_outstanding *on, const skua_rma_params *params);
 
 /* An operation for a backlog: that of @p req, which has begun. */
 struct ski_rma_issue {

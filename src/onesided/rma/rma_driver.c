@@ -316,7 +316,7 @@ static void rma_driver_atomic_by_am(struct ski_pe *self, struct ski_rma_request 
                                    .atomic = &req->atomic->atomic};
 
     req->parts = 0;
-    ski_rma_request_change_protocol(req, SKI_RMA_BY_AM);
+    ski_rma_request_set_protocol(req, SKI_RMA_BY_AM);
     ski_am_send_one(self, req, &op, after ? &after->params : NULL);
     free(req->atomic);
     free(after);
@@ -451,7 +451,7 @@ static void rma_driver_start_in_turn(struct ski_pe *self, struct ski_rma_request
     req->parts   = 1;
     req->after   = rma_driver_keep_params(op, params);
     req->atomic  = rma_driver_new_atomic(op->atomic);
-    ski_rma_request_change_protocol(req, SKI_RMA_BY_DRIVER);
+    ski_rma_request_set_protocol(req, SKI_RMA_BY_DRIVER);
     req->atomic->rkey = ski_rkey_find(self, op->remote);
     if (req->atomic->rkey)
         rma_driver_atomic_with_key(self, req);

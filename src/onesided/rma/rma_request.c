@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/sanitizer.h"
 #include "core/sched/wait.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/rma_backlog.h"
 
 /* ---- accounting ------------------------------------------------------------------------- */
@@ -46,16 +47,18 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
         atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
 }
 
-void ski_rma_request_change_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol)
+void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol)
 {
-    uint32_t more =
-        (protocol == SKI_RMA_BY_DRIVER) - (uint32_t)(req->protocol == SKI_RMA_BY_DRIVER);
+    struct ski_outstanding *on     = req->on_pe;
+    bool                    before = req->epoch != on->epoch; /* a fence came after it */
 
-    ski_assert(protocol != SKI_RMA_BY_AM_DEFERRED && req->protocol != SKI_RMA_BY_AM_DEFERRED);
-    req->on_pe->rma += more;
-    if (req->epoch != req->on_pe->epoch)
-        req->on_pe->before_rma += more;
+    on->rma -= req->protocol == SKI_RMA_BY_DRIVER;
+    on->before_rma -= before && req->protocol == SKI_RMA_BY_DRIVER;
+    on->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
     req->protocol = protocol;
+    on->rma += protocol == SKI_RMA_BY_DRIVER;
+    on->before_rma += before && protocol == SKI_RMA_BY_DRIVER;
+    on->deferred += protocol == SKI_RMA_BY_AM_DEFERRED;
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
@@ -202,18 +205,20 @@ static bool rma_flush_is_done(void *arg)
 }
 
 /* The fence of the CPU orders what this process did itself before what follows. */
-static void rma_flush_key(uint64_t key, bool all)
+static void rma_flush_key(const char *call, uint64_t key, bool all)
 {
     struct rma_flush f = {ski_self, key, all};
 
-    if (ski_self && !rma_flush_is_done(&f))
+    if (!ski_self)
+        ski_onesided_check(call);
+    else if (!rma_flush_is_done(&f))
         ski_rma_wait(ski_self, rma_flush_is_done, &f);
     ski_fence(memory_order_seq_cst);
 }
 
 void ski_rma_flush(int pe)
 {
-    rma_flush_key(ski_outstanding_pe(pe), false);
+    rma_flush_key("skua_flush", ski_outstanding_pe(pe), false);
 }
 
 /* ---- fences ------------------------------------------------------------------------- */
@@ -241,39 +246,47 @@ void ski_rma_flush_before_fence(int pe, bool driver_only)
         ski_rma_wait(ski_self, rma_before_is_done, &b);
 }
 
-/* Returns whether @p pe exists; logged for @p call if it does not. */
-static bool rma_is_pe(const char *call, int pe)
+/* Ends the job with an error if @p pe does not exist. */
+static void rma_check_pe(const char *call, int pe)
 {
     const struct ski_job *job = ski_onesided_job();
 
-    if (!job || (uint32_t)pe < (uint32_t)job->pes)
-        return true;
-    (void)ski_refuse(SKUA_ERR_INVAL, "%s: PE %d does not exist; this job has PEs 0 to %d", call, pe,
-                     job->pes - 1);
-    return false;
+    if (job && (uint32_t)pe >= (uint32_t)job->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, job->pes - 1);
+}
+
+/* Orders what this process stored, and returns the requests of the caller; NULL: none is in flight.
+ */
+static struct ski_outstanding_table *rma_fence_requests(const char *call)
+{
+    if (!ski_self)
+        ski_onesided_check(call);
+    ski_fence(memory_order_seq_cst);
+    return ski_self && ski_onesided_pe(ski_self)->outstanding > 0
+               ? &ski_rma_pe(ski_self)->outstanding
+               : NULL;
 }
 
 /* The fence of the CPU orders what this process stored before it, also as seen by a PE that gets
  * the later data by acquire, or by a request that was sent after it. */
 void skua_fence(int pe)
 {
-    struct ski_outstanding *entry;
+    struct ski_outstanding_table *table;
+    struct ski_outstanding       *entry;
 
-    if (!rma_is_pe(__func__, pe))
-        return;
-    ski_fence(memory_order_seq_cst);
-    if (!ski_self || ski_onesided_pe(ski_self)->outstanding == 0)
-        return;
-    entry = ski_outstanding_find(&ski_rma_pe(ski_self)->outstanding, ski_outstanding_pe(pe));
+    rma_check_pe(__func__, pe);
+    table = rma_fence_requests(__func__);
+    entry = table ? ski_outstanding_find(table, ski_outstanding_pe(pe)) : NULL;
     if (entry)
         ski_outstanding_fence(entry);
 }
 
 void skua_fence_all(void)
 {
-    ski_fence(memory_order_seq_cst);
-    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
-        ski_outstanding_fence_all(&ski_rma_pe(ski_self)->outstanding);
+    struct ski_outstanding_table *table = rma_fence_requests(__func__);
+
+    if (table)
+        ski_outstanding_fence_all(table);
 }
 
 /* ---- orders ------------------------------------------------------------------------- */
@@ -301,20 +314,18 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
 
 void skua_flush(int pe)
 {
-    if (rma_is_pe(__func__, pe))
-        ski_rma_flush(pe);
+    rma_check_pe(__func__, pe);
+    ski_rma_flush(pe);
 }
 
 void skua_flush_region(skua_region region)
 {
     if (!region.id)
-        (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_flush_all() waits for all",
-                         __func__);
-    else
-        rma_flush_key(ski_outstanding_region(region.id), false);
+        ski_misuse("%s: this is no region; skua_flush_all() waits for all", __func__);
+    rma_flush_key(__func__, ski_outstanding_region(region.id), false);
 }
 
 void skua_flush_all(void)
 {
-    rma_flush_key(0, true);
+    rma_flush_key(__func__, 0, true);
 }

@@ -65,11 +65,11 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
                                               const skua_rma_params     *params,
                                               enum ski_rma_protocol      protocol);
 
-/** Changes the protocol of a request that is counted, between am and driver. */
-void ski_rma_request_change_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);
-
 /** Ends a request: all parts are complete. */
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
+
+/** Lets another protocol carry out a request that has not been issued. */
+void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);
 
 /** Waits for the end; returns its status, and *result of an atomic.  Frees the request. */
 skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,

@@ -152,6 +152,22 @@ static void lock_on_release(const struct lock_message *message)
     }
 }
 
+void ski_lock_queues_end(void)
+{
+    while (queues) {
+        struct lock_queue *queue = queues;
+
+        while (queue->first) {
+            struct lock_turn *turn = queue->first;
+
+            queue->first = turn->next;
+            free(turn);
+        }
+        queues = queue->next;
+        free(queue);
+    }
+}
+
 void ski_on_lock(skua_msg *msg)
 {
     struct lock_message message = *(struct lock_message *)skua_msg_data(msg);

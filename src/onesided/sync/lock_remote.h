@@ -27,6 +27,9 @@ bool ski_lock_remote(skua_locks locks, int pe, size_t i);
 /** Releases lock @p i of PE @p pe. */
 void ski_unlock_remote(skua_locks locks, int pe, size_t i);
 
+/** Frees the queues of locks that the calling thread served as a PE, which ends. */
+void ski_lock_queues_end(void);
+
 /** Handles a message of this protocol. */
 void ski_on_lock(skua_msg *msg);
 

@@ -9,6 +9,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/scheduler.h"
 #include "onesided/pe/external_thread.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/sync/sync_pe.h"
 
 #define NOTIFY_WAITING UINT64_C(1)
@@ -239,8 +240,11 @@ bool ski_notify_watch_wait(struct ski_pe *self, struct ski_notify_watch *watch,
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
-    return skua_notify_value(notify) >= target ||
-           ski_notify_wait(ski_self, notify, target, SKI_CALL);
+    if (skua_notify_value(notify) >= target)
+        return true;
+    if (!ski_self) /* an external thread may wait, too */
+        ski_onesided_check(__func__);
+    return ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
 /* Returns an entry whose function is due, or NULL. */

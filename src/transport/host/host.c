@@ -97,6 +97,7 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
     host->stride  = stride;
     host->cells   = host_inbox_cells(pes, cells);
     host->all     = (int32_t)pes;
+    ski_assert((uintptr_t)host->inboxes % SKI_CACHE_LINE == 0 && stride % SKI_CACHE_LINE == 0);
     host->checked = ski_config.checked_messages;
     if (getrandom(host->wakeup_key, sizeof host->wakeup_key, 0) != sizeof host->wakeup_key)
         return ski_fail(SKUA_ERR_SYSTEM, "the system has no random numbers for the wakeup key: %s",
@@ -163,6 +164,7 @@ int ski_host_wakeup_open(struct ski_host *host, int index)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
+    ski_assert(index >= 0 && index < host->all);
     if (fd >= 0)
         host_wakeup_filter(fd, host->wakeup_key);
     if (fd >= 0 && host_wakeup_bind(fd, &host->sleeper[index]))
@@ -173,21 +175,30 @@ int ski_host_wakeup_open(struct ski_host *host, int index)
     return -1;
 }
 
-/* Returns the socket from which this process wakes others, created on first use. */
+static _Atomic int host_wakeup_from = -1; /* the socket from which this process wakes others */
+
+/* Returns that socket, created on first use. */
 static int host_wakeup_sender(void)
 {
-    static _Atomic int from = -1;
-    int                fd   = atomic_load(&from);
+    int fd = atomic_load(&host_wakeup_from);
 
     if (fd < 0) {
         int none = -1;
         fd       = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (!atomic_compare_exchange_strong(&from, &none, fd)) {
+        if (!atomic_compare_exchange_strong(&host_wakeup_from, &none, fd)) {
             close(fd);
             fd = none;
         }
     }
     return fd;
+}
+
+void ski_host_wakeup_close(void)
+{
+    int fd = atomic_exchange(&host_wakeup_from, -1);
+
+    if (fd >= 0)
+        close(fd);
 }
 
 static void host_wakeup_send(const struct ski_host *host, int index)

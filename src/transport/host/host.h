@@ -104,4 +104,7 @@ void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
  *  logged. */
 int ski_host_wakeup_open(struct ski_host *host, int index);
 
+/** Closes the socket from which this process has woken others, if there is one. */
+void ski_host_wakeup_close(void);
+
 #endif

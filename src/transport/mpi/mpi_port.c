@@ -151,6 +151,7 @@ static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, siz
     MPI_Request request;
     int         error;
 
+    assert(count > 0 && from < t->bytes);
     if (t->kind == MPI_TRANSFER_SEND)
         error = MPI_Isend(part, count, type, rank, tag, comm, &request);
     else
@@ -171,6 +172,7 @@ static void mpi_transfer_data(struct ski_port *port, struct mpi_transfer *t, int
 
 static void mpi_send_put(struct ski_port *port, struct mpi_transfer *t)
 {
+    assert(t->kind == MPI_TRANSFER_SEND && t->peer->sends > 0 && port->sends > 0);
     t->peer->sends--;
     port->sends--;
     mpi_transfer_put(&port->free_send, t);
@@ -180,6 +182,7 @@ static void mpi_send_end(struct ski_port *port, struct mpi_transfer *t)
 {
     if (t->error != MPI_SUCCESS)
         mpi_peer_lose(t->peer, t->error);
+    assert(t->left == 0 && t->peer->syncs >= t->sync);
     t->peer->syncs -= t->sync;
     port->up->sent(port->owner, t->packet);
     mpi_send_put(port, t);
@@ -234,6 +237,7 @@ static unsigned mpi_test_requests(struct ski_port *port)
 
         if (result == MPI_ERR_IN_STATUS && port->status[i].MPI_ERROR != MPI_SUCCESS)
             t->error = port->status[i].MPI_ERROR;
+        assert(t->left > 0);
         if (--t->left == 0)
             mpi_transfer_end(port, t);
     }
@@ -297,6 +301,7 @@ static skua_status mpi_send_eager(struct ski_peer *peer, void *packet, size_t by
     t       = mpi_send_get(peer, packet, bytes);
     t->sync = sync;
     peer->syncs += sync;
+    assert(peer->syncs <= MPI_SYNCS_MAX);
     mpi_track_request(port, t, MPI_SUCCESS, request);
     return SKUA_PENDING;
 }
@@ -393,6 +398,7 @@ static int mpi_recv_restart(struct ski_port *port, unsigned slot, int tag)
 {
     int error = MPI_SUCCESS;
 
+    assert(slot <= port->made);
     if (slot == port->made) {
         error = MPI_Recv_init(port->slots + (size_t)slot * SKI_MPI_EAGER_MAX, SKI_MPI_EAGER_MAX,
                               MPI_BYTE, MPI_ANY_SOURCE, tag, mpi_comm_to(port->number),
@@ -414,6 +420,7 @@ static int mpi_recv_post(struct ski_port *port)
         error =
             MPI_Irecv(port->slots + (size_t)slot * SKI_MPI_EAGER_MAX, SKI_MPI_EAGER_MAX, MPI_BYTE,
                       MPI_ANY_SOURCE, tag, mpi_comm_to(port->number), &port->receive[slot]);
+    assert(port->posted < MPI_RECV_SLOTS);
     port->posted += error == MPI_SUCCESS;
     return error;
 }

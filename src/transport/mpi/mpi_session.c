@@ -3,6 +3,7 @@
 #include "transport/mpi/mpi_session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* MPI libraries differ in the length of this text, and the call may reach another library. */
@@ -11,8 +12,7 @@
 struct ski_mpi ski_mpi = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int  mpi_uses;
-static bool mpi_initialized_here; /* Skua has initialized MPI, and is to finalize it */
-static bool mpi_finalized_here;   /* Skua has finalized MPI, perhaps only at exit (mpich.c) */
+static bool mpi_initialized_here; /* Skua has initialized MPI, and is to finalize it at exit */
 
 const char *ski_mpi_error(int error)
 {
@@ -63,7 +63,7 @@ static bool mpi_initialize(bool launched, char *reason)
     int before, after, error;
 
     MPI_Finalized(&after);
-    if (after || mpi_finalized_here) {
+    if (after) {
         snprintf(reason, SKI_MPI_REASON_MAX,
                  "MPI has been finalized in this process and cannot be initialized again");
         return false;
@@ -97,15 +97,25 @@ bool ski_mpi_session_begin(bool launched, char *reason)
     return true;
 }
 
-void ski_mpi_session_end(void)
+static void mpi_finalize_at_exit(void)
 {
     int over;
 
-    if (--mpi_uses > 0 || !mpi_initialized_here)
-        return;
     MPI_Finalized(&over); /* the program may have done it */
     if (!over)
         ski_mpi_library.finalize();
-    mpi_finalized_here   = true;
-    mpi_initialized_here = false;
+}
+
+void ski_mpi_session_end(void)
+{
+    static bool at_exit;
+    int         over;
+
+    if (--mpi_uses > 0 || !mpi_initialized_here)
+        return;
+    MPI_Finalized(&over);
+    if (!over)
+        ski_mpi_library.leave();
+    if (!at_exit)
+        at_exit = atexit(mpi_finalize_at_exit) == 0;
 }

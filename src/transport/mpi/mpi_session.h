@@ -4,8 +4,8 @@
  *
  * The program may use MPI, too, and initialize it before Skua or after; a job may be started
  * through MPI (mpi_boot.c), carry its packets over it (mpi.c), or both.  So uses are counted: the
- * first one initializes MPI unless it is initialized, and the last one finalizes it if the first
- * did.
+ * first one initializes MPI unless it is initialized.  If it did, MPI is finalized at exit, since a
+ * process may join further jobs.
  *
  * An MPI that does not fit is never entered: another library that the program has loaded, as calls
  * would go to that one; or MPI under the launcher of another one, where MPI_Init either aborts or
@@ -41,7 +41,9 @@ extern const struct ski_mpi_library {
     void (*prepare)(void); /* just before MPI_Init_thread */
     bool persistent_recv;  /* a persistent receive is cheaper than a new one */
 
-    void (*finalize)(void); /* if Skua initialized MPI */
+    /* If Skua initialized MPI: */
+    void (*leave)(void);    /* in all processes, when they have left a job */
+    void (*finalize)(void); /* at exit                                     */
 } ski_mpi_library;
 
 /** Begins a use of MPI. With @p launched an MPI launcher must have started the process, since there

@@ -43,26 +43,28 @@ static void mpich_prepare(void)
 /* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 sometimes hangs: a process that has closed its
  * connections waits for the launcher and does not answer processes that are closing theirs. So
  * where the connection to the launcher is known, the process takes leave of it in the protocol of
- * PMI once all processes have come so far. That happens at exit, since MPI is not finalized for the
- * program, which may do so itself. */
+ * PMI at exit, once all processes have left their job. */
 static void mpich_leave_launcher(void)
 {
     static const char leave[] = "cmd=finalize\n";
-    int               fd      = atoi(getenv("PMI_FD") ? getenv("PMI_FD") : "-1"), over;
+    int               fd      = atoi(getenv("PMI_FD"));
     char              answer[256];
 
-    MPI_Finalized(&over);
-    if (over || fd < 0)
-        return;
     if (write(fd, leave, sizeof leave - 1) == (ssize_t)sizeof leave - 1 &&
         read(fd, answer, sizeof answer) < 0)
         fputs("skua: mpiexec does not answer\n", stderr);
 }
 
+static void mpich_leave(void)
+{
+    if (getenv("PMI_FD"))
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void mpich_finalize(void)
 {
-    if (getenv("PMI_FD") && atexit(mpich_leave_launcher) == 0)
-        MPI_Barrier(MPI_COMM_WORLD);
+    if (getenv("PMI_FD"))
+        mpich_leave_launcher();
     else
         MPI_Finalize();
 }
@@ -76,5 +78,6 @@ const struct ski_mpi_library ski_mpi_library = {
     .launched_by_other = mpich_launched_by_other,
     .prepare           = mpich_prepare,
     .persistent_recv   = false,
+    .leave             = mpich_leave,
     .finalize          = mpich_finalize,
 };

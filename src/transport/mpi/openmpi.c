@@ -43,6 +43,10 @@ static void openmpi_prepare(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
+static void openmpi_leave(void)
+{
+}
+
 static void openmpi_finalize(void)
 {
     MPI_Finalize();
@@ -57,5 +61,6 @@ const struct ski_mpi_library ski_mpi_library = {
     .launched_by_other = openmpi_launched_by_other,
     .prepare           = openmpi_prepare,
     .persistent_recv   = true,
+    .leave             = openmpi_leave,
     .finalize          = openmpi_finalize,
 };

@@ -63,9 +63,11 @@ static void ofi_op_count(struct ski_port *port, struct ski_ofi_op *op, int by)
     if (!op->peer)
         return;
     if (ofi_op_is_rndv(op)) {
+        assert(by > 0 || (op->peer->rndv_count > 0 && port->rndv_count > 0));
         op->peer->rndv_count += (unsigned)by;
         port->rndv_count += (unsigned)by;
     } else {
+        assert(by > 0 || op->peer->busy > 0);
         op->peer->busy += (unsigned)by;
     }
 }
@@ -104,6 +106,7 @@ struct ski_ofi_op *ski_ofi_op_get(struct ski_port *port, struct ski_peer *peer,
     op = port->free;
     if (!op)
         return NULL;
+    assert(op->kind == SKI_OFI_FREE && !op->peer && kind != SKI_OFI_FREE);
     port->free = op->next;
     op->kind   = kind;
     op->peer   = peer;
@@ -170,6 +173,7 @@ skua_status ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssi
 {
     struct ski_peer *peer = op->peer;
 
+    assert(op->kind != SKI_OFI_FREE && peer && result <= 0);
     if (SKI_LIKELY(result == 0)) {
         peer->refused = 0;
         return SKUA_PENDING;
@@ -278,6 +282,7 @@ static void ofi_op_reclaim(struct ski_port *port, struct ski_ofi_op *op)
 
 static void ofi_peer_report_lost(struct ski_peer *peer)
 {
+    assert(peer->lost && !peer->reported);
     peer->reported = true;
     peer->lost_at  = ski_ofi_now();
     ofi_op_each(peer, ofi_op_cancel);

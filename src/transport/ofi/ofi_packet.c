@@ -20,6 +20,7 @@
  * Every send is counted until its completion, injected ones too, so that close() knows when all
  * were sent, and ofi_op.c when a peer does not respond.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static ssize_t ofi_post(struct ski_port *port, struct ski_ofi_op *op)
 
 static void ofi_queue_retry(struct ski_port *port, struct ski_ofi_op *op)
 {
+    assert(op->kind != SKI_OFI_FREE && !*port->retry_end);
     op->next         = NULL;
     *port->retry_end = op;
     port->retry_end  = &op->next;
@@ -112,6 +114,7 @@ static skua_status ofi_send_injected(struct ski_peer *peer, void *from, size_t b
     struct iovec       part    = {from, bytes};
     struct fi_msg      message = {.msg_iov = &part, .iov_count = 1, .addr = peer->address};
 
+    assert(bytes <= ski_ofi.info->tx_attr->inject_size);
     if (!op)
         return SKUA_ERR_NOMEM;
     message.context = &op->context;
@@ -150,6 +153,7 @@ static skua_status ofi_send_rndv(struct ski_peer *peer, void *packet, size_t byt
     op->memory = packet;
     op->bytes  = bytes;
     op->tag    = notice.tag;
+    assert(op->bytes > SKI_OFI_EAGER_MAX);
     ski_ofi_post(port, op); /* a failure is reported by sent() and lost() */
     return SKUA_PENDING;
 }
@@ -257,6 +261,7 @@ static void ofi_on_control(struct ski_port *port, const void *from, size_t bytes
 static void ofi_on_recv(struct ski_port *port, struct ski_ofi_op *op,
                         const struct fi_cq_data_entry *entry)
 {
+    assert(entry->len <= SKI_OFI_EAGER_MAX);
     if (entry->len >= SKI_PACKET_MIN)
         ofi_on_packet(port, op->memory, entry->len);
     else

@@ -5,6 +5,7 @@
  * A side that closes its port ends the stream first.  So a connection that breaks without that
  * means that the peer is lost, even if packets are sent on another connection.
  */
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -88,8 +89,10 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
     assert(conn->state != SKI_TCP_CLOSED);
     if (ski_tcp_is_unauthenticated(conn))
         ski_tcp_count_unauthenticated(port, -1);
-    while (*at != conn)
+    while (*at != conn) {
+        assert(*at); /* a connection that is not closed is in the list of its port */
         at = &(*at)->next;
+    }
     *at          = conn->next;
     conn->next   = port->closed;
     port->closed = conn;
@@ -110,7 +113,9 @@ void ski_tcp_conns_reap(struct ski_port *port)
 {
     while (port->closed) {
         struct ski_tcp_conn *conn = port->closed;
-        port->closed              = conn->next;
+
+        assert(conn->state == SKI_TCP_CLOSED && conn->port == port);
+        port->closed = conn->next;
         ski_records_drop(conn->records);
         free(conn);
     }
@@ -247,6 +252,7 @@ bool ski_tcp_on_records(struct ski_tcp_conn *conn)
 
     if (n > 0) {
         r->have += (size_t)n;
+        assert(r->have <= SKI_RECORD_ROOM);
         sense = ski_records_open(r, tcp_conn_feed, &conn->in);
     }
     return tcp_conn_received(

@@ -44,6 +44,7 @@ static size_t framing_begin_packet(struct ski_framing *s, const char *packet, si
     void  *to;
     size_t n = 0;
 
+    assert(s->bytes == 0 && !s->room && have < bytes);
     if (s->up->recv_direct && have >= SKI_DIRECT_HEAD)
         n = s->up->recv_direct(s->owner, packet, bytes, &to);
     if (n == 0) {
@@ -83,6 +84,7 @@ static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
 {
     uint64_t head;
 
+    assert(s->head_got == SKI_FRAME_HEAD && !s->ended);
     memcpy(&head, s->head, sizeof head);
     s->head_got = 0;
     *bytes      = head & (((uint64_t)1 << 56) - 1);

@@ -16,6 +16,7 @@
  * long enough for a peer: first one that has not sent its hello, then one whose proof is awaited,
  * which has no other deadline.
  */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <netinet/in.h>
@@ -229,6 +230,7 @@ static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
     struct ski_tcp_conn *conn = fd < 0 ? NULL : ski_tcp_conn_new(peer->port, fd, peer->pe);
     bool                 connected;
 
+    assert(!peer->conn && peer->next_addr < peer->addrs.count);
     peer->error = errno;
     peer->next_addr++;
     if (!conn)
@@ -475,6 +477,7 @@ static void handshake_on_hello(struct ski_tcp_conn *conn)
 {
     const char *wrong = handshake_check_hello(conn);
 
+    assert(!conn->initiator && conn->state == SKI_TCP_HANDSHAKE);
     if (wrong) {
         handshake_refuse(conn, wrong);
         return;
@@ -491,6 +494,7 @@ static void handshake_on_hello(struct ski_tcp_conn *conn)
 
 static void handshake_on_proof(struct ski_tcp_conn *conn)
 {
+    assert(ski_tcp_is_unauthenticated(conn) && conn->pe < 0);
     if (!handshake_is_proven(conn, SKI_TCP_INITIATOR, conn->proof)) {
         handshake_refuse(conn, "know the secret of the job");
         return;
@@ -509,6 +513,7 @@ static void handshake_on_answer(struct ski_tcp_conn *conn)
 {
     uint64_t proof[2];
 
+    assert(conn->initiator && conn->state == SKI_TCP_HANDSHAKE);
     if (handshake_is_proven(conn, SKI_TCP_RESPONDER, conn->answer.proof) &&
         handshake_prove(conn, SKI_TCP_INITIATOR, proof) && ski_tcp_conn_secure(conn) &&
         handshake_send(conn, proof, sizeof proof))
@@ -539,6 +544,7 @@ bool ski_tcp_on_handshake(struct ski_tcp_conn *conn)
     struct handshake_step what = handshake_expected(conn);
     ssize_t n = recv(conn->source.fd, (char *)what.to + conn->got, what.bytes - conn->got, 0);
 
+    assert(conn->state != SKI_TCP_OPEN && conn->state != SKI_TCP_CLOSED);
     if (n <= 0) {
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
             return false;

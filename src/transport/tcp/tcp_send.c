@@ -42,6 +42,7 @@ static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *pa
                  SHUT_RDWR); /* which the receiving side of the connection notices */
         return 0;
     }
+    assert(r->sent < r->length);
     n = send(conn->source.fd, r->goes + r->sent, r->length - r->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
     r->sent += n > 0 ? (size_t)n : 0;
     return ski_records_wait(r) ? 0 : r->plain;
@@ -52,6 +53,7 @@ size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts
     struct msghdr what = {.msg_iov = part, .msg_iovlen = parts};
     ssize_t       n;
 
+    assert((conn->state == SKI_TCP_OPEN || conn->state == SKI_TCP_AWAIT_PROOF) && parts > 0);
     if (conn->records)
         return tcp_write_record(conn, part, parts);
     n = sendmsg(conn->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -64,6 +66,7 @@ static size_t tcp_write_copy(int fd, const struct ski_tcp_send_req *out)
     char    copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
     ssize_t n;
 
+    assert(out->sent == 0 && out->bytes[0] <= TCP_COPY_MAX && out->bytes[1] == 0);
     memcpy(copy, &out->head, SKI_FRAME_HEAD);
     memcpy(copy + SKI_FRAME_HEAD, out->part[0], out->bytes[0]);
     n = send(fd, copy, SKI_FRAME_HEAD + out->bytes[0], MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -82,6 +85,7 @@ static size_t tcp_send_req_iov(const struct ski_tcp_send_req *out, struct iovec 
     const void *from[]  = {&out->head, out->part[0], out->part[1]};
     size_t      bytes[] = {SKI_FRAME_HEAD, out->bytes[0], out->bytes[1]}, skip = out->sent, n = 0;
 
+    assert(out->sent < tcp_send_req_bytes(out));
     for (int i = 0; i < 3; i++) {
         size_t gone = tcp_min(skip, bytes[i]), now = tcp_min(bytes[i] - gone, *room);
 
@@ -119,6 +123,7 @@ static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     struct ski_port *port = peer->port;
 
+    assert(!peer->lost && !*peer->last);
     out->next   = NULL;
     *peer->last = out;
     peer->last  = &out->next;
@@ -222,6 +227,7 @@ bool ski_tcp_sendq_flush(struct ski_port *port)
             at = &peer->next_waiting;
             continue;
         }
+        assert(peer->queued && peer->waiting == 0 && peer->waiting_bytes == 0);
         peer->queued = false;
         *at          = peer->next_waiting;
         if (tcp_peer_is_open(peer))
@@ -247,6 +253,7 @@ static inline skua_status tcp_send_queue_rest(struct ski_peer               *pee
 
     if (out->sent == tcp_send_req_bytes(out))
         return SKUA_OK;
+    assert(port->spare && out->sent < tcp_send_req_bytes(out)); /* tcp_sendq_has_room() */
     *port->spare = *out;
     tcp_sendq_push(peer, port->spare);
     port->spare = NULL;

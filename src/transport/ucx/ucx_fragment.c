@@ -59,7 +59,7 @@ static ucs_status_t fragment_send(struct fragment_out *out, ucp_ep_h ep,
                                  .flags     = UCP_AM_SEND_FLAG_EAGER,
                                  .cb.send   = fragment_on_sent,
                                  .user_data = out};
-    size_t              left  = header->bytes - header->at;
+    size_t              left  = header->bytes - header->at; /* which is in the packet */
     size_t              bytes = left < SKI_FRAGMENT_BYTES ? left : SKI_FRAGMENT_BYTES;
     char               *data  = (char *)out->packet + header->at;
     void               *request =
@@ -81,6 +81,7 @@ ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep, vo
 
     if (!out)
         return UCS_ERR_NO_MEMORY;
+    assert(count > 0);
     *out = (struct fragment_out){fragments, packet, 1};
     for (size_t i = 0; i < count && !UCS_STATUS_IS_ERR(status); i++) {
         out->header[i] = (struct fragment_header){fragments->key, fragments->pe, fragments->number,
@@ -136,6 +137,7 @@ static void fragment_take(struct ski_fragments *fragments, const struct fragment
     in = *at ? *at : (*at = fragment_begin(fragments, header));
     if (!in || bytes > in->left)
         return;
+    assert(header->at <= in->of.bytes && bytes <= in->of.bytes - header->at);
     if (in->room)
         memcpy(in->room + header->at, data, bytes);
     in->left -= bytes;

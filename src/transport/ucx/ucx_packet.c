@@ -104,6 +104,7 @@ skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
                    ? SKUA_OK
                    : ski_ucx_failed("cannot send a packet", UCS_PTR_STATUS(request));
     *request = (struct ski_ucx_request){.port = peer->port, .peer = peer};
+    assert(peer->sends < UCX_SENDS_MAX);
     peer->sends++;
     return SKUA_PENDING;
 }

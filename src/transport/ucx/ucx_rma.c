@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ucx_rma.c - registered memory, put, get and atomics: see ucx.h. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ skua_status ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned b
     ucp_request_param_t param  = ucx_request_param(cookie);
     uint64_t            before = *result; /* the value to compare with */
 
+    assert((unsigned)op < sizeof ops / sizeof *ops && (bytes == 4 || bytes == 8));
     /* UCX takes the new value where it returns the old one, and the value to compare with as an
      * argument. */
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;

@@ -15,13 +15,15 @@
 #include "program.h"
 #include "results.h"
 
+#define BENCH_PES_MOST 8 /* numbers of PEs in a list of --pes */
+
 /** Where and how to measure. */
 struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
-    int  pes;        /* collectives: --pes                        */
-    bool namespaces; /* network: --namespaces                     */
+    int  pes[BENCH_PES_MOST]; /* collectives: --pes; 0 ends the list if it is shorter */
+    bool namespaces;          /* network: --namespaces                     */
 };
 
 struct bench {
@@ -78,10 +80,11 @@ void bench_run_mpi_channels(struct results *results, const struct bench_host *ho
  *  not installed. */
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
 
-/** Show on a terminal what is being measured; NULL clears the line. */
+/** Show what is being measured: on a terminal in one line, which NULL clears, else as lines of
+ *  standard error. */
 void bench_progress(const char *what);
 
-/** Show on a terminal which step of which round is being measured. */
+/** Show, as bench_progress() does, which step of which round is being measured. */
 void bench_step(int round, int rounds, const char *what);
 
 /* ---- comparing results ----------------------------------------------------------- */

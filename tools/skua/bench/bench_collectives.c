@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_collectives.c - skua bench collectives: barrier, broadcast and reductions against MPI.
+ * bench_collectives.c - skua bench collectives: collectives against MPI, on one or several numbers
+ * of PEs.
  *
  * Within a host each PE is a process.  Over TCP the processes share no memory and each library is
- * told to use loopback alone; these series have the suffix -tcp.
+ * told to use loopback alone.  A series is LIBRARY-PES, or LIBRARY-tcp-PES.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,72 +27,122 @@ static const struct {
     {"allreduce_us", "Allreduce, sum of doubles, microseconds", "allreduce", "MPI_Allreduce"},
     {"reduce_us", "Reduce, sum of doubles, roots in turn, microseconds", "reduce", "MPI_Reduce"},
     {"broadcast_us", "Broadcast, roots in turn, microseconds", "broadcast", "MPI_Bcast"},
+    {"scan_us", "Scan, sum of doubles, microseconds", "scan", "MPI_Scan"},
+    {"gather_us", "Gather of a block from each PE, roots in turn, microseconds", "gather",
+     "MPI_Gather"},
+    {"scatter_us", "Scatter of a block to each PE, roots in turn, microseconds", "scatter",
+     "MPI_Scatter"},
+    {"allgather_us", "Allgather of a block from each PE, microseconds", "allgather",
+     "MPI_Allgather"},
+    {"alltoall_us", "Alltoall of a block to each PE, microseconds", "alltoall", "MPI_Alltoall"},
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)
 
+/* The numbers of PEs of the last run, as in struct bench_host. */
+static int measured_pes[BENCH_PES_MOST];
+
+/* A network and a number of PEs. */
+struct bench_collectives_setup {
+    bool tcp;
+    int  pes;
+};
+
+static void bench_collectives_series(char *to, size_t room, const char *library,
+                                     const struct bench_collectives_setup *setup)
+{
+    snprintf(to, room, "%s%s-%d", library, setup->tcp ? "-tcp" : "", setup->pes);
+}
+
 /* ---- running ------------------------------------------------------------------ */
 
 static void bench_collectives_run_skua(struct results *results, const struct bench_host *host,
-                                       const char *suffix)
+                                       const struct bench_collectives_setup *setup)
 {
     char options[64], series[48];
 
-    snprintf(options, sizeof options, "-n %d --set=driver=tcp", host->pes);
-    snprintf(series, sizeof series, "skua%s", suffix);
+    snprintf(options, sizeof options, "-n %d --set=driver=tcp", setup->pes);
+    bench_collectives_series(series, sizeof series, "skua", setup);
     bench_run_app(results, host, "bench-collectives", options, series);
 }
 
 static void bench_collectives_run_mpi(struct results *results, const struct bench_host *host,
-                                      const char *mpi, const char *suffix)
+                                      const char *mpi, const struct bench_collectives_setup *setup)
 {
     char              program[64], series[48];
     struct bench_peer peer = {mpi, program, series, NULL};
 
     snprintf(program, sizeof program, "peer-%s-collectives", mpi);
-    snprintf(series, sizeof series, "%s%s", mpi, suffix);
-    bench_run_peer(results, host, &peer, host->pes);
+    bench_collectives_series(series, sizeof series, mpi, setup);
+    bench_run_peer(results, host, &peer, setup->pes);
+}
+
+static void bench_collectives_run_setup(struct results *results, const struct bench_host *host,
+                                        const struct bench_collectives_setup *setup, int round,
+                                        int rounds)
+{
+    network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
+    for (size_t i = 0; i < LIBRARIES; i++) {
+        char what[64];
+
+        snprintf(what, sizeof what, "%s, %d PEs%s", libraries[i], setup->pes,
+                 setup->tcp ? ", over TCP" : "");
+        bench_step(round, rounds, what);
+        if (i == 0)
+            bench_collectives_run_skua(results, host, setup);
+        else
+            bench_collectives_run_mpi(results, host, libraries[i], setup);
+    }
+    network_use_tcp(NULL);
 }
 
 static void bench_collectives_run(struct results *results, const struct bench_host *host, int round,
                                   int rounds)
 {
-    for (int tcp = 0; tcp < 2; tcp++) {
-        const char *suffix = tcp ? "-tcp" : "";
+    memcpy(measured_pes, host->pes, sizeof measured_pes);
+    for (size_t i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+        for (int tcp = 0; tcp < 2; tcp++) {
+            struct bench_collectives_setup setup = {tcp, host->pes[i]};
 
-        network_use_tcp(tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
-        bench_step(round, rounds, tcp ? "skua over TCP" : "skua");
-        bench_collectives_run_skua(results, host, suffix);
-        for (size_t i = 1; i < LIBRARIES; i++) {
-            bench_step(round, rounds, libraries[i]);
-            bench_collectives_run_mpi(results, host, libraries[i], suffix);
+            bench_collectives_run_setup(results, host, &setup, round, rounds);
         }
-    }
-    network_use_tcp(NULL);
 }
 
 /* ---- tables -------------------------------------------------------------------- */
 
 static double bench_collectives_get(const struct results *r, const char *library,
-                                    const char *suffix, size_t bytes, const char *metric)
+                                    const struct bench_collectives_setup *setup, size_t bytes,
+                                    const char *metric)
 {
     char series[48];
 
-    snprintf(series, sizeof series, "%s%s", library, suffix);
+    bench_collectives_series(series, sizeof series, library, setup);
     return results_get(r, series, bytes, metric);
 }
 
-static void bench_collectives_print_row(const struct results *r, const char *name,
-                                        const char *suffix, size_t bytes, const char *metric)
+/* Returns whether a library has a value for this row of a table. */
+static bool bench_collectives_measured(const struct results                 *r,
+                                       const struct bench_collectives_setup *setup, size_t bytes,
+                                       const char *metric)
 {
-    double mine = bench_collectives_get(r, "skua", suffix, bytes, metric);
+    for (size_t i = 0; i < LIBRARIES; i++)
+        if (bench_collectives_get(r, libraries[i], setup, bytes, metric) > 0)
+            return true;
+    return false;
+}
+
+static void bench_collectives_print_row(const struct results *r, const char *name,
+                                        const struct bench_collectives_setup *setup, size_t bytes,
+                                        const char *metric)
+{
+    double mine = bench_collectives_get(r, "skua", setup, bytes, metric);
 
     printf("%10s", name);
     for (size_t i = 0; i < LIBRARIES; i++)
-        bench_print_value(bench_collectives_get(r, libraries[i], suffix, bytes, metric), 12);
+        bench_print_value(bench_collectives_get(r, libraries[i], setup, bytes, metric), 12);
     for (size_t i = 1; i < LIBRARIES; i++)
         bench_print_value(
-            bench_ratio(mine, bench_collectives_get(r, libraries[i], suffix, bytes, metric)), 12);
+            bench_ratio(mine, bench_collectives_get(r, libraries[i], setup, bytes, metric)), 12);
     printf("\n");
 }
 
@@ -105,26 +156,38 @@ static void bench_collectives_print_head(const char *title, const char *first)
     printf("\n");
 }
 
-static void bench_collectives_print_tables(const struct results *r, const char *suffix)
+static void bench_collectives_print_kind(const struct results                 *r,
+                                         const struct bench_collectives_setup *setup, size_t k)
 {
-    bench_collectives_print_head("Sync and barrier, microseconds", "");
-    bench_collectives_print_row(r, "sync", suffix, 0, "sync_us");
-    bench_collectives_print_row(r, "barrier", suffix, 0, "barrier_us");
-    for (size_t k = 0; k < KINDS; k++) {
-        bench_collectives_print_head(kinds[k].title, "bytes");
-        for (size_t i = 0; i < SIZES; i++) {
-            char bytes[24];
+    bench_collectives_print_head(kinds[k].title, "bytes");
+    for (size_t i = 0; i < SIZES; i++) {
+        char bytes[24];
 
-            snprintf(bytes, sizeof bytes, "%zu", sizes[i]);
-            bench_collectives_print_row(r, bytes, suffix, sizes[i], kinds[k].metric);
-        }
+        if (!bench_collectives_measured(r, setup, sizes[i], kinds[k].metric))
+            continue;
+        snprintf(bytes, sizeof bytes, "%zu", sizes[i]);
+        bench_collectives_print_row(r, bytes, setup, sizes[i], kinds[k].metric);
     }
+}
+
+static void bench_collectives_print_tables(const struct results                 *r,
+                                           const struct bench_collectives_setup *setup)
+{
+    printf(setup->tcp ? "\n%d PEs over TCP, processes that share no memory\n"
+                      : "\n%d PEs within a host, each a process\n",
+           setup->pes);
+    bench_collectives_print_head("Sync and barrier, microseconds", "");
+    bench_collectives_print_row(r, "sync", setup, 0, "sync_us");
+    bench_collectives_print_row(r, "barrier", setup, 0, "barrier_us");
+    for (size_t k = 0; k < KINDS; k++)
+        bench_collectives_print_kind(r, setup, k);
 }
 
 /* ---- goals ----------------------------------------------------------------------- */
 
 /* Prints the largest ratio to an MPI over all sizes, and its size. */
-static void bench_collectives_print_worst(const struct results *r, const char *suffix, size_t k,
+static void bench_collectives_print_worst(const struct results                 *r,
+                                          const struct bench_collectives_setup *setup, size_t k,
                                           const char *mpi)
 {
     double worst = 0;
@@ -133,8 +196,8 @@ static void bench_collectives_print_worst(const struct results *r, const char *s
 
     for (size_t i = 0; i < SIZES; i++) {
         double ratio =
-            bench_ratio(bench_collectives_get(r, "skua", suffix, sizes[i], kinds[k].metric),
-                        bench_collectives_get(r, mpi, suffix, sizes[i], kinds[k].metric));
+            bench_ratio(bench_collectives_get(r, "skua", setup, sizes[i], kinds[k].metric),
+                        bench_collectives_get(r, mpi, setup, sizes[i], kinds[k].metric));
 
         if (ratio > worst) {
             worst = ratio;
@@ -146,57 +209,127 @@ static void bench_collectives_print_worst(const struct results *r, const char *s
     bench_print_goal(text, worst, "<=", 1);
 }
 
-static void bench_collectives_print_goals(const struct results *r, const char *suffix,
-                                          const char *title)
+/* Prints the ratio of an operation without data to the barrier of an MPI. */
+static void bench_collectives_print_barrier(const struct results                 *r,
+                                            const struct bench_collectives_setup *setup,
+                                            const char *what, const char *metric, const char *mpi)
 {
+    char text[96];
+
+    snprintf(text, sizeof text, "%s / MPI_Barrier of %s", what, mpi);
+    bench_print_goal(text,
+                     bench_ratio(bench_collectives_get(r, "skua", setup, 0, metric),
+                                 bench_collectives_get(r, mpi, setup, 0, "barrier_us")),
+                     "<=", 1);
+}
+
+static void bench_collectives_print_goals(const struct results                 *r,
+                                          const struct bench_collectives_setup *setup)
+{
+    char title[64];
+
+    snprintf(title, sizeof title, "Goals, %d PEs %s", setup->pes,
+             setup->tcp ? "over TCP" : "within a host");
     bench_print_goals_head(title);
     for (size_t i = 1; i < LIBRARIES; i++) {
-        double barrier = bench_collectives_get(r, libraries[i], suffix, 0, "barrier_us");
-        char   text[96];
-
         for (size_t k = 0; k < KINDS; k++)
-            bench_collectives_print_worst(r, suffix, k, libraries[i]);
-        snprintf(text, sizeof text, "barrier / MPI_Barrier of %s", libraries[i]);
-        bench_print_goal(
-            text, bench_ratio(bench_collectives_get(r, "skua", suffix, 0, "barrier_us"), barrier),
-            "<=", 1);
-        snprintf(text, sizeof text, "sync / MPI_Barrier of %s", libraries[i]);
-        bench_print_goal(
-            text, bench_ratio(bench_collectives_get(r, "skua", suffix, 0, "sync_us"), barrier),
-            "<=", 1);
+            bench_collectives_print_worst(r, setup, k, libraries[i]);
+        bench_collectives_print_barrier(r, setup, "barrier", "barrier_us", libraries[i]);
+        bench_collectives_print_barrier(r, setup, "sync", "sync_us", libraries[i]);
     }
+}
+
+/* Calls @p print for each number of PEs within a host, then over TCP. */
+static void bench_collectives_each(const struct results *r,
+                                   void (*print)(const struct results *,
+                                                 const struct bench_collectives_setup *))
+{
+    for (size_t i = 0; i < BENCH_PES_MOST && measured_pes[i]; i++)
+        for (int tcp = 0; tcp < 2; tcp++) {
+            struct bench_collectives_setup setup = {tcp, measured_pes[i]};
+
+            print(r, &setup);
+        }
 }
 
 static void bench_collectives_print(const struct results *r)
 {
-    printf("Within a host, each PE a process\n");
-    bench_collectives_print_tables(r, "");
-    printf("\nOver TCP, between processes that share no memory\n");
-    bench_collectives_print_tables(r, "-tcp");
-    bench_collectives_print_goals(r, "", "Goals, within a host");
-    bench_collectives_print_goals(r, "-tcp", "Goals, over TCP");
+    bench_collectives_each(r, bench_collectives_print_tables);
+    bench_collectives_each(r, bench_collectives_print_goals);
 }
 
-/* ---- plot -------------------------------------------------------------------------- */
+/* ---- plots ------------------------------------------------------------------------- */
+
+#define CURVES (2 * LIBRARIES)
+
+static const char *const colours[LIBRARIES] = {"#d62728", "#2ca02c", "#8c564b"};
+
+/* Curves over bytes on the last number of PEs (bytes 0), or over the numbers of PEs. */
+static const struct {
+    const char *title, *metric;
+    size_t      bytes;
+} pictures[] = {
+    {"Allreduce", "allreduce_us", 0},
+    {"Reduce", "reduce_us", 0},
+    {"Broadcast", "broadcast_us", 0},
+    {"Allgather", "allgather_us", 0},
+    {"Alltoall", "alltoall_us", 0},
+    {"Allreduce of 8 bytes", "allreduce_us", 8},
+    {"Allreduce of 1 MB", "allreduce_us", 1048576},
+    {"Broadcast of 64 bytes", "broadcast_us", 64},
+    {"Broadcast of 1 MB", "broadcast_us", 1048576},
+};
+
+#define PICTURES (sizeof pictures / sizeof *pictures)
+
+static size_t bench_collectives_pes_count(void)
+{
+    size_t count = 0;
+
+    while (count < BENCH_PES_MOST && measured_pes[count])
+        count++;
+    return count;
+}
+
+static void bench_collectives_draw(struct plot_curve *curve, const struct results *r, size_t p,
+                                   const char *library, bool tcp)
+{
+    size_t                         count = bench_collectives_pes_count();
+    struct bench_collectives_setup setup = {tcp, measured_pes[count - 1]};
+
+    for (size_t i = 0; !pictures[p].bytes && i < SIZES; i++)
+        plot_curve_add(curve, (double)sizes[i],
+                       bench_collectives_get(r, library, &setup, sizes[i], pictures[p].metric));
+    for (size_t i = 0; pictures[p].bytes && i < count; i++) {
+        setup.pes = measured_pes[i];
+        plot_curve_add(
+            curve, setup.pes,
+            bench_collectives_get(r, library, &setup, pictures[p].bytes, pictures[p].metric));
+    }
+}
 
 static void bench_collectives_plot(const struct results *r, FILE *to)
 {
-    static const char *const colours[LIBRARIES] = {"#d62728", "#2ca02c", "#8c564b"};
-    static const char *const names[]            = {"skua-tcp", "openmpi-tcp", "mpich-tcp"};
-    static struct plot_curve curve[2][2 * LIBRARIES];
-    struct plot plots[2] = {{"Allreduce", "bytes", "microseconds", curve[0], 2 * LIBRARIES},
-                            {"Reduce", "bytes", "microseconds", curve[1], 2 * LIBRARIES}};
+    static const char *const names[] = {"skua-tcp", "openmpi-tcp", "mpich-tcp"};
+    static struct plot_curve curve[PICTURES][CURVES];
+    static struct plot       plots[PICTURES];
+    size_t                   count = 0;
 
-    for (size_t p = 0; p < 2; p++)
-        for (size_t c = 0; c < 2 * LIBRARIES; c++) {
+    for (size_t p = 0; p < PICTURES; p++) {
+        if (pictures[p].bytes && bench_collectives_pes_count() < 2)
+            continue;
+        for (size_t c = 0; c < CURVES; c++) {
             struct plot_curve *one = &curve[p][c];
 
             one->name   = c < LIBRARIES ? libraries[c] : names[c - LIBRARIES];
             one->colour = colours[c % LIBRARIES];
             one->dash   = c < LIBRARIES ? "" : "5 4";
-            bench_plot_curve(one, r, one->name, kinds[p].metric, sizes, SIZES);
+            bench_collectives_draw(one, r, p, libraries[c % LIBRARIES], c >= LIBRARIES);
         }
-    plot_write_all(plots, 2, to);
+        plots[count++] = (struct plot){pictures[p].title, pictures[p].bytes ? "PEs" : "bytes",
+                                       "microseconds", curve[p], CURVES};
+    }
+    plot_write_all(plots, count, to);
 }
 
 const struct bench bench_collectives = {"collectives", bench_collectives_run,

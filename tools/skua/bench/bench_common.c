@@ -125,8 +125,11 @@ void bench_progress(const char *what)
 {
     static int width;
 
-    if (!isatty(STDERR_FILENO))
+    if (!isatty(STDERR_FILENO)) {
+        if (what)
+            fprintf(stderr, "skua bench: %s\n", what);
         return;
+    }
     fprintf(stderr, "\r%-*s", width, what ? what : "");
     width = what ? (int)strlen(what) : 0;
     if (!what)

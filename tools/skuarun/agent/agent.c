@@ -29,10 +29,11 @@ struct agent {
     struct procs       procs;
     struct kvs_proxy   proxy;
     struct run_options options;
-    int                signals;         /* a signalfd                                           */
-    int64_t            in_flight;       /* bytes of output that the launcher has not written    */
-    bool               stdin_ready;     /* the launcher knows that process 0 accepts more input */
-    bool               joined, exiting; /* the launcher has been told so                        */
+    int                signals;     /* a signalfd                                           */
+    int64_t            in_flight;   /* bytes of output that the launcher has not written    */
+    bool               stdin_ready; /* the launcher knows that process 0 accepts more input */
+    uint32_t           joined;  /* the latest phase that the launcher knows to be joined        */
+    bool               exiting; /* the launcher has been told so                                */
     double drain; /* when to stop reading output, once all processes have ended; else 0 */
 };
 
@@ -187,11 +188,11 @@ static void agent_report_state(struct agent *a)
     struct ski_job *job = a->procs.job;
 
     procs_kill_stopped(&a->procs);
-    if (!a->joined && procs_any_joined(&a->procs)) {
-        a->joined = true;
-        frame_conn_send(&a->conn, FRAME_JOINED, NULL, 0, NULL, 0);
+    if (a->joined < procs_joined_phase(&a->procs)) {
+        a->joined = procs_joined_phase(&a->procs);
+        frame_conn_send_number(&a->conn, FRAME_JOINED, (int)a->joined, NULL);
     }
-    if (!a->exiting && ski_job_exiting(job)) {
+    if (!a->exiting && procs_program_exiting(&a->procs)) {
         a->exiting = true;
         frame_conn_send_number(&a->conn, FRAME_EXITING, ski_job_exit_code(job), NULL);
     }

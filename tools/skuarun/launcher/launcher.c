@@ -296,7 +296,7 @@ static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
     case FRAME_REASON: return launcher_on_reason(l, agent, frame);
     case FRAME_FAILED: return launcher_on_failed(l, agent, frame);
     case FRAME_STDIN_READY: l->stdin_ready |= agent == l->agent; return true;
-    case FRAME_JOINED: monitor_joined(&l->monitor); return true;
+    case FRAME_JOINED: monitor_joined(&l->monitor, (uint32_t)frame_number(frame)); return true;
     case FRAME_EXITING: monitor_exiting(&l->monitor, frame_number(frame)); return true;
     default: return false;
     }

@@ -65,6 +65,16 @@ static void monitor_on_killed(struct monitor *m, const struct exit_report *repor
     }
 }
 
+/* Notes a process that exited outside of a phase: fine unless another process joins the next phase,
+ * and would wait for it forever. */
+static void monitor_note_unjoined(struct monitor *m, const struct exit_report *report)
+{
+    if (m->unjoined >= 0 && m->unjoined_phase <= report->phase)
+        return;
+    m->unjoined       = report->process;
+    m->unjoined_phase = report->phase;
+}
+
 static void monitor_on_exited(struct monitor *m, const struct exit_report *report)
 {
     int code = WEXITSTATUS(report->status);
@@ -73,11 +83,14 @@ static void monitor_on_exited(struct monitor *m, const struct exit_report *repor
         if (m->code == 0)
             m->code = code;
         monitor_exiting(m, code);
+    } else if (report->state == SKI_PROCESS_FINALIZED) {
+        if (m->code == 0)
+            m->code = code;
+        monitor_note_unjoined(m, report);
     } else if (report->state == SKI_PROCESS_ATTACHED || code) {
         monitor_blame(m, report->process, code ? code : 1);
     } else {
-        m->unjoined =
-            report->process; /* fine unless another process joins: that one would wait forever */
+        monitor_note_unjoined(m, report);
     }
 }
 
@@ -91,9 +104,10 @@ void monitor_process_exited(struct monitor *m, const struct exit_report *report)
         monitor_on_exited(m, report);
 }
 
-void monitor_joined(struct monitor *m)
+void monitor_joined(struct monitor *m, uint32_t phase)
 {
-    m->joined = true;
+    if (m->joined < phase)
+        m->joined = phase;
 }
 
 void monitor_exiting(struct monitor *m, int code)
@@ -135,7 +149,7 @@ static void monitor_kill_overdue(struct monitor *m)
 
 void monitor_check_deadlines(struct monitor *m)
 {
-    if (m->unjoined >= 0 && m->joined)
+    if (m->unjoined >= 0 && m->joined > m->unjoined_phase)
         monitor_blame(m, m->unjoined, 1);
     if (m->suspect_until > 0 && (m->alive == 0 || skua_time() >= m->suspect_until))
         monitor_blame(m, m->suspect.process, 128 + WTERMSIG(m->suspect.status));

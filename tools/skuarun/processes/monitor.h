@@ -5,7 +5,8 @@
  * The process that runs a job (onehost.c, or launcher.c with its agents) tells the monitor of each
  * process that ended and of each signal; the monitor calls back to signal all processes and to
  * report the one that is to blame.  A job ends
- *   - in good order: every process has returned from skua_main() after skua_exit();
+ *   - in good order: every process has returned from skua_main() after skua_exit(), or has exited
+ *     between phases (skua_init()), which all processes have joined equally often;
  *   - with a failure: the first process that is killed, or exits without skua_exit(), is reported
  * in one line, and all others get SIGTERM and half a second later SIGKILL;
  *   - on request: a signal is forwarded to all processes; a second one kills them at once.
@@ -35,12 +36,14 @@ struct monitor {
     int                       code;       /* exit code of skuarun                                 */
     int                       end_signal; /* the signal that asked skuarun to end, or 0           */
     bool                      killed;     /* SIGKILL has been sent to all                         */
-    bool                      joined;     /* some process has joined the job                      */
-    int                       unjoined;   /* a process that exited with 0 before joining, or -1   */
-    int                       exit_code;  /* the argument of skua_exit()                          */
-    double                    deadline;   /* when to send SIGKILL; 0: not set                     */
-    struct exit_report        suspect;    /* a symptom that may have to be blamed                 */
-    double                    suspect_until; /* when to blame it; 0: there is none                */
+    uint32_t                  joined;     /* the latest phase that some process has joined        */
+    int                       unjoined;   /* a process that exited without joining the next phase,
+                                             in good order; or -1                                 */
+    uint32_t           unjoined_phase;    /* the last phase that it joined; 0: none               */
+    int                exit_code;         /* the argument of skua_exit()                          */
+    double             deadline;          /* when to send SIGKILL; 0: not set                     */
+    struct exit_report suspect;           /* a symptom that may have to be blamed                 */
+    double             suspect_until;     /* when to blame it; 0: there is none                */
 };
 
 /** Set up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
@@ -52,8 +55,8 @@ void monitor_restore_signals(void);
 /** Record that a process has ended. */
 void monitor_process_exited(struct monitor *monitor, const struct exit_report *report);
 
-/** Record that some process has joined the job.  May be called again. */
-void monitor_joined(struct monitor *monitor);
+/** Record that some process has joined phase @p phase, from 1 on.  May be called again. */
+void monitor_joined(struct monitor *monitor, uint32_t phase);
 
 /** Record that the job has called skua_exit() with @p code.  May be called again. */
 void monitor_exiting(struct monitor *monitor, int code);

@@ -120,9 +120,29 @@ static void monitor_test_unjoined(void)
     monitor_test_exit(&m, 1, 0, SKI_PROCESS_STARTED);
     monitor_check_deadlines(&m);
     OK(!m.failed && m.code == 0, "a process that does not join is no failure");
-    monitor_joined(&m);
+    monitor_joined(&m, 1);
     monitor_check_deadlines(&m);
     OK(m.failed && m.code == 1 && monitor_test_calls.blamed == 1, "unless another process joins");
+}
+
+/* A process that exits between phases is fine unless another one joins the next phase. */
+static void monitor_test_phases(void)
+{
+    struct monitor m = monitor_test_begin();
+
+    monitor_joined(&m, 2);
+    monitor_process_exited(
+        &m, &(struct exit_report){
+                .process = 2, .status = 3 << 8, .state = SKI_PROCESS_FINALIZED, .phase = 2});
+    monitor_check_deadlines(&m);
+    OK(!m.failed && m.code == 3 && m.deadline <= 0,
+       "an exit between phases gives its code, and the others their time");
+    monitor_joined(&m, 1); /* an agent that lags behind */
+    monitor_check_deadlines(&m);
+    OK(!m.failed, "a phase that the process has joined is no reason");
+    monitor_joined(&m, 3);
+    monitor_check_deadlines(&m);
+    OK(m.failed && monitor_test_calls.blamed == 2, "the next one is");
 }
 
 static void monitor_test_overdue(void)
@@ -156,6 +176,7 @@ int main(void)
     monitor_test_failures();
     monitor_test_symptom();
     monitor_test_unjoined();
+    monitor_test_phases();
     monitor_test_overdue();
     monitor_test_output();
     return tap_end();

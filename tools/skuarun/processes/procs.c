@@ -78,6 +78,7 @@ int procs_reap(struct procs *procs)
         .process = procs->job->process[i].number,
         .status  = status,
         .state   = atomic_load(&procs->job->process[i].state),
+        .phase   = atomic_load(&procs->job->process[i].phase),
         .symptom = procs_is_symptom(&procs->job->process[i].crash),
     };
     return i;
@@ -108,6 +109,16 @@ static void procs_signal_reason(const struct procs *procs, const struct exit_rep
                  procs_oom_killed(procs, report) ? ": the kernel ran out of memory" : "");
 }
 
+/* When a process exited that should not have. */
+static const char *procs_exit_moment(const struct exit_report *report)
+{
+    if (report->state == SKI_PROCESS_STARTED)
+        return "without joining the job";
+    if (report->state == SKI_PROCESS_FINALIZED)
+        return "between two phases; other processes have called skua_init() once more";
+    return "before skua_exit() was called";
+}
+
 void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_BYTES])
 {
     const struct exit_report *report = &procs->child[index].report;
@@ -124,17 +135,24 @@ void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_
         procs_signal_reason(procs, report, process_text, reason);
     else
         snprintf(reason, REASON_BYTES, "%s exited with code %d %s", process_text,
-                 WEXITSTATUS(report->status),
-                 report->state == SKI_PROCESS_STARTED ? "without joining the job"
-                                                      : "before skua_exit() was called");
+                 WEXITSTATUS(report->status), procs_exit_moment(report));
 }
 
-bool procs_any_joined(const struct procs *procs)
+bool procs_program_exiting(const struct procs *procs)
 {
-    for (int i = 0; i < procs->job->local_processes; i++)
-        if (atomic_load(&procs->job->process[i].state) != SKI_PROCESS_STARTED)
-            return true;
-    return false;
+    return ski_job_exiting(procs->job) && !atomic_load(&procs->job->phased);
+}
+
+uint32_t procs_joined_phase(const struct procs *procs)
+{
+    uint32_t latest = 0;
+
+    for (int i = 0; i < procs->job->local_processes; i++) {
+        uint32_t phase = atomic_load(&procs->job->process[i].phase);
+
+        latest = phase > latest ? phase : latest;
+    }
+    return latest;
 }
 
 /* ---- I/O forwarding ---------------------------------------------------- */

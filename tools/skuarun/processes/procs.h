@@ -67,8 +67,11 @@ int procs_reap(struct procs *procs);
 /** Write why the process with that index failed, after procs_reap() returned it. */
 void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_BYTES]);
 
-/** Whether some process here has joined the job. */
-bool procs_any_joined(const struct procs *procs);
+/** Whether skua_exit() has been called and ends the program, not a phase of it. */
+bool procs_program_exiting(const struct procs *procs);
+
+/** The latest phase that some process here has joined, or waits to join; 0: none has joined. */
+uint32_t procs_joined_phase(const struct procs *procs);
 
 /** The number of elements that procs_poll_fill() fills: two for the input, two for each process. */
 static inline size_t procs_poll_count(const struct procs *procs)

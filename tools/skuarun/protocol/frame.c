@@ -29,7 +29,7 @@ static const struct {
     [FRAME_STDIN_READY] = {0, 0},
     [FRAME_PUT]         = {CONTROL, CONTROL + SKI_CONTROL_MAX},
     [FRAME_GET]         = {CONTROL, CONTROL},
-    [FRAME_JOINED]      = {0, 0},
+    [FRAME_JOINED]      = {4, 4},
     [FRAME_EXITING]     = {4, 4},
     [FRAME_EXITED]      = {sizeof(struct exit_report), sizeof(struct exit_report)},
     [FRAME_REASON]      = {4, 4 + REASON_BYTES},

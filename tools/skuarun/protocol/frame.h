@@ -20,7 +20,7 @@
  *     STDIN_READY  process 0 has read its input
  *     PUT          a struct ski_control and a value, from a process of the agent
  *     GET          a struct ski_control: asks for a value
- *     JOINED       some process of the agent has joined the job
+ *     JOINED       a number: the latest phase that some process of the agent has joined
  *     EXITING      a number: the code that skua_exit() was called with
  *     EXITED       a struct exit_report: a process has ended
  *     REASON       a process number and a text: why that process failed

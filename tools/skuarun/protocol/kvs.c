@@ -96,11 +96,22 @@ static struct kvs_entry *kvs_find_or_add(struct kvs *kvs, const struct ski_contr
     return entry;
 }
 
+/* Makes an entry wait for the value of a later phase. */
+static void kvs_entry_renew(struct kvs_entry *entry, uint32_t phase)
+{
+    free(entry->value);
+    entry->value      = NULL;
+    entry->head.phase = phase;
+    entry->waiting    = 0; /* a request of the phase before has no receiver left */
+}
+
 bool kvs_put(struct kvs *kvs, const struct ski_control *head, const char *value)
 {
     struct kvs_entry *entry = kvs_find_or_add(kvs, head);
 
-    if (!entry || entry->value)
+    if (entry && head->phase > entry->head.phase)
+        kvs_entry_renew(entry, head->phase);
+    if (!entry || entry->value || head->phase < entry->head.phase)
         return false;
     entry->head.bytes = head->bytes;
     entry->value      = ski_malloc(head->bytes + 1); /* one byte more: never NULL */
@@ -117,8 +128,10 @@ enum kvs_result kvs_get(struct kvs *kvs, const struct ski_control *head, int req
 {
     struct kvs_entry *entry = kvs_find_or_add(kvs, head);
 
-    if (!entry)
+    if (!entry || head->phase < entry->head.phase)
         return KVS_FULL;
+    if (head->phase > entry->head.phase)
+        kvs_entry_renew(entry, head->phase);
     if (entry->value) {
         kvs->answer(kvs->arg, requester, &entry->head, entry->value);
         return KVS_ANSWERED;

@@ -2,7 +2,8 @@
 /*
  * kvs.h - the key-value store through which the processes of a job exchange addresses (boot/boot.h,
  * the control connection): values under (process, key), and the requests that wait for values that
- * have not been put yet.
+ * have not been put yet.  A value belongs to a phase of the job and replaces that of the phase
+ * before.
  *
  * The launcher keeps all values.  An agent caches the values that its processes have put or asked
  * for (kvs_proxy.h), so each host asks the launcher once for each key.
@@ -29,12 +30,12 @@ struct kvs *kvs_create(size_t most, kvs_answer_fn *answer, void *arg);
 /** Free the store.  Waiting requests are dropped. */
 void kvs_destroy(struct kvs *kvs);
 
-/** Store a value and answer the requests that wait for it.  Returns false if the key has a value
- *  already or the store is full. */
+/** Store a value and answer the requests that wait for it.  Returns false if the key has a value of
+ *  this phase or a later one already, or the store is full. */
 bool kvs_put(struct kvs *kvs, const struct ski_control *head, const char *value);
 
 enum kvs_result {
-    KVS_FULL,
+    KVS_FULL, /* or the request is of a phase that is over */
     KVS_ANSWERED,
     KVS_FIRST,   /* the request waits, and is the first that waits for this key */
     KVS_WAITING, /* the request waits, as others do                             */

@@ -9,7 +9,7 @@
 
 static void kvs_test_decode(void)
 {
-    struct ski_control head = {SKI_CONTROL_GET, 0, 3, "ports"}, read;
+    struct ski_control head = {.kind = SKI_CONTROL_GET, .process = 3, .key = "ports"}, read;
     const char        *text = (const char *)&head;
 
     OK(kvs_decode(SKI_CONTROL_GET, 4, text, sizeof head, &read), "a get is decoded");
@@ -40,7 +40,8 @@ static void kvs_test_on_answer(void *arg, int requester, const struct ski_contro
 
 static struct ski_control kvs_test_key(int process)
 {
-    return (struct ski_control){SKI_CONTROL_PUT, 5, process, "key"};
+    return (struct ski_control){
+        .kind = SKI_CONTROL_PUT, .bytes = 5, .process = process, .phase = 1, .key = "key"};
 }
 
 static void kvs_test_wait(struct kvs *kvs)
@@ -53,6 +54,25 @@ static void kvs_test_wait(struct kvs *kvs)
     OK(kvs_get(kvs, &head, 3) == KVS_ANSWERED && kvs_test_requester == 3,
        "a later request is answered at once");
     OK(!kvs_put(kvs, &head, "other"), "a value is put once");
+}
+
+/* A value belongs to a phase, and takes no room beside that of the phase before. */
+static void kvs_test_phases(void)
+{
+    struct kvs        *kvs   = kvs_create(1, kvs_test_on_answer, NULL);
+    struct ski_control first = kvs_test_key(3), second = kvs_test_key(3);
+
+    kvs_test_answers = 0;
+    second.phase     = 2;
+    OK(kvs_put(kvs, &first, "value"), "a value of phase 1");
+    OK(kvs_get(kvs, &second, 1) == KVS_FIRST && kvs_test_answers == 0, "is not that of phase 2");
+    OK(kvs_get(kvs, &first, 1) == KVS_FULL, "and cannot be asked for any more");
+    OK(!kvs_put(kvs, &first, "value"), "nor be put");
+    OK(kvs_put(kvs, &second, "value") && kvs_test_answers == 1, "the put of phase 2 answers");
+    second.phase = 3;
+    OK(kvs_put(kvs, &second, "value"), "a put of phase 3 replaces it");
+    OK(kvs_get(kvs, &second, 4) == KVS_ANSWERED && kvs_test_requester == 4, "and is found");
+    kvs_destroy(kvs);
 }
 
 static void kvs_test_grow(struct kvs *kvs)
@@ -81,5 +101,6 @@ int main(void)
     kvs_test_wait(kvs);
     kvs_test_grow(kvs);
     kvs_destroy(kvs);
+    kvs_test_phases();
     return tap_end();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* zcopy_send.c - see zcopy_send.h. */
-#include "onesided/rma/zcopy_send.h"
+#include "core/net/zcopy_send.h"
 
 #include "base/assert.h"
 #include "transport/driver.h"

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler_test.c - what a pass of the scheduler runs, in which order, and how loops count it. */
+#include "core/sched/scheduler.h"
+
+#include <skua/message.h>
+#include <skua/scheduler.h>
+
+#include "core/message/inbox_send.h"
+#include "tests/core_pe.h"
+
+#define MESSAGES 2000
+
+static uint64_t sched_test_ran[2 * MESSAGES]; /* numbers, in the order of delivery */
+static size_t   sched_test_count;
+static int      sched_test_rung, sched_test_rung_own;
+
+static void sched_test_on_number(skua_msg *msg)
+{
+    sched_test_ran[sched_test_count++ % (2 * MESSAGES)] = *(uint64_t *)skua_msg_data(msg);
+    skua_msg_free(msg);
+}
+
+/* Messages of two PEs are in order for each, whether they come in cells or as addresses, and
+ * whatever number of them a loop runs. */
+static bool sched_test_order(void)
+{
+    uint64_t random = tap_seed(), sent[2] = {0, 0}, next[2] = {0, 0};
+
+    sched_test_count = 0;
+    while (sched_test_count < MESSAGES) {
+        for (uint64_t n = tap_random(&random) % 20; n > 0; n--) {
+            int from = (int)(tap_random(&random) % 2);
+
+            core_pe_as(from);
+            core_send(0, 0, sent[from]++ << 1 | (unsigned)from, tap_random(&random) % 4 == 0);
+        }
+        core_pe_as(0);
+        for (size_t n = tap_random(&random) % 20, before = sched_test_count, ran; n > 0; n = 0) {
+            ran = skua_poll(n);
+            if (ran > n || sched_test_count != before + ran)
+                return false;
+        }
+        core_pe_as(1);
+        skua_poll(1); /* sends what found no room */
+    }
+    for (size_t i = 0; i < sched_test_count; i++) {
+        int from = (int)(sched_test_ran[i] & 1);
+
+        if (sched_test_ran[i] >> 1 != next[from]++)
+            return false;
+    }
+    return true;
+}
+
+static void sched_test_drain(void)
+{
+    for (int turn = 0; turn < 1000; turn++)
+        for (int i = 0; i < CORE_PES; i++) {
+            core_pe_as(i);
+            skua_poll(MESSAGES);
+        }
+    core_pe_as(0);
+}
+
+/* Loops that count run so many messages and no more; skua_stop() ends the innermost one. */
+static void sched_test_on_stop(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    skua_stop();
+}
+
+static bool sched_test_reached(void *count)
+{
+    return sched_test_count >= *(size_t *)count;
+}
+
+static void sched_test_loops(void)
+{
+    size_t three = 3;
+
+    sched_test_count = 0;
+    for (uint64_t i = 0; i < 10; i++)
+        core_send(0, 0, i, false);
+    OK(skua_run_count(2) == 2 && sched_test_count == 2, "run_count runs so many");
+    OK(skua_run_until(sched_test_reached, &three) && sched_test_count == 3, "run_until as needed");
+    OK(skua_poll(4) == 4 && sched_test_count == 7, "poll at most so many");
+    OK(skua_poll(100) == 3 && skua_poll(100) == 0, "and no more than there are");
+    core_send(0, 1, 0, false);
+    core_send(0, 0, 0, false);
+    skua_run();
+    OK(sched_test_count == 10 && skua_poll(9) == 1, "stop leaves the next message in the queue");
+}
+
+/* ---- doorbells ------------------------------------------------------------------------------- */
+
+/* Answers the doorbell of another PE, as channels do: it counts as a message to this PE itself. */
+static void sched_test_ring(struct ski_pe *self)
+{
+    ski_reader_advance_sc(&self->reader);
+    ski_reader_tell_sc(&self->reader);
+    self->queue.pushed++;
+    self->queue.popped++;
+    sched_test_rung++;
+}
+
+/* Answers one doorbell of this PE, which rings again: there is always one. */
+static void sched_test_ring_own(struct ski_pe *self)
+{
+    self->queue.pushed++;
+    self->queue.popped++;
+    sched_test_rung_own++;
+}
+
+static void sched_test_ring_at(int from, int to)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = ski_inbox_reserve(core_pe[from], to, &tail);
+
+    cell->flags   = SKI_MSG_WAKEUP;
+    cell->handler = 1;
+    ski_inbox_publish(core_pe[from], to, cell, tail);
+}
+
+/* Doorbells that never end and messages take turns. */
+static void sched_test_fair(struct ski_pe *self)
+{
+    bool fair = true;
+
+    sched_test_count    = 0;
+    sched_test_rung_own = 0;
+    for (uint64_t i = 0; i < 10; i++)
+        core_send(0, 0, i, false);
+    self->queue.attention |= SKI_EVENT_DOORBELLS;
+    for (int pass = 1; pass <= 20; pass++)
+        fair &= skua_run_count(1) == 1 &&
+                sched_test_count + (size_t)sched_test_rung_own == (size_t)pass &&
+                sched_test_rung_own - (int)sched_test_count <= 1;
+    OK(fair && sched_test_count == 10, "a doorbell and a message take turns");
+    self->queue.attention &= ~(uint32_t)SKI_EVENT_DOORBELLS;
+    for (uint64_t i = 0; i < 3; i++) {
+        core_send(0, 0, i, false);
+        sched_test_ring_at(1, 0);
+    }
+    sched_test_count = 0;
+    sched_test_rung  = 0;
+    OK(skua_poll(100) == 6 && sched_test_rung == 3 && sched_test_count == 3,
+       "those of other PEs, too");
+}
+
+/* A timer that runs the scheduler. */
+static void sched_test_on_timer(void *arg, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    *(size_t *)arg = skua_run_count(1);
+}
+
+static bool sched_test_on_idle(void *arg)
+{
+    (void)arg;
+    skua_idle_remove(sched_test_on_idle, NULL);
+    core_send(0, 0, 7, false);
+    return false;
+}
+
+/* A doorbell that a timer answers, in a loop of its own, is counted there and nowhere else: the
+ * outer loop goes on until it has run a message. */
+static void sched_test_timer(struct ski_pe *self)
+{
+    size_t by_timer = 0;
+
+    sched_test_count = 0;
+    sched_test_rung  = 0;
+    sched_test_ring_at(1, 0);
+    self->loop.doorbell = self->queue.popped; /* it is the turn of the queue, which is empty */
+    skua_timer_after(0, skua_done_call(sched_test_on_timer, &by_timer));
+    skua_idle_add(sched_test_on_idle, NULL);
+    OK(skua_run_count(1) == 1 && by_timer == 1 && sched_test_rung == 1 && sched_test_count == 1,
+       "a doorbell that a timer answered is counted once");
+}
+
+/* ---- idle ------------------------------------------------------------------------------------ */
+
+static bool sched_test_on_more(void *arg)
+{
+    int *calls = arg;
+
+    if (++*calls == 5)
+        core_send(0, 0, 1, false);
+    return *calls < 5;
+}
+
+static void sched_test_idle(struct ski_pe *self)
+{
+    int      calls  = 0;
+    uint64_t sleeps = self->stats.sleeps;
+
+    skua_idle_add(sched_test_on_more, &calls);
+    OK(skua_run_count(1) == 1 && calls == 5 && self->stats.sleeps == sleeps,
+       "a PE does not sleep while an idle callback has work");
+    skua_idle_remove(sched_test_on_more, &calls);
+    OK(skua_poll(1) == 0 && calls == 5, "and one that was removed is not called");
+}
+
+int main(void)
+{
+    core_handler[CORE_HANDLER]     = sched_test_on_number;
+    core_handler[CORE_HANDLER + 1] = sched_test_on_stop;
+    core_pes_begin(16);
+    core_pe[0]->ring     = sched_test_ring;
+    core_pe[0]->ring_own = sched_test_ring_own;
+    OK(sched_test_order(), "messages of two PEs are delivered in order");
+    sched_test_drain();
+    sched_test_loops();
+    sched_test_fair(core_pe_as(0));
+    sched_test_timer(core_pe_as(0));
+    sched_test_idle(core_pe_as(0));
+    core_pes_end();
+    return tap_end();
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registration_test.c - registrations that buffers share, keep and evict, against a plain model. */
+#include "onesided/region/registration.h"
+
+#include "tests/onesided_pe.h"
+
+#define PLACES 40
+#define KEPT   8
+#define STEPS  20000
+
+/* What the model knows of a place in memory. */
+struct registration_model {
+    uint32_t holders;
+    uint32_t id;      /* of its region; 0: it is not registered */
+    uint64_t left_at; /* the step in which the last holder released it */
+};
+
+static char                      registration_memory[PLACES][64];
+static struct registration_model registration_place[PLACES];
+
+static uint32_t registration_test_acquire(struct ski_pe *self, int i)
+{
+    skua_gaddr where = {0};
+    uint64_t   room  = 0;
+
+    if (ski_registration_acquire(self, registration_memory[i], 64, &where, &room) != SKUA_OK ||
+        room != 64 || where.offset != 0 || where.pe != self->pe)
+        return 0;
+    return where.region.id;
+}
+
+/* Evicts, in the model, the place that was released longest ago, if too many are kept. */
+static void registration_test_evict(void)
+{
+    int kept = 0, oldest = -1;
+
+    for (int i = 0; i < PLACES; i++) {
+        const struct registration_model *m = &registration_place[i];
+
+        if (!m->id || m->holders > 0)
+            continue;
+        kept++;
+        if (oldest < 0 || m->left_at < registration_place[oldest].left_at)
+            oldest = i;
+    }
+    if (kept > KEPT)
+        registration_place[oldest].id = 0;
+}
+
+static bool registration_test_stats_hold(void)
+{
+    skua_registration_stats stats;
+    size_t                  used = 0, kept = 0;
+
+    skua_registration_stats_get(&stats, sizeof stats);
+    for (int i = 0; i < PLACES; i++) {
+        used += registration_place[i].holders > 0;
+        kept += registration_place[i].id && registration_place[i].holders == 0;
+    }
+    return stats.used == used && stats.kept == kept;
+}
+
+/* Buffers come and go at random: the same region while it is used or kept, another one after it was
+ * evicted. */
+static bool registration_test_random(struct ski_pe *self)
+{
+    uint64_t random = tap_seed();
+
+    for (uint64_t step = 1; step <= STEPS; step++) {
+        int                        i = (int)(tap_random(&random) % PLACES);
+        struct registration_model *m = &registration_place[i];
+
+        if (m->holders == 0 || (m->holders < 3 && tap_random(&random) % 3 == 0)) {
+            uint32_t id = registration_test_acquire(self, i);
+
+            if (!id || (m->id && m->id != id))
+                return false;
+            m->id = id;
+            m->holders++;
+        } else {
+            ski_registration_release(self, registration_memory[i], 64);
+            m->left_at = step;
+            if (--m->holders == 0)
+                registration_test_evict();
+        }
+        if (!registration_test_stats_hold())
+            return false;
+    }
+    return true;
+}
+
+/* The program and a buffer share a region; it stays until both have finished. */
+static void registration_test_shared(struct ski_pe *self)
+{
+    static char memory[64];
+    skua_region region = {0};
+    skua_gaddr  where  = {0};
+    uint64_t    room;
+    bool        fresh;
+
+    OK(ski_registration_add(memory, 64, &region, &fresh) == SKUA_OK && fresh, "a new region");
+    OK(ski_registration_acquire(self, memory, 64, &where, &room) == SKUA_OK &&
+           where.region.id == region.id,
+       "a buffer at the same memory shares it");
+    OK(ski_registration_remove(ski_region_table_find(region)) == SKUA_OK &&
+           ski_region_table_find(region),
+       "the program removes it, and the buffer keeps it");
+    OK(ski_registration_remove(ski_region_table_find(region)) == SKUA_ERR_REGION,
+       "which the program cannot remove again");
+    ski_registration_release(self, memory, 64);
+    OK(ski_region_table_find(region) != NULL, "it is kept for the next buffer");
+}
+
+/* Blocks of one unit of the arena share a registration. */
+static void registration_test_units(struct ski_pe *self)
+{
+    char      *block = ski_pool_alloc(&self->pool, 256);
+    skua_gaddr a = {0}, b = {0};
+    uint64_t   room = 0;
+
+    OK(ski_registration_acquire(self, block, 64, &a, &room) == SKUA_OK &&
+           ski_registration_acquire(self, block + 64, 64, &b, &room) == SKUA_OK &&
+           a.region.id == b.region.id && b.offset == a.offset + 64 && room % SKI_UNIT_BYTES == 0,
+       "memory of the arena is registered in units");
+    ski_registration_release(self, block, 64);
+    ski_registration_release(self, block + 64, 64);
+    ski_pool_free(&self->pool, block);
+}
+
+int main(void)
+{
+    struct ski_pe *self = test_pe_begin();
+
+    ski_config.registration_cache = KEPT;
+    OK(registration_test_random(self), "%d places, of which %d are kept", PLACES, KEPT);
+    registration_test_shared(self);
+    registration_test_units(self);
+    test_pe_end(self);
+    return tap_end();
+}

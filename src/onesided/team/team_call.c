@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* team_call.c - calls of team collectives and their progress (see team_call.h). */
+#include "onesided/team/team_call.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/copy.h"
+#include "base/memory.h"
+#include "core/net/net.h"
+#include "core/pe/pe.h"
+#include "onesided/rma/cma.h"
+#include "onesided/team/team_send.h"
+
+#define TEAM_DEFERRED_MOST 4096 /* calls of a team that are deferred without a wait */
+
+/* ---- receiving ------------------------------------------------------------------- */
+
+/* Applies the operator of @p call: into = into (op) from. */
+static void team_combine(const struct ski_team_call *call, char *into, const char *from,
+                         size_t bytes)
+{
+    skua_type type = (skua_type)call->kind.type;
+
+    if (bytes)
+        ski_op_function(ski_op_numbered(call->kind.op), type)(into, from,
+                                                              bytes >> ski_type_shift(type), type);
+}
+
+/* Stores or combines @p data, which have arrived for @p step. */
+static void team_store(const struct ski_team_call *call, const struct ski_step *step,
+                       const char *data)
+{
+    char *to = call->buffer[step->at.buffer] + step->at.at;
+
+    if (step->bytes == 0)
+        return;
+    if (step->action == SKI_STEP_RECV_COMBINE)
+        team_combine(call, to, data, step->bytes);
+    else
+        ski_copy(to, data, step->bytes);
+}
+
+/* Reads memory of another process that was lent.  False: the system does not allow it. */
+static bool team_read_remote(const struct ski_team_call *call, const struct ski_step *step,
+                             const struct ski_team_address *lent)
+{
+    char       *to     = call->buffer[step->at.buffer] + step->at.at;
+    const char *from   = (const char *)(uintptr_t)lent->address;
+    char       *temp   = step->action == SKI_STEP_RECV_COMBINE ? ski_malloc(step->bytes) : NULL;
+    skua_status status = ski_cma_read(ski_collective_name(call->kind.collective), lent->pid,
+                                      temp ? temp : to, from, step->bytes);
+
+    if (temp && status == SKUA_OK)
+        team_combine(call, to, temp, step->bytes);
+    free(temp);
+    if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
+        ski_misuse("%s: the memory of rank %d cannot be read; the buffers of a collective stay "
+                   "valid until its completion",
+                   ski_collective_name(call->kind.collective), step->rank);
+    return status == SKUA_OK;
+}
+
+/* Stores lent memory, and answers.  False: the sender was asked to send the data. */
+static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
+                            const struct ski_step *step, skua_msg *msg)
+{
+    struct ski_team_address lent;
+    const char             *from;
+    bool                    read = true;
+
+    memcpy(&lent, ski_team_data(msg), sizeof lent);
+    from = (const char *)(uintptr_t)lent.address;
+    if (ski_arena_contains(self->job->arena, from) ||
+        ski_job_process_of(self->job, msg->source) == self->process)
+        team_store(call, step, from);
+    else
+        read = team_read_remote(call, step, &lent);
+    ski_team_answer(self, call, msg, step->tag, read ? SKI_PACKET_TAKEN : SKI_PACKET_REFUSED);
+    return read;
+}
+
+/* Executes a RECV whose message has arrived.  False: its data will arrive in another one. */
+static bool team_step_recv(struct ski_pe *self, struct ski_team_call *call,
+                           const struct ski_step *step)
+{
+    skua_msg *msg    = call->arrival[step->tag].msg;
+    bool      stored = true;
+
+    call->arrival[step->tag].msg = NULL;
+    if (ski_team_head_of(msg)->packet == SKI_PACKET_ADDRESS) {
+        stored = team_store_lent(self, call, step, msg);
+    } else {
+        if (!call->arrival[step->tag].in_place)
+            team_store(call, step, ski_team_data(msg));
+        ski_team_credit(self, call, step, msg);
+    }
+    skua_msg_free(msg);
+    return stored;
+}
+
+/* ---- progress ------------------------------------------------------------------------ */
+
+/* Executes a COPY. */
+static void team_step_copy(const struct ski_team_call *call, const struct ski_step *step)
+{
+    char       *to   = call->buffer[step->at.buffer] + step->at.at;
+    const char *from = call->buffer[step->from.buffer] + step->from.at;
+
+    for (uint32_t i = 0; i < step->repeat; i++)
+        memcpy(to + i * step->stride, from + i * step->from_stride, step->bytes);
+}
+
+/* Executes a step.  False: it must wait. */
+static bool team_step(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)
+{
+    char *at = call->buffer[step->at.buffer] + step->at.at;
+
+    switch ((enum ski_step_action)step->action) {
+    case SKI_STEP_SEND: ski_team_send(self, call, step); break;
+    case SKI_STEP_RECV:
+    case SKI_STEP_RECV_COMBINE:
+        return call->arrival[step->tag].msg && team_step_recv(self, call, step);
+    case SKI_STEP_COPY: team_step_copy(call, step); break;
+    case SKI_STEP_COMBINE:
+        team_combine(call, at, call->buffer[step->from.buffer] + step->from.at, step->bytes);
+        break;
+    case SKI_STEP_PREPARE:
+        ski_op_prepare(ski_op_numbered(call->kind.op), at,
+                       step->bytes >> ski_type_shift((skua_type)call->kind.type),
+                       (skua_type)call->kind.type);
+        break;
+    case SKI_STEP_FLUSH: return call->lent == 0;
+    }
+    return true;
+}
+
+/* Ends a call whose schedule is executed. */
+static void team_call_finish(struct ski_pe *self, struct ski_team_call *call)
+{
+    struct ski_team *team = call->team;
+    skua_completion  done = call->done;
+
+    ski_window_release(&team->window, call->cost, "team collective", self->pe);
+    ski_team_call_release(self, call);
+    ski_window_open(self, &team->window);
+    skua_complete(done, NULL, 0); /* the team may be destroyed by it */
+}
+
+void ski_team_call_advance(struct ski_pe *self, struct ski_team_call *call)
+{
+    if (!call->begun)
+        return;
+    while (call->pc < call->schedule.steps) {
+        if (!team_step(self, call, &call->schedule.step[call->pc]))
+            return;
+        call->pc++;
+    }
+    if (call->lent == 0)
+        team_call_finish(self, call);
+}
+
+/* ---- calls ------------------------------------------------------------------------ */
+
+SKI_COLD _Noreturn void ski_team_mismatch(const struct ski_team_call *call,
+                                          const struct ski_team_kind *kind, int rank)
+{
+    char text[2][SKI_DESCRIBE_STR], team[SKI_TEAM_STR];
+
+    ski_misuse("collective call %u of %s differs between members: rank %d calls %s, rank %d calls "
+               "%s; all members make the same calls in the same order",
+               call->number + 1, ski_team_str(call->team->name, team), call->kind_rank,
+               ski_collective_describe(&call->kind, text[0]), rank,
+               ski_collective_describe(kind, text[1]));
+}
+
+/* Ends the job: @p msg has other bytes than this member expects. */
+static SKI_COLD _Noreturn void team_size_mismatch(const struct ski_team_call *call,
+                                                  const skua_msg *msg, size_t bytes,
+                                                  size_t expected)
+{
+    char text[SKI_DESCRIBE_STR], team[SKI_TEAM_STR];
+
+    ski_misuse("%s, call %u of %s: rank %d sends %zu bytes where rank %d expects %zu; members pass "
+               "sizes that match",
+               ski_collective_describe(&call->kind, text), call->number + 1,
+               ski_team_str(call->team->name, team), ski_team_rank_of(call->team, msg->source),
+               bytes, call->team->rank, expected);
+}
+
+void ski_team_call_arrive(struct ski_pe *self, struct ski_team_call *call, skua_msg *msg)
+{
+    const struct ski_team_head *head = ski_team_head_of(msg);
+    struct ski_arrival         *arrival =
+        head->tag < call->schedule.tags ? &call->arrival[head->tag] : NULL;
+    const struct ski_step *step =
+        arrival && arrival->step != SKI_STEP_NONE ? &call->schedule.step[arrival->step] : NULL;
+    size_t bytes = ski_team_data_bytes(msg);
+
+    if (SKI_UNLIKELY(!ski_team_kind_equal(&call->kind, &head->kind)))
+        ski_team_mismatch(call, &head->kind, ski_team_rank_of(call->team, msg->source));
+    if (head->packet == SKI_PACKET_ADDRESS)
+        memcpy(&bytes, ski_team_data(msg) + offsetof(struct ski_team_address, bytes), sizeof bytes);
+    if (SKI_UNLIKELY(!step || ski_team_pe_at(call->team, step->rank) != msg->source))
+        team_size_mismatch(call, msg, bytes, 0);
+    if (SKI_UNLIKELY(bytes != step->bytes))
+        team_size_mismatch(call, msg, bytes, step->bytes);
+    if (SKI_UNLIKELY(arrival->msg || arrival->in_place || arrival->step < call->pc)) {
+        ski_net_drop(self, msg);
+        return;
+    }
+    arrival->msg = msg;
+}
+
+struct ski_team_call *ski_team_call_next(struct ski_pe *self, struct ski_team *team,
+                                         const struct ski_team_kind *kind)
+{
+    uint32_t              number = team->calls++;
+    struct ski_team_call *call   = ski_team_call_find(team, number);
+
+    if (!call)
+        call = ski_team_call_new(self, team, number, kind, team->rank);
+    if (!ski_team_kind_equal(&call->kind, kind))
+        ski_team_mismatch(call, kind, team->rank);
+    return call;
+}
+
+/* Prepares the arrivals of a call: which RECV a tag belongs to. */
+static void team_call_prepare(struct ski_team_call *call)
+{
+    struct ski_schedule *s = &call->schedule;
+
+    if (s->tags > SKI_ARRIVALS_INLINE)
+        call->arrival = ski_malloc(s->tags * sizeof *call->arrival);
+    for (uint32_t tag = 0; tag < s->tags; tag++)
+        call->arrival[tag] = (struct ski_arrival){NULL, SKI_STEP_NONE, false};
+    for (uint32_t i = 0; i < s->steps; i++)
+        if (s->step[i].action == SKI_STEP_RECV || s->step[i].action == SKI_STEP_RECV_COMBINE) {
+            ski_assert(call->arrival[s->step[i].tag].step == SKI_STEP_NONE);
+            call->arrival[s->step[i].tag].step = i;
+        }
+}
+
+/* Begins a call, for which the window has room. */
+static void team_call_begin(struct ski_pe *self, struct ski_team_call *call)
+{
+    call->begun = true;
+    call->cost  = SKI_CALL_COST;
+    call->team->window.in_flight += SKI_CALL_COST;
+    if (call->schedule.temp) {
+        call->temp             = skua_msg_alloc(call->schedule.temp);
+        call->buffer[SKI_TEMP] = skua_msg_data(call->temp);
+    }
+    ski_team_call_advance(self, call);
+}
+
+/* A call that found the window full. */
+struct team_deferred {
+    struct ski_deferred   base;
+    struct ski_team_call *call;
+};
+
+static void team_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
+{
+    struct ski_team_call *call = ((struct team_deferred *)base)->call;
+
+    ski_assert(call->team->deferred > 0);
+    call->team->deferred--;
+    team_call_begin(self, call);
+}
+
+/* Queues the call or, if very many are queued and the caller is no handler, waits until it has
+ * begun. */
+static SKI_COLD void team_wait_or_defer(struct ski_pe *self, struct ski_team_call *call)
+{
+    struct team_deferred waiting = {.base.begin = team_begin_deferred, .call = call}, *deferred;
+
+    call->team->deferred++;
+    if (call->team->deferred > TEAM_DEFERRED_MOST && ski_window_waits(self)) {
+        ski_window_wait(self, &call->team->window, &waiting.base);
+        return;
+    }
+    deferred  = ski_malloc(sizeof *deferred);
+    *deferred = waiting;
+    ski_window_defer(&call->team->window, &deferred->base);
+}
+
+void ski_team_call_make(struct ski_pe *self, struct ski_team_call *call)
+{
+    skua_msg *msg;
+
+    team_call_prepare(call);
+    call->made = true;
+    while ((msg = ski_list_pop(&call->early)))
+        ski_team_call_arrive(self, call, msg);
+    if (SKI_UNLIKELY(ski_window_full(&call->team->window)))
+        team_wait_or_defer(self, call);
+    else
+        team_call_begin(self, call);
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* team_collective.c - the public calls of team collectives: their checks, buffers and algorithms.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/pe/pe.h"
+#include "onesided/team/schedule.h"
+#include "onesided/team/team_call.h"
+
+#define COLLECTIVE_LARGE_NEAR                                                                      \
+    16384 /* bytes from which on data are copied from memory to memory                             \
+           */
+#define COLLECTIVE_LARGE_FAR                                                                       \
+    131072 /* bytes from which on fewer bytes gain more than fewer messages */
+
+/* A call in preparation. */
+struct collective_call {
+    struct ski_pe       *self;
+    struct ski_team     *team;
+    const char          *name; /* of the public function */
+    struct ski_team_kind kind;
+    struct ski_plan      plan;
+    const void          *from;
+    void                *to;
+    skua_completion      done;
+};
+
+/* Returns a call of the public function of @p collective. */
+static struct collective_call collective_prepare(const char *name, enum ski_collective collective,
+                                                 skua_team team, skua_completion done)
+{
+    struct collective_call c = {.name = name, .done = done};
+
+    c.self            = ski_pe_of_caller(name);
+    c.team            = ski_team_of(c.self, name, team);
+    c.kind.collective = (uint8_t)collective;
+    c.plan.rank       = c.team->rank;
+    c.plan.size       = c.team->size;
+    c.plan.near       = c.team->near;
+    return c;
+}
+
+/* Sets the root of a call; ends the job if it does not exist. */
+static void collective_set_root(struct collective_call *c, int root)
+{
+    char text[SKI_TEAM_STR];
+
+    if (SKI_UNLIKELY(root < 0 || root >= c->team->size))
+        ski_misuse("%s: the root, rank %d, does not exist; %s has ranks 0 to %d", c->name, root,
+                   ski_team_str(c->team->name, text), c->team->size - 1);
+    c->kind.root = c->plan.root = root;
+}
+
+/* Sets the bytes of a contribution or block.  A call is large if it moves many bytes: @p moved. */
+static void collective_set_bytes(struct collective_call *c, size_t bytes, size_t moved)
+{
+    c->plan.bytes = bytes;
+    c->plan.large = moved >= (c->plan.near ? COLLECTIVE_LARGE_NEAR : COLLECTIVE_LARGE_FAR);
+}
+
+/* Ends the job: the buffers of a call overlap, or there is none. */
+static SKI_COLD _Noreturn void collective_bad_buffer(const struct collective_call *c,
+                                                     const char                   *what)
+{
+    char text[SKI_TEAM_STR];
+
+    ski_misuse("%s of %s on PE %d: %s", c->name, ski_team_str(c->team->name, text), c->self->pe,
+               what);
+}
+
+/* Returns @p bytes times the number of members; ends the job if memory cannot hold so many. */
+static size_t collective_times_size(const struct collective_call *c, size_t bytes)
+{
+    if (SKI_UNLIKELY(bytes > (size_t)PTRDIFF_MAX / (size_t)c->plan.size))
+        collective_bad_buffer(c, "the blocks of all members are more than fit into memory");
+    return bytes * (size_t)c->plan.size;
+}
+
+/* Sets the buffers of a call, which do not overlap, except where the caller's own block is in
+ * place. */
+static void collective_set_buffers(struct collective_call *c, const void *from, size_t from_bytes,
+                                   void *to, size_t to_bytes)
+{
+    uintptr_t f = (uintptr_t)from, t = (uintptr_t)to;
+
+    if (SKI_UNLIKELY((!from && from_bytes) || (!to && to_bytes)))
+        collective_bad_buffer(c, "a buffer is NULL");
+    c->from = from;
+    c->to   = to;
+    if (SKI_UNLIKELY(!c->plan.in_place && from_bytes && to_bytes && f < t + to_bytes &&
+                     t < f + from_bytes))
+        collective_bad_buffer(c, "input and output overlap");
+}
+
+/* Returns the record of a call, whose schedule the caller adds. */
+static struct ski_team_call *collective_begin(struct collective_call *c)
+{
+    struct ski_team_call *call = ski_team_call_next(c->self, c->team, &c->kind);
+
+    call->buffer[SKI_FROM] = (char *)(uintptr_t)c->from;
+    call->buffer[SKI_TO]   = c->to;
+    call->done             = c->done;
+    return call;
+}
+
+/* ---- barrier and broadcast --------------------------------------------------------- */
+
+void skua_team_barrier(skua_team team, skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_BARRIER, team, done);
+    struct ski_team_call  *call;
+
+    if (team == SKUA_TEAM_ALL) {
+        skua_barrier(done);
+        return;
+    }
+    call = collective_begin(&c);
+    ski_schedule_barrier(&call->schedule, &c.plan);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_broadcast(skua_team team, int root, void *data, size_t bytes, skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_BROADCAST, team, done);
+    struct ski_team_call  *call;
+
+    collective_set_root(&c, root);
+    collective_set_bytes(&c, bytes, bytes);
+    collective_set_buffers(&c, NULL, 0, data, bytes);
+    call = collective_begin(&c);
+    ski_schedule_broadcast(&call->schedule, &c.plan);
+    ski_team_call_make(c.self, call);
+}
+
+/* ---- reductions and scans ------------------------------------------------------------ */
+
+/* Sets operator, type and buffers of a call; @p result: this member has one. */
+static void collective_set_reduction(struct collective_call *c, const skua_reduction *reduction,
+                                     const void *from, void *to, bool result)
+{
+    size_t bytes;
+
+    if (SKI_UNLIKELY(!reduction || !ski_op_function(reduction->op, reduction->type)))
+        ski_misuse("%s: there is no %s of type %s", c->name,
+                   reduction ? ski_op_name(reduction->op) : "operator NULL",
+                   reduction ? ski_type_name(reduction->type) : "NULL");
+    if (SKI_UNLIKELY(reduction->count > (size_t)PTRDIFF_MAX >> ski_type_shift(reduction->type)))
+        collective_bad_buffer(c, "the elements are more than fit into memory");
+    bytes            = reduction->count << ski_type_shift(reduction->type);
+    c->kind.op       = (uint16_t)reduction->op;
+    c->kind.type     = (uint8_t)reduction->type;
+    c->plan.in_place = result && from == to;
+    c->plan.prepare  = ski_op_prepares(reduction->op);
+    c->plan.element  = ski_op_splits(reduction->op) ? ski_type_size(reduction->type) : 0;
+    collective_set_bytes(c, bytes, bytes);
+    collective_set_buffers(c, from, bytes, to, result ? bytes : 0);
+}
+
+void skua_team_reduce(skua_team team, int root, const skua_reduction *reduction, const void *from,
+                      void *to, skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_REDUCE, team, done);
+    struct ski_team_call  *call;
+
+    collective_set_root(&c, root);
+    collective_set_reduction(&c, reduction, from, to, root == c.plan.rank);
+    call = collective_begin(&c);
+    ski_schedule_reduce(&call->schedule, &c.plan);
+    ski_team_call_make(c.self, call);
+}
+
+/* The result of an allreduce of all PEs, on its way to the memory of the caller. */
+struct collective_result {
+    void           *to;
+    skua_completion done;
+};
+
+static void collective_store_result(void *arg, const void *data, size_t bytes)
+{
+    struct collective_result result = *(struct collective_result *)arg;
+
+    free(arg);
+    if (bytes)
+        memcpy(result.to, data, bytes);
+    skua_complete(result.done, NULL, 0);
+}
+
+void skua_team_allreduce(skua_team team, const skua_reduction *reduction, const void *from,
+                         void *to, skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLREDUCE, team, done);
+    struct ski_team_call  *call;
+
+    collective_set_reduction(&c, reduction, from, to, true);
+    if (team == SKUA_TEAM_ALL) {
+        struct collective_result *result = ski_malloc(sizeof *result);
+
+        *result = (struct collective_result){to, done};
+        skua_allreduce(reduction->op, reduction->type, from, reduction->count,
+                       skua_done_call(collective_store_result, result));
+        return;
+    }
+    call = collective_begin(&c);
+    ski_schedule_allreduce(&call->schedule, &c.plan);
+    ski_team_call_make(c.self, call);
+}
+
+/* Makes a call of a scan. */
+static void collective_scan(struct collective_call c, const skua_reduction *reduction,
+                            const void *from, void *to)
+{
+    struct ski_team_call *call;
+
+    collective_set_reduction(&c, reduction, from, to, true);
+    call = collective_begin(&c);
+    ski_schedule_scan(&call->schedule, &c.plan, c.kind.collective == SKI_COLLECTIVE_EXSCAN);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_scan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
+                    skua_completion done)
+{
+    collective_scan(collective_prepare(__func__, SKI_COLLECTIVE_SCAN, team, done), reduction, from,
+                    to);
+}
+
+void skua_team_exscan(skua_team team, const skua_reduction *reduction, const void *from, void *to,
+                      skua_completion done)
+{
+    collective_scan(collective_prepare(__func__, SKI_COLLECTIVE_EXSCAN, team, done), reduction,
+                    from, to);
+}
+
+/* ---- blocks of different sizes ---------------------------------------------------------- */
+
+/* The blocks of a skua_team_blocks, with offsets of their own if it has none. */
+struct collective_vector {
+    struct ski_blocks blocks;
+    size_t           *computed; /* offsets, or NULL */
+    size_t            end; /* bytes from the begin of the buffer to the end of its last block */
+};
+
+/* Ends the job: a vector is incomplete, or larger than memory. */
+static SKI_COLD _Noreturn void collective_bad_vector(const struct collective_call *c)
+{
+    collective_bad_buffer(c,
+                          "a skua_team_blocks is NULL, has no sizes, or does not fit into memory");
+}
+
+/* Returns the blocks of @p vector, to be released by collective_vector_free(). */
+static struct collective_vector collective_vector(const struct collective_call *c,
+                                                  const skua_team_blocks       *vector)
+{
+    struct collective_vector v = {.end = 0};
+
+    if (SKI_UNLIKELY(!vector || !vector->bytes))
+        collective_bad_vector(c);
+    v.blocks = (struct ski_blocks){.sizes = vector->bytes, .offsets = vector->offsets};
+    if (!vector->offsets)
+        v.blocks.offsets = v.computed = ski_malloc((size_t)c->plan.size * sizeof *v.computed);
+    for (int rank = 0; rank < c->plan.size; rank++) {
+        size_t at = v.computed ? v.end : vector->offsets[rank], bytes = vector->bytes[rank];
+
+        if (SKI_UNLIKELY(at > PTRDIFF_MAX || bytes > (size_t)PTRDIFF_MAX - at))
+            collective_bad_vector(c);
+        if (v.computed)
+            v.computed[rank] = at;
+        if (bytes && at + bytes > v.end)
+            v.end = at + bytes;
+    }
+    if (SKI_UNLIKELY(!vector->data && v.end))
+        collective_bad_buffer(c, "a buffer is NULL");
+    return v;
+}
+
+/* Sets the buffers of a call whose input is the vector @p v of @p from, or whose output is.  The
+ * other one, @p bytes at @p other, may be the caller's own block of the vector, and has its size.
+ */
+static void collective_set_block(struct collective_call *c, const struct collective_vector *v,
+                                 const void *data, const void *other, size_t bytes)
+{
+    const char *own = (const char *)data + ski_blocks_offset(&v->blocks, c->plan.rank);
+
+    c->plan.in_place = other == own;
+    if (SKI_UNLIKELY(ski_blocks_size(&v->blocks, c->plan.rank) != bytes))
+        collective_bad_buffer(c, "the caller's block does not have the size that it passes");
+}
+
+/* ---- gather and scatter ------------------------------------------------------------------ */
+
+void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, void *to,
+                      skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_GATHER, team, done);
+    struct ski_team_call  *call;
+    size_t                 all = collective_times_size(&c, bytes);
+    bool                   at_root;
+
+    collective_set_root(&c, root);
+    at_root         = root == c.plan.rank;
+    c.plan.in_place = at_root && from == (char *)to + bytes * (size_t)root;
+    collective_set_bytes(&c, bytes, bytes);
+    collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
+    call = collective_begin(&c);
+    ski_schedule_gather(&call->schedule, &c.plan);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
+                       const skua_team_blocks *to, skua_completion done)
+{
+    struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_GATHERV, team, done);
+    struct collective_vector v = {.computed = NULL};
+    struct ski_team_call    *call;
+
+    collective_set_root(&c, root);
+    if (root == c.plan.rank) {
+        v = collective_vector(&c, to);
+        collective_set_block(&c, &v, to->data, from, bytes);
+    }
+    collective_set_bytes(&c, bytes, bytes);
+    collective_set_buffers(&c, from, bytes, root == c.plan.rank ? to->data : NULL, v.end);
+    call = collective_begin(&c);
+    ski_schedule_gatherv(&call->schedule, &c.plan, &v.blocks);
+    free(v.computed);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_scatter(skua_team team, int root, const void *from, void *to, size_t bytes,
+                       skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_SCATTER, team, done);
+    struct ski_team_call  *call;
+    size_t                 all = collective_times_size(&c, bytes);
+    bool                   at_root;
+
+    collective_set_root(&c, root);
+    at_root         = root == c.plan.rank;
+    c.plan.in_place = at_root && to == (const char *)from + bytes * (size_t)root;
+    collective_set_bytes(&c, bytes, bytes);
+    collective_set_buffers(&c, from, at_root ? all : 0, to, bytes);
+    call = collective_begin(&c);
+    ski_schedule_scatter(&call->schedule, &c.plan);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, void *to,
+                        size_t bytes, skua_completion done)
+{
+    struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_SCATTERV, team, done);
+    struct collective_vector v = {.computed = NULL};
+    struct ski_team_call    *call;
+
+    collective_set_root(&c, root);
+    if (root == c.plan.rank) {
+        v = collective_vector(&c, from);
+        collective_set_block(&c, &v, from->data, to, bytes);
+    }
+    collective_set_bytes(&c, bytes, bytes);
+    collective_set_buffers(&c, root == c.plan.rank ? from->data : NULL, v.end, to, bytes);
+    call = collective_begin(&c);
+    ski_schedule_scatterv(&call->schedule, &c.plan, &v.blocks);
+    free(v.computed);
+    ski_team_call_make(c.self, call);
+}
+
+/* ---- allgather and all-to-all ---------------------------------------------------------------- */
+
+void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *to,
+                         skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLGATHER, team, done);
+    struct ski_blocks      blocks = {.bytes = bytes};
+    size_t                 all    = collective_times_size(&c, bytes);
+    struct ski_team_call  *call;
+
+    c.plan.in_place = from == (char *)to + bytes * (size_t)c.plan.rank;
+    collective_set_bytes(&c, bytes, c.plan.near ? bytes : all);
+    collective_set_buffers(&c, from, bytes, to, all);
+    call = collective_begin(&c);
+    ski_schedule_allgather(&call->schedule, &c.plan, &blocks);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
+                          const skua_team_blocks *to, skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLGATHERV, team, done);
+    struct collective_vector v = collective_vector(&c, to);
+    struct ski_team_call    *call;
+    size_t                   all = 0;
+
+    for (int rank = 0; rank < c.plan.size; rank++)
+        all += to->bytes[rank];
+    collective_set_block(&c, &v, to->data, from, bytes);
+    collective_set_bytes(&c, bytes, c.plan.near ? all / (size_t)c.plan.size : all);
+    collective_set_buffers(&c, from, bytes, to->data, v.end);
+    call = collective_begin(&c);
+    ski_schedule_allgather(&call->schedule, &c.plan, &v.blocks);
+    free(v.computed);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes,
+                        skua_completion done)
+{
+    struct collective_call c = collective_prepare(__func__, SKI_COLLECTIVE_ALLTOALL, team, done);
+    struct ski_blocks      blocks = {.bytes = bytes};
+    size_t                 all    = collective_times_size(&c, bytes);
+    struct ski_team_call  *call;
+
+    collective_set_bytes(&c, bytes, bytes);
+    collective_set_buffers(&c, from, all, to, all);
+    call = collective_begin(&c);
+    ski_schedule_alltoall(&call->schedule, &c.plan, &blocks, &blocks);
+    ski_team_call_make(c.self, call);
+}
+
+void skua_team_alltoallv(skua_team team, const skua_team_blocks *from, const skua_team_blocks *to,
+                         skua_completion done)
+{
+    struct collective_call   c = collective_prepare(__func__, SKI_COLLECTIVE_ALLTOALLV, team, done);
+    struct collective_vector f = collective_vector(&c, from), t = collective_vector(&c, to);
+    struct ski_team_call    *call;
+
+    if (SKI_UNLIKELY(from->bytes[c.plan.rank] != to->bytes[c.plan.rank]))
+        collective_bad_buffer(&c, "the block that the caller sends itself has two sizes");
+    c.plan.large = true;
+    collective_set_buffers(&c, from->data, f.end, to->data, t.end);
+    call = collective_begin(&c);
+    ski_schedule_alltoall(&call->schedule, &c.plan, &f.blocks, &t.blocks);
+    free(f.computed);
+    free(t.computed);
+    ski_team_call_make(c.self, call);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* team_send.c - packets of team collectives that this member sends (see team_call.h). */
+#include "onesided/team/team_send.h"
+
+#include "base/assert.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/message/message.h"
+#include "core/pe/handler.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/rma/rma_pe.h"
+#include "core/net/zcopy_send.h"
+
+#define TEAM_LEND_SHARED 4096  /* bytes from which memory of the arena or process is lent */
+#define TEAM_LEND_CMA    16384 /* bytes from which other memory is lent                   */
+#define TEAM_UNCOPIED    32768 /* bytes from which DATA to another host are not copied    */
+
+_Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_LEAST, "see handler_defs.h");
+_Static_assert(sizeof(struct ski_team_head) + sizeof(struct ski_team_address) <= SKUA_INLINE_MAX,
+               "an address fits into a cell");
+
+/* Returns the head of a packet of @p call. */
+static struct ski_team_head team_make_head(const struct ski_team_call *call, uint32_t tag,
+                                           enum ski_team_packet packet)
+{
+    return (struct ski_team_head){.team   = call->team->name,
+                                  .call   = call->number,
+                                  .tag    = tag & 0xffffff,
+                                  .packet = packet & 0x7fu,
+                                  .kind   = call->kind};
+}
+
+/* Sends a packet with a few bytes behind its head. */
+static void team_send_small(struct ski_pe *self, int pe, const struct ski_team_head *head,
+                            const void *data, size_t bytes)
+{
+    struct {
+        struct ski_team_head head;
+        char                 data[SKUA_INLINE_MAX - sizeof(struct ski_team_head)];
+    } packet;
+
+    ski_assert(bytes <= sizeof packet.data);
+    packet.head = *head;
+    if (SKI_LIKELY(bytes == sizeof(uint64_t)))
+        memcpy(packet.data, data, sizeof(uint64_t)); /* inline */
+    else if (bytes)
+        memcpy(packet.data, data, bytes);
+    if (!ski_msg_try_small(self, pe, SKI_HANDLER_TEAM, 0, &packet, sizeof *head + bytes))
+        skua_send_copy(pe, (skua_handler){SKI_HANDLER_TEAM}, &packet, sizeof *head + bytes);
+}
+
+/* Returns whether data of a call travel in one direction, so that their bytes need a credit. */
+static bool team_needs_credit(const struct ski_team_kind *kind)
+{
+    return (1u << kind->collective) &
+           (1u << SKI_COLLECTIVE_BROADCAST | 1u << SKI_COLLECTIVE_REDUCE |
+            1u << SKI_COLLECTIVE_SCAN | 1u << SKI_COLLECTIVE_EXSCAN | 1u << SKI_COLLECTIVE_GATHER |
+            1u << SKI_COLLECTIVE_GATHERV | 1u << SKI_COLLECTIVE_SCATTER |
+            1u << SKI_COLLECTIVE_SCATTERV);
+}
+
+/* Counts DATA of @p bytes in the window. */
+static void team_charge(struct ski_team_call *call, size_t bytes)
+{
+    call->team->window.in_flight += ski_call_cost(bytes);
+    if (!team_needs_credit(&call->kind))
+        call->cost += ski_call_cost(bytes);
+}
+
+/* Runs within the driver when it has sent lent memory: the call, which may have ended with the job,
+ * continues by a message.  @p arg is the head of that message. */
+static void team_sent(struct ski_pe *self, void *arg)
+{
+    ski_assert(ski_rma_pe(self)->at_driver > 0);
+    ski_rma_pe(self)->at_driver--;
+    ski_msg_post(self, self->pe, SKI_HANDLER_TEAM,
+                 ski_msg_copy(self, SKI_HANDLER_TEAM, arg, sizeof(struct ski_team_head)));
+    free(arg);
+}
+
+/* Sends the bytes of a SEND to another host from where they lie.  False: that is not possible now.
+ */
+static bool team_send_uncopied(struct ski_pe *self, struct ski_team_call *call,
+                               const struct ski_step *step, int pe,
+                               const struct ski_team_head *head)
+{
+    const char           *data = call->buffer[step->at.buffer] + step->at.at;
+    struct ski_team_head *taken;
+    skua_msg             *msg;
+
+    if (step->copied || step->bytes < TEAM_UNCOPIED || ski_job_index(self->job, pe) >= 0 ||
+        !ski_zcopy_send_supported())
+        return false;
+    msg                    = skua_msg_alloc(sizeof *head + sizeof(struct ski_zcopy_send));
+    msg->handler           = SKI_HANDLER_TEAM;
+    msg->source            = self->pe;
+    *ski_team_head_of(msg) = *head;
+    taken                  = ski_malloc(sizeof *taken);
+    *taken                 = team_make_head(call, 0, SKI_PACKET_TAKEN);
+    call->lent++; /* it may be sent before this returns */
+    ski_rma_pe(self)->at_driver++;
+    if (ski_zcopy_send(self, pe, msg, sizeof *head, data, step->bytes, team_sent, taken))
+        return true;
+    call->lent--;
+    ski_rma_pe(self)->at_driver--;
+    free(taken);
+    skua_msg_free(msg);
+    return false;
+}
+
+/* Sends the bytes of a SEND. */
+static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
+                           const struct ski_step *step, int pe)
+{
+    struct ski_team_head head = team_make_head(call, step->tag, SKI_PACKET_DATA);
+    const char          *data = call->buffer[step->at.buffer] + step->at.at;
+    skua_msg            *msg;
+
+    team_charge(call, step->bytes);
+    head.want_credit = ski_window_wants_credit(&call->team->window);
+    if (sizeof head + step->bytes <= SKUA_INLINE_MAX) {
+        team_send_small(self, pe, &head, data, step->bytes);
+        return;
+    }
+    if (team_send_uncopied(self, call, step, pe, &head))
+        return;
+    msg                    = skua_msg_alloc(sizeof head + step->bytes);
+    *ski_team_head_of(msg) = head;
+    memcpy(ski_team_data(msg), data, step->bytes);
+    skua_send(pe, (skua_handler){SKI_HANDLER_TEAM}, msg);
+}
+
+/* Returns whether the memory of a SEND to @p pe is lent rather than copied. */
+static bool team_lends(const struct ski_pe *self, const struct ski_step *step, int pe,
+                       const char *data)
+{
+    if (step->copied || step->bytes < TEAM_LEND_SHARED || ski_job_index(self->job, pe) < 0)
+        return false;
+    return ski_arena_contains(self->job->arena, data) ||
+           ski_job_process_of(self->job, pe) == self->process ||
+           (ski_config.cma && step->bytes >= TEAM_LEND_CMA);
+}
+
+void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)
+{
+    const char *data = call->buffer[step->at.buffer] + step->at.at;
+    int         pe   = ski_team_pe_at(call->team, step->rank);
+
+    ski_assert(pe != self->pe);
+    if (team_lends(self, step, pe, data)) {
+        struct ski_team_head    head = team_make_head(call, step->tag, SKI_PACKET_ADDRESS);
+        struct ski_team_address lent = {(uintptr_t)data, step->bytes,
+                                        ski_onesided_pe(self)->team->pid, 0};
+
+        call->lent++;
+        team_send_small(self, pe, &head, &lent, sizeof lent);
+    } else {
+        team_send_data(self, call, step, pe);
+    }
+}
+
+void ski_team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank)
+{
+    for (uint32_t i = 0; i < call->pc; i++) {
+        const struct ski_step *step = &call->schedule.step[i];
+
+        if (step->action == SKI_STEP_SEND && step->tag == tag && step->rank == rank)
+            team_send_data(self, call, step, ski_team_pe_at(call->team, rank));
+    }
+}
+
+/* ---- answers and credits --------------------------------------------------------- */
+
+void ski_team_answer(struct ski_pe *self, const struct ski_team_call *call, const skua_msg *msg,
+                     uint32_t tag, enum ski_team_packet packet)
+{
+    struct ski_team_head head = team_make_head(call, tag, packet);
+
+    team_send_small(self, msg->source, &head, NULL, 0);
+}
+
+void ski_team_credit(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step,
+                     skua_msg *msg)
+{
+    struct ski_team *team = call->team;
+    int              rank = step->rank;
+
+    if (!team_needs_credit(&call->kind))
+        return;
+    if (!team->owed)
+        team->owed = ski_calloc((size_t)team->size, sizeof *team->owed);
+    team->owed[rank] += ski_call_cost(step->bytes);
+    if (ski_team_head_of(msg)->want_credit || team->owed[rank] >= team->window.bytes / 8) {
+        struct ski_team_head head = team_make_head(call, 0, SKI_PACKET_CREDIT);
+
+        team_send_small(self, ski_team_pe_at(team, rank), &head, &team->owed[rank],
+                        sizeof team->owed[rank]);
+        team->owed[rank] = 0;
+    }
+}

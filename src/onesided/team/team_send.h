@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* team_send.h - the packets of team collectives, and how they are sent (see team_call.h). */
+#ifndef SKI_TEAM_SEND_H
+#define SKI_TEAM_SEND_H
+
+#include "core/data/msg.h"
+#include "onesided/team/team_record.h"
+
+#define SKI_TEAM_LEAST 24 /* bytes of a packet: its head */
+
+/* The head of every packet of a team. */
+struct ski_team_head {
+    uint64_t             team;
+    uint32_t             call; /* its number, modulo 2^32 */
+    uint32_t             tag : 24, packet : 7, want_credit : 1;
+    struct ski_team_kind kind;
+};
+
+/* Kinds of packets. */
+enum ski_team_packet {
+    SKI_PACKET_DATA,
+    SKI_PACKET_ADDRESS,
+    SKI_PACKET_TAKEN,
+    SKI_PACKET_REFUSED,
+    SKI_PACKET_CREDIT
+};
+
+/* What follows the head of SKI_PACKET_ADDRESS. */
+struct ski_team_address {
+    uint64_t address;
+    uint64_t bytes;
+    int32_t  pid;
+    int32_t  unused;
+};
+
+/** Returns the head of a packet. */
+static inline struct ski_team_head *ski_team_head_of(skua_msg *msg)
+{
+    return (struct ski_team_head *)(void *)(msg + 1);
+}
+
+/** Returns the bytes behind the head of a packet. */
+static inline char *ski_team_data(skua_msg *msg)
+{
+    return (char *)(ski_team_head_of(msg) + 1);
+}
+
+/** Returns the number of bytes behind the head of a packet. */
+static inline size_t ski_team_data_bytes(const skua_msg *msg)
+{
+    return msg->bytes - sizeof(struct ski_team_head);
+}
+
+/** Executes a SEND: sends its bytes, or lends them. */
+void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step);
+
+/** Sends the data of the SEND with @p tag to rank @p rank, which could not read them. */
+void ski_team_resend(struct ski_pe *self, struct ski_team_call *call, uint32_t tag, int rank);
+
+/** Sends the sender of @p msg the answer to ADDRESS. */
+void ski_team_answer(struct ski_pe *self, const struct ski_team_call *call, const skua_msg *msg,
+                     uint32_t tag, enum ski_team_packet packet);
+
+/** Grants the sender of DATA for @p step a credit, if its kind of call needs one.  The credit is
+ *  sent at once if the packet @p msg requests it, else with later ones. */
+void ski_team_credit(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step,
+                     skua_msg *msg);
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* team_split.c - how teams are created and destroyed (see team.h). */
+#include "onesided/team/team_split.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/team/schedule.h"
+#include "onesided/team/team_call.h"
+#include "onesided/team/team_packet.h"
+
+/* ---- life -------------------------------------------------------------------------- */
+
+/* Frees what @p team owns. */
+static void team_clear(struct ski_team *team)
+{
+    ski_team_calls_end(team);
+    free(team->owed);
+    free(team->pe);
+    free(team->by_pe);
+}
+
+/* Frees the teams of a list. */
+static void team_free_list(struct ski_team *team)
+{
+    while (team) {
+        struct ski_team *next = team->next;
+
+        team_clear(team);
+        free(team);
+        team = next;
+    }
+}
+
+/* Returns whether all members of @p team are on this host. */
+static bool team_is_near(const struct ski_pe *self, const struct ski_team *team)
+{
+    for (int rank = 0; rank < team->size; rank++)
+        if (ski_job_index(self->job, ski_team_pe_at(team, rank)) < 0)
+            return false;
+    return true;
+}
+
+void ski_teams_begin(struct ski_pe *self)
+{
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+    struct ski_team    *all   = &teams->all;
+
+    all->name      = SKI_TEAM_ALL;
+    all->rank      = self->pe;
+    all->size      = self->pes;
+    all->near      = !ski_job_is_distributed(self->job);
+    teams->numbers = 1; /* of SKUA_TEAM_ALL */
+    teams->pid     = (int32_t)getpid();
+    ski_window_init(self, &all->window);
+    ski_list_init(&teams->unclaimed);
+}
+
+void ski_teams_end(struct ski_pe *self)
+{
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+
+    for (int i = 0; i < SKI_TEAM_BUCKETS; i++)
+        team_free_list(teams->bucket[i]);
+    team_free_list(teams->destroyed);
+    team_clear(&teams->all);
+    ski_team_free_calls_end(teams);
+}
+
+/* Frees destroyed teams.  A completion that is called while deferred calls begin may destroy their
+ * team, whose window is in use until then: such a team is freed later. */
+static void team_free_destroyed(struct ski_team_pe *teams)
+{
+    struct ski_team *team = teams->destroyed;
+
+    teams->destroyed = NULL;
+    while (team) {
+        struct ski_team *next = team->next;
+        bool             used = team->window.draining;
+
+        team->next = used ? teams->destroyed : NULL;
+        if (used)
+            teams->destroyed = team;
+        else
+            team_free_list(team);
+        team = next;
+    }
+}
+
+skua_status skua_team_destroy(skua_team name)
+{
+    struct ski_pe      *self  = SKI_SELF();
+    struct ski_team    *team  = ski_team_of(self, __func__, name), **at;
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+    char                text[SKI_TEAM_STR];
+
+    if (team == &teams->all)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: SKUA_TEAM_ALL exists as long as the job", __func__);
+    if (team->records)
+        return ski_refuse(SKUA_ERR_BUSY,
+                          "%s: %u collectives of %s are in flight on PE %d, or have been called by "
+                          "other members only",
+                          __func__, team->records, ski_team_str(team->name, text), self->pe);
+    for (at = ski_team_bucket(teams, team->name); *at != team; at = &(*at)->next)
+        ski_assert(*at);
+    *at              = team->next;
+    team->next       = teams->destroyed;
+    teams->destroyed = team;
+    team_free_destroyed(teams);
+    return SKUA_OK;
+}
+
+/* ---- splitting --------------------------------------------------------------------- */
+
+/* What a member contributes to a split. */
+struct team_choice {
+    int32_t  color, key;
+    uint32_t number; /* of the new team, if the member gets rank 0 */
+};
+
+/* A split in flight. */
+struct team_split {
+    struct ski_team   *parent;
+    skua_team         *result;
+    skua_completion    done;
+    struct team_choice mine;
+    struct team_choice choice[]; /* by rank in the parent */
+};
+
+/* A member of a new team, while members are ranked. */
+struct team_candidate {
+    int32_t key, parent_rank;
+};
+
+static int team_compare_candidates(const void *left, const void *right)
+{
+    const struct team_candidate *a = left, *b = right;
+
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->parent_rank < b->parent_rank ? -1 : 1;
+}
+
+/* Returns the members of the caller's color in the order of their new ranks; *@p count is their
+ * number. */
+static struct team_candidate *team_rank_members(const struct team_split *split, int *count)
+{
+    int                    size = split->parent->size, n = 0;
+    struct team_candidate *members = ski_malloc((size_t)size * sizeof *members);
+
+    for (int rank = 0; rank < size; rank++)
+        if (split->choice[rank].color == split->mine.color)
+            members[n++] = (struct team_candidate){split->choice[rank].key, rank};
+    qsort(members, (size_t)n, sizeof *members, team_compare_candidates);
+    *count = n;
+    return members;
+}
+
+/* Computes team->by_pe: the parent's order of PEs is known, and a team is a subset of it. */
+static void team_sort_pes(struct ski_team *team, const struct ski_team *parent,
+                          const struct team_candidate *members)
+{
+    int32_t *rank_of = ski_malloc((size_t)parent->size * sizeof *rank_of);
+    int      n       = 0;
+
+    for (int i = 0; i < parent->size; i++)
+        rank_of[i] = -1;
+    for (int rank = 0; rank < team->size; rank++)
+        rank_of[members[rank].parent_rank] = rank;
+    for (int i = 0; i < parent->size; i++) {
+        int parent_rank = parent->by_pe ? parent->by_pe[i] : i;
+
+        if (rank_of[parent_rank] >= 0)
+            team->by_pe[n++] = rank_of[parent_rank];
+    }
+    ski_assert(n == team->size);
+    free(rank_of);
+}
+
+/* Creates the team of the caller's color. */
+static struct ski_team *team_create(struct ski_pe *self, const struct team_split *split)
+{
+    struct ski_team       *team    = ski_calloc(1, sizeof *team), **bucket;
+    struct team_candidate *members = team_rank_members(split, &team->size);
+    int                    first   = members[0].parent_rank;
+
+    team->pe    = ski_malloc((size_t)team->size * sizeof *team->pe);
+    team->by_pe = ski_malloc((size_t)team->size * sizeof *team->by_pe);
+    for (int rank = 0; rank < team->size; rank++) {
+        team->pe[rank] = ski_team_pe_at(split->parent, members[rank].parent_rank);
+        if (team->pe[rank] == self->pe)
+            team->rank = rank;
+    }
+    team_sort_pes(team, split->parent, members);
+    team->name = (uint64_t)team->pe[0] << 32 | split->choice[first].number;
+    team->near = split->parent->near || team_is_near(self, team);
+    ski_window_init(self, &team->window);
+    free(members);
+    bucket     = ski_team_bucket(ski_onesided_pe(self)->team, team->name);
+    team->next = *bucket;
+    *bucket    = team;
+    return team;
+}
+
+/* Ends a split, when the choices of all members have arrived. */
+static void team_split_done(void *arg, const void *data, size_t bytes)
+{
+    struct team_split *split = arg;
+    struct ski_pe     *self  = ski_self;
+    struct ski_team   *team  = NULL;
+    skua_completion    done  = split->done;
+
+    (void)data, (void)bytes;
+    if (split->mine.color != SKUA_COLOR_NONE)
+        team = team_create(self, split);
+    *split->result = team ? (skua_team)(uintptr_t)team->name : SKUA_TEAM_NONE;
+    ski_onesided_pe(self)->team->splits--;
+    free(split);
+    if (team)
+        ski_team_claim(self, team);
+    skua_complete(done, NULL, 0);
+}
+
+/* Begins a split. */
+static void team_split_begin(struct ski_pe *self, struct ski_team *parent, int color, int key,
+                             skua_team *result, skua_completion done)
+{
+    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+    struct team_split  *split =
+        ski_malloc(sizeof *split + (size_t)parent->size * sizeof split->choice[0]);
+    struct ski_team_kind  kind = {.collective = SKI_COLLECTIVE_SPLIT};
+    struct ski_plan       plan = {.rank = parent->rank, .size = parent->size};
+    struct ski_blocks     to   = {.bytes = sizeof split->choice[0]};
+    struct ski_team_call *call = ski_team_call_next(self, parent, &kind);
+
+    *split = (struct team_split){
+        .parent = parent, .result = result, .done = done, .mine = {color, key, ++teams->numbers}};
+    teams->splits++;
+    ski_schedule_allgather(&call->schedule, &plan, &to);
+    call->buffer[SKI_FROM] = (char *)&split->mine;
+    call->buffer[SKI_TO]   = (char *)split->choice;
+    call->done             = skua_done_call(team_split_done, split);
+    ski_team_call_make(self, call);
+}
+
+void skua_team_split_nb(skua_team parent, int color, int key, skua_team *team, skua_completion done)
+{
+    struct ski_pe   *self  = SKI_SELF();
+    struct ski_team *found = ski_team_of(self, __func__, parent);
+
+    if (!team || color < SKUA_COLOR_NONE)
+        ski_misuse("%s: %s", __func__,
+                   team ? "a color is SKUA_COLOR_NONE, 0 or positive" : "`team` is NULL");
+    team_split_begin(self, found, color, key, team, done);
+}
+
+skua_status skua_team_split(skua_team parent, int color, int key, skua_team *team)
+{
+    struct ski_pe   *self  = SKI_SELF();
+    struct ski_team *found = ski_team_of(self, __func__, parent);
+    skua_counter     ended = SKUA_COUNTER_INIT;
+    skua_team        made  = SKUA_TEAM_NONE;
+
+    if (!team || color < SKUA_COLOR_NONE)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: %s", __func__,
+                          team ? "a color is SKUA_COLOR_NONE, 0 or positive" : "`team` is NULL");
+    team_split_begin(self, found, color, key, &made, skua_done_count(&ended));
+    if (!skua_counter_wait(&ended, 1))
+        return SKUA_ERR_EXIT;
+    *team = made;
+    return SKUA_OK;
+}

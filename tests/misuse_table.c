@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * misuse_table.c - every call reports misuse alike. Each row of the tables below is a wrong call,
+ * made in a process of its own: outside of a phase, where no thread is a PE, and in a phase, with
+ * wrong arguments. The error callback must be called once, with the name of the call. Then
+ *
+ *   - a call without a status ends the job, whatever SKUA_ERRORS says, and the callback knew it;
+ *   - a call with a status returns it with SKUA_ERRORS=status, and ends the job with fatal.
+ *
+ * (errors.c has the statuses of all calls that return one.)
+ */
+#include <signal.h>
+#include <skua/skua.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+static skua_msg *msg; /* in a phase */
+
+static bool condition(void *arg)
+{
+    (void)arg;
+    return true;
+}
+
+static bool idle(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static void body(void *arg)
+{
+    (void)arg;
+}
+
+static void on_message(skua_msg *message)
+{
+    skua_msg_free(message);
+}
+
+#define NO_HANDLER ((skua_handler){0})
+#define NO_REF     ((skua_ref){0})
+#define NO_ALL     ((skua_collection){0})
+#define NO_ENTRY   ((skua_entry){0})
+#define NO_CLASS   ((skua_class){0})
+#define NO_REGION  ((skua_region){0})
+#define NO_GADDR   skua_at(NO_REGION, 0, 0)
+#define NO_SECTION ((skua_section){0})
+#define NO_CHANNEL ((skua_channel){0})
+#define DONE       ((skua_completion){0})
+#define FIRST      ((skua_detector){0})
+
+static skua_counter counter;
+static skua_future  future;
+static skua_mutex   mutex;
+static skua_cond    cond;
+static skua_stats   stats;
+static skua_layout  layout;
+static skua_locks   locks;
+static uint64_t     word;
+static skua_notify  notify;
+
+/* CALL(name, arguments): outside of a phase. */
+#define OUTSIDE                                                                                    \
+    CALL(skua_pe, )                                                                                \
+    CALL(skua_pes, )                                                                               \
+    CALL(skua_process, )                                                                           \
+    CALL(skua_processes, )                                                                         \
+    CALL(skua_process_of, 0)                                                                       \
+    CALL(skua_process_first, 0)                                                                    \
+    CALL(skua_process_pes, 0)                                                                      \
+    CALL(skua_shares_memory, 0)                                                                    \
+    CALL(skua_exit, 0)                                                                             \
+    CALL(skua_finalize, )                                                                          \
+    CALL(skua_run, )                                                                               \
+    CALL(skua_stop, )                                                                              \
+    CALL(skua_run_until, condition, NULL)                                                          \
+    CALL(skua_run_count, 1)                                                                        \
+    CALL(skua_poll, 1)                                                                             \
+    CALL(skua_timer_after, 1, DONE)                                                                \
+    CALL(skua_timer_every, 1, DONE)                                                                \
+    CALL(skua_timer_cancel, (skua_timer){1})                                                       \
+    CALL(skua_idle_add, idle, NULL)                                                                \
+    CALL(skua_idle_remove, idle, NULL)                                                             \
+    CALL(skua_stats_get, &stats, sizeof stats)                                                     \
+    CALL(skua_msg_alloc, 8)                                                                        \
+    CALL(skua_msg_alloc_bits, 8, 32)                                                               \
+    CALL(skua_send_copy, 0, NO_HANDLER, NULL, 0)                                                   \
+    CALL(skua_send_copy_prio, 0, NO_HANDLER, NULL, 0, 1)                                           \
+    CALL(skua_quiescence, DONE)                                                                    \
+    CALL(skua_barrier, DONE)                                                                       \
+    CALL(skua_allreduce, SKUA_SUM, SKUA_INT64, &word, 1, DONE)                                     \
+    CALL(skua_reduce, 0, SKUA_SUM, SKUA_INT64, &word, 1, DONE)                                     \
+    CALL(skua_counter_wait, &counter, 1)                                                           \
+    CALL(skua_future_wait, &future, NULL)                                                          \
+    CALL(skua_future_set, &future, NULL, 0)                                                        \
+    CALL(skua_mutex_unlock, &mutex)                                                                \
+    CALL(skua_cond_wait, &cond, &mutex)                                                            \
+    CALL(skua_cond_signal, &cond)                                                                  \
+    CALL(skua_cond_broadcast, &cond)                                                               \
+    CALL(skua_thread_create, body, NULL, 0)                                                        \
+    CALL(skua_thread_self, )                                                                       \
+    CALL(skua_thread_yield, )                                                                      \
+    CALL(skua_thread_suspend, )                                                                    \
+    CALL(skua_flush, 0)                                                                            \
+    CALL(skua_flush_all, )                                                                         \
+    CALL(skua_flush_region, ((skua_region){7}))                                                    \
+    CALL(skua_sync, )                                                                              \
+    CALL(skua_call, 0, (skua_function){0}, NULL, 0, DONE)                                          \
+    CALL(skua_lock, locks, 0, 0)                                                                   \
+    CALL(skua_unlock, locks, 0, 0)                                                                 \
+    CALL(skua_hosts, )                                                                             \
+    CALL(skua_host_of, 0)                                                                          \
+    CALL(skua_host_pes, 0)                                                                         \
+    CALL(skua_host_pe, 0, 0)                                                                       \
+    CALL(skua_cpu_of, 0)                                                                           \
+    CALL(skua_distance, 0)                                                                         \
+    CALL(skua_mesh_make, 2)                                                                        \
+    CALL(skua_group_create, NO_CLASS, NULL, 0)                                                     \
+    CALL(skua_process_group_create, NO_CLASS, NULL, 0)                                             \
+    CALL(skua_array_create1, NO_CLASS, 1, NULL, 0)                                                 \
+    CALL(skua_array_insert, NO_REF, 0, NULL, 0)                                                    \
+    CALL(skua_array_close, NO_ALL)                                                                 \
+    CALL(skua_collection_destroy, NO_ALL)                                                          \
+    CALL(skua_collection_local_count, NO_ALL)                                                      \
+    CALL(skua_chare_create, NO_CLASS, 0, NULL, 0)                                                  \
+    CALL(skua_chare_create_local, NO_CLASS, NULL, 0)                                               \
+    CALL(skua_invoke_copy_prio, NO_REF, NO_ENTRY, NULL, 0, 1)                                      \
+    CALL(skua_invoke_all, NO_ALL, NO_ENTRY, NULL, 0)                                               \
+    CALL(skua_invoke_now, NO_REF, NO_ENTRY, NULL, 0)                                               \
+    CALL(skua_invoke_reply, NO_REF, NO_ENTRY, NULL, 0, DONE)                                       \
+    CALL(skua_object_local, NO_REF)                                                                \
+    CALL(skua_object_destroy_ref, NO_REF)                                                          \
+    CALL(skua_location, NO_REF)                                                                    \
+    CALL(skua_home, NO_REF)                                                                        \
+    CALL(skua_reply, NULL, 0)                                                                      \
+    CALL(skua_reply_later, )                                                                       \
+    CALL(skua_detector_create, )                                                                   \
+    CALL(skua_detector_start, FIRST, 1, DONE)                                                      \
+    CALL(skua_detector_produce, FIRST, 1)                                                          \
+    CALL(skua_detector_consume, FIRST, 1)                                                          \
+    CALL(skua_detector_done, FIRST)                                                                \
+    CALL(skua_section_create, NO_ALL, NULL, 0)                                                     \
+    CALL(skua_section_destroy, NO_SECTION)                                                         \
+    CALL(skua_section_invoke, NO_SECTION, NO_ENTRY, NULL, 0)                                       \
+    CALL(skua_pe_data_get, (skua_pe_data){64})                                                     \
+    CALL(skua_process_data_get, (skua_process_data){64})                                           \
+    CALL(skua_buffer_alloc, 8)                                                                     \
+    CALL(skua_channel_alloc, 8)                                                                    \
+    CALL(skua_channel_open, NO_CHANNEL, &layout)                                                   \
+    CALL(skua_channel_count, NO_CHANNEL)                                                           \
+    CALL(skua_channel_ready, NO_CHANNEL)                                                           \
+    CALL(skua_channel_destroy, NO_CHANNEL)                                                         \
+    CALL(skua_zero_copy_bytes, 0)                                                                  \
+    CALL(skua_notify_wait, &notify, 1)
+
+/* CALL(name, arguments): on the only PE of a phase. */
+#define WITHIN                                                                                     \
+    CALL(skua_process_of, 9)                                                                       \
+    CALL(skua_process_first, 9)                                                                    \
+    CALL(skua_process_pes, 9)                                                                      \
+    CALL(skua_shares_memory, 9)                                                                    \
+    CALL(skua_send, 9, (skua_handler){1}, msg)                                                     \
+    CALL(skua_send, 0, NO_HANDLER, msg)                                                            \
+    CALL(skua_send_copy, 9, NO_HANDLER, NULL, 0)                                                   \
+    CALL(skua_send_copy_prio, 0, NO_HANDLER, NULL, 0, 1)                                           \
+    CALL(skua_enqueue, NO_HANDLER, msg)                                                            \
+    CALL(skua_broadcast, NO_HANDLER, msg, DONE)                                                    \
+    CALL(skua_done_send, 0, NO_HANDLER)                                                            \
+    CALL(skua_done_call, NULL, NULL)                                                               \
+    CALL(skua_reduce, 9, SKUA_SUM, SKUA_INT64, &word, 1, DONE)                                     \
+    CALL(skua_reduce, 0, SKUA_BIT_OR, SKUA_DOUBLE, &word, 1, DONE)                                 \
+    CALL(skua_allreduce, SKUA_BIT_OR, SKUA_DOUBLE, &word, 1, DONE)                                 \
+    CALL(skua_mutex_unlock, &mutex)                                                                \
+    CALL(skua_thread_suspend, )                                                                    \
+    CALL(skua_flush, 9)                                                                            \
+    CALL(skua_flush_region, NO_REGION)                                                             \
+    CALL(skua_call, 9, (skua_function){1}, NULL, 0, DONE)                                          \
+    CALL(skua_call, 0, (skua_function){0}, NULL, 0, DONE)                                          \
+    CALL(skua_host_of, 9)                                                                          \
+    CALL(skua_host_pes, 9)                                                                         \
+    CALL(skua_host_pe, 9, 0)                                                                       \
+    CALL(skua_cpu_of, 9)                                                                           \
+    CALL(skua_distance, 9)                                                                         \
+    CALL(skua_mesh_make, 99)                                                                       \
+    CALL(skua_group_create, NO_CLASS, NULL, 0)                                                     \
+    CALL(skua_process_group_create, NO_CLASS, NULL, 0)                                             \
+    CALL(skua_array_create1, NO_CLASS, 1, NULL, 0)                                                 \
+    CALL(skua_chare_create, NO_CLASS, 0, NULL, 0)                                                  \
+    CALL(skua_chare_create_local, NO_CLASS, NULL, 0)                                               \
+    CALL(skua_invoke_all, NO_ALL, NO_ENTRY, NULL, 0)                                               \
+    CALL(skua_detector_start, ((skua_detector){9, 9}), 1, DONE)                                    \
+    CALL(skua_detector_produce, ((skua_detector){9, 9}), 1)                                        \
+    CALL(skua_detector_done, ((skua_detector){9, 9}))                                              \
+    CALL(skua_pe_data_get, (skua_pe_data){0})                                                      \
+    CALL(skua_process_data_get, (skua_process_data){0})                                            \
+    CALL(skua_zero_copy_bytes, 9)                                                                  \
+    CALL(skua_handler_register, "late", on_message)                                                \
+    CALL(skua_pe_data_register, 8)                                                                 \
+    CALL(skua_process_data_register, 8)                                                            \
+    CALL(skua_readonly_register, "late", &word, 8)                                                 \
+    CALL(skua_channel_count, NO_CHANNEL)                                                           \
+    CALL(skua_channel_ready, NO_CHANNEL)                                                           \
+    CALL(skua_channel_destroy, NO_CHANNEL)
+
+/* CALL(name, arguments): in a phase, of calls that return a status. */
+#define STATUS                                                                                     \
+    CALL(skua_init, NULL)                                                                          \
+    CALL(skua_put, NO_GADDR, &word, 8)                                                             \
+    CALL(skua_get, &word, NO_GADDR, 8)                                                             \
+    CALL(skua_put_nb, NO_GADDR, &word, 8, NULL)                                                    \
+    CALL(skua_get_nb, &word, NO_GADDR, 8, NULL)                                                    \
+    CALL(skua_fetch_add64, NO_GADDR, 1, &word)                                                     \
+    CALL(skua_swap64, NO_GADDR, 1, &word)                                                          \
+    CALL(skua_load64, NO_GADDR, &word)                                                             \
+    CALL(skua_store64, NO_GADDR, 1)                                                                \
+    CALL(skua_notify_add, NO_GADDR, 1)                                                             \
+    CALL(skua_region_destroy, NO_REGION)                                                           \
+    CALL(skua_region_set_name, NO_REGION, "none")
+
+#undef skua_init /* the function, not the macro of the header */
+
+struct row {
+    const char *call;
+};
+
+#define CALL(name, ...) {#name},
+static const struct row outside[] = {OUTSIDE}, within[] = {WITHIN}, status[] = {STATUS};
+#undef CALL
+
+/* ---- the rows as functions ----------------------------------------------------------------- */
+
+#define CALL(name, ...)                                                                            \
+    if (at-- == 0) {                                                                               \
+        (void)name(__VA_ARGS__);                                                                   \
+        return 0;                                                                                  \
+    }
+static int run_outside(size_t at)
+{
+    OUTSIDE
+    return 0;
+}
+
+static int run_within(size_t at)
+{
+    WITHIN
+    return 0;
+}
+#undef CALL
+
+#define CALL(name, ...)                                                                            \
+    if (at-- == 0)                                                                                 \
+        return name(__VA_ARGS__) < 0;
+static int run_status(size_t at)
+{
+    STATUS
+    return 0;
+}
+
+/* ---- one row in a process -------------------------------------------------------------------- */
+
+/* What the callback was told; it is written to a pipe. */
+struct told {
+    char call[64];
+    bool fatal;
+};
+
+static int told_fd;
+
+static bool on_error(void *arg, const skua_error *error)
+{
+    struct told told = {.fatal = error->fatal};
+
+    (void)arg;
+    snprintf(told.call, sizeof told.call, "%s", error->call);
+    if (write(told_fd, &told, sizeof told) != (ssize_t)sizeof told)
+        _exit(3);
+    return true;
+}
+
+static void silent(void *arg, const skua_log_line *line)
+{
+    (void)arg, (void)line;
+}
+
+static _Noreturn void child(int (*run)(size_t at), size_t at, bool phase, const char *errors)
+{
+    const char *const settings[] = {errors, "log_level=fatal", NULL};
+    int               refused;
+
+    if (!freopen("/dev/null", "w", stderr))
+        _exit(3);
+    skua_log_set_callback(silent, NULL);
+    if (phase && skua_init(&(skua_init_params){.settings = settings}) != SKUA_OK)
+        _exit(3);
+    if (phase)
+        msg = skua_msg_alloc(8);
+    skua_error_set_callback(on_error, NULL);
+    refused = run(at);
+    _exit(refused ? 0 : 2);
+}
+
+/* Runs a row; whether the callback was told once, in the right way, and the process ended so. */
+static bool row_is_right(const char *call, int (*run)(size_t at), size_t at, bool phase,
+                         const char *errors, bool ends)
+{
+    struct told told[2] = {0};
+    int         ends_of[2], code;
+    ssize_t     bytes;
+    pid_t       pid;
+
+    CHECK(pipe(ends_of) == 0);
+    pid = fork();
+    if (pid == 0) {
+        told_fd = ends_of[1];
+        child(run, at, phase, errors);
+    }
+    close(ends_of[1]);
+    waitpid(pid, &code, 0);
+    bytes = read(ends_of[0], told, sizeof told);
+    close(ends_of[0]);
+    if (bytes == (ssize_t)sizeof *told && strcmp(told->call, call) == 0 && told->fatal == ends &&
+        (ends ? WIFSIGNALED(code) && WTERMSIG(code) == SIGABRT : code == 0))
+        return true;
+    printf("# told %d times of \"%s\", fatal %d, status %#x\n",
+           (int)(bytes / (ssize_t)sizeof *told), told->call, told->fatal, (unsigned)code);
+    return false;
+}
+
+static void all_rows(const struct row *rows, size_t count, int (*run)(size_t at), bool phase,
+                     const char *errors, bool ends)
+{
+    for (size_t i = 0; i < count; i++)
+        OK(row_is_right(rows[i].call, run, i, phase, errors, ends), "%s, row %zu, %s, %s",
+           rows[i].call, i, phase ? "in a phase" : "outside", errors);
+}
+
+#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
+
+int main(void)
+{
+    fflush(stdout);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    all_rows(outside, COUNT(outside), run_outside, false, "errors=status", true);
+    all_rows(within, COUNT(within), run_within, true, "errors=status", true);
+    all_rows(within, 4, run_within, true, "errors=fatal", true); /* backtraces take long */
+    all_rows(status, COUNT(status), run_status, true, "errors=status", false);
+    all_rows(status, COUNT(status), run_status, true, "errors=fatal", true);
+    return tap_end();
+}
