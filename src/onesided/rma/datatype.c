@@ -353,8 +353,9 @@ static void datatype_copy_levels(int level, char *to, const char *from,
 /* Drops levels of one repetition, and joins blocks that are adjacent on both sides, so that the
  * copy is in large blocks.  Only as many entries as there are levels are set.  False: there are no
  * data. */
-static bool datatype_simplify(const struct ski_datatype *d, bool put,
-                              struct datatype_levels *simple)
+static inline __attribute__((always_inline)) bool datatype_simplify(const struct ski_datatype *d,
+                                                                    bool                       put,
+                                                                    struct datatype_levels *simple)
 {
     const struct ski_stride_pairs *s = &d->strided;
     const ptrdiff_t *to = put ? s->remote : s->local, *from = put ? s->local : s->remote;
@@ -381,7 +382,8 @@ static bool datatype_simplify(const struct ski_datatype *d, bool put,
     return true;
 }
 
-static void datatype_copy_strided(const struct ski_datatype *d, char *remote, bool put)
+static inline __attribute__((always_inline)) void datatype_copy_strided(
+    const struct ski_datatype *d, char *remote, bool put)
 {
     struct datatype_levels s;
     char                  *to   = put ? remote : d->local;

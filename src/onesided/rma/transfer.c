@@ -218,8 +218,10 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     return true;
 }
 
-static skua_status transfer_perform(struct ski_rma_op *op, const skua_rma_params *params,
-                                    bool blocking)
+/* Kept out of line so that all calls share it. */
+static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op     *op,
+                                                              const skua_rma_params *params,
+                                                              bool                   blocking)
 {
     struct ski_resolved target;
     struct ski_extent   extent;
@@ -402,12 +404,10 @@ static inline void transfer_begin(struct ski_rma_op *op, const char *call, enum 
     op->atomic     = NULL;
 }
 
-/* Does an operation between two layouts.  Kept out of line so that all calls share it. */
-static __attribute__((noinline)) skua_status transfer_layouts(struct ski_rma_op     *op,
-                                                              const skua_layout     *remote,
-                                                              const skua_layout     *local,
-                                                              const skua_rma_params *params,
-                                                              bool                   blocking)
+/* Does an operation between two layouts. */
+static inline skua_status transfer_layouts(struct ski_rma_op *op, const skua_layout *remote,
+                                           const skua_layout *local, const skua_rma_params *params,
+                                           bool blocking)
 {
     ptrdiff_t packed[SKUA_LAYOUT_LEVELS];
 
