@@ -12,7 +12,7 @@
 #include "tap.h"
 
 #define AREA    ((size_t)3 << 20)
-#define OPS     12 /* between two fences */
+#define OPS     12 /* between two flushes */
 #define COUNTER AREA
 #define PIECE   (AREA + 64)
 

@@ -2,9 +2,10 @@
 /*
  * litmus.c - litmus tests of the memory orders.
  *
- *   message passing   data, then a flag: a reader that sees the flag sees the data
- *   store buffering   two PEs write, then read what the other wrote: at least one of them sees it
- *   own writes        a get returns the data of an earlier put
+ *   message passing   data, then a flag: a reader that sees the flag sees the data.  Orders, a
+ * flush, or a fence between two unordered puts make it so store buffering   two PEs write, then
+ * read what the other wrote: at least one of them sees it own writes        a get returns the data
+ * of an earlier put
  *
  * PEs work in pairs; with an odd number, one of them only takes part in the barriers.  A PE that
  * polls yields and runs the scheduler, so that the tests also work by active messages and with more
@@ -48,6 +49,7 @@ struct shared { /* of each PE, symmetric */
     _Alignas(64) _Atomic uint64_t flag;
     _Alignas(64) _Atomic uint64_t ack; /* the progress of the other PE */
     _Alignas(64) skua_notify notify;
+    skua_region registered; /* a region of this PE */
     _Alignas(64) uint64_t data[SLOTS][WORDS];
     _Alignas(64) uint32_t buffered[2][BATCH]; /* on the first PE of a pair: the words of both */
     uint32_t seen[BATCH];
@@ -56,8 +58,10 @@ struct shared { /* of each PE, symmetric */
 struct state { /* of a PE */
     skua_region    region;
     struct shared *mine;
-    int            peer;
-    uint64_t       times;
+    uint64_t (*memory)[WORDS];      /* registered: SLOTS of them */
+    skua_region registered, theirs; /* the own memory, and that of the peer */
+    int         peer;
+    uint64_t    times;
 };
 
 static skua_pe_data state_key;
@@ -103,23 +107,35 @@ struct passing {
     void (*data)(int to, uint64_t i);
     void (*flag)(int to, uint64_t i);
     size_t words;
-    bool   fences;   /* ThreadSanitizer does not support it */
-    bool   sums;     /* data is accumulated */
-    bool   notifies; /* the flag is a notification */
-    bool   fetched;  /* the receiver gets both from the sender */
+    bool   fences;     /* ThreadSanitizer does not support it */
+    bool   sums;       /* data is accumulated */
+    bool   notifies;   /* the flag is a notification */
+    bool   fetched;    /* the receiver gets both from the sender */
+    bool   registered; /* the data go to registered memory of the receiver */
 };
 
 static const skua_rma_params strict    = {.order = SKUA_ORDER_STRICT};
 static const skua_rma_params partial   = {.order = SKUA_ORDER_PARTIAL};
 static const skua_rma_params unordered = {.order = SKUA_UNORDERED};
 
+/* Data and flags stay unchanged until their message has been acknowledged: the network may read
+ * them as long. */
 static const uint64_t *words_of(uint64_t i)
 {
-    static _Thread_local uint64_t word[WORDS];
+    static _Thread_local uint64_t words[SLOTS][WORDS];
+    uint64_t                     *word = words[i % SLOTS];
 
     for (int k = 0; k < WORDS; k++)
         word[k] = i * 3 + (uint64_t)k;
     return word;
+}
+
+static const uint64_t *flag_of(uint64_t i)
+{
+    static _Thread_local uint64_t flags[SLOTS];
+
+    flags[i % SLOTS] = i;
+    return &flags[i % SLOTS];
 }
 
 static void put_word(int to, uint64_t i)
@@ -166,15 +182,15 @@ static void put_flag(int to, uint64_t i)
 
 static void put_flag_partial(int to, uint64_t i)
 {
-    CHECK(skua_put_nb(AT(to, flag), &i, 8, &partial) >= SKUA_OK);
+    CHECK(skua_put_nb(AT(to, flag), flag_of(i), 8, &partial) >= SKUA_OK);
 }
 
 static void put_flag_strict(int to, uint64_t i)
 {
-    CHECK(skua_put_nb(AT(to, flag), &i, 8, &strict) >= SKUA_OK);
+    CHECK(skua_put_nb(AT(to, flag), flag_of(i), 8, &strict) >= SKUA_OK);
 }
 
-static void put_flag_after_fence(int to, uint64_t i)
+static void put_flag_after_flush(int to, uint64_t i)
 {
     if (i % 3 == 0)
         skua_flush(to);
@@ -182,7 +198,49 @@ static void put_flag_after_fence(int to, uint64_t i)
         skua_flush_region(self()->region);
     else
         skua_flush_all();
-    CHECK(skua_put_nb(AT(to, flag), &i, 8, &unordered) >= SKUA_OK);
+    CHECK(skua_put_nb(AT(to, flag), flag_of(i), 8, &unordered) >= SKUA_OK);
+}
+
+static void put_flag_after_fence(int to, uint64_t i)
+{
+    if (i % 2)
+        skua_fence(to);
+    else
+        skua_fence_all();
+    CHECK(skua_put_nb(AT(to, flag), flag_of(i), 8, &unordered) >= SKUA_OK);
+}
+
+/* The flag takes another path than data of other memory. */
+static void put_word_registered(int to, uint64_t i)
+{
+    skua_gaddr slot = skua_at(self()->theirs, to, i % SLOTS * sizeof(uint64_t[WORDS]));
+
+    CHECK(skua_put_nb(slot, words_of(i), 8 * WORDS, &unordered) >= SKUA_OK);
+}
+
+static void add_words_unordered(int to, uint64_t i)
+{
+    static const uint64_t    ones[WORDS] = {1, 1, 1, 1};
+    static const skua_update sum         = {.op = SKUA_SUM, .type = SKUA_UINT64};
+
+    CHECK(skua_acc_nb(slot_at(to, i), ones, 8 * 4, &sum, &unordered) >= SKUA_OK);
+}
+
+/* A large put after the fence, then another fence and the flag: by the driver, if it does that. */
+static void put_words_twice(int to, uint64_t i)
+{
+    static const uint64_t none[WORDS];
+
+    CHECK(skua_put_nb(slot_at(to, i), none, 8 * WORDS, &unordered) >= SKUA_OK);
+    skua_fence(to);
+    CHECK(skua_put_nb(slot_at(to, i), words_of(i), 8 * WORDS, &unordered) >= SKUA_OK);
+}
+
+static void add_to_notify_after_fence(int to, uint64_t i)
+{
+    (void)i;
+    skua_fence(to);
+    CHECK(skua_notify_add(AT(to, notify), 1) == SKUA_OK);
 }
 
 static void store_flag(int to, uint64_t i)
@@ -240,8 +298,18 @@ static const struct passing passings[] = {
     {"strided, flag", put_words_strided, put_flag_partial, .words = WORDS, .fences = true},
     {"accumulate, flag, strict", add_words_strict, put_flag_strict, .words = 4, .fences = true,
      .sums = true},
+    {"unordered, flush, flag", put_words_unordered, put_flag_after_flush, .words = WORDS,
+     .fences = true},
     {"unordered, fence, flag", put_words_unordered, put_flag_after_fence, .words = WORDS,
      .fences = true},
+    {"accumulate, fence, flag", add_words_unordered, put_flag_after_fence, .words = 4,
+     .fences = true, .sums = true},
+    {"put, fence, put, fence, flag", put_words_twice, put_flag_after_fence, .words = WORDS,
+     .fences = true},
+    {"registered memory, fence, flag", put_word_registered, put_flag_after_fence, .words = WORDS,
+     .fences = true, .registered = true},
+    {"accumulate, fence, notify", add_words_unordered, add_to_notify_after_fence, .words = 4,
+     .fences = true, .sums = true, .notifies = true},
     {"256 bytes, atomic store", put_words, store_flag, .words = WORDS},
     {"256 bytes, atomic add", put_words, add_to_flag, .words = WORDS},
     {"256 bytes, notify", put_words, add_to_notify, .words = WORDS, .notifies = true},
@@ -307,7 +375,7 @@ static const uint64_t *slot_of(const struct passing *p, uint64_t i)
     static _Thread_local uint64_t fetched[WORDS];
 
     if (!p->fetched)
-        return self()->mine->data[i % SLOTS];
+        return p->registered ? self()->memory[i % SLOTS] : self()->mine->data[i % SLOTS];
     CHECK(skua_get_nb(fetched, slot_at(self()->peer, i), sizeof fetched, &strict) >= SKUA_OK);
     skua_flush(self()->peer);
     return fetched;
@@ -361,7 +429,7 @@ static uint32_t put_get_strict(skua_gaddr own, skua_gaddr other, uint32_t value)
     return seen;
 }
 
-static uint32_t put_fence_get(skua_gaddr own, skua_gaddr other, uint32_t value)
+static uint32_t put_flush_get(skua_gaddr own, skua_gaddr other, uint32_t value)
 {
     uint32_t seen;
 
@@ -420,7 +488,7 @@ static uint32_t start_swap_flush_get(skua_gaddr own, skua_gaddr other, uint32_t 
 
 static const struct buffering bufferings[] = {
     {"strict put, strict get", put_get_strict, true},
-    {"put, fence, get", put_fence_get, true},
+    {"put, flush, get", put_flush_get, true},
     {"atomic store, atomic load", store_load, false},
     {"atomic store, get", store_get, true},
     {"put, atomic load", put_load, true},
@@ -484,7 +552,7 @@ static void put_and_look(uint64_t i, uint64_t *seen)
         CHECK(skua_put_nb(word, &i, 8, &strict) >= SKUA_OK);
         CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
         break;
-    case 2: /* any, with a fence */
+    case 2: /* any, with a flush */
         CHECK(skua_put_nb(word, &i, 8, &ends) >= SKUA_OK);
         skua_flush(self()->peer);
         CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
@@ -531,7 +599,14 @@ static void start(int argc, char **argv)
     s->times = times;
     s->peer  = (skua_pe() ^ 1) < skua_pes() ? skua_pe() ^ 1 : -1;
     CHECK(skua_region_create(sizeof(struct shared), &s->region) == SKUA_OK);
-    s->mine = skua_region_local(s->region);
+    s->mine   = skua_region_local(s->region);
+    s->memory = calloc(SLOTS, sizeof *s->memory);
+    CHECK(skua_region_create_from(s->memory, SLOTS * sizeof *s->memory, &s->registered) == SKUA_OK);
+    s->mine->registered = s->registered;
+    skua_sync();
+    if (s->peer >= 0)
+        CHECK(skua_get(&s->theirs, AT(s->peer, registered), sizeof s->theirs) == SKUA_OK);
+    skua_sync();
     for (size_t i = 0; i < sizeof passings / sizeof *passings; i++)
         agree_on_times(began), test_passing(&passings[i]);
     for (size_t i = 0; i < sizeof bufferings / sizeof *bufferings; i++)
@@ -539,6 +614,9 @@ static void start(int argc, char **argv)
     agree_on_times(began);
     test_own_writes();
     CHECK(skua_region_destroy(s->region) == SKUA_OK);
+    skua_sync();
+    CHECK(skua_region_destroy(s->registered) == SKUA_OK);
+    free(s->memory);
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);

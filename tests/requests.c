@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requests.c - one-sided operations by active message mixed with direct ones: the pool of requests
- * is bounded and calls do not wait needlessly; notifications, locks and fences order operations of
+ * is bounded and calls do not wait needlessly; notifications, locks and flushes order operations of
  * both kinds; a region that one PE cannot create exists on no PE.
  *
  * Run it with direct=0, and with cma=0, so that registered memory is accessed by active messages

@@ -74,7 +74,7 @@ typedef struct {
 
 /** Order and completion of a non-blocking operation. Any combination of members may be set; zero
  *  members have no effect. If none is set, or NULL is given instead, the operation is implicit:
- * only a flush waits for it. */
+ *  only a flush waits for it. */
 typedef struct {
     size_t          size; /* sizeof(skua_rma_params), or 0: its size in version 1.0 */
     skua_order      order;
@@ -114,7 +114,7 @@ SKUA_API skua_status skua_put_layout(skua_gaddr to, const skua_layout *remote,
 
 /** Copies the data of the layout @p remote, which is relative to the global address @p from, to the
  *  layout @p local. Both layouts have the same number of bytes; their kinds may differ. Returns
- * when the data have arrived. */
+ *  when the data have arrived. */
 SKUA_API skua_status skua_get_layout(const skua_layout *local, skua_gaddr from,
                                      const skua_layout *remote);
 
@@ -136,7 +136,7 @@ SKUA_API skua_status skua_put_layout_nb(skua_gaddr to, const skua_layout *remote
 
 /** Starts a get from the layout @p remote, which is relative to the global address @p from, to the
  *  layout @p local; otherwise as skua_get_layout(). @p params states its order and completion;
- * NULL: implicit. The layouts may be changed when the call returns. */
+ *  NULL: implicit. The layouts may be changed when the call returns. */
 SKUA_API skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr from,
                                         const skua_layout *remote, const skua_rma_params *params);
 
@@ -169,8 +169,8 @@ SKUA_API skua_status skua_acc(skua_gaddr to, const void *from, size_t bytes,
 
 /** Accumulates the data of the layout @p local into the layout @p remote, which is relative to the
  *  global address @p to. Both layouts have the same number of bytes, in blocks of whole elements;
- *  their kinds may differ. An element that the remote layout names twice is updated twice, unless
- *  the layout is strided. Returns when the accumulate is complete at the target. */
+ *  their kinds may differ. An element that an indexed or list layout names twice is updated
+ *  twice. Returns when the accumulate is complete at the target. */
 SKUA_API skua_status skua_acc_layout(skua_gaddr to, const skua_layout *remote,
                                      const skua_layout *local, const skua_update *update);
 
@@ -185,6 +185,20 @@ SKUA_API skua_status skua_acc_nb(skua_gaddr to, const void *from, size_t bytes,
 SKUA_API skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote,
                                         const skua_layout *local, const skua_update *update,
                                         const skua_rma_params *params);
+
+/* ---- fence --------------------------------------------------------------- */
+
+/** Orders the caller's operations on the memory of @p pe: puts, accumulates, atomics and
+ *  notifications that the calling PE started before the fence take effect before those that it
+ *  starts later, whatever their `order`. Every observer that sees the effect of a later one also
+ *  sees that of the earlier ones. Gets are not ordered. The fence does not wait for completion; a
+ *  later operation waits where the network keeps no order. In a thread that is not a PE it orders
+ *  operations of that thread. Misuse ends the job: a PE that does not exist. */
+SKUA_API void skua_fence(int pe);
+
+/** Orders the caller's operations on the memory of every PE, for each as skua_fence(). Operations
+ *  on different PEs are not ordered with each other: that takes a flush. */
+SKUA_API void skua_fence_all(void);
 
 /* ---- flush --------------------------------------------------------------- */
 

@@ -351,9 +351,11 @@ static void datatype_copy_levels(int level, char *to, const char *from,
 }
 
 /* Drops levels of one repetition, and joins blocks that are adjacent on both sides, so that the
- * copy is in large blocks.  Only as many entries as there are levels are set. */
-static void datatype_simplify(const struct ski_datatype *d, bool put,
-                              struct datatype_levels *simple)
+ * copy is in large blocks.  Only as many entries as there are levels are set.  False: there are no
+ * data. */
+static inline __attribute__((always_inline)) bool datatype_simplify(const struct ski_datatype *d,
+                                                                    bool                       put,
+                                                                    struct datatype_levels *simple)
 {
     const struct ski_stride_pairs *s = &d->strided;
     const ptrdiff_t *to = put ? s->remote : s->local, *from = put ? s->local : s->remote;
@@ -363,8 +365,11 @@ static void datatype_simplify(const struct ski_datatype *d, bool put,
     for (int i = 0; i < s->levels; i++) {
         int next = simple->levels;
 
-        if (s->count[i] == 1)
+        if (s->count[i] <= 1) {
+            if (s->count[i] == 0)
+                return false;
             continue;
+        }
         if (next == 0 && to[i] == (ptrdiff_t)simple->bytes && from[i] == (ptrdiff_t)simple->bytes) {
             simple->bytes *= s->count[i];
             continue;
@@ -374,18 +379,19 @@ static void datatype_simplify(const struct ski_datatype *d, bool put,
         simple->from[next]  = from[i];
         simple->levels++;
     }
+    return true;
 }
 
-static void datatype_copy_strided(const struct ski_datatype *d, char *remote, bool put)
+static inline __attribute__((always_inline)) void datatype_copy_strided(
+    const struct ski_datatype *d, char *remote, bool put)
 {
     struct datatype_levels s;
     char                  *to   = put ? remote : d->local;
     const char            *from = put ? d->local : remote;
 
     ski_assert(d->strided.levels >= 0 && d->strided.levels <= SKUA_LAYOUT_LEVELS);
-    if (ski_strides_empty(d->bytes, d->strided.levels, d->strided.count))
+    if (d->bytes == 0 || !datatype_simplify(d, put, &s))
         return;
-    datatype_simplify(d, put, &s);
     if (s.levels == 0)
         memcpy(to, from, s.bytes);
     else

@@ -84,6 +84,7 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     if (--entry->all > 0)
         return;
     ski_assert(entry->rma == 0 && entry->deferred == 0 && entry->backlog == 0);
+    ski_assert(entry->before == 0 && entry->before_rma == 0);
     for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
     ski_assert(table->entries > 0);
@@ -91,6 +92,21 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     entry->next   = table->unused;
     table->unused = entry;
     table->entries--;
+}
+
+void ski_outstanding_fence(struct ski_outstanding *entry)
+{
+    entry->epoch++;
+    entry->before     = entry->all;
+    entry->before_rma = entry->rma;
+}
+
+void ski_outstanding_fence_all(struct ski_outstanding_table *table)
+{
+    for (uint64_t i = 0; table->bucket && i <= table->mask; i++)
+        for (struct ski_outstanding *entry = table->bucket[i]; entry; entry = entry->next)
+            if (ski_outstanding_is_pe(entry->key))
+                ski_outstanding_fence(entry);
 }
 
 static void outstanding_free(struct ski_outstanding *entry)

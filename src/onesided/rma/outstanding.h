@@ -2,7 +2,7 @@
 /*
  * outstanding.h - counts the operations of a PE that are outstanding, by target PE and by region.
  *
- * Orders and fences ask whether an operation on a PE, or in a region, is outstanding.  The answer
+ * Orders and flushes ask whether an operation on a PE, or in a region, is outstanding.  The answer
  * is one lookup in a hash table, however many operations there are: an operation is counted under
  * its two keys from its beginning to its end, and nothing iterates over operations.
  *
@@ -27,6 +27,9 @@ struct ski_outstanding {
     uint32_t                deferred; /* of them gets that may read after they were served */
     uint32_t                backlog;  /* of them not issued yet (rma_backlog.h) ...           */
     struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
+    uint32_t                epoch;      /* fences so far, since the entry exists */
+    uint32_t                before;     /* operations that were started before the last fence ... */
+    uint32_t                before_rma; /* ... of them by the driver */
 };
 
 struct ski_outstanding_table {
@@ -39,6 +42,12 @@ struct ski_outstanding_table {
 static inline uint64_t ski_outstanding_pe(int pe)
 {
     return (uint32_t)pe;
+}
+
+/** Returns whether a key is that of a target PE. */
+static inline bool ski_outstanding_is_pe(uint64_t key)
+{
+    return key >> 32 == 0;
 }
 
 static inline uint64_t ski_outstanding_region(uint32_t id)
@@ -55,6 +64,12 @@ struct ski_outstanding *ski_outstanding_add(struct ski_outstanding_table *table,
 
 /** Counts one operation of @p entry less. */
 void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outstanding *entry);
+
+/** Notes a fence: what is outstanding on the PE of @p entry comes before what is added later. */
+void ski_outstanding_fence(struct ski_outstanding *entry);
+
+/** Notes a fence for every target PE. */
+void ski_outstanding_fence_all(struct ski_outstanding_table *table);
 
 /** Frees all memory of the table. */
 void ski_outstanding_end(struct ski_outstanding_table *table);

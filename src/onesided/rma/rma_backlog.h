@@ -7,7 +7,7 @@
  * Such an operation is kept in the backlog of its target PE until nothing is in flight that it
  * could overtake, and is then issued by the PE's scheduler, in the order of the calls.
  *
- * It counts as outstanding from its call on, so fences and handles wait for it, and other
+ * It counts as outstanding from its call on, so flushes and handles wait for it, and other
  * operations order themselves behind it as behind any other.
  */
 #ifndef SKI_RMA_BACKLOG_H

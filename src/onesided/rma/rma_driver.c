@@ -166,22 +166,34 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
     } while (!rma_driver_accepted(self, req, status));
 }
 
+/* Returns whether the driver orders what it is asked for next behind what it was asked for before.
+ */
+static bool rma_driver_fence(struct ski_peer *peer)
+{
+    const struct ski_driver *driver = ski_net_driver();
+
+    return driver->fence && driver->fence(peer);
+}
+
 /* Orders puts behind puts: waits for requests by active message; the driver keeps its own in order,
- * or they are waited for as well. */
+ * or they are waited for as well.  An unordered put is ordered behind a fence only. */
 static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
                              const skua_rma_params *params, struct ski_peer *peer)
 {
-    const struct ski_driver *driver = ski_net_driver();
-    struct ski_outstanding   on;
+    struct ski_outstanding on = ski_rma_outstanding_on(self, op->remote.pe);
 
-    on = ski_rma_outstanding_on(self, op->remote.pe);
-    if (on.backlog > 0) /* which would wait for this operation as well */
-        ski_rma_fence(op->remote.pe);
-    if (!ski_rma_op_is_ordered(op, params))
-        return;
-    if (ski_op_params_order(params) == SKUA_ORDER_STRICT || on.all > on.rma ||
-        (on.rma > 0 && !(driver->fence && driver->fence(peer))))
-        ski_rma_fence(op->remote.pe);
+    if (on.backlog > 0) { /* which would wait for this operation as well */
+        ski_rma_flush(op->remote.pe);
+        on = ski_rma_outstanding_on(self, op->remote.pe);
+    }
+    if (!ski_rma_op_is_ordered(op, params)) {
+        if (op->verb != SKI_RMA_GET && on.before > 0 &&
+            (on.before > on.before_rma || !rma_driver_fence(peer)))
+            ski_rma_flush_before_fence(op->remote.pe, false);
+    } else if (ski_op_params_order(params) == SKUA_ORDER_STRICT || on.all > on.rma ||
+               (on.rma > 0 && !rma_driver_fence(peer))) {
+        ski_rma_flush(op->remote.pe);
+    }
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
 }
 
@@ -377,7 +389,7 @@ static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_o
     if (status != SKUA_OK)
         return status;
     ski_assert(ski_atomic_is_valid(op->atomic));
-    ski_rma_fence(op->remote.pe);
+    ski_rma_flush(op->remote.pe);
     req               = rma_driver_begin(self, op, target, NULL, true);
     req->atomic       = rma_driver_new_atomic(op->atomic);
     req->atomic->rkey = rkey;

@@ -61,16 +61,16 @@ static void rma_op_accumulate_list(const struct ski_rma_op *op, const struct ski
 static void rma_op_accumulate_elements(const struct ski_rma_op   *op,
                                        const struct ski_resolved *target)
 {
-    const ptrdiff_t      *local = op->datatype.indexed.local, *remote = op->datatype.indexed.remote;
-    struct ski_stripe_set set;
+    const struct ski_offset_pairs *list = &op->datatype.indexed;
+    struct ski_stripe_set          set;
 
     ski_stripe_set_begin(&set);
     for (size_t i = 0; i < op->datatype.count; i++) {
         if (i % SKI_STRIPE_SET_WORK == 0)
             ski_stripe_set_release(&set);
-        ski_accumulate_element(&set, target->process, target->memory + remote[i],
+        ski_accumulate_element(&set, target->process, target->memory + list->remote[i],
                                op->datatype.local +
-                                   (local ? local[i] : (ptrdiff_t)(i * op->element)),
+                                   (list->local ? list->local[i] : (ptrdiff_t)(i * op->element)),
                                op->fn, op->accumulate->scale);
     }
     ski_stripe_set_release(&set);

@@ -20,9 +20,10 @@ static void rma_request_count(struct ski_pe *self, struct ski_rma_request *req)
     req->in_region = ski_outstanding_add(table, ski_outstanding_region(req->remote.region.id));
     req->on_pe->rma += req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred += req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->epoch = req->on_pe->epoch;
     ski_onesided_pe(self)->outstanding++;
     /* Requests to another host do not keep operations on this one from the fast path: nothing is
-     * ordered between operations on different PEs but by a fence. */
+     * ordered between operations on different PEs but by a flush. */
     if (req->on_host)
         atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
 }
@@ -32,6 +33,11 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
     struct ski_outstanding_table *table = &req->rma->outstanding;
 
     ski_assert(ski_onesided_pe(self)->outstanding > 0);
+    if (req->epoch != req->on_pe->epoch) { /* a fence came after it */
+        ski_assert(req->on_pe->before > 0);
+        req->on_pe->before--;
+        req->on_pe->before_rma -= req->protocol == SKI_RMA_BY_DRIVER;
+    }
     req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
     ski_outstanding_remove(table, req->on_pe);
@@ -39,6 +45,20 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
     ski_onesided_pe(self)->outstanding--;
     if (req->on_host)
         atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
+}
+
+void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol)
+{
+    struct ski_outstanding *on     = req->on_pe;
+    bool                    before = req->epoch != on->epoch; /* a fence came after it */
+
+    on->rma -= req->protocol == SKI_RMA_BY_DRIVER;
+    on->before_rma -= before && req->protocol == SKI_RMA_BY_DRIVER;
+    on->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->protocol = protocol;
+    on->rma += protocol == SKI_RMA_BY_DRIVER;
+    on->before_rma += before && protocol == SKI_RMA_BY_DRIVER;
+    on->deferred += protocol == SKI_RMA_BY_AM_DEFERRED;
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
@@ -73,15 +93,6 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     return req;
 }
 
-void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol)
-{
-    req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
-    req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
-    req->protocol = protocol;
-    req->on_pe->rma += protocol == SKI_RMA_BY_DRIVER;
-    req->on_pe->deferred += protocol == SKI_RMA_BY_AM_DEFERRED;
-}
-
 /* The target has logged more about it. */
 static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 {
@@ -99,6 +110,8 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
     struct ski_outstanding *on_pe = req->on_pe; /* stays: unused ones are kept */
 
     rma_request_uncount(self, req);
+    if (on_pe->backlog > 0) /* before completions: what they begin must not overtake it */
+        ski_rma_backlog_advance(self, on_pe);
     if (req->region)
         ski_region_release(req->region);
     ski_assert(!req->done && req->sealed && req->parts == 0);
@@ -115,8 +128,6 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
         ski_wake_all(self, &req->waiters);
     else
         ski_pool_free(&self->pool, req);
-    if (on_pe->backlog > 0)
-        ski_rma_backlog_advance(self, on_pe);
     ski_wake_all(self, &rma->waiters);
 }
 
@@ -158,7 +169,7 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
     return status;
 }
 
-/* ---- handles and fences ------------------------------------------------------------ */
+/* ---- handles and flushes ------------------------------------------------------------ */
 
 static bool rma_handle_is_done(void *arg)
 {
@@ -178,37 +189,107 @@ void skua_handle_wait(skua_handle *handle)
         ski_rma_wait(SKI_SELF(), rma_handle_is_done, handle);
 }
 
-/* What a fence waits for: the end of all requests of a key, or of all. */
-struct rma_fence {
+/* What a flush waits for: the end of all requests of a key, or of all. */
+struct rma_flush {
     const struct ski_pe *self;
     uint64_t             key;
     bool                 all;
 };
 
-static bool rma_fence_is_done(void *arg)
+static bool rma_flush_is_done(void *arg)
 {
-    const struct rma_fence *f = arg;
+    const struct rma_flush *f = arg;
 
     return f->all ? ski_onesided_pe(f->self)->outstanding == 0
                   : !ski_outstanding_find(&ski_rma_pe(f->self)->outstanding, f->key);
 }
 
 /* The fence of the CPU orders what this process did itself before what follows. */
-static void rma_fence_key(const char *call, uint64_t key, bool all)
+static void rma_flush_key(const char *call, uint64_t key, bool all)
 {
-    struct rma_fence f = {ski_self, key, all};
+    struct rma_flush f = {ski_self, key, all};
 
     if (!ski_self)
         ski_onesided_check(call);
-    else if (!rma_fence_is_done(&f))
-        ski_rma_wait(ski_self, rma_fence_is_done, &f);
+    else if (!rma_flush_is_done(&f))
+        ski_rma_wait(ski_self, rma_flush_is_done, &f);
     ski_fence(memory_order_seq_cst);
 }
 
-void ski_rma_fence(int pe)
+void ski_rma_flush(int pe)
 {
-    rma_fence_key("skua_flush", ski_outstanding_pe(pe), false);
+    rma_flush_key("skua_flush", ski_outstanding_pe(pe), false);
 }
+
+/* ---- fences ------------------------------------------------------------------------- */
+
+/* What an operation behind a fence waits for. */
+struct rma_before {
+    const struct ski_pe *self;
+    int                  pe;
+    bool                 driver_only;
+};
+
+static bool rma_before_is_done(void *arg)
+{
+    const struct rma_before *b  = arg;
+    struct ski_outstanding   on = ski_rma_outstanding_on(b->self, b->pe);
+
+    return on.before == 0 || (b->driver_only && on.before_rma == 0 && on.backlog == 0);
+}
+
+void ski_rma_flush_before_fence(int pe, bool driver_only)
+{
+    struct rma_before b = {ski_self, pe, driver_only};
+
+    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0 && !rma_before_is_done(&b))
+        ski_rma_wait(ski_self, rma_before_is_done, &b);
+}
+
+/* Ends the job with an error if @p pe does not exist. */
+static void rma_check_pe(const char *call, int pe)
+{
+    const struct ski_job *job = ski_onesided_job();
+
+    if (job && (uint32_t)pe >= (uint32_t)job->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, job->pes - 1);
+}
+
+/* Orders what this process stored, and returns the requests of the caller; NULL: none is in flight.
+ */
+static struct ski_outstanding_table *rma_fence_requests(const char *call)
+{
+    if (!ski_self)
+        ski_onesided_check(call);
+    ski_fence(memory_order_seq_cst);
+    return ski_self && ski_onesided_pe(ski_self)->outstanding > 0
+               ? &ski_rma_pe(ski_self)->outstanding
+               : NULL;
+}
+
+/* The fence of the CPU orders what this process stored before it, also as seen by a PE that gets
+ * the later data by acquire, or by a request that was sent after it. */
+void skua_fence(int pe)
+{
+    struct ski_outstanding_table *table;
+    struct ski_outstanding       *entry;
+
+    rma_check_pe(__func__, pe);
+    table = rma_fence_requests(__func__);
+    entry = table ? ski_outstanding_find(table, ski_outstanding_pe(pe)) : NULL;
+    if (entry)
+        ski_outstanding_fence(entry);
+}
+
+void skua_fence_all(void)
+{
+    struct ski_outstanding_table *table = rma_fence_requests(__func__);
+
+    if (table)
+        ski_outstanding_fence_all(table);
+}
+
+/* ---- orders ------------------------------------------------------------------------- */
 
 bool ski_rma_outstanding(int pe)
 {
@@ -222,7 +303,7 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
     if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_RMA_PUT))
         return;
     if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
-        ski_rma_fence(pe); /* requests in flight may be overtaken */
+        ski_rma_flush(pe); /* requests in flight may be overtaken */
     /* Partial: earlier stores come before this one.  Strict: loads as well, and stores before
      * loads.  These pair with whatever the PEs that look at the memory use. */
     if (order == SKUA_ORDER_PARTIAL)
@@ -233,22 +314,18 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
 
 void skua_flush(int pe)
 {
-    const struct ski_job *job = ski_onesided_job();
-
-    if (job && (uint32_t)pe >= (uint32_t)job->pes)
-        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
-                   job->pes - 1);
-    ski_rma_fence(pe);
+    rma_check_pe(__func__, pe);
+    ski_rma_flush(pe);
 }
 
 void skua_flush_region(skua_region region)
 {
     if (!region.id)
         ski_misuse("%s: this is no region; skua_flush_all() waits for all", __func__);
-    rma_fence_key(__func__, ski_outstanding_region(region.id), false);
+    rma_flush_key(__func__, ski_outstanding_region(region.id), false);
 }
 
 void skua_flush_all(void)
 {
-    rma_fence_key(__func__, 0, true);
+    rma_flush_key(__func__, 0, true);
 }

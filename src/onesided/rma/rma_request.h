@@ -4,8 +4,22 @@
  *
  * An operation goes by active message (am_origin.c) or is done by the driver (rma_driver.c), in one
  * or several parts; it is complete at the target when all parts are.  Each origin counts its
- * requests by target and by region (outstanding.h): handles, fences and orders look at these
+ * requests by target and by region (outstanding.h): handles, flushes and orders look at these
  * counts, so none of them takes longer the more is outstanding.
+ *
+ * Completion and order are two things.  A *flush* waits until requests are complete at the target.
+ * A *fence* (skua_fence()) waits for nothing: it divides the operations on a PE into those before
+ * and those after it.  What this process stored itself is ordered by a fence of the CPU, within
+ * that call. Requests that are in flight then are counted in `before`; a later operation that may
+ * overtake them waits until that count is 0:
+ *
+ *   later operation     overtakes requests before the fence
+ *   by load and store,  all of them: the fast path is closed while a request to this host is in
+ *     or cma            flight (ski_fast_path_open()), so it costs nothing there
+ *   am                  those of the driver; others by am are served in the order of sending
+ *   driver              those by am; its own are ordered by the driver's fence, where it has one
+ *
+ * Gets are not ordered by a fence.  Atomics and notifications come after everything in any case.
  */
 #ifndef SKI_RMA_REQUEST_H
 #define SKI_RMA_REQUEST_H
@@ -35,6 +49,7 @@ struct ski_rma_request {
     skua_status             status;
     void                   *waiters;           /* threads that wait for its end */
     struct ski_outstanding *on_pe, *in_region; /* where it is counted           */
+    uint32_t                epoch;             /* of `on_pe` when it began      */
     skua_handle            *handle;
     skua_completion         local, remote_done;
     uint64_t                result; /* of an atomic                                           */
@@ -65,7 +80,11 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 
 /** Waits until no request of the calling PE on @p pe is in flight. */
-void ski_rma_fence(int pe);
+void ski_rma_flush(int pe);
+
+/** Waits until no request of the calling PE on @p pe that was begun before the last fence is in
+ *  flight; with @p driver_only, no such request by the driver or in the backlog. */
+void ski_rma_flush_before_fence(int pe, bool driver_only);
 
 /** Waits for requests in flight to @p pe, if @p order asks for that before @p verb, and keeps the
  *  CPU from reordering memory accesses. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rma_request_test.c - requests in flight: what fences and orders see of them. */
+/* rma_request_test.c - requests in flight: what flushes, fences and orders see of them. */
 #include "onesided/rma/rma_request.h"
 
 #include "tests/onesided_pe.h"
@@ -7,7 +7,7 @@
 #define REQUESTS 500
 
 struct request_counts {
-    uint32_t all, rma, deferred;
+    uint32_t all, rma, deferred, before, before_rma;
 };
 
 static struct ski_rma_request *request_begin(struct ski_pe *self, int pe, bool remote_host,
@@ -33,10 +33,27 @@ static bool request_counts_hold(struct ski_pe *self, const struct request_counts
     for (int pe = 0; pe < TEST_PES; pe++) {
         struct ski_outstanding on = ski_rma_outstanding_on(self, pe);
 
-        if (on.all != want[pe].all || on.rma != want[pe].rma || on.deferred != want[pe].deferred)
+        if (on.all != want[pe].all || on.rma != want[pe].rma || on.deferred != want[pe].deferred ||
+            on.before != want[pe].before || on.before_rma != want[pe].before_rma)
             return false;
     }
     return ski_onesided_pe(self)->outstanding == open && !ski_fast_path_open() == (open > 0);
+}
+
+/* A fence puts all requests on a PE, or on all, before what follows. */
+static void request_fence(uint64_t random, struct request_counts *want)
+{
+    int one = (int)(random % (2 * TEST_PES));
+
+    if (one < TEST_PES)
+        skua_fence(one);
+    else
+        skua_fence_all();
+    for (int pe = 0; pe < TEST_PES; pe++)
+        if (one >= TEST_PES || pe == one) {
+            want[pe].before     = want[pe].all;
+            want[pe].before_rma = want[pe].rma;
+        }
 }
 
 /* Requests that begin and end in any order are counted by PE and protocol. */
@@ -47,7 +64,9 @@ static bool request_counts_random(struct ski_pe *self)
     uint64_t                random = tap_seed(), n = 0;
 
     for (int step = 0; step < 5000; step++) {
-        if (n < REQUESTS && (n == 0 || tap_random(&random) % 2)) {
+        if (tap_random(&random) % 16 == 0) {
+            request_fence(tap_random(&random), want);
+        } else if (n < REQUESTS && (n == 0 || tap_random(&random) % 2)) {
             int                   pe       = (int)(tap_random(&random) % TEST_PES);
             enum ski_rma_protocol protocol = (enum ski_rma_protocol)(tap_random(&random) % 3);
 
@@ -59,6 +78,10 @@ static bool request_counts_random(struct ski_pe *self)
             uint64_t                i   = tap_random(&random) % n;
             struct ski_rma_request *req = open[i];
 
+            if (req->epoch != req->on_pe->epoch) {
+                want[req->remote.pe].before--;
+                want[req->remote.pe].before_rma -= req->protocol == SKI_RMA_BY_DRIVER;
+            }
             want[req->remote.pe].all--;
             want[req->remote.pe].rma -= req->protocol == SKI_RMA_BY_DRIVER;
             want[req->remote.pe].deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
@@ -101,7 +124,8 @@ int main(void)
 {
     struct ski_pe *self = test_pe_begin();
 
-    OK(request_counts_random(self), "requests are counted by PE and protocol");
+    OK(request_counts_random(self),
+       "requests are counted by PE and protocol, and those before a fence");
     request_fast_path(self);
     request_completions(self);
     test_pe_end(self);

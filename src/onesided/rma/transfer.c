@@ -39,7 +39,7 @@ static void transfer_finish(const struct ski_rma_op *op, const skua_rma_params *
         return;
     if (!ski_op_params_notify_is_direct(params) &&
         transfer_notify(op->call, params->notify, ski_op_params_notify_by(params)) == SKUA_OK)
-        ski_rma_fence(op->remote.pe); /* it is part of what completes here */
+        ski_rma_flush(op->remote.pe); /* it is part of what completes here */
     ski_op_params_apply(op->call, params, op->remote.pe, ski_caller_pe());
     ski_op_params_complete(params);
 }
@@ -101,6 +101,8 @@ static skua_status transfer_by_cma(const struct ski_rma_op *op, const struct ski
 /* Orders an operation that this process does itself behind its requests in flight. */
 static void transfer_order_now(const struct ski_rma_op *op, const skua_rma_params *params)
 {
+    if (op->verb != SKI_RMA_GET)
+        ski_rma_flush_before_fence(op->remote.pe, false);
     /* A notification or signal comes after earlier puts, whatever the order of the data. */
     if (ski_op_params_at_target(params))
         ski_rma_order_before(SKUA_ORDER_PARTIAL, SKI_RMA_PUT, op->remote.pe);
@@ -118,9 +120,11 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_pa
     if (!target->remote_host || !ski_self)
         return;
     on = ski_rma_outstanding_on(ski_self, op->remote.pe);
-    if ((on.rma > 0 && ski_rma_op_is_ordered(op, params)) ||
+    if (((on.rma > 0 || on.backlog > 0) && ski_rma_op_is_ordered(op, params)) ||
         (on.deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT))
-        ski_rma_fence(op->remote.pe);
+        ski_rma_flush(op->remote.pe);
+    else if (on.before > 0 && (on.before_rma > 0 || on.backlog > 0) && op->verb != SKI_RMA_GET)
+        ski_rma_flush_before_fence(op->remote.pe, true);
 }
 
 static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_resolved *target,
@@ -214,8 +218,10 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     return true;
 }
 
-static skua_status transfer_perform(struct ski_rma_op *op, const skua_rma_params *params,
-                                    bool blocking)
+/* Kept out of line so that all calls share it. */
+static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op     *op,
+                                                              const skua_rma_params *params,
+                                                              bool                   blocking)
 {
     struct ski_resolved target;
     struct ski_extent   extent;
@@ -386,12 +392,22 @@ skua_status skua_acc_nb(skua_gaddr to, const void *from, size_t bytes, const sku
                                false);
 }
 
-/* Does an operation between two layouts.  Kept out of line so that all calls share it. */
-static __attribute__((noinline)) skua_status transfer_layouts(struct ski_rma_op     *op,
-                                                              const skua_layout     *remote,
-                                                              const skua_layout     *local,
-                                                              const skua_rma_params *params,
-                                                              bool                   blocking)
+/* Begins an operation whose datatype is still to be set.  `fn` and `element` are set when the
+ * operator of an accumulate has been checked. */
+static inline void transfer_begin(struct ski_rma_op *op, const char *call, enum ski_rma_verb verb,
+                                  skua_gaddr remote, const skua_update *how)
+{
+    op->call       = call;
+    op->verb       = verb;
+    op->remote     = remote;
+    op->accumulate = how;
+    op->atomic     = NULL;
+}
+
+/* Does an operation between two layouts. */
+static inline skua_status transfer_layouts(struct ski_rma_op *op, const skua_layout *remote,
+                                           const skua_layout *local, const skua_rma_params *params,
+                                           bool blocking)
 {
     ptrdiff_t packed[SKUA_LAYOUT_LEVELS];
 
@@ -401,43 +417,53 @@ static __attribute__((noinline)) skua_status transfer_layouts(struct ski_rma_op 
 
 skua_status skua_put_layout(skua_gaddr to, const skua_layout *remote, const skua_layout *local)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_PUT, .remote = to};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_PUT, to, NULL);
     return transfer_layouts(&op, remote, local, NULL, true);
 }
 
 skua_status skua_put_layout_nb(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
                                const skua_rma_params *params)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_PUT, .remote = to};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_PUT, to, NULL);
     return transfer_layouts(&op, remote, local, params, false);
 }
 
 skua_status skua_get_layout(const skua_layout *local, skua_gaddr from, const skua_layout *remote)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_GET, .remote = from};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_GET, from, NULL);
     return transfer_layouts(&op, remote, local, NULL, true);
 }
 
 skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr from, const skua_layout *remote,
                                const skua_rma_params *params)
 {
-    struct ski_rma_op op = {.call = __func__, .verb = SKI_RMA_GET, .remote = from};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_GET, from, NULL);
     return transfer_layouts(&op, remote, local, params, false);
 }
 
 skua_status skua_acc_layout(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
                             const skua_update *how)
 {
-    struct ski_rma_op op = {
-        .call = __func__, .verb = SKI_RMA_ACCUMULATE, .remote = to, .accumulate = how};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_ACCUMULATE, to, how);
     return transfer_layouts(&op, remote, local, NULL, true);
 }
 
 skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote, const skua_layout *local,
                                const skua_update *how, const skua_rma_params *params)
 {
-    struct ski_rma_op op = {
-        .call = __func__, .verb = SKI_RMA_ACCUMULATE, .remote = to, .accumulate = how};
+    struct ski_rma_op op;
+
+    transfer_begin(&op, __func__, SKI_RMA_ACCUMULATE, to, how);
     return transfer_layouts(&op, remote, local, params, false);
 }
 
