@@ -87,7 +87,7 @@ static const char *address_of_0(uint32_t *bytes)
     static char blob[SKI_CONTROL_MAX];
     size_t      room = sizeof blob;
 
-    CHECK(ski_pmix_launcher.get(0, "skua.ports", blob, &room) == SKUA_OK);
+    CHECK(ski_pmix_launcher.get(0, "skua.ports.1", blob, &room) == SKUA_OK); /* of phase 1 */
     memcpy(bytes, blob + 40, sizeof *bytes);
     return blob + 40 + sizeof *bytes;
 }

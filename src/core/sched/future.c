@@ -255,6 +255,7 @@ const void *skua_future_wait(skua_future *future, size_t *bytes)
 
 void skua_future_set(skua_future *future, const void *data, size_t bytes)
 {
+    (void)SKI_SELF();
     skua_complete(skua_done_future(future), data, bytes);
 }
 
