@@ -123,6 +123,15 @@ static void main_close(const char *why)
     atomic_store(&main_stage, MAIN_OVER);
 }
 
+/* Makes stdout write whole lines, as they come, for a launcher that labels them.  No other thread
+ * may use stdout yet. */
+static void main_buffer_lines(void)
+{
+    static char lines[BUFSIZ]; /* of our own: MPICH takes the buffer of stdout away */
+
+    setvbuf(stdout, lines, _IOLBF, sizeof lines);
+}
+
 /* Joins the job; the caller becomes a PE next. */
 static skua_status main_join(const struct ski_pe_program *program, const char *const *settings,
                              bool embedded)
@@ -155,6 +164,8 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
         ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
     ski_layers_open(&phase.boot);
     atomic_store(&main_stage, MAIN_INSIDE);
+    if (!embedded && phase.boot.mode != SKI_BOOT_SELF)
+        main_buffer_lines();
     main_start_pes(&phase.boot);
     return SKUA_OK;
 }
@@ -185,7 +196,6 @@ static int main_leave(bool last)
 
 int skua_main(int argc, char **argv, skua_start_fn start)
 {
-    static char           lines[BUFSIZ]; /* of our own: MPICH takes the buffer of stdout away */
     struct ski_pe_program program = {.start = start, .argc = argc, .argv = argv};
 
     if (atomic_load(&main_stage) != MAIN_OUTSIDE)
@@ -194,8 +204,6 @@ int skua_main(int argc, char **argv, skua_start_fn start)
                                                : "twice, or after skua_init() had failed");
     if (main_join(&program, NULL, false) != SKUA_OK)
         return EXIT_FAILURE;
-    if (phase.boot.mode != SKI_BOOT_SELF)
-        setvbuf(stdout, lines, _IOLBF, sizeof lines); /* whole lines, as they come */
     ski_pe_run(&phase.thread[0]);
     return main_leave(true);
 }

@@ -7,14 +7,15 @@
  * (core/data/queue.h) and takes the slow path.  After empty passes the PE spins, yields or sleeps
  * (docs/decisions/0004-waiting.md).
  */
-#include "base/params_check.h"
 #include "core/sched/scheduler.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <string.h>
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/params_check.h"
 #include "core/message/backpressure.h"
 #include "core/message/inbox_recv.h"
 #include "core/message/send_backlog.h"
@@ -61,15 +62,27 @@ struct ski_idle {
 
 /* ---- a pass -------------------------------------------------------------- */
 
+/* Returns the number of messages to run, while memory is short, after a poll that brought
+ * @p brought: one poll of a driver may bring megabytes, so more must leave than came. */
+static int sched_passes_pressed(uint64_t brought)
+{
+    return brought < FAR_PASSES_PRESSED / 2 ? FAR_PASSES_PRESSED
+           : brought < INT_MAX / 2          ? 2 * (int)brought
+                                            : INT_MAX;
+}
+
 /* Polls the network, which is a system call: every so often, and when there is nothing else to do.
  */
 static void sched_poll_net(struct ski_pe *self)
 {
-    bool progress = self->net_passes-- <= 0 || self->queue.pushed == self->queue.popped;
+    bool     progress = self->net_passes-- <= 0 || self->queue.pushed == self->queue.popped;
+    uint64_t pushed   = self->queue.pushed;
 
     if (progress)
-        self->net_passes = ski_backpressure_receiver(self) ? FAR_PASSES_PRESSED : FAR_PASSES;
+        self->net_passes = FAR_PASSES;
     ski_net_pass(self, progress);
+    if (progress && ski_backpressure_receiver(self))
+        self->net_passes = sched_passes_pressed(self->queue.pushed - pushed);
 }
 
 /* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */

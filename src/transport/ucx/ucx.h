@@ -49,8 +49,9 @@ struct ski_peer {
     struct ski_port     *port;
     ucp_ep_h             ep;
     int                  pe;
-    bool                 shared; /* reached through shared memory alone */
-    unsigned             sends;  /* packets to it that UCX holds */
+    bool                 shared;      /* reached through shared memory alone */
+    unsigned             sends;       /* packets to it that UCX holds ... */
+    size_t               sends_bytes; /* ... and their bytes */
     bool                 by_tcp;
     struct ski_sockaddrs addrs;
     struct ski_peer     *next;
@@ -60,7 +61,7 @@ struct ski_peer {
 struct ski_ucx_request {
     struct ski_port *port;
     struct ski_peer *peer;  /* of a send */
-    size_t           bytes; /* of a receive */
+    size_t           bytes; /* of the packet */
 };
 
 struct ski_ucx {
