@@ -427,11 +427,29 @@ static int levels(int size)
     return level;
 }
 
+#define CHAIN 16 /* members of a team whose scans go along a chain */
+
+/* The result of a scan of ranks 0 .. last, as a chain computes it. */
+static char *model_chain(const struct call *c, int last)
+{
+    char *all = last < 0 ? NULL : model_blocks(c, 0, 0, 1);
+
+    for (int rank = 1; rank <= last; rank++) {
+        char *next = model_blocks(c, rank, 0, rank + 1);
+
+        combine(c, all, next);
+        free(next);
+    }
+    return all;
+}
+
 /* The expected output of a reduction; NULL: none. */
 static char *expect_reduction(const struct call *c, const struct group *g)
 {
     int rank = rank_in(g);
 
+    if (g->size <= CHAIN && (c->kind == SCAN || c->kind == EXSCAN))
+        return model_chain(c, c->kind == SCAN ? rank : rank - 1);
     if (c->kind == SCAN)
         return model_scan(c, rank, INT64_C(1) << levels(g->size));
     return c->kind == EXSCAN ? model_exscan(c, rank) : model_blocks(c, 0, levels(g->size), g->size);

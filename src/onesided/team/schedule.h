@@ -60,7 +60,8 @@ void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan);
  *  recursive doubling or, if large, slices. */
 void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a scan, or an exscan if @p exclusive, by recursive doubling. */
+/** Adds a scan, or an exscan if @p exclusive: along a chain of up to 16 members, by recursive
+ * doubling of more.  The order of operands depends on nothing but the number of members. */
 void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive);
 
 #endif

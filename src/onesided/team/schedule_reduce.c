@@ -344,7 +344,9 @@ static void schedule_scan_round(struct ski_schedule *s, const struct ski_plan *p
     scan->received = old.buffer == SKI_TEMP ? old : ski_step_temp(s, plan->bytes);
 }
 
-void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
+/* Adds a scan by recursive doubling. */
+static void schedule_scan_doubling(struct ski_schedule *s, const struct ski_plan *plan,
+                                   bool exclusive)
 {
     struct schedule_scan scan = {.partial = ski_position(SKI_FROM, 0)};
     uint32_t             tag  = 0;
@@ -366,4 +368,87 @@ void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool
         schedule_deliver(s, scan.exclusive, plan->bytes);
     else if (!exclusive && !(plan->in_place && scan.partial.buffer == SKI_FROM))
         schedule_deliver(s, scan.partial, plan->bytes);
+}
+
+/* ---- scans of few members: a chain -------------------------------------------------- */
+
+#define SCHEDULE_CHAIN_MAX     16                 /* members */
+#define SCHEDULE_CHAIN_SEGMENT ((size_t)64 << 10) /* bytes; all types divide it */
+
+/* A scan along a chain. */
+struct schedule_chain {
+    struct ski_position own;    /* this member's contribution */
+    struct ski_position result; /* of the lower ranks, and for a scan of this one as well */
+    struct ski_position next;   /* for an exscan: what goes to the next rank */
+    bool                exclusive;
+};
+
+/* Adds segment @p tag, which begins at @p at, of a member that is not the first. */
+static void schedule_chain_segment(struct ski_schedule *s, const struct ski_plan *plan,
+                                   const struct schedule_chain *chain, uint32_t tag, size_t at,
+                                   size_t bytes)
+{
+    struct ski_position own    = ski_position(chain->own.buffer, chain->own.at + at);
+    struct ski_position result = ski_position(chain->result.buffer, chain->result.at + at);
+    struct ski_position sent =
+        chain->exclusive ? ski_position(SKI_TEMP, chain->next.at + at) : result;
+    bool last = plan->rank + 1 == plan->size;
+
+    ski_step_recv(s, plan->rank - 1, tag, result, bytes);
+    if (chain->exclusive && !last)
+        ski_step_copy(s, sent, result, bytes);
+    if (!chain->exclusive || !last)
+        schedule_combine(s, sent, own, bytes);
+    if (!last)
+        ski_step_send(s, plan->rank + 1, tag, sent, bytes);
+    if (plan->in_place)
+        ski_step_copy(s, ski_position(SKI_TO, at), result, bytes);
+}
+
+/* Returns where segments end up: the output, unless the contribution lies there. */
+static struct schedule_chain schedule_chain_memory(struct ski_schedule   *s,
+                                                   const struct ski_plan *plan, bool exclusive)
+{
+    struct schedule_chain chain = {.own = ski_position(SKI_FROM, 0), .exclusive = exclusive};
+
+    if (plan->prepare) {
+        chain.own = ski_step_temp(s, plan->bytes);
+        schedule_contribute(s, plan, chain.own);
+    }
+    chain.result =
+        plan->in_place && plan->rank > 0 ? ski_step_temp(s, plan->bytes) : ski_position(SKI_TO, 0);
+    if (exclusive && plan->rank > 0 && plan->rank + 1 < plan->size)
+        chain.next = ski_step_temp(s, plan->bytes);
+    return chain;
+}
+
+/* Adds a scan in which each member waits for the one below: one message for each, whose segments
+ * are on their way along the whole chain at once. */
+static void schedule_scan_chain(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
+{
+    struct schedule_chain chain = schedule_chain_memory(s, plan, exclusive);
+    size_t   most = plan->large && plan->element ? SCHEDULE_CHAIN_SEGMENT : plan->bytes;
+    uint32_t tag  = 0;
+
+    for (size_t at = 0; tag == 0 || at < plan->bytes; at += most, tag++) {
+        size_t bytes = plan->bytes - at < most ? plan->bytes - at : most;
+
+        if (plan->rank > 0)
+            schedule_chain_segment(s, plan, &chain, tag, at, bytes);
+        else if (plan->size > 1)
+            ski_step_send(s, 1, tag, ski_position(chain.own.buffer, chain.own.at + at), bytes);
+    }
+    if (plan->rank == 0 && !exclusive && !(plan->in_place && chain.own.buffer == SKI_FROM)) {
+        if (plan->in_place)
+            ski_step_add(s, SKI_STEP_FLUSH); /* what was lent may be the output */
+        schedule_deliver(s, chain.own, plan->bytes);
+    }
+}
+
+void ski_schedule_scan(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
+{
+    if (plan->size <= SCHEDULE_CHAIN_MAX)
+        schedule_scan_chain(s, plan, exclusive);
+    else
+        schedule_scan_doubling(s, plan, exclusive);
 }

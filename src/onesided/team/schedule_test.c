@@ -324,6 +324,16 @@ static uint64_t schedule_test_scan(int last, int64_t width, size_t e)
                                   schedule_test_scan((int)(last - width / 2), width / 2, e), high);
 }
 
+/* Combines element @p e of all ranks up to @p last, as a chain does. */
+static uint64_t schedule_test_chain(int last, size_t e)
+{
+    uint64_t all = schedule_test_value(0, e);
+
+    for (int rank = 1; rank <= last; rank++)
+        all = schedule_test_hash(all, schedule_test_value(rank, e));
+    return all;
+}
+
 static uint64_t schedule_test_exscan(int rank, size_t e)
 {
     uint64_t all = 0;
@@ -347,7 +357,9 @@ static bool schedule_test_reduced(const struct schedule_test_member *m,
         return true;
     for (size_t e = 0; e < m->plan.bytes / 8; e++) {
         uint64_t got,
-            expected = kind == TEST_SCAN
+            expected = kind >= TEST_SCAN && size <= 16
+                           ? schedule_test_chain(kind == TEST_SCAN ? rank : rank - 1, e)
+                       : kind == TEST_SCAN
                            ? schedule_test_scan(rank, INT64_C(1) << ski_block_levels(size), e)
                        : kind == TEST_EXSCAN
                            ? schedule_test_exscan(rank, e)
