@@ -2,9 +2,9 @@
 /*
  * nocopy.h - messages with zero-copy (nocopy) arguments.
  *
- * The sender makes a message with data of its own, the *head*, and *parts*: memory that it does not
- * change until a completion says that the part is free again. Small parts are copied into the
- * message; large ones are described in it (buffer.h).
+ * The sender makes a message with data of its own, the *head*, and *nocopy arguments*: memory that
+ * it does not change until a completion says that the argument is free again. Small arguments are
+ * copied into the message; large ones are described in it (buffer.h).
  *
  * @code
  *     skua_nocopy_argument part = {x, bytes, skua_done_count(&free_again), 0};
@@ -20,19 +20,19 @@
  *     static void on_block(skua_msg *msg)
  *     {
  *         if (!skua_nocopy_ready(msg, NULL))
- *             return; // it comes again when all parts are here
+ *             return; // it comes again when all arguments are here
  *         use(skua_msg_data(msg), skua_nocopy_data(msg, 0));
  *         skua_nocopy_free(msg);
  *     }
  * @endcode
  *
- * A part that the receiver can access by load and store (in the same process, or in the arena of
- * the host, such as memory of skua_buffer_alloc()) is used in place; the sender's completion
- * happens when the receiver frees the message. Other parts are fetched into memory of the runtime
- * or, with a `post` function, into memory that the receiver names; the sender's completion then
- * happens when the data have arrived.
+ * An argument that the receiver can access by load and store (in the same process, or in the arena
+ * of the host, such as memory of skua_buffer_alloc()) is used in place; the sender's completion
+ * happens when the receiver frees the message. Other arguments are fetched into memory of the
+ * runtime or, with a `post` function, into memory that the receiver names; the sender's completion
+ * then happens when the data have arrived.
  *
- * Later messages may overtake a message whose parts are being fetched from another host. All
+ * Later messages may overtake a message whose arguments are being fetched from another host. All
  * functions are called on a PE. Interface files provide this as `nocopy` and `nocopypost`.
  */
 #ifndef SKUA_NOCOPY_H
@@ -49,7 +49,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** A zero-copy part of a message, as the sender describes it. */
+/** A nocopy argument of a message, as the sender describes it. */
 typedef struct {
     const void     *at;
     size_t          bytes;
@@ -61,57 +61,61 @@ typedef struct {
 #define SKUA_ALL_PES (-1)
 
 /** Allocates a message to @p pe (for an object: skua_location()) with @p bytes of uninitialised
- * head and @p n parts. The completion of a part that is copied into the message happens at once. */
+ * head and @p n arguments. The completion of an argument that is copied into the message happens at
+ * once. */
 SKUA_API skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *part,
                                      unsigned n);
 
-/** Sends @p msg, made for SKUA_ALL_PES, to @p handler on all PEs, and consumes it. A part is
+/** Sends @p msg, made for SKUA_ALL_PES, to @p handler on all PEs, and consumes it. An argument is
  *  transferred to each host once, and all receivers of the host read the same memory; it is free
  *  again when all receivers have freed the message. */
 SKUA_API void skua_nocopy_broadcast(skua_handler handler, skua_msg *msg);
 
 /** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all objects of a collection, and consumes
- *  it. Parts are transferred as by skua_nocopy_broadcast(). */
+ *  it. Arguments are transferred as by skua_nocopy_broadcast(). */
 SKUA_API void skua_nocopy_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg);
 
-/** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all members of a section, and consumes it. A
- *  part is transferred once along each branch of the section's tree that leads to another host. */
+/** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all members of a section, and consumes it.
+ * An argument is transferred once along each branch of the section's tree that leads to another
+ * host.
+ */
 SKUA_API void skua_nocopy_invoke_section(skua_section section, skua_entry entry, skua_msg *msg);
 
-/** Returns a message with all parts of @p msg copied into it, for functions that take plain data.
- *  Consumes @p msg. */
+/** Returns a message with all arguments of @p msg copied into it, for functions that take plain
+ * data. Consumes @p msg. */
 SKUA_API skua_msg *skua_nocopy_copied(skua_msg *msg);
 
 /* ---- receiving ---------------------------------------------------------------------------- */
 
-/** Names the destinations of parts: sets to[i] for each part that it has memory for; the others
- *  stay NULL. It may use the head and skua_nocopy_bytes(). */
+/** Names the destinations of arguments: sets to[i] for each argument that it has memory for; the
+ * others stay NULL. It may use the head and skua_nocopy_bytes(). */
 typedef void (*skua_nocopy_post_fn)(void *self, skua_msg *msg, void **to);
 
-/** Returns true if all parts of a message that a handler received are accessible. Otherwise the
+/** Returns true if all arguments of a message that a handler received are accessible. Otherwise the
  *  runtime fetches them and delivers the message to the handler again. @p post, which gets NULL for
  *  the object, may name the destinations; NULL: none. */
 SKUA_API bool skua_nocopy_ready(skua_msg *msg, skua_nocopy_post_fn post);
 
-/** Returns true if all parts of a message that @p entry of the object @p self received are
+/** Returns true if all arguments of a message that @p entry of the object @p self received are
  *  accessible. Otherwise the runtime fetches them and delivers the message again, to the object
  *  wherever it is then. @p post may name the destinations; NULL: none. */
 SKUA_API bool skua_nocopy_ready_entry(skua_msg *msg, void *self, skua_entry entry,
                                       skua_nocopy_post_fn post);
 
-/** Returns the number of parts of a message. */
+/** Returns the number of arguments of a message. */
 SKUA_API unsigned skua_nocopy_count(const skua_msg *msg);
 
-/** Returns the size of the head of a message with parts. */
+/** Returns the size of the head of a message with nocopy arguments. */
 SKUA_API size_t skua_nocopy_head_bytes(const skua_msg *msg);
 
-/** Returns the size of part @p i of a message. */
+/** Returns the size of argument @p i of a message. */
 SKUA_API size_t skua_nocopy_bytes(const skua_msg *msg, unsigned i);
 
-/** Returns the data of part @p i, after skua_nocopy_ready() returned true. */
+/** Returns the data of argument @p i, after skua_nocopy_ready() returned true. */
 SKUA_API const void *skua_nocopy_data(skua_msg *msg, unsigned i);
 
-/** Frees a message with parts. The completions of parts that were used in place happen. */
+/** Frees a message with nocopy arguments. The completions of arguments that were used in place
+ * happen. */
 SKUA_API void skua_nocopy_free(skua_msg *msg);
 
 SKUA_END_DECLS

@@ -162,16 +162,16 @@ SKUA_API void skua_pup_string(skua_pup *p, char **string);
 
 /* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
 
-/** Finds the part at *end in received data, @p count items of @p each bytes; *end advances. Returns
- *  its data. */
+/** Finds the nocopy argument at *end in received data, @p count items of @p each bytes; *end
+ * advances. Returns its data. */
 SKUA_API const void *skuac_found_nocopy(const void *data, size_t bytes, size_t *end,
                                         long long count, size_t each, const char *entry);
 
-/** Advances *end behind the descriptions of the parts. */
+/** Advances *end behind the descriptions of the nocopy arguments. */
 SKUA_API void skuac_found_nocopy_end(const void *data, size_t bytes, size_t *end,
                                      const char *entry);
 
-/** Frees the message with parts of an arrival, if it has one. */
+/** Frees the message with nocopy arguments of an arrival, if it has one. */
 static inline void skuac_nocopy_drop(skuac_arrival *arrival)
 {
     if (arrival->msg) {

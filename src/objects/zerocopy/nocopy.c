@@ -196,7 +196,7 @@ static const void *nocopy_fetch_now(struct ski_nocopy_arg *arg)
     skua_buffer *buffer = ski_nocopy_buffer(arg);
 
     if (ski_buffer_fetch_wait(SKI_SELF(), buffer) < 0)
-        ski_misuse("a part of a message cannot be fetched from PE %d", buffer->pe);
+        ski_misuse("a nocopy argument of a message cannot be fetched from PE %d", buffer->pe);
     return buffer->at;
 }
 

@@ -179,7 +179,7 @@ skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size
     skua_msg *msg;
 
     if (ski_nocopy_trailer_at(data, bytes)->first < head)
-        ski_misuse("a message of %zu bytes has parts that begin before its data", bytes);
+        ski_misuse("a message of %zu bytes has nocopy arguments that begin before its data", bytes);
     msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
     ski_nocopy_trailer_at(msg + 1, msg->bytes)->first -= head;
     ski_nocopy_count_copy(data, bytes);

@@ -59,7 +59,7 @@ void ski_nocopy_fetch(struct ski_nocopy_pending *pending, struct ski_nocopy_arg 
     *fetch = (struct ski_buffer_fetch){.done = nocopy_arg_fetched, .arg = pending};
     pending->waiting++;
     if (ski_buffer_fetch(ski_self, fetch, ski_nocopy_buffer(arg), to) < 0)
-        ski_misuse("a part of %llu bytes of a message from PE %d cannot be fetched",
+        ski_misuse("a nocopy argument of %llu bytes of a message from PE %d cannot be fetched",
                    (unsigned long long)arg->bytes, pending->msg->source);
 }
 

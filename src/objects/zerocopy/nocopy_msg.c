@@ -40,7 +40,7 @@ struct ski_nocopy_trailer *ski_nocopy_trailer_of(const skua_msg *msg)
     struct ski_nocopy_trailer *trailer = ski_nocopy_trailer(msg + 1, msg->bytes);
 
     if (!trailer)
-        ski_misuse("a message of %zu bytes from PE %d has no parts: was it made with "
+        ski_misuse("a message of %zu bytes from PE %d has no nocopy arguments: was it made with "
                    "skua_nocopy_alloc()?",
                    msg->bytes, msg->source);
     return trailer;
@@ -51,7 +51,7 @@ struct ski_nocopy_arg *ski_nocopy_arg_at(const skua_msg *msg, unsigned i)
     struct ski_nocopy_walk walk = ski_nocopy_walk(msg);
 
     if (i >= walk.left)
-        ski_misuse("part %u of a message that has %u", i, walk.left);
+        ski_misuse("nocopy argument %u of a message that has %u", i, walk.left);
     while (i-- > 0)
         ski_nocopy_walk_next(&walk);
     return walk.next;
