@@ -39,7 +39,8 @@
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
-#define SPLIT_BLOCKS_CLAIMED 4      /* blocks that a PE claims at once                      */
+#define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
+#define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
 #define SPLIT_LINE           64     /* slices and segments end at multiples of this         */
 
 /* A split call in flight. */
@@ -385,6 +386,7 @@ struct split_work {
     _Atomic int32_t           users; /* PEs that have not released it              */
     struct ski_reduction_head head;
     size_t                    bytes;
+    size_t                    claim;     /* bytes that a PE claims at once             */
     struct ski_split         *split;     /* valid on the root only                     */
     uint64_t                  address[]; /* of the contributions, by PE            */
 };
@@ -420,11 +422,8 @@ static bool split_combine_blocks(const struct ski_pe *self, struct split_work *w
 
     for (;;) {
         /* Relaxed: the message that announced the work descriptor orders the contributions. */
-        size_t at  = atomic_fetch_add_explicit(&work->next, SPLIT_BLOCKS_CLAIMED * SPLIT_BLOCK,
-                                               memory_order_relaxed);
-        size_t end = at + SPLIT_BLOCKS_CLAIMED * SPLIT_BLOCK < work->bytes
-                         ? at + SPLIT_BLOCKS_CLAIMED * SPLIT_BLOCK
-                         : work->bytes;
+        size_t at  = atomic_fetch_add_explicit(&work->next, work->claim, memory_order_relaxed);
+        size_t end = at + work->claim < work->bytes ? at + work->claim : work->bytes;
 
         if (at >= work->bytes)
             return last;
@@ -456,6 +455,16 @@ static void split_work_done(struct ski_pe *self, skua_msg *msg)
     ski_window_open(self, &self->collectives->window);
 }
 
+/* Returns the bytes that a PE claims at once: all PEs have work, twice if one of them is late. */
+static size_t split_claim_size(const struct ski_pe *self, size_t bytes)
+{
+    size_t share = bytes / (2 * (size_t)self->pes) / SPLIT_LINE * SPLIT_LINE;
+
+    return share < SPLIT_CLAIM_LEAST  ? SPLIT_CLAIM_LEAST
+           : share > SPLIT_CLAIM_MOST ? SPLIT_CLAIM_MOST
+                                      : share;
+}
+
 /* Begins a work descriptor at the root, after all addresses have arrived in @p received. */
 static void split_begin_work(struct ski_pe *self, struct ski_split *split, skua_msg *received)
 {
@@ -471,6 +480,7 @@ static void split_begin_work(struct ski_pe *self, struct ski_split *split, skua_
     atomic_init(&work->users, self->pes);
     work->head  = split->head;
     work->bytes = split->bytes;
+    work->claim = split_claim_size(self, split->bytes);
     work->split = split;
     for (int i = 1; i < self->pes; i++)
         split_send_note((self->pe + i) % self->pes, msg, false);
