@@ -372,8 +372,9 @@ static void schedule_scan_doubling(struct ski_schedule *s, const struct ski_plan
 
 /* ---- scans of few members: a chain -------------------------------------------------- */
 
-#define SCHEDULE_CHAIN_MAX     16                 /* members */
-#define SCHEDULE_CHAIN_SEGMENT ((size_t)64 << 10) /* bytes; all types divide it */
+#define SCHEDULE_CHAIN_MAX  16                 /* members */
+#define SCHEDULE_CHAIN_NEAR ((size_t)16 << 10) /* bytes of a segment inside a host ... */
+#define SCHEDULE_CHAIN_FAR  ((size_t)64 << 10) /* ... and else; all types divide both  */
 
 /* A scan along a chain. */
 struct schedule_chain {
@@ -427,8 +428,9 @@ static struct schedule_chain schedule_chain_memory(struct ski_schedule   *s,
 static void schedule_scan_chain(struct ski_schedule *s, const struct ski_plan *plan, bool exclusive)
 {
     struct schedule_chain chain = schedule_chain_memory(s, plan, exclusive);
-    size_t   most = plan->large && plan->element ? SCHEDULE_CHAIN_SEGMENT : plan->bytes;
-    uint32_t tag  = 0;
+    size_t                part  = plan->near ? SCHEDULE_CHAIN_NEAR : SCHEDULE_CHAIN_FAR;
+    size_t                most  = plan->large && plan->element ? part : plan->bytes;
+    uint32_t              tag   = 0;
 
     for (size_t at = 0; tag == 0 || at < plan->bytes; at += most, tag++) {
         size_t bytes = plan->bytes - at < most ? plan->bytes - at : most;
