@@ -149,8 +149,10 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
     ski_saved_state_save(&phase.state);
     if (status == SKUA_OK)
         status = ski_boot_start(&phase.boot);
-    if (status != SKUA_OK)
+    if (status != SKUA_OK) {
+        main_close("it could not join the job before");
         return status;
+    }
     status = main_prepare(&phase.boot);
     if (status != SKUA_OK) {
         main_close("it could not join the job before");

@@ -20,7 +20,8 @@
  * used during the call only. Input and output do not overlap, except where a call allows that they
  * are the same. A member that makes calls faster than others does not wait: of the calls of a team,
  * as many begin as collective_window allows, and the others begin when these are complete. Only in
- * start() and in user threads, a call waits if 4096 others of its team have not begun. Misuse ends
+ * start() and in user threads, a call waits if 4096 others of its team have not begun; the barrier
+ * and the allreduce of SKUA_TEAM_ALL wait as skua_barrier() and skua_allreduce() do. Misuse ends
  * the job with an error that names the call and the team: a caller that is no member, a rank that
  * does not exist, overlapping buffers, members that make different calls or pass different sizes,
  * where a message between them shows it.

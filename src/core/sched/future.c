@@ -182,18 +182,6 @@ static void future_use_begin(struct ski_pe *self, struct ski_future_use *use, sk
     self->future_uses = use;
 }
 
-/* Uses end in any order: a continuation may block its thread. */
-static void future_use_end(struct ski_pe *self, struct ski_future_use *use)
-{
-    struct ski_future_use **at = &self->future_uses;
-
-    while (*at != use)
-        at = &(*at)->next;
-    *at = use->next;
-    if (use->cleared)
-        skua_msg_free(use->result);
-}
-
 /* Frees a result, or leaves that to what uses it. */
 static void future_free_result(struct ski_pe *self, skua_msg *result)
 {
@@ -205,6 +193,18 @@ static void future_free_result(struct ski_pe *self, skua_msg *result)
         use->cleared = true;
     else
         skua_msg_free(result);
+}
+
+/* Uses end in any order: a continuation may block its thread. */
+static void future_use_end(struct ski_pe *self, struct ski_future_use *use)
+{
+    struct ski_future_use **at = &self->future_uses;
+
+    while (*at != use)
+        at = &(*at)->next;
+    *at = use->next;
+    if (use->cleared)
+        future_free_result(self, use->result); /* another use of it may go on */
 }
 
 /* Performs what was chained to a future that has been set to @p result. */

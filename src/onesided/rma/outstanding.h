@@ -25,6 +25,7 @@ struct ski_outstanding {
     uint32_t                all;
     uint32_t                rma;      /* of them by the driver */
     uint32_t                deferred; /* of them gets that may read after they were served */
+    uint32_t                staged;   /* of them in several steps, which a driver's fence misses */
     uint32_t                backlog;  /* of them not issued yet (rma_backlog.h) ...           */
     struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
     uint32_t                epoch;      /* fences so far, since the entry exists */

@@ -186,14 +186,15 @@ static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
         ski_rma_flush(op->remote.pe);
         on = ski_rma_outstanding_on(self, op->remote.pe);
     }
-    if (!ski_rma_op_is_ordered(op, params)) {
-        if (op->verb != SKI_RMA_GET && on.before > 0 &&
-            (on.before > on.before_rma || !rma_driver_fence(peer)))
-            ski_rma_flush_before_fence(op->remote.pe, false);
-    } else if (ski_op_params_order(params) == SKUA_ORDER_STRICT || on.all > on.rma ||
-               (on.rma > 0 && !rma_driver_fence(peer))) {
-        ski_rma_flush(op->remote.pe);
+    if (op->verb != SKI_RMA_GET && on.before > 0 &&
+        (on.before > on.before_rma || on.staged > 0 || !rma_driver_fence(peer))) {
+        ski_rma_flush_before_fence(op->remote.pe, false);
+        on = ski_rma_outstanding_on(self, op->remote.pe);
     }
+    if (ski_rma_op_is_ordered(op, params) &&
+        (ski_op_params_order(params) == SKUA_ORDER_STRICT || on.all > on.rma ||
+         (on.rma > 0 && !rma_driver_fence(peer))))
+        ski_rma_flush(op->remote.pe);
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
 }
 
@@ -226,6 +227,8 @@ static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struc
     req->sealed  = true;
     req->parts   = 1;
     req->after   = rma_driver_keep_params(op, params);
+    if (req->after)
+        ski_rma_request_set_staged(req);
     return req;
 }
 
@@ -421,13 +424,21 @@ skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_
 
 /* ---- non-blocking atomics ------------------------------------------------------------------ */
 
+/* Returns whether the driver can access a word, which lies in the piece and is aligned.  If not,
+ * the target says why. */
+static bool rma_driver_key_covers(const struct ski_rkey *rkey, uint64_t offset, size_t bytes)
+{
+    return rkey->key && bytes <= rkey->bytes && offset <= rkey->bytes - bytes &&
+           (rkey->base + offset) % bytes == 0;
+}
+
 /* Issues an atomic whose key is known, or sends it if the driver cannot access the memory. */
 static void rma_driver_atomic_with_key(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_rma_atomic *a = req->atomic;
 
     a->peer = ski_net_endpoint(self, ski_am_server(self->job, req->remote.pe));
-    if (a->rkey->key && a->peer)
+    if (a->peer && rma_driver_key_covers(a->rkey, req->remote.offset, a->atomic.bytes))
         rma_driver_end_part(&req->part, SKUA_OK); /* by the message that this sends */
     else
         rma_driver_atomic_by_am(self, req);
@@ -452,6 +463,7 @@ static void rma_driver_start_in_turn(struct ski_pe *self, struct ski_rma_request
     req->after   = rma_driver_keep_params(op, params);
     req->atomic  = rma_driver_new_atomic(op->atomic);
     ski_rma_request_set_protocol(req, SKI_RMA_BY_DRIVER);
+    ski_rma_request_set_staged(req);
     req->atomic->rkey = ski_rkey_find(self, op->remote);
     if (req->atomic->rkey)
         rma_driver_atomic_with_key(self, req);

@@ -40,6 +40,7 @@ static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req
     }
     req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
     req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    req->on_pe->staged -= req->staged;
     ski_outstanding_remove(table, req->on_pe);
     ski_outstanding_remove(table, req->in_region);
     ski_onesided_pe(self)->outstanding--;
@@ -59,6 +60,13 @@ void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_prot
     on->rma += protocol == SKI_RMA_BY_DRIVER;
     on->before_rma += before && protocol == SKI_RMA_BY_DRIVER;
     on->deferred += protocol == SKI_RMA_BY_AM_DEFERRED;
+}
+
+void ski_rma_request_set_staged(struct ski_rma_request *req)
+{
+    ski_assert(!req->staged);
+    req->staged = true;
+    req->on_pe->staged++;
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ struct ski_rma_request {
     bool                    on_host; /* counted in ski_regions.busy                           */
     uint32_t                parts;   /* sent and not complete                                 */
     bool                    sealed;  /* the last part has been sent                           */
+    bool                    staged;  /* counted so in `on_pe`                                 */
     bool                    waited;  /* a caller waits and will free it                       */
     bool                    done;
     skua_status             status;
@@ -67,6 +68,10 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
 
 /** Ends a request: all parts are complete. */
 void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
+
+/** Counts a request of the driver as one of several steps: a notification that follows the data,
+ *  an atomic in its turn.  What the driver has not been given yet, its fence does not order. */
+void ski_rma_request_set_staged(struct ski_rma_request *req);
 
 /** Lets another protocol carry out a request that has not been issued. */
 void ski_rma_request_set_protocol(struct ski_rma_request *req, enum ski_rma_protocol protocol);

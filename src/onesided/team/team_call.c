@@ -54,14 +54,15 @@ static bool team_read_remote(const struct ski_team_call *call, const struct ski_
     if (temp && status == SKUA_OK)
         team_combine(call, to, temp, step->bytes);
     free(temp);
-    if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
+    if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED && !ski_job_exiting(ski_self->job))
         ski_misuse("%s: the memory of rank %d cannot be read; the buffers of a collective stay "
                    "valid until its completion",
                    ski_collective_name(call->kind.collective), step->rank);
     return status == SKUA_OK;
 }
 
-/* Stores lent memory, and answers.  False: the sender was asked to send the data. */
+/* Stores lent memory, and answers.  False: the sender was asked to send the data, or the job ends
+ * and its memory may be gone. */
 static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
                             const struct ski_step *step, skua_msg *msg)
 {
@@ -71,6 +72,8 @@ static bool team_store_lent(struct ski_pe *self, struct ski_team_call *call,
 
     memcpy(&lent, ski_team_data(msg), sizeof lent);
     from = (const char *)(uintptr_t)lent.address;
+    if (!ski_arena_contains(self->job->arena, from) && ski_job_exiting(self->job))
+        return false;
     if (ski_arena_contains(self->job->arena, from) ||
         ski_job_process_of(self->job, msg->source) == self->process)
         team_store(call, step, from);

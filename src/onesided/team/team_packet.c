@@ -90,7 +90,8 @@ static bool team_packet_valid(const struct ski_pe *self, skua_msg *msg)
     switch (head->packet) {
     case SKI_PACKET_DATA: return true;
     case SKI_PACKET_TAKEN:
-    case SKI_PACKET_REFUSED: return bytes == 0;
+    case SKI_PACKET_REFUSED: /* memory is lent inside a host, and to the driver by this PE */
+        return bytes == 0 && ski_job_index(self->job, msg->source) >= 0;
     case SKI_PACKET_CREDIT: return bytes == sizeof(uint64_t);
     case SKI_PACKET_ADDRESS: break;
     default: return false;
@@ -125,6 +126,10 @@ size_t ski_team_place(struct ski_pe *self, const skua_msg *msg, const char *data
     struct ski_arrival    *arrival;
     const struct ski_step *step;
 
+    /* Only the thread of the PE itself may receive, and not into memory that a program which has
+     * been told of the end may have freed. */
+    if (self != ski_self || ski_pe_exiting(self) || ski_job_exiting(self->job))
+        return 0;
     memcpy(&head, data, sizeof head);
     arrival = team_arrival(self, &head, &call);
     if (!arrival || arrival->msg || arrival->in_place || arrival->step < call->pc)
