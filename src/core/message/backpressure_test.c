@@ -81,7 +81,7 @@ static void backpressure_test_rules(struct ski_pe *self)
 /* What ends a wait. */
 static void backpressure_test_ends(struct ski_pe *self)
 {
-    uint64_t         held = self->stats.backpressure_waits, tail;
+    uint64_t         held = self->stats.backpressure_waits, tail = 0;
     struct ski_cell *cell;
 
     backpressure_test_begin(self);

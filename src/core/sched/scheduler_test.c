@@ -113,7 +113,7 @@ static void sched_test_ring_own(struct ski_pe *self)
 
 static void sched_test_ring_at(int from, int to)
 {
-    uint64_t         tail;
+    uint64_t         tail = 0;
     struct ski_cell *cell = ski_inbox_reserve(core_pe[from], to, &tail);
 
     cell->flags   = SKI_MSG_WAKEUP;
