@@ -245,8 +245,7 @@ static void measure_life(void)
     bench_report(BENCH, "element", 64 + sizeof(struct cell), "life_ns", elements * 1e9);
 }
 
-/* ---- broadcasts and reductions
- * --------------------------------------------------------------------- */
+/* ---- broadcasts and reductions -------------------------------------------------------------- */
 
 static _Thread_local struct cell **cells; /* of this PE */
 static _Thread_local size_t        cell_count;

@@ -37,8 +37,7 @@ static _Thread_local struct {
     int          peer, exchanges;
 } my;
 
-/* ---- variants
- * ------------------------------------------------------------------------------------ */
+/* ---- variants ------------------------------------------------------------------------------- */
 
 static void send_copy(size_t bytes)
 {
@@ -127,8 +126,7 @@ static void take_posted(skua_msg *msg)
     skua_complete(skua_done_count(&my.turn), NULL, 0);
 }
 
-/* ---- measuring --------------------------------------------------------------------------------
- */
+/* ---- measuring ------------------------------------------------------------------------------ */
 
 static void take_descriptor(skua_msg *msg)
 {

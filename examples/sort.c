@@ -148,8 +148,7 @@ void contribute_share(Sorter *s)
     skua_contribute(s, SKUA_CONCAT, SKUA_BYTE, &mine, sizeof mine, Main_finished_done(main_proxy));
 }
 
-/* ---- check and report ---------------------------------------------------------------------------
- */
+/* ---- check and report ----------------------------------------------------------------------- */
 
 static int compare_shares(const void *a, const void *b)
 {

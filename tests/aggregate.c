@@ -73,8 +73,7 @@ static void on_report(void *self, const void *data, size_t bytes)
     skua_contribute(self, SKUA_SUM, SKUA_INT64, self, 2, to);
 }
 
-/* ---- code as the translator generates it ------------------------------------------------------
- */
+/* ---- code as the translator generates it ---------------------------------------------------- */
 
 static void add_to_member(skua_collection group, int pe, int64_t value)
 {

@@ -287,8 +287,7 @@ static void test_claims(void)
         CHECK(self()->mine[0]->claimed == 10.0 * skua_pes());
 }
 
-/* ---- notifications ----------------------------------------------------------------------------
- */
+/* ---- notifications -------------------------------------------------------------------------- */
 
 static void test_notify_add(void)
 {
@@ -304,8 +303,7 @@ static void test_notify_add(void)
     }
 }
 
-/* ---- what is wrong ------------------------------------------------------------------------------
- */
+/* ---- what is wrong -------------------------------------------------------------------------- */
 
 static void test_wrong(void)
 {
@@ -327,8 +325,7 @@ static void test_wrong(void)
     CHECK(skua_atomic(at, SKUA_ATOMIC_LOAD, SKUA_UINT64, NULL, &one) == SKUA_OK);
 }
 
-/* ---- the job ------------------------------------------------------------------------------------
- */
+/* ---- the job -------------------------------------------------------------------------------- */
 
 /* Combines one number of each PE. */
 static double over_all(skua_op op, double x)

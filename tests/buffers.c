@@ -221,8 +221,7 @@ static void test_errors(void)
     CHECK(skua_zero_copy_bytes(skua_pes() - 1) > 0);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static void quiet(void *arg, const void *data, size_t bytes)
 {

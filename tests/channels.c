@@ -418,8 +418,7 @@ static void wait_until_heard(int n)
     self()->heard = 0;
 }
 
-/* ---- quiescence, one buffer for many channels, deletion
- * ------------------------------------------ */
+/* ---- quiescence, one buffer for many channels, deletion ------------------------------------- */
 
 static void wait_for_quiet(void)
 {
@@ -579,8 +578,7 @@ static void test_larges(void)
         test_large(sizes[i], i == 4 ? ARENA : HEAP);
 }
 
-/* ---- zero-copy channels
- * ------------------------------------------------------------------------------ */
+/* ---- zero-copy channels --------------------------------------------------------------------- */
 
 /* Whether all PEs share an arena, and it is used. */
 static bool by_address(void)
@@ -629,8 +627,7 @@ static void test_lending(bool views, bool lends, bool heap)
     skua_sync();
 }
 
-/* ---- many channels at once ----------------------------------------------------------------------
- */
+/* ---- many channels at once ------------------------------------------------------------------ */
 
 #define FLOOD 2000
 #define BATCH 250 /* values in flight */
@@ -700,8 +697,7 @@ static void test_flood(void)
     skua_sync();
 }
 
-/* ---- one at a time -----------------------------------------------------------------------------
- */
+/* ---- one at a time -------------------------------------------------------------------------- */
 
 #define THINGS 6
 
@@ -745,8 +741,7 @@ static void test_turns(int to, int from)
     skua_sync();
 }
 
-/* ---- one to many -------------------------------------------------------------------------------
- */
+/* ---- one to many ---------------------------------------------------------------------------- */
 
 #define TURNS 20
 
@@ -794,8 +789,7 @@ static void test_many(size_t bytes)
     skua_sync();
 }
 
-/* ---- many to one -------------------------------------------------------------------------------
- */
+/* ---- many to one ---------------------------------------------------------------------------- */
 
 /* The contribution of sender @p pe to element @p i. */
 static int64_t given(int pe, size_t i, int turn)
@@ -919,8 +913,7 @@ static void test_reductions(void)
     test_reduction(SKUA_BIT_OR, SKUA_INT32, 50, true);
 }
 
-/* ---- the job ------------------------------------------------------------------------------------
- */
+/* ---- the job -------------------------------------------------------------------------------- */
 
 static void start(int argc, char **argv)
 {

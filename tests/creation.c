@@ -100,8 +100,7 @@ static void make_chare(void *self, const void *data, size_t bytes)
     skua_object_destroy(self);
 }
 
-/* ---- observers, one on each PE -----------------------------------------------------------------
- */
+/* ---- observers, one on each PE -------------------------------------------------------------- */
 
 static void on_flood(void *self, const void *data, size_t bytes)
 {
@@ -175,8 +174,7 @@ static void on_make(void *self, const void *data, size_t bytes)
     on_visit(self, &trip, sizeof trip);
 }
 
-/* ---- PE 0
- * ---------------------------------------------------------------------------------------- */
+/* ---- PE 0 ----------------------------------------------------------------------------------- */
 
 static int rounds;
 

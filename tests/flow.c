@@ -441,9 +441,7 @@ static void any_among_many(int n)
 static int programs = 200;
 static int large    = 100000;
 
-/* ---- many objects that migrate
- * ----------------------------------------------------------------------------
- */
+/* ---- many objects that migrate -------------------------------------------------------------- */
 
 static skua_class   thing_class;
 static skua_entry   feed_entry;

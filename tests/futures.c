@@ -111,8 +111,7 @@ static void test_clear_in_callback(void)
     skua_future_clear(&copy);
 }
 
-/* ---- all and any -------------------------------------------------------------------------------
- */
+/* ---- all and any ---------------------------------------------------------------------------- */
 
 static void set_in_thread(void *arg)
 {
@@ -201,8 +200,7 @@ static void test_tree(void)
     skua_future_clear(&value);
 }
 
-/* ---- futures that are cleared before they are set -----------------------------------------------
- */
+/* ---- futures that are cleared before they are set ------------------------------------------- */
 
 static void test_dropped(void)
 {

@@ -37,8 +37,7 @@ struct look {
     int32_t  pe;
 };
 
-/* ---- contracts ---------------------------------------------------------------
- */
+/* ---- contracts --------------------------------------------------------------- */
 
 static bool is_zero(const char *at, size_t bytes)
 {
@@ -105,8 +104,7 @@ static void use_many(uint64_t *seed)
         free(mine[i].at);
 }
 
-/* ---- contexts that free a block
- * -------------------------------------------------------------------- */
+/* ---- contexts that free a block ------------------------------------------------------------- */
 
 static void *give_back(void *arg)
 {
@@ -152,8 +150,7 @@ static void use_child(void)
     free(mine);
 }
 
-/* ---- other PEs ---------------------------------------------------------------------------------
- */
+/* ---- other PEs ------------------------------------------------------------------------------ */
 
 /* Another PE checks the block and changes it. */
 static void look(skua_msg *msg)

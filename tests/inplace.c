@@ -125,8 +125,7 @@ static void pup(skua_pup *p, void *self)
         skua_pup_bytes(p, c->ghost[set], ROWS * SIDES * sizeof(float));
 }
 
-/* ---- columns ----------------------------------------------------------------------------------
- */
+/* ---- columns -------------------------------------------------------------------------------- */
 
 static skua_layout column(float *at, int columns, size_t rows)
 {
@@ -194,8 +193,7 @@ static void compare(const struct cell *c)
     }
 }
 
-/* ---- steps ------------------------------------------------------------------------------------
- */
+/* ---- steps ---------------------------------------------------------------------------------- */
 
 static void go_on(struct cell *c);
 
@@ -270,8 +268,7 @@ static void on_column(void *self, skua_msg *msg)
     c->early[head->side] = msg;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------ */
 
 static void play(void);
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "job_seed.h"
 #include "tap.h"
 
 #define SLOTS  24
@@ -168,8 +169,7 @@ static void test_any(void)
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------ */
 
 static void test_all(void)
 {
@@ -196,8 +196,7 @@ static void test_all(void)
     }
 }
 
-/* ---- conditions
- * ---------------------------------------------------------------------------------- */
+/* ---- conditions ----------------------------------------------------------------------------- */
 
 static void test_conditions(void)
 {
@@ -219,8 +218,7 @@ static void test_conditions(void)
     skua_sync();
 }
 
-/* ---- user threads: some wait for a rise, some for a fall of the same notification -------------
- */
+/* ---- user threads: some wait for a rise, some for a fall of the same notification ----------- */
 
 struct level_wait {
     skua_cmp cmp;
@@ -271,8 +269,7 @@ static void test_threads(void)
     skua_sync();
 }
 
-/* ---- a thread that is no PE
- * ------------------------------------------------------------------------ */
+/* ---- a thread that is no PE ----------------------------------------------------------------- */
 
 static void *wait_outside(void *arg)
 {
@@ -294,25 +291,10 @@ static void test_outside(void)
     skua_sync();
 }
 
-/* Each process has its own: that of PE 0 counts. */
-static void agree_on_seed(void)
-{
-    skua_future future = SKUA_FUTURE_INIT;
-    uint64_t    of_0   = skua_pe() == 0 ? seed : 0, all;
-
-    skua_allreduce(SKUA_SUM, SKUA_UINT64, &of_0, 1, skua_done_future(&future));
-    all = *(const uint64_t *)skua_future_wait(&future, NULL);
-    skua_future_clear(&future);
-    skua_sync();
-    if (skua_pe() == skua_process_first(skua_process()))
-        seed = all;
-    skua_sync();
-}
-
 static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    agree_on_seed();
+    job_seed_agree(&seed);
     CHECK(skua_region_create(sizeof(struct shared), &region) == SKUA_OK);
     memset(mine(), 0, sizeof(struct shared));
     skua_sync();

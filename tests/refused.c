@@ -116,8 +116,7 @@ static void make_calls(void)
         skua_exit(0);
 }
 
-/* ---- a source that changes too early ----------------------------------------------------------
- */
+/* ---- a source that changes too early -------------------------------------------------------- */
 
 /* The change was not noticed: then the data is correct. */
 static void on_data(void *arg)

@@ -467,8 +467,7 @@ static void play(skua_collection all, int kind)
     check_members(all);
 }
 
-/* ---- deletions ----------------------------------------------------------------------------------
- */
+/* ---- deletions ------------------------------------------------------------------------------ */
 
 /* Members are deleted while they migrate and multicasts are in flight: the others receive all
  * multicasts, and reductions complete. */

@@ -575,8 +575,7 @@ static void run_batch(uint64_t *seed, uint64_t number)
         check_call(&b.call[i], &groups()[b.call[i].group]);
 }
 
-/* ---- teams ------------------------------------------------------------------------------------
- */
+/* ---- teams ---------------------------------------------------------------------------------- */
 
 /* Replaces a team by one that is split off another; all PEs compute its members. */
 static void replace_team(uint64_t *seed, uint64_t number)

@@ -230,8 +230,7 @@ static void test_ahead(void)
     free(parts);
 }
 
-/* ---- errors that are returned ------------------------------------------------------------------
- */
+/* ---- errors that are returned --------------------------------------------------------------- */
 
 static void test_refused(void)
 {
@@ -283,8 +282,7 @@ static void test_completion(void)
     wait_for(&nested.over, 1);
 }
 
-/* ---- all of them
- * ---------------------------------------------------------------------------------- */
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 static void on_done(skua_msg *msg)
 {

@@ -8,6 +8,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "job_seed.h"
 #include "tap.h"
 
 #define PIECE_MOST 9000
@@ -122,27 +123,12 @@ static void check_bounds(skua_region region, int round)
     CHECK(skua_put(skua_at(region, skua_pes(), 0), &byte, 1) == SKUA_ERR_RANGE);
 }
 
-/* Each process has its own: that of PE 0 counts. */
-static void agree_on_seed(void)
-{
-    skua_future future = SKUA_FUTURE_INIT;
-    uint64_t    mine   = skua_pe() == 0 ? seed : 0, all;
-
-    skua_allreduce(SKUA_SUM, SKUA_UINT64, &mine, 1, skua_done_future(&future));
-    all = *(const uint64_t *)skua_future_wait(&future, NULL);
-    skua_future_clear(&future);
-    skua_sync();
-    if (skua_pe() == skua_process_first(skua_process()))
-        seed = all;
-    skua_sync();
-}
-
 static void start(int argc, char **argv)
 {
     skua_region all[4], equal;
 
     (void)argc, (void)argv;
-    agree_on_seed();
+    job_seed_agree(&seed);
     for (int round = 0; round < rounds; round++) {
         skua_region region;
 

@@ -192,8 +192,7 @@ void Block_on_compare(Block *b)
     skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_compared_done(main_proxy));
 }
 
-/* ---- faces -------------------------------------------------------------------------------------
- */
+/* ---- faces ---------------------------------------------------------------------------------- */
 
 /* The layout of a face at @p at; planes are @p plane bytes apart. */
 static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
@@ -230,8 +229,7 @@ static skua_layout ghost(const Block *b, const struct stencil_set *set, int side
     return face_at(b, side, set->side[side].ghost, b->n[0] * (ptrdiff_t)sizeof(float));
 }
 
-/* ---- messages
- * ------------------------------------------------------------------------------------ */
+/* ---- messages ------------------------------------------------------------------------------- */
 
 static int cells_in(const skua_layout *l)
 {
@@ -265,8 +263,7 @@ bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
     return true;
 }
 
-/* ---- channels ----------------------------------------------------------------------------------
- */
+/* ---- channels ------------------------------------------------------------------------------- */
 
 /* A ghost layer has arrived; the last one of a set resumes the block. */
 static void on_face(void *arg)
@@ -318,8 +315,7 @@ void release_ghosts(Block *b)
         skua_channel_ready(b->set[(b->sweep + 1) % 2].side[side].in);
 }
 
-/* ---- the stencil -------------------------------------------------------------------
- */
+/* ---- the stencil ------------------------------------------------------------------- */
 
 /* Rows of a neighbour: all rows of a plane, or one in each plane. */
 struct stencil_rows {

@@ -228,8 +228,7 @@ static void on_part(void *self, skua_msg *msg)
                     skua_done_invoke(skua_member(sorters, 0), finish_entry));
 }
 
-/* ---- check and report ---------------------------------------------------------------------------
- */
+/* ---- check and report ----------------------------------------------------------------------- */
 
 static int compare_shares(const void *a, const void *b)
 {
@@ -280,8 +279,7 @@ static void on_finish(void *self, const void *data, size_t bytes)
     skua_exit(right ? 0 : 1);
 }
 
-/* ---- creation and deletion
- * ------------------------------------------------------------------------------ */
+/* ---- creation and deletion ------------------------------------------------------------------ */
 
 static void construct(void *self, const void *data, size_t bytes)
 {

@@ -184,8 +184,7 @@ static void end_child(void)
     close(from_child);
 }
 
-/* ---- lost peers -------------------------------------------------------------------------------
- */
+/* ---- lost peers ----------------------------------------------------------------------------- */
 
 /* Sends to a peer that is gone until lost() is called; all packets are returned. */
 static void expect_lost(struct end *end, int pe)
@@ -302,8 +301,7 @@ void test_silence(void)
     close_ends(ends, 2);
 }
 
-/* ---- the benchmark ----------------------------------------------------------------------------
- */
+/* ---- the benchmark -------------------------------------------------------------------------- */
 
 static bool bench_back;
 

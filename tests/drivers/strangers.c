@@ -56,8 +56,7 @@ static void expect_told(unsigned refused, const char *why, const char *what)
     refusals = others = 0;
 }
 
-/* ---- foreign connections ------------------------------------------------------------------------
- */
+/* ---- foreign connections -------------------------------------------------------------------- */
 
 static int knock(const struct sockaddr_in *door)
 {
@@ -320,8 +319,7 @@ static void test_silent(struct end *ends, const struct sockaddr_in *door)
     close(fd);
 }
 
-/* ---- many connections
- * ------------------------------------------------------------------------------- */
+/* ---- many connections ----------------------------------------------------------------------- */
 
 /* A peer is accepted among more silent connections than the port has room for. */
 static void test_crowd(struct end *ends, const struct sockaddr_in *door)

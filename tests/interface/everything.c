@@ -190,8 +190,7 @@ void Member_on_all(Member *self, Plain *p)
     (void)self;
 }
 
-/* ---- all kinds of objects
- * ------------------------------------------------------------------------ */
+/* ---- all kinds of objects ------------------------------------------------------------------- */
 
 static void visit_arrays(void)
 {
@@ -391,8 +390,7 @@ void Named_on_item(Named *self, int number)
     hit(HIT_INDEX);
 }
 
-/* ---- attributes
- * ------------------------------------------------------------------------------------- */
+/* ---- attributes ----------------------------------------------------------------------------- */
 
 /* Threaded: it waits for answers. */
 void Member_on_ask(Member *self)
@@ -481,8 +479,7 @@ const char *Member_on_name(Member *self)
     return "me";
 }
 
-/* ---- interfaces
- * -------------------------------------------------------------------------------------- */
+/* ---- interfaces ----------------------------------------------------------------------------- */
 
 static Letter *letter(void)
 {
@@ -542,8 +539,7 @@ int Line_on_corners(Line *self, int more)
     return more;
 }
 
-/* ---- items
- * --------------------------------------------------------------------------------------------- */
+/* ---- items ---------------------------------------------------------------------------------- */
 
 void send_items(Main *self)
 {
@@ -575,8 +571,7 @@ void Line_on_item(Line *self, int to, double x)
     hit(HIT_ITEM);
 }
 
-/* ---- objects that walk
- * ------------------------------------------------------------------------------------ */
+/* ---- objects that walk ---------------------------------------------------------------------- */
 
 void fill(Walker *self)
 {
@@ -687,8 +682,7 @@ void check_walk(int n, const int64_t *sums)
     CHECK(n == 1 && sums[0] == 2 * pes() * each);
 }
 
-/* ---- objects that wander
- * --------------------------------------------------------------------------------- */
+/* ---- objects that wander -------------------------------------------------------------------- */
 
 void wander(Main *self)
 {

@@ -2,8 +2,7 @@
 /* nocopy.c - see nocopy.ci. */
 #include "nocopy.ci.h"
 
-/* ---- arrays that say whose they are
- * -------------------------------------------------------------- */
+/* ---- arrays that say whose they are --------------------------------------------------------- */
 
 /* On the heap or of the pool, by their length. */
 static bool of_pool(int n)
@@ -41,8 +40,7 @@ void is_free(skua_buffer b)
         free(x);
 }
 
-/* ---- blocks
- * -------------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 static int size_of(int step, int which)
 {
@@ -111,8 +109,7 @@ void Block_on_plain(Block *self, int n, const double *x, const double *y)
     free((void *)(uintptr_t)y);
 }
 
-/* ---- others
- * ---------------------------------------------------------------------------------------- */
+/* ---- others --------------------------------------------------------------------------------- */
 
 void Mover_on_create(Mover *self)
 {

@@ -106,8 +106,7 @@ void Asker_on_ask(Asker *self, Oracle_proxy oracle)
     (void)self;
 }
 
-/* ---- the main chare ---------------------------------------------------------------------------
- */
+/* ---- the main chare ------------------------------------------------------------------------- */
 
 static Cell_proxy cells;
 

@@ -236,8 +236,7 @@ void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result)
         future_continue(self, future, result);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------
- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 const void *skua_future_wait(skua_future *future, size_t *bytes)
 {

@@ -26,16 +26,14 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS    32 /* inbox cells queued per pass: one behind others may be more urgent */
-#define IDLE_PASSES 64 /* empty ones between two reads of the clock              */
-#define IDLE_SHARED 4  /* ... where PEs share a CPU                              */
-#define LOOK_NS                                                                                    \
-    500 /* polling before each yield but the first: a quarter of the cost of a yield               \
-         */
-#define FAR_PASSES         16    /* that run a message between two polls of the network    */
-#define FAR_PASSES_PRESSED 1024  /* ... while memory is short (backpressure.h)   */
-#define YIELDS             3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS              4000  /* empty passes while a call waits for a notification     */
+#define ARRIVALS           32 /* inbox cells queued per pass: one behind others may be more urgent */
+#define IDLE_PASSES        64   /* empty ones between two reads of the clock              */
+#define IDLE_SHARED        4    /* ... where PEs share a CPU                              */
+#define LOOK_NS            500  /* polling before each yield but the first: a quarter of its cost */
+#define FAR_PASSES         16   /* that run a message between two polls of the network    */
+#define FAR_PASSES_PRESSED 1024 /* ... while memory is short (backpressure.h)   */
+#define YIELDS             3    /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS              4000 /* empty passes while a call waits for a notification     */
 #define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
 
 /* A callback of skua_idle_add(). */

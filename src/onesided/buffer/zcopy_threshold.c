@@ -137,8 +137,7 @@ const char *ski_zcopy_threshold_str(char                              text[SKI_Z
     return text;
 }
 
-/* ---- in a job ---------------------------------------------------------------------------------
- */
+/* ---- in a job ------------------------------------------------------------------------------- */
 
 static struct ski_zcopy_threshold of_process;
 

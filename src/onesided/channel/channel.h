@@ -248,8 +248,7 @@ void ski_channel_send_head(struct ski_pe *self, int pe, const struct ski_channel
 /** Copies the data of a put from the memory of the driver, as ski_am_recv_inline(). */
 skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *head, const char *data);
 
-/* ---- local completion (channel_local.c)
- * -------------------------------------------------------------- */
+/* ---- local completion (channel_local.c) ----------------------------------------------------- */
 
 /** Notes that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs within
  *  the driver. */
@@ -287,15 +286,13 @@ void ski_channel_multicast_close(skua_sender *sender);
 /** Handles data for several channels. */
 void ski_on_channel_multicast(skua_msg *msg);
 
-/* ---- zcopy (channel_zcopy.c)
- * ---------------------------------------------------------------------- */
+/* ---- zcopy (channel_zcopy.c) ---------------------------------------------------------------- */
 
 /** Lets the puts of a sender, whose path is chosen, use zcopy where that is possible. */
 void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
                           const struct ski_channel *channel);
 
-/* ---- reductions (channel_reduce.c)
- * ------------------------------------------------------------------ */
+/* ---- reductions (channel_reduce.c) ---------------------------------------------------------- */
 
 /** Does a put into a channel that reduces. */
 void ski_channel_put_reduce(skua_sender *sender, const char *from);
@@ -306,8 +303,7 @@ bool ski_channel_reduce(struct ski_channel *channel, const char *from);
 /** Sets the buffer to the identity of the operator, for the next reduction. */
 void ski_channel_reduce_reset(struct ski_channel *channel);
 
-/* ---- checked mode (channel_check.c)
- * ------------------------------------------------------------------ */
+/* ---- checked mode (channel_check.c) --------------------------------------------------------- */
 
 /** Checks each put of @p sender from now on. */
 void ski_channel_check_add(struct ski_pe *self, skua_sender *sender);

@@ -269,8 +269,7 @@ static void channel_put_uncopied(skua_sender *sender, const char *from)
         ski_channel_put_message(sender, from);
 }
 
-/* ---- choosing a path
- * ------------------------------------------------------------------------------- */
+/* ---- choosing a path ------------------------------------------------------------------------ */
 
 static void sender_select_message(skua_sender *sender)
 {
@@ -403,8 +402,7 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
     sender->coop    = NULL;
 }
 
-/* ---- the calls ----------------------------------------------------------------------------------
- */
+/* ---- the calls ------------------------------------------------------------------------------ */
 
 void ski_sender_free(skua_sender *sender)
 {

@@ -53,8 +53,7 @@ skua_status skua_region_create_varied(size_t bytes, skua_region *region)
     return status;
 }
 
-/* ---- regions of one PE ------------------------------------------------------------------------
- */
+/* ---- regions of one PE ---------------------------------------------------------------------- */
 
 skua_status skua_region_create_local(size_t bytes, skua_region *region)
 {
@@ -93,8 +92,7 @@ skua_status skua_region_create_from(void *memory, size_t bytes, skua_region *reg
     return status;
 }
 
-/* ---- freeing -----------------------------------------------------------------------------------
- */
+/* ---- freeing -------------------------------------------------------------------------------- */
 
 static SKI_COLD skua_status region_not_freed(skua_region id, skua_status status)
 {

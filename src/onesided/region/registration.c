@@ -155,8 +155,7 @@ static void registration_trim(struct ski_registrations *all, size_t most)
     }
 }
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program ---------------------------------------------------------------------------- */
 
 skua_status ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh)
 {
@@ -205,8 +204,7 @@ skua_status ski_registration_remove(struct ski_region *region)
     return SKUA_OK;
 }
 
-/* ---- buffers -----------------------------------------------------------------------------------
- */
+/* ---- buffers -------------------------------------------------------------------------------- */
 
 /* Returns what is registered for a buffer. */
 static void registration_extent(const struct ski_pe *self, const void *at, size_t bytes,

@@ -48,8 +48,7 @@ static skua_status resolve_no_region(const char *call, skua_gaddr at)
                       ski_region_str(at.region.id, text));
 }
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks --------------------------------------------------------------------------------- */
 
 /* Returns whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
 static bool resolve_in_range(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
@@ -97,8 +96,7 @@ static bool resolve_retain(struct ski_region *region, skua_region id)
     return false;
 }
 
-/* ---- resolving ---------------------------------------------------------------------------------
- */
+/* ---- resolving ------------------------------------------------------------------------------ */
 
 /* The bytes that an operation touches, from the global address. */
 struct resolve_extent {
@@ -213,8 +211,7 @@ void ski_resolved_release(const struct ski_resolved *target)
         ski_region_release(target->region);
 }
 
-/* ---- calls
- * ---------------------------------------------------------------------------------------- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 size_t skua_region_size(skua_region id)
 {

@@ -133,8 +133,7 @@ void ski_rkey_cache_end(struct ski_pe *self)
         }
 }
 
-/* ---- the owner: memory that the driver lets other hosts access --------------------------------
- */
+/* ---- the owner: memory that the driver lets other hosts access ------------------------------ */
 
 struct rkey_memory {
     struct rkey_memory    *next;

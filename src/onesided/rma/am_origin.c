@@ -46,8 +46,7 @@ struct am_gather {
     struct ski_iov           iov[SKI_AM_SEGMENTS_MAX];
 };
 
-/* ---- requests without a reply ------------------------------------------------------------------
- */
+/* ---- requests without a reply --------------------------------------------------------------- */
 
 static void am_sent_grow(struct ski_rma_pe *rma)
 {
@@ -119,8 +118,7 @@ void ski_am_origin_end(struct ski_pe *self)
     free(rma->sent);
 }
 
-/* ---- filling a request
- * --------------------------------------------------------------------------- */
+/* ---- filling a request ---------------------------------------------------------------------- */
 
 static void am_fill_accumulate(struct ski_am_request *request, const struct ski_rma_op *op)
 {
@@ -174,8 +172,7 @@ static void am_fill_header(struct ski_am_request *request, struct am_gather *g, 
         am_fill_accumulate(request, g->op);
 }
 
-/* ---- sending
- * --------------------------------------------------------------------------------------- */
+/* ---- sending -------------------------------------------------------------------------------- */
 
 /* The driver is done with data that were sent uncopied.  That counts as a part of the operation, so
  * that the data are free at its end; this runs within the driver, so the end comes by a message. */
@@ -287,8 +284,7 @@ static bool am_gather_send_all(struct am_gather *g, const skua_rma_params *param
     return go_on;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------ */
+/* ---- operations ----------------------------------------------------------------------------- */
 
 /* Returns the most data of a request: between hosts whole packets have the size that suits the
  * driver. */
@@ -464,8 +460,7 @@ void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gad
     am_gather_send(&g, params);
 }
 
-/* ---- replies
- * ------------------------------------------------------------------------------------------ */
+/* ---- replies -------------------------------------------------------------------------------- */
 
 static void am_scatter(const struct ski_am_sent *sent, const char *data)
 {

@@ -13,8 +13,7 @@
 #include "base/assert.h"
 #include "core/collective/collective.h"
 
-/* ---- accumulate -------------------------------------------------------------------------------
- */
+/* ---- accumulate ----------------------------------------------------------------------------- */
 
 /* The iterator goes over the outer levels; the loop over the innermost one has nothing else to do.
  */
@@ -95,8 +94,7 @@ void ski_rma_op_accumulate(const struct ski_rma_op *op, const struct ski_resolve
     }
 }
 
-/* ---- atomics ----------------------------------------------------------------------------------
- */
+/* ---- atomics -------------------------------------------------------------------------------- */
 
 bool ski_atomic_is_valid(const struct ski_atomic *a)
 {

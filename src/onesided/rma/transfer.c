@@ -337,8 +337,7 @@ static inline bool transfer_get_fast(void *to, skua_gaddr from, size_t bytes)
     return true;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ---------------------------------------------------------------------------------- */
 
 skua_status skua_put(skua_gaddr to, const void *from, size_t bytes)
 {

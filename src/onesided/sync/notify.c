@@ -57,8 +57,7 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value)
         notify_wake(notify, pe);
 }
 
-/* ---- the list of watched counters --------------------------------------------------------------
- */
+/* ---- the list of watched counters ----------------------------------------------------------- */
 
 /* Sets the bit and adds @p watch to the list; false: the target is reached.  From here on each
  * raise sends a message; one that is not needed any more does no harm. */
@@ -130,8 +129,7 @@ bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *watch
     return true;
 }
 
-/* ---- waiting
- * ------------------------------------------------------------------------------------- */
+/* ---- waiting -------------------------------------------------------------------------------- */
 
 struct notify_goal {
     skua_notify *notify;

@@ -37,8 +37,7 @@ static char                  *fragment_packet[PACKETS];
 static size_t                 fragment_bytes[PACKETS];
 static bool                   fragment_intact = true;
 
-/* ---- in place of UCX --------------------------------------------------------------------------
- */
+/* ---- in place of UCX ------------------------------------------------------------------------ */
 
 ucs_status_t ucp_worker_set_am_recv_handler(ucp_worker_h                  worker,
                                             const ucp_am_handler_param_t *param)
@@ -70,8 +69,7 @@ ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header, s
     return fragment_holds ? (ucs_status_ptr_t)f : NULL; /* NULL: it was sent at once */
 }
 
-/* ---- the receiver ------------------------------------------------------------------------------
- */
+/* ---- the receiver --------------------------------------------------------------------------- */
 
 static void *fragment_test_alloc(void *owner, size_t bytes)
 {
@@ -145,8 +143,7 @@ static void fragment_test_packets(uint64_t *random)
     }
 }
 
-/* ---- tests --------------------------------------------------------------------------------------
- */
+/* ---- tests ---------------------------------------------------------------------------------- */
 
 /* All packets are on the wire at once; UCX completes sends at once, or later. */
 static void fragment_test_any_order(uint64_t *random)
