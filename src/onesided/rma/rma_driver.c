@@ -449,6 +449,10 @@ static void rma_driver_on_rkey(void *arg, const void *data, size_t bytes)
     struct ski_rma_request *req = arg;
 
     (void)data, (void)bytes;
+    if (req->atomic->info.bytes == 0) { /* refused, or no memory: the target says why */
+        rma_driver_atomic_by_am(ski_self, req);
+        return;
+    }
     req->atomic->rkey = ski_rkey_add(ski_self, req->remote, &req->atomic->info);
     rma_driver_atomic_with_key(ski_self, req);
 }
