@@ -142,18 +142,16 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
     ski_layers_init();
     if (status == SKUA_OK)
         status = ski_config_load_with(settings);
+    if (status != SKUA_OK)
+        return status; /* nothing has begun: the caller may try again */
     phase.boot         = (struct ski_boot){0};
     phase.program      = *program;
     phase.program.boot = &phase.boot;
     phase.embedded     = embedded;
     ski_saved_state_save(&phase.state);
+    status = ski_boot_start(&phase.boot);
     if (status == SKUA_OK)
-        status = ski_boot_start(&phase.boot);
-    if (status != SKUA_OK) {
-        main_close("it could not join the job before");
-        return status;
-    }
-    status = main_prepare(&phase.boot);
+        status = main_prepare(&phase.boot);
     if (status != SKUA_OK) {
         main_close("it could not join the job before");
         return status;
