@@ -43,7 +43,7 @@ void ski_collectives_init(struct ski_pe *self)
     struct ski_collectives *c = ski_calloc(1, sizeof *c);
 
     self->collectives = c;
-    self->polled      = &ski_reductions_polled;
+    self->polled[0]   = &ski_reductions_polled;
     ski_window_init(self, &c->window);
     c->small_end = &c->small;
     ski_list_init(&c->early);

@@ -11,6 +11,7 @@
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
 #include "onesided/team/team_packet.h"
+#include "onesided/team/team_slot.h"
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -57,6 +58,7 @@ void ski_teams_begin(struct ski_pe *self)
     teams->pid     = (int32_t)getpid();
     ski_window_init(self, &all->window);
     ski_list_init(&teams->unclaimed);
+    ski_team_slots_open(self);
 }
 
 void ski_teams_end(struct ski_pe *self)
@@ -68,6 +70,7 @@ void ski_teams_end(struct ski_pe *self)
     team_free_list(teams->destroyed);
     team_clear(&teams->all);
     ski_team_free_calls_end(teams);
+    ski_team_slots_close(self);
 }
 
 /* Frees destroyed teams.  A completion that is called while deferred calls begin may destroy their
