@@ -58,6 +58,7 @@ void ski_collectives_destroy(struct ski_collectives *c)
 {
     ski_window_destroy(&c->window);
     ski_reductions_destroy(c);
+    ski_splits_destroy(c);
     ski_board_close(c);
     ski_slots_end(&c->broadcasts, free);
     free(c->delivered);

@@ -34,19 +34,18 @@ struct ski_team_slots;
 
 /* A team on one of its members. */
 struct ski_team {
-    struct ski_team       *next; /* in its bucket */
-    uint64_t               name;
-    int32_t                rank, size;
-    bool                   near;       /* all members are on this host                     */
-    int32_t               *pe;         /* by rank; NULL: the rank is the PE                */
-    int32_t               *by_pe;      /* ranks in the order of their PEs; NULL as `pe`    */
-    uint32_t               calls;      /* number of the next call                          */
-    struct ski_team_call **table;      /* in flight: number n is entry n modulo table_size */
-    uint32_t               table_size; /* a power of two, or 0                             */
-    uint32_t               records;    /* calls in the table                               */
-    struct ski_window      window;     /* flow control of its calls                        */
-    uint32_t               deferred;   /* calls that the window defers                     */
-    uint64_t              *owed;       /* by rank, or NULL: bytes of credits not yet sent   */
+    struct ski_team        *next; /* in its bucket */
+    uint64_t                name;
+    int32_t                 rank, size;
+    bool                    near;     /* all members are on this host                     */
+    int32_t                *pe;       /* by rank; NULL: the rank is the PE                */
+    int32_t                *by_pe;    /* ranks in the order of their PEs; NULL as `pe`    */
+    uint32_t                calls;    /* number of the next call                          */
+    struct ski_number_table table;    /* of calls in flight */
+    uint32_t                records;  /* calls in the table                               */
+    struct ski_window       window;   /* flow control of its calls                        */
+    uint32_t                deferred; /* calls that the window defers                     */
+    uint64_t               *owed;     /* by rank, or NULL: bytes of credits not yet sent   */
 };
 
 /* The teams of a PE. */

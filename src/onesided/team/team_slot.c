@@ -511,7 +511,7 @@ void ski_team_slots_open(struct ski_pe *self)
     void                  *board;
 
     self->polled[1] = &team_slots_polled;
-    if (ski_pe_hidden(self) || ski_job_is_distributed(self->job) || self->pes < 2 ||
+    if (!self->host || ski_pe_hidden(self) || ski_job_is_distributed(self->job) || self->pes < 2 ||
         self->pes > SKI_TEAM_SLOT_MEMBERS)
         return;
     if (ski_span_alloc(self->job->arena, sizeof(struct team_board), SKI_UNIT_LARGE, &board) !=
