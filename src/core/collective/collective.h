@@ -59,7 +59,9 @@ struct ski_transfer;
 struct ski_window {
     uint64_t              bytes;     /* that may be in flight */
     uint64_t              in_flight; /* bytes of calls in flight */
-    bool                  draining;  /* ski_window_open() begins deferred calls */
+    uint32_t              draining;  /* calls of ski_window_open() that begin deferred calls */
+    struct skua_thread   *drainer;   /* the thread of the last one, or NULL ... */
+    uint32_t              depth;     /* ... and its depth of handlers */
     struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
     struct ski_deferred **deferred_end;
 };
