@@ -6,14 +6,12 @@
  * none: the thread must block with at most the window and one call in flight.  Then the others
  * call, too, and all results are correct.  The same is tested in start(), and with broadcasts to
  * PEs that do not run their scheduler.  Handlers do not block, and their calls complete in the end.
- * Completions wait for later calls.
  * All data together exceeds the arena.  At the end the job exits while reductions are in flight.
  *
  * usage: test_ahead [WINDOW [TIMES]]     bytes, the setting collective_window; calls
  */
 #include <skua/skua.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tap.h"
@@ -30,7 +28,6 @@ static skua_pe_data mine_key;
 struct mine {
     int          called; /* of the thread that runs ahead */
     bool         stopped;
-    bool         made; /* all calls whose completions wait */
     skua_counter buried, pings, heard, bursts, results;
 };
 
@@ -236,49 +233,6 @@ static void test_handler(void)
     sync_all();
 }
 
-/* ---- completions that wait ----------------------------------------------------------- */
-
-enum { GATHERED = 8 << 10 }; /* bytes of a contribution */
-
-static struct waiting {
-    skua_counter finished;
-    int          left; /* calls that follow */
-} * waiting;           /* by PE and call */
-
-/* Waits for the next call, which the window has deferred behind this one. */
-static void finish_then_wait(void *arg, const void *result, size_t bytes)
-{
-    struct waiting *call = arg;
-
-    (void)result, (void)bytes;
-    count(&call->finished);
-    if (mine()->made && call->left % 40 == 1)
-        CHECK(skua_counter_wait(&call[1].finished, 1));
-}
-
-/* Contributions fill the window; a deferred call is over as soon as it begins, and its completion
- * waits for another one: calls begin also within that wait. */
-static void test_waiting_completions(void)
-{
-    int             calls = times * 6;
-    struct waiting *own   = waiting + (size_t)skua_pe() * (size_t)calls;
-    char           *all   = malloc((size_t)skua_pes() * GATHERED);
-
-    for (int i = 0; i < calls; i++) {
-        own[i] = (struct waiting){SKUA_COUNTER_INIT, calls - 1 - i};
-        skua_team_gather(SKUA_TEAM_ALL, 0, data, GATHERED, all,
-                         skua_done_call(finish_then_wait, &own[i]));
-    }
-    mine()->made = true;
-    for (int i = 0; i < calls; i++)
-        CHECK(skua_counter_wait(&own[i].finished, 1));
-    if (skua_pe() == 0)
-        for (int pe = 0; pe < skua_pes(); pe++)
-            CHECK(memcmp(all + (size_t)pe * GATHERED, data, GATHERED) == 0);
-    free(all);
-    sync_all();
-}
-
 /* ---- broadcasts ---------------------------------------------------------------------- */
 
 static void on_heard(skua_msg *msg)
@@ -327,7 +281,6 @@ static void start(int argc, char **argv)
     if (tap_all_near())
         test_alone();
     test_handler();
-    test_waiting_completions();
     test_broadcast();
     skua_send_copy(0, done_handler, NULL, 0);
     for (int i = 0; skua_pe() != last() && i < times; i++) /* one PE never calls */
@@ -340,7 +293,6 @@ int main(int argc, char **argv)
     times  = argc > 2 ? atoi(argv[2]) : 64;
     for (int i = 0; i < COUNT; i++)
         data[i] = i;
-    waiting       = calloc(64 * 6 * (size_t)times, sizeof *waiting); /* at most 64 PEs */
     bury_handler  = skua_handler_register("bury", on_bury);
     ping_handler  = skua_handler_register("ping", on_ping);
     heard_handler = skua_handler_register("heard", on_heard);
