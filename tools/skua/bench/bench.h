@@ -22,8 +22,8 @@ struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
-    int  pes[BENCH_PES_MOST]; /* collectives: --pes; 0 ends the list if it is shorter */
-    bool namespaces;          /* network: --namespaces                     */
+    int  pes[BENCH_PES_MOST]; /* --pes; 0 ends the list if it is shorter */
+    bool namespaces;          /* network: --namespaces                   */
 };
 
 struct bench {
