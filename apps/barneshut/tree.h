@@ -13,6 +13,7 @@
 #ifndef TREE_H
 #define TREE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,7 +65,8 @@ void tree_free(struct tree *tree);
 /** Sets the moments of a node of the cell @p key, @p depth from those of its children. */
 void node_join(struct node *node, const struct tree_rule *rule, uint64_t key, int depth);
 
-/** Returns true if bodies within @p bounds open the node. */
+/** Returns true if bodies within @p bounds open the node.  If smaller bounds inside are near, so
+ * are larger ones, in spite of rounding.  x + |x| is 2 max(x, 0), without a branch. */
 static inline bool node_is_near(const struct node *node, const struct bounds *bounds)
 {
     const double *com = &node->sum.x;
@@ -72,11 +74,11 @@ static inline bool node_is_near(const struct node *node, const struct bounds *bo
 
     for (int i = 0; i < 3; i++) {
         double below = bounds->low[i] - com[i], above = com[i] - bounds->high[i];
-        double d = below > above ? below : above;
+        double d = below + fabs(below) + (above + fabs(above));
 
-        d2 += d > 0 ? d * d : 0;
+        d2 += d * d;
     }
-    return d2 < node->open;
+    return d2 < 4 * node->open;
 }
 
 #endif
