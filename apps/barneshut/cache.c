@@ -15,7 +15,6 @@
 
 #define LEVELS       5 /* of the tree in a reply */
 #define BRANCH_NODES (2 << LEVELS)
-#define TARGET_SHARE (1.0 / 16) /* the square of the size of a target / the distance of opening */
 
 /* ---- walks ----------------------------------------------------------------------------- */
 
@@ -37,6 +36,7 @@ static void cache_request(Domain *d, Piece *p, int32_t target, struct node *node
     p->missing++;
 }
 
+/* A small target is not replaced: its walk would hardly differ from those of its children. */
 static bool cache_splits_target(const Piece *p, int32_t target, const struct node *node)
 {
     const struct bounds *bounds = &p->tree.bounds[target];
@@ -44,7 +44,7 @@ static bool cache_splits_target(const Piece *p, int32_t target, const struct nod
 
     for (int i = 0; i < 3; i++)
         square += (bounds->high[i] - bounds->low[i]) * (bounds->high[i] - bounds->low[i]);
-    return p->tree.node[target].count == 0 && square > TARGET_SHARE * node->open;
+    return p->tree.node[target].count == 0 && square > node->open;
 }
 
 static void cache_visit(Domain *d, Piece *p, int32_t target, struct node *node)
