@@ -4,6 +4,7 @@
 #define SKUA_H
 
 #include <skua/atomic.h>
+#include <skua/balance.h>
 #include <skua/buffer.h>
 #include <skua/channel.h>
 #include <skua/collection.h>
