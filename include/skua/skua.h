@@ -27,6 +27,7 @@
 #include <skua/scheduler.h>
 #include <skua/section.h>
 #include <skua/status.h>
+#include <skua/strategy.h>
 #include <skua/stream.h>
 #include <skua/team.h>
 #include <skua/thread.h>
