@@ -18,6 +18,7 @@
 #include "base/params_check.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "strategy/strategy.h"
 
 /* What the root is doing. */
 enum balancer_state { BALANCER_IDLE, BALANCER_GATHERING, BALANCER_MOVING };
@@ -219,10 +220,10 @@ static const struct ski_balance_root balancer_root = {balancer_on_reported, bala
 
 static SKI_COLD _Noreturn void balancer_no_strategy(const char *call, const char *name)
 {
-    char names[1024];
+    char text[SKI_STRATEGY_TEXT];
 
-    ski_misuse("%s: there is no strategy \"%s\"; there are: %s", call, name,
-               ski_strategy_names(names, sizeof names));
+    ski_misuse("%s: %s; auto and auto:NAME balance where it pays", call,
+               ski_strategy_explain(name, text));
 }
 
 /* Acts on a request at the root; true: all other PEs have to know. */

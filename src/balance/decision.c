@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "strategy/strategy.h"
 
 /* ---- the problem ---------------------------------------------------------------------- */
 
@@ -180,38 +181,6 @@ static double decision_max_load(const skua_strategy_problem *problem, const int3
     return max;
 }
 
-/* Whether a strategy has kept its contract; an error names what it did. */
-static bool decision_valid(const struct ski_decision *decision, const skua_strategy *strategy,
-                           skua_status status)
-{
-    const skua_strategy_problem *problem = &decision->problem;
-
-    if (status != SKUA_OK) {
-        ski_log(SKI_LOG_ERROR, "the strategy \"%s\" returned %s: no object moves", strategy->name,
-                skua_status_str(status));
-        return false;
-    }
-    for (uint32_t i = 0; i < problem->objects; i++) {
-        int32_t at = problem->object[i].pe, to = decision->to[i];
-
-        if ((uint32_t)to >= (uint32_t)problem->pes) {
-            ski_log(SKI_LOG_ERROR,
-                    "the strategy \"%s\" moves object %u from PE %d to PE %d, and there are PEs 0 "
-                    "to %d: no object moves",
-                    strategy->name, i, at, to, problem->pes - 1);
-            return false;
-        }
-        if (to != at && !(problem->object[i].flags & SKUA_OBJECT_MOVABLE)) {
-            ski_log(SKI_LOG_ERROR,
-                    "the strategy \"%s\" moves object %u, which cannot move, from PE %d to PE %d: "
-                    "no object moves",
-                    strategy->name, i, at, to);
-            return false;
-        }
-    }
-    return true;
-}
-
 static void decision_count(struct ski_decision *decision)
 {
     const skua_strategy_problem *problem = &decision->problem;
@@ -226,11 +195,11 @@ static void decision_count(struct ski_decision *decision)
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy)
 {
     const skua_strategy_problem *problem = &decision->problem;
-    skua_status                  status  = strategy->decide(problem, decision->to);
-    bool                         valid   = decision_valid(decision, strategy, status);
+    char                         text[SKI_STRATEGY_TEXT];
+    bool                         valid = ski_strategy_decide(strategy, problem, decision->to, text);
 
-    for (uint32_t i = 0; !valid && i < problem->objects; i++)
-        decision->to[i] = problem->object[i].pe;
+    if (!valid)
+        ski_log(SKI_LOG_ERROR, "%s: no object moves", text);
     decision->max_before = decision_max_load(problem, NULL, &decision->mean);
     decision->max_after  = decision_max_load(problem, decision->to, &decision->mean);
     decision_count(decision);

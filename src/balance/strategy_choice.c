@@ -2,7 +2,6 @@
 /* strategy_choice.c - see strategy_choice.h. */
 #include "balance/strategy_choice.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define CHOICE_AUTO     "auto"
@@ -29,16 +28,6 @@ bool ski_strategy_choose(struct ski_strategy_choice *choice, const char *name)
     choice->strategy  = strategy;
     choice->automatic = of != NULL;
     return true;
-}
-
-const char *ski_strategy_names(char *text, size_t bytes)
-{
-    size_t               used = (size_t)snprintf(text, bytes, CHOICE_AUTO ", " CHOICE_AUTO ":NAME");
-    const skua_strategy *strategy;
-
-    for (int i = 0; used < bytes && (strategy = skua_strategy_at(i)); i++)
-        used += (size_t)snprintf(text + used, bytes - used, ", %s", strategy->name);
-    return text;
 }
 
 bool ski_strategy_is_none(const skua_strategy *strategy)

@@ -21,10 +21,6 @@ struct ski_strategy_choice {
 /** Write the choice of a name to @p choice.  False: there is no such strategy. */
 bool ski_strategy_choose(struct ski_strategy_choice *choice, const char *name);
 
-/** Write the names that ski_strategy_choose() takes to @p text, of @p bytes, separated by commas.
- */
-const char *ski_strategy_names(char *text, size_t bytes);
-
 /** Whether a strategy moves nothing, so that no loads are gathered for it. */
 bool ski_strategy_is_none(const skua_strategy *strategy);
 
