@@ -104,8 +104,14 @@ void keep_samples(Main *main, int count, const struct check_sample *sample);
 void compare_samples(Main *main, const double *direct);
 
 /* piece.c */
+
+/** Lets Pieces migrate to balance the load: by recursive bisection of their positions, unless
+ *  SKUA_BALANCE chooses another strategy. */
+void register_balance(void);
+
 void contribute_means(Piece *piece);
 void advance(Piece *piece);
+bool is_balance_due(const Piece *piece);
 void contribute_bounds(Piece *piece);
 void sort_bodies(Piece *piece, const struct cube *cube);
 void send_bodies(Piece *piece);

@@ -37,6 +37,31 @@ void Piece_on_pup(skua_pup *pup, Piece *p)
         p->room = p->bodies;
 }
 
+static void piece_position(const void *self, double at[3])
+{
+    const Piece *p = self;
+
+    for (int i = 0; i < 3; i++) {
+        at[i] = 0;
+        for (int64_t k = 0; k < p->bodies; k++)
+            at[i] += p->body[k].at[i] / (double)p->bodies;
+    }
+}
+
+void register_balance(void)
+{
+    skua_class_set_balance(Piece__class, &(skua_balance_params){.flags    = SKUA_BALANCE_AT_SYNC,
+                                                                .resume   = Piece__resume_entry,
+                                                                .position = piece_position});
+    if (skua_strategy_find("orb"))
+        skua_balance_set_strategy("orb");
+}
+
+bool is_balance_due(const Piece *p)
+{
+    return p->step > 0 && options.balance > 0 && p->step % options.balance == 0;
+}
+
 /* ---- motion ---------------------------------------------------------------------------- */
 
 void contribute_means(Piece *p)
