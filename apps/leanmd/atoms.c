@@ -19,6 +19,8 @@ static const double droplet_centre[3] = {0.25, 0.5, 0.5};
 static const double droplet_radius    = 0.25;
 static const double droplet_gas       = 0.25;
 
+struct md_memory atoms_memory = {malloc, free};
+
 /* ---- the box ----------------------------------------------------------------------------- */
 
 int box_cells(const struct md_box *box)
@@ -209,7 +211,8 @@ void atoms_create(struct md_atoms *atoms, const struct md_box *box, const int at
 
 void atoms_destroy(struct md_atoms *atoms)
 {
-    free(atoms->at);
+    if (atoms->at)
+        atoms_memory.free(atoms->at);
     *atoms = (struct md_atoms){0};
 }
 
@@ -297,18 +300,25 @@ static void atoms_put(struct md_atoms *atoms, int i, const double *atom)
         atoms_of(atoms, d)[i] = atom[d];
 }
 
+bool atoms_allocate(struct md_atoms *atoms)
+{
+    atoms->at = atoms_memory.alloc(6 * (size_t)atoms->room * sizeof *atoms->at);
+    return atoms->at != NULL;
+}
+
 static bool atoms_reserve(struct md_atoms *atoms, int n)
 {
-    struct md_atoms more = {0, 2 * n, NULL};
+    struct md_atoms more = {0, n + n / 4 + 8, NULL};
 
     if (n <= atoms->room)
         return true;
-    if (n > CELL_ATOMS_MAX || !(more.at = malloc(6 * (size_t)more.room * sizeof *more.at)))
+    if (n > CELL_ATOMS_MAX || !atoms_allocate(&more))
         return false;
     for (int d = 0; d < 6 && atoms->n; d++)
         memcpy(atoms_of(&more, d), atoms_of(atoms, d), (size_t)atoms->n * sizeof *more.at);
     more.n = atoms->n;
-    free(atoms->at);
+    if (atoms->at)
+        atoms_memory.free(atoms->at);
     *atoms = more;
     return true;
 }

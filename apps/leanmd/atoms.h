@@ -14,6 +14,7 @@
 #define ATOMS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "force.h"
@@ -74,6 +75,17 @@ void box_offset(const struct md_box *box, int neighbour, int offset[3]);
 
 /** Returns the offset of an atom that leaves in a direction. */
 void box_direction(int direction, int offset[3]);
+
+/** Where the memory of atoms comes from: malloc() and free(), unless the program sets this. */
+struct md_memory {
+    void *(*alloc)(size_t bytes);
+    void (*free)(void *memory);
+};
+
+extern struct md_memory atoms_memory;
+
+/** Allocates the memory of `room` atoms.  Returns false if there is none. */
+bool atoms_allocate(struct md_atoms *atoms);
 
 /** Creates the atoms of a cell. */
 void atoms_create(struct md_atoms *atoms, const struct md_box *box, const int at[3]);

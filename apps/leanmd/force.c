@@ -23,17 +23,44 @@ struct force_box {
 
 /* The atoms of a cell that take part, and the forces on them. */
 struct force_side {
-    int    n;
-    int    index[CELL_ATOMS_MAX]; /* in the cell */
-    double x[3][CELL_ATOMS_MAX], f[3][CELL_ATOMS_MAX];
+    int     n;
+    int    *index; /* in the cell */
+    double *x[3], *f[3];
 };
 
-/* The atoms that are near to one atom: their indices and squared distances. */
+/* The atoms that are near to one atom: their indices, squared distances, and factors of the forces.
+ */
 struct force_near {
-    int    n;
-    int    index[CELL_ATOMS_MAX];
-    double square[CELL_ATOMS_MAX];
+    int     n;
+    int    *index;
+    double *square, *factor, *all; /* all: squared distances of near and far ones */
 };
+
+/* Memory for two sides and what is near; consecutive, so that it takes few pages and cache lines.
+ */
+struct force_space {
+    double number[15 * CELL_ATOMS_MAX];
+    int    index[3 * CELL_ATOMS_MAX];
+};
+
+static struct force_side force_side_at(struct force_space *space, int side, int room)
+{
+    double           *at     = space->number + 6 * side * room;
+    struct force_side result = {.index = space->index + side * room};
+
+    for (int d = 0; d < 3; d++, at += 2 * room) {
+        result.x[d] = at;
+        result.f[d] = at + room;
+    }
+    return result;
+}
+
+static struct force_near force_near_at(struct force_space *space, int room)
+{
+    double *at = space->number + 12 * room;
+
+    return (struct force_near){0, space->index + 2 * room, at, at + room, at + 2 * room};
+}
 
 static struct force_box force_box_around(const struct force_atoms *atoms, const double shift[3])
 {
@@ -86,11 +113,12 @@ static void force_side_fill(struct force_side *side, const struct force_atoms *a
 static void force_find_near(struct force_near *near, const struct force_side *side, int first,
                             double x, double y, double z)
 {
-    double square[CELL_ATOMS_MAX];
-    int    n = 0;
+    const double *restrict bx = side->x[0], *restrict by = side->x[1], *restrict bz = side->x[2];
+    double *restrict square = near->all;
+    int n                   = 0;
 
     for (int j = first; j < side->n; j++) {
-        double dx = x - side->x[0][j], dy = y - side->x[1][j], dz = z - side->x[2][j];
+        double dx = x - bx[j], dy = y - by[j], dz = z - bz[j];
 
         square[j] = dx * dx + dy * dy + dz * dz;
     }
@@ -114,36 +142,46 @@ static double force_energy(const struct force_near *near)
     return sum;
 }
 
-/* Adds the forces between atom @p i of @p a and those of @p b from @p first on.  Returns the energy
- * if it is asked for. */
-static double force_row(struct force_side *a, int i, struct force_side *b, int first, bool energy)
+/* The factors of the distance vectors in the forces. */
+static void force_factors(struct force_near *near)
 {
-    struct force_near near;
-    double            factor[CELL_ATOMS_MAX], x = a->x[0][i], y = a->x[1][i], z = a->x[2][i];
-    double            fx = 0, fy = 0, fz = 0;
+    const double *restrict square = near->square;
+    double *restrict factor       = near->factor;
 
-    force_find_near(&near, b, first, x, y, z);
-    for (int k = 0; k < near.n; k++) {
-        double inverse = 1 / near.square[k], sixth = inverse * inverse * inverse;
+    for (int k = 0; k < near->n; k++) {
+        double inverse = 1 / square[k], sixth = inverse * inverse * inverse;
 
         factor[k] = (12 * FACTOR_A * sixth - 6 * FACTOR_B) * sixth * inverse;
     }
-    for (int k = 0; k < near.n; k++) {
-        int    j  = near.index[k];
-        double dx = factor[k] * (x - b->x[0][j]), dy = factor[k] * (y - b->x[1][j]),
-               dz = factor[k] * (z - b->x[2][j]);
+}
+
+/* Adds the forces between atom @p i of @p a and those of @p b from @p first on.  Returns the energy
+ * if it is asked for. */
+static double force_row(struct force_side *a, int i, struct force_side *b, int first,
+                        struct force_near *near, bool energy)
+{
+    const double *bx = b->x[0], *by = b->x[1], *bz = b->x[2];
+    double       *gx = b->f[0], *gy = b->f[1], *gz = b->f[2];
+    double        x = a->x[0][i], y = a->x[1][i], z = a->x[2][i], fx = 0, fy = 0, fz = 0;
+
+    force_find_near(near, b, first, x, y, z);
+    force_factors(near);
+    for (int k = 0; k < near->n; k++) {
+        int    j  = near->index[k];
+        double dx = near->factor[k] * (x - bx[j]), dy = near->factor[k] * (y - by[j]),
+               dz = near->factor[k] * (z - bz[j]);
 
         fx += dx;
         fy += dy;
         fz += dz;
-        b->f[0][j] -= dx;
-        b->f[1][j] -= dy;
-        b->f[2][j] -= dz;
+        gx[j] -= dx;
+        gy[j] -= dy;
+        gz[j] -= dz;
     }
     a->f[0][i] += fx;
     a->f[1][i] += fy;
     a->f[2][i] += fz;
-    return energy ? force_energy(&near) : 0;
+    return energy ? force_energy(near) : 0;
 }
 
 static int64_t force_integer(double f, double most)
@@ -165,14 +203,16 @@ static void force_store(int64_t *to, int n, const struct force_side *side, doubl
 void force_within(const struct force_atoms *a, bool energy, int64_t *fa)
 {
     static const double           none[3];
-    static const struct force_box space = {{-INFINITY, -INFINITY, -INFINITY},
-                                           {INFINITY, INFINITY, INFINITY}};
-    struct force_side             side;
-    double                        sum = 0;
+    static const struct force_box all = {{-INFINITY, -INFINITY, -INFINITY},
+                                         {INFINITY, INFINITY, INFINITY}};
+    struct force_space            space;
+    struct force_side             side = force_side_at(&space, 0, a->n);
+    struct force_near             near = force_near_at(&space, a->n);
+    double                        sum  = 0;
 
-    force_side_fill(&side, a, none, &space);
+    force_side_fill(&side, a, none, &all);
     for (int i = 0; i < side.n; i++)
-        sum += force_row(&side, i, &side, i + 1, energy);
+        sum += force_row(&side, i, &side, i + 1, &near, energy);
     force_store(fa, a->n, &side, sum);
 }
 
@@ -180,16 +220,20 @@ void force_between(const struct force_atoms *a, const struct force_atoms *b, con
                    bool energy, int64_t *fa, int64_t *fb)
 {
     static const double none[3];
-    struct force_side   near_b, near_a; /* the atoms of each that are near to the other cell */
-    struct force_box    box;
-    double              sum = 0;
+    struct force_space  space;
+    int                 room   = a->n > b->n ? a->n : b->n;
+    struct force_side   near_a = force_side_at(&space, 0, room),
+                      near_b   = force_side_at(&space, 1, room); /* to the other cell */
+    struct force_near near     = force_near_at(&space, room);
+    struct force_box  box;
+    double            sum = 0;
 
     box = force_box_around(a, none);
     force_side_fill(&near_b, b, shift, &box);
     box = force_box_around(b, shift);
     force_side_fill(&near_a, a, none, &box);
     for (int i = 0; i < near_a.n; i++)
-        sum += force_row(&near_a, i, &near_b, 0, energy);
+        sum += force_row(&near_a, i, &near_b, 0, &near, energy);
     force_store(fa, a->n, &near_a, sum);
     force_store(fb, b->n, &near_b, 0);
 }

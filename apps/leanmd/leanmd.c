@@ -76,7 +76,9 @@ void Cell_on_pup(skua_pup *p, Cell *cell)
 {
     skua_pup_value(p, &cell->atoms.n);
     skua_pup_value(p, &cell->atoms.room);
-    skua_pup_memory(p, &cell->atoms.at, 6 * (size_t)cell->atoms.room * sizeof(double));
+    if (skua_pup_unpacking(p) && !atoms_allocate(&cell->atoms))
+        skua_abort("memory is short");
+    skua_pup_bytes(p, cell->atoms.at, 6 * (size_t)cell->atoms.room * sizeof(double));
     skua_pup_value(p, &cell->computes);
     skua_pup_value(p, &cell->step);
 }
@@ -109,15 +111,15 @@ void create_section(Cell *cell)
     cell->computes = Compute_section_of(computes, index, (size_t)n);
 }
 
+/* The positions change when the forces have come, hence when all computes have read them. */
 void send_positions(Cell *cell)
 {
-    struct force_atoms a = atoms_positions(&cell->atoms);
+    struct md_sender from = {cell_number(cell), cell->atoms.n, cell->atoms.room, cell->computes};
 
     if (cell->step == options.warmup)
         skua_contribute_nothing(cell, Main_warm_done(main_proxy));
-    Compute_positions_section(cell->computes, cell->step,
-                              (struct md_sender){cell_number(cell), a.n, cell->computes}, a.x[0],
-                              a.x[1], a.x[2]);
+    Compute_positions_section(cell->computes, cell->step, from, atoms_of(&cell->atoms, 0),
+                              skua_done_nothing());
 }
 
 static void contribute_sums(Cell *cell, int64_t energy)
@@ -215,34 +217,34 @@ static void contribute_forces(Compute *compute, const struct md_sender *from, co
         Cell_forces_done(cell_at(from->cell)));
 }
 
-static void check_count(int n)
+static struct force_atoms received_atoms(const struct md_sender *from, const double *x)
 {
-    if (n > CELL_ATOMS_MAX)
-        skua_abort("a cell has %d atoms, more than %d", n, CELL_ATOMS_MAX);
+    if (from->n > CELL_ATOMS_MAX || from->n > from->room)
+        skua_abort("a cell has %d atoms, more than %d", from->n, CELL_ATOMS_MAX);
+    return (struct force_atoms){from->n, {x, x + from->room, x + 2 * from->room}};
 }
 
-void interact_within(Compute *compute, const struct md_sender *from, const struct force_atoms *a)
+void interact_within(Compute *compute, const struct md_sender *from, const double *x)
 {
-    double  began = skua_time();
-    int64_t force[3 * CELL_ATOMS_MAX + 1];
+    double             began = skua_time();
+    struct force_atoms a     = received_atoms(from, x);
+    int64_t            force[3 * CELL_ATOMS_MAX + 1];
 
-    check_count(a->n);
-    force_within(a, is_sample(compute->step), force);
+    force_within(&a, is_sample(compute->step), force);
     contribute_forces(compute, from, force);
     busy += skua_time() - began;
 }
 
-void interact_between(Compute *compute, const struct md_sender *from, const struct force_atoms *a,
-                      const struct md_sender *other, const struct force_atoms *b)
+void interact_between(Compute *compute, const struct md_sender *from, const double *x,
+                      const struct md_sender *other, const double *y)
 {
-    double  began   = skua_time(), shift[3];
-    bool    swapped = from->cell != first_cell(compute);
-    int64_t force[2][3 * CELL_ATOMS_MAX + 1];
+    double             began = skua_time(), shift[3];
+    struct force_atoms a = received_atoms(from, x), b = received_atoms(other, y);
+    bool               swapped = from->cell != first_cell(compute);
+    int64_t            force[2][3 * CELL_ATOMS_MAX + 1];
 
-    check_count(a->n);
-    check_count(b->n);
     compute_shift(compute, shift);
-    force_between(swapped ? b : a, swapped ? a : b, shift, is_sample(compute->step), force[0],
+    force_between(swapped ? &b : &a, swapped ? &a : &b, shift, is_sample(compute->step), force[0],
                   force[1]);
     contribute_forces(compute, from, force[swapped]);
     contribute_forces(compute, other, force[!swapped]);
@@ -272,6 +274,7 @@ static int on_first_cell(const skua_index *index, const skua_range *range, const
 
 void leanmd_prepare(void)
 {
+    atoms_memory   = (struct md_memory){skua_buffer_alloc, skua_buffer_free};
     first_cell_map = skua_map_register("first cell", on_first_cell);
 }
 

@@ -16,7 +16,7 @@ struct Cell {
 
 /** The cell that sends its positions, and where the forces on its atoms are summed. */
 struct md_sender {
-    int             cell, n; /* its number, its atoms */
+    int             cell, n, room; /* its number, its atoms */
     Compute_section to;
 };
 
@@ -45,8 +45,8 @@ void cell_sync(Cell *cell);
 /* Compute */
 void compute_sync(Compute *compute);
 bool is_single(const Compute *compute);
-void interact_within(Compute *compute, const struct md_sender *from, const struct force_atoms *a);
-void interact_between(Compute *compute, const struct md_sender *from, const struct force_atoms *a,
-                      const struct md_sender *other, const struct force_atoms *b);
+void interact_within(Compute *compute, const struct md_sender *from, const double *x);
+void interact_between(Compute *compute, const struct md_sender *from, const double *x,
+                      const struct md_sender *other, const double *y);
 
 #endif
