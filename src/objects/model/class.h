@@ -9,6 +9,7 @@
 #ifndef SKI_CLASS_H
 #define SKI_CLASS_H
 
+#include <skua/balance.h>
 #include <skua/object.h>
 
 #include "base/arch.h"
@@ -18,6 +19,8 @@ struct ski_class {
     skua_class_def def;
     uint32_t       id;
     const char    *given; /* the name that it was registered with; def.name is unique */
+
+    skua_balance_params *balance; /* NULL: its objects take no part in balancing */
 };
 
 /* Flags of entries whose messages create an element that does not exist. */
@@ -75,6 +78,13 @@ static inline bool ski_class_moves(const struct ski_class *class)
  * makes no sense.  @p call names the caller. */
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
+
+/** Let the objects of a class take part in balancing; ends the job if @p params makes no sense.
+ *  @p call names the caller. */
+void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
+
+/** Whether a class of this program was given to ski_class_set_balance(). */
+bool ski_classes_balanced(void);
 
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);

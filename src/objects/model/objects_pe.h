@@ -18,6 +18,7 @@ struct ski_reply;
 
 /* The modules that have state of a PE. */
 enum ski_objects_slot {
+    SKI_SLOT_BALANCE,
     SKI_SLOT_CALLBACKS,
     SKI_SLOT_CREATION_WAIT,
     SKI_SLOT_DETECTORS,
