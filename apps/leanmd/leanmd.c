@@ -251,16 +251,38 @@ void interact_between(Compute *compute, const struct md_sender *from, const doub
     busy += skua_time() - began;
 }
 
-/* ---- sync points ----------------------------------------------------------------------------- */
+/* ---- balancing --------------------------------------------------------------------------------
+ */
 
-void cell_sync(Cell *cell)
+/* Where a cell is, in cells. */
+static void cell_position(const void *self, double at[3])
 {
-    Cell_resume(Cell_self(cell));
+    Cell_position index = Cell_index(self);
+
+    at[0] = index.i;
+    at[1] = index.j;
+    at[2] = index.k;
 }
 
-void compute_sync(Compute *compute)
+/* A compute is where its first cell is, and a little towards the second. */
+static void compute_position(const void *self, double at[3])
 {
-    Compute_resume(Compute_self(compute));
+    Compute_position index = Compute_index(self);
+
+    at[0] = index.i + 1e-3 * (index.l - index.i);
+    at[1] = index.j + 1e-3 * (index.m - index.j);
+    at[2] = index.k + 1e-3 * (index.n - index.k);
+}
+
+static void set_balance(skua_class class, skua_entry resume,
+                        void (*position)(const void *self, double at[3]))
+{
+    const skua_balance_params params = {.size     = sizeof params,
+                                        .flags    = SKUA_BALANCE_AT_SYNC,
+                                        .resume   = resume,
+                                        .position = position};
+
+    skua_class_set_balance(class, &params);
 }
 
 /* ---- the program, on PE 0 -------------------------------------------------------------------- */
@@ -276,6 +298,8 @@ void leanmd_prepare(void)
 {
     atoms_memory   = (struct md_memory){skua_buffer_alloc, skua_buffer_free};
     first_cell_map = skua_map_register("first cell", on_first_cell);
+    set_balance(Cell__class, Cell__resume_entry, cell_position);
+    set_balance(Compute__class, Compute__resume_entry, compute_position);
 }
 
 static void insert_computes(int number)

@@ -40,10 +40,7 @@ void move_atoms(Cell *cell, const int64_t *force, int count);
 void send_atoms(Cell *cell);
 void receive_atoms(Cell *cell, const double *at, int n);
 
-void cell_sync(Cell *cell);
-
 /* Compute */
-void compute_sync(Compute *compute);
 bool is_single(const Compute *compute);
 void interact_within(Compute *compute, const struct md_sender *from, const double *x);
 void interact_between(Compute *compute, const struct md_sender *from, const double *x,
