@@ -16,7 +16,7 @@
 
 static const char help[] =
     "usage: skua bench [messages|onesided|network|channels|collectives|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|matmul3d|pairs|zerocopy] [options]\n"
+    "pingpong|stencil3d|matmul3d|pairs|leanmd|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
@@ -52,6 +52,8 @@ static const char help[] =
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
+    "  leanmd        molecular dynamics with cells and computes; peers: both MPIs, with the\n"
+    "                same loops\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
     "\n"
     "A peer is measured if it is installed.\n";
@@ -59,7 +61,7 @@ static const char help[] =
 static const struct bench *const benches[] = {
     &bench_messages,     &bench_onesided, &bench_network, &bench_channels, &bench_collectives,
     &bench_randomaccess, &bench_fft1d,    &bench_objects, &bench_pingpong, &bench_stencil3d,
-    &bench_matmul3d,     &bench_pairs,    &bench_zerocopy};
+    &bench_matmul3d,     &bench_pairs,    &bench_leanmd,  &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

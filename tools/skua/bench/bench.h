@@ -36,7 +36,7 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_channels, bench_collectives, bench_fft1d, bench_matmul3d,
+extern const struct bench bench_channels, bench_collectives, bench_fft1d, bench_leanmd, bench_matmul3d,
     bench_messages, bench_network, bench_objects, bench_onesided, bench_pairs, bench_pingpong,
     bench_randomaccess, bench_stencil3d, bench_zerocopy;
 
