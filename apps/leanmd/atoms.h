@@ -3,7 +3,7 @@
  * atoms.h - the box, its cells and their atoms, shared by leanmd and its MPI peer.
  *
  * A periodic box is divided into cells.  Atoms nearer than cutoff + margin are in the same cell or
- * in neighbours, which are up to `away` cells away: the edge of a cell is (CUTOFF + MARGIN) / away.
+ * in neighbours, which are up to `away` cells away: the edge of a cell is (CUTOFF + margin) / away.
  * Positions are relative to the corner of the cell.  Atoms change their cell every few steps, so
  * the margin bounds how far they may move in between.
  *
@@ -25,6 +25,7 @@
 /** The box.  box_prepare() sets the members behind `droplet`. */
 struct md_box {
     int      cells[3], away[3];
+    double   margin;   /* angstroms */
     int64_t  per_cell; /* atoms, on average; of a droplet: in a cell inside it */
     uint64_t seed;
     bool     droplet; /* a dense droplet in a gas */

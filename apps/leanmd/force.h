@@ -27,7 +27,6 @@
 #define FACTOR_A  (1.60694452e-134 * 1e120 * JOULE) /* A and B of the paper's Table 5  */
 #define FACTOR_B  (1.031093844e-77 * 1e60 * JOULE)
 #define CUTOFF    12.0
-#define MARGIN    2.0
 #define TIME_STEP 1.0
 
 #define CELL_ATOMS_MAX 1024

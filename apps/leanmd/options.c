@@ -5,10 +5,14 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-#define CELLS_MAX   256
-#define PER_CELL    150 /* atoms in a cell whose edges are cutoff + margin: the paper's Table 5 */
-#define PER_DROPLET 76  /* in a droplet, a crystal without pressure                             */
-#define STEPS_MAX   1000000000
+#define CELLS_MAX 256
+/* Atoms in a cell of 14 angstroms.  Even: the paper's Table 5.  In a droplet: a crystal without
+ * pressure, and larger cells, so that computes outside the droplet have something to do. */
+#define PER_CELL       150
+#define PER_DROPLET    76
+#define MARGIN         2
+#define MARGIN_DROPLET 8
+#define STEPS_MAX      1000000000
 
 static bool options_error(const char *why)
 {
@@ -17,11 +21,20 @@ static bool options_error(const char *why)
     return false;
 }
 
+/* The default number of atoms per cell. */
+static int64_t options_per_cell(const struct md_box *box)
+{
+    double volume = box->droplet ? PER_DROPLET : PER_CELL;
+
+    for (int d = 0; d < 3; d++)
+        volume *= (CUTOFF + box->margin) / (CUTOFF + MARGIN) / box->away[d];
+    return volume > 1 ? (int64_t)volume : 1;
+}
+
 static bool options_complete(struct leanmd_options *o, const int64_t size[3], const int64_t away[3],
                              int64_t seed)
 {
     struct md_box *box = &o->box;
-    int64_t        per = box->droplet ? PER_DROPLET : PER_CELL;
 
     for (int d = 0; d < 3; d++) {
         if (size[d] < 2 * away[d] + 1)
@@ -32,11 +45,12 @@ static bool options_complete(struct leanmd_options *o, const int64_t size[3], co
     }
     if (o->warmup >= o->steps)
         return options_error("--warmup must be less than --steps");
-    if (!box->per_cell) {
-        int64_t parts = away[0] * away[1] * away[2];
-
-        box->per_cell = (per + parts - 1) / parts;
-    }
+    if (box->margin == 0)
+        box->margin = box->droplet ? MARGIN_DROPLET : MARGIN;
+    if (!box->per_cell)
+        box->per_cell = options_per_cell(box);
+    if (box->per_cell > CELL_ATOMS_MAX / 2)
+        return options_error("such large cells would have too many atoms; use a smaller --margin");
     box->seed = (uint64_t)seed;
     box_prepare(box);
     return true;
@@ -48,12 +62,14 @@ bool options_read(struct leanmd_options *o, int argc, char **argv)
     const struct argument list[] = {
         {"size", ARGUMENT_SIZES, size, 3, CELLS_MAX, "X,Y,Z", "cells (default: 4,4,4)"},
         {"away", ARGUMENT_SIZES, away, 1, 2, "X,Y,Z",
-         "neighbours are so many cells away: 1 or 2, with cells of 14\n"
-         "or 7 angstroms (default: 1,1,1)"},
-        {"atoms", ARGUMENT_NUMBER, &o->box.per_cell, 1, CELL_ATOMS_MAX / 4, "N",
-         "atoms per cell (default: 150, or 76 in a droplet; fewer with\n--away=2)"},
+         "neighbours are so many cells away, 1 or 2 (default: 1,1,1)"},
+        {"margin", ARGUMENT_REAL, &o->box.margin, 1, 24, "M",
+         "the edge of a cell is (12 + M) / away angstroms (default: 2;\nwith --droplet: 8)"},
+        {"atoms", ARGUMENT_NUMBER, &o->box.per_cell, 1, CELL_ATOMS_MAX / 2, "N",
+         "atoms per cell (default: as many per volume as 150 in a cell of\n"
+         "14 angstroms; with --droplet: 76)"},
         {"droplet", ARGUMENT_FLAG, &o->box.droplet, 0, 0, NULL,
-         "uneven: a dense droplet in a thin gas; --atoms are those in\na cell inside it"},
+         "uneven: a droplet in a gas; --atoms are those in a cell inside"},
         {"steps", ARGUMENT_NUMBER, &o->steps, 1, STEPS_MAX, "N", "steps of 1 fs (default: 100)"},
         {"migrate", ARGUMENT_NUMBER, &o->migrate, 1, STEPS_MAX, "N",
          "atoms change cells, and energies are summed, every N steps\n(default: 20)"},

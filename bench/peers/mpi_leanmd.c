@@ -8,7 +8,8 @@
  * atoms. Pairs of own cells are computed while positions are on their way.  The start, the forces,
  * the integration and the sums are those of apps/leanmd, the same files.
  *
- * usage: mpirun -n N mpi_leanmd SERIES X,Y,Z,AWAY-X,AWAY-Y,AWAY-Z,ATOMS,STEPS,PERIOD,DROPLET,SEED
+ * usage: mpirun -n N mpi_leanmd SERIES
+ * X,Y,Z,AWAY-X,AWAY-Y,AWAY-Z,MARGIN,ATOMS,STEPS,PERIOD,DROPLET,SEED
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -238,7 +239,8 @@ static void interact_all(int own, int energy)
 
 static void compute_forces(int energy)
 {
-    MPI_Request request[4 * ranks];
+    MPI_Request request[2 * ranks];
+    MPI_Status  status[2 * ranks];
     int         count = 0;
 
     for (int c = 0; c < box_cells(&box); c++)
@@ -252,7 +254,7 @@ static void compute_forces(int energy)
                   &request[count++]);
     }
     interact_all(1, energy);
-    MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+    MPI_Waitall(count, request, status);
     for (struct md_partner *p = partner; p < partner + partners; p++)
         unpack_positions(p);
     interact_all(0, energy);
@@ -263,7 +265,7 @@ static void compute_forces(int energy)
         MPI_Isend(p->forces[1], forces_in(p, 1), MPI_INT64_T, p->rank, 1, MPI_COMM_WORLD,
                   &request[count++]);
     }
-    MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+    MPI_Waitall(count, request, status);
     for (struct md_partner *p = partner; p < partner + partners; p++)
         unpack_forces(p);
 }
@@ -328,6 +330,7 @@ static void receive_atoms(struct md_partner *p)
 static void migrate(void)
 {
     MPI_Request request[ranks];
+    MPI_Status  status[ranks];
     int         count = 0;
 
     for (int c = 0; c < box_cells(&box); c++)
@@ -337,7 +340,7 @@ static void migrate(void)
         MPI_Isend(p->out, p->out_count, MPI_DOUBLE, p->rank, 2, MPI_COMM_WORLD, &request[count++]);
     for (struct md_partner *p = partner; p < partner + partners; p++)
         receive_atoms(p);
-    MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+    MPI_Waitall(count, request, status);
     for (struct md_partner *p = partner; p < partner + partners; p++)
         p->out_count = 0;
     for (int c = 0; c < box_cells(&box); c++)
@@ -397,9 +400,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc != 3 || sscanf(argv[2], "%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d", &box.cells[0],
+    if (argc != 3 || sscanf(argv[2], "%d,%d,%d,%d,%d,%d,%lf,%d,%d,%d,%d,%d", &box.cells[0],
                             &box.cells[1], &box.cells[2], &box.away[0], &box.away[1], &box.away[2],
-                            &atoms, &steps, &period, &droplet, &seed) != 11)
+                            &box.margin, &atoms, &steps, &period, &droplet, &seed) != 12)
         MPI_Abort(MPI_COMM_WORLD, 2);
     box.per_cell = atoms;
     box.droplet  = droplet;

@@ -6,7 +6,7 @@
  * Results: metric step-Npe, seconds per step on N PEs; size: the number of particles; series:
  * plain, skua and skua-threads.
  */
-#include "bench.h"
+#include "scaling.h"
 
 #define STEPS " --steps=3 --no-check"
 
@@ -159,3 +159,25 @@ static void bench_barneshut_plot(const struct results *r, FILE *to)
 
 const struct bench bench_barneshut = {"barneshut", bench_barneshut_run, bench_barneshut_print,
                                       bench_barneshut_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define SCALE_PARTICLES 100000
+
+static void bench_barneshut_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, 1);
+    if (pes > 1)
+        bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, pes);
+    else
+        bench_barneshut_run_plain(results, SCALE_PARTICLES);
+}
+
+const struct scaling scaling_barneshut = {
+    .name    = "barneshut",
+    .problem = "Gravity by Barnes and Hut, 100000 particles",
+    .unit    = "milliseconds per step",
+    .factor  = 1e3,
+    .bytes   = SCALE_PARTICLES,
+    .curve   = {{"skua", "skua"}, {"skua-threads", "skua, threads"}, {"plain", "without Skua"}},
+    .run     = bench_barneshut_scale};
