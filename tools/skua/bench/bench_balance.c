@@ -25,7 +25,7 @@ static const struct {
 #define DROPLETS (sizeof droplets / sizeof *droplets)
 
 #define STRATEGY "refine" /* that balances the droplet */
-#define STEPS    400      /* of the droplet            */
+#define STEPS    200      /* of the droplet            */
 #define PERIOD   20       /* steps between two samples */
 
 static int bench_balance_cores; /* of the host */
@@ -48,7 +48,7 @@ static void bench_balance_run_droplet(struct results *results, const struct benc
              balanced ? STRATEGY : "none");
     snprintf(arguments, sizeof arguments,
              "--size=%s --droplet --steps=%d --warmup=%d --migrate=%d --balance=%d --series=%s",
-             droplets[d].cells, STEPS, STEPS / 2, PERIOD, PERIOD,
+             droplets[d].cells, STEPS, 3 * PERIOD, PERIOD, PERIOD,
              balanced ? "balanced" : "unbalanced");
     bench_run_app(results, host, "leanmd", options, arguments);
 }
