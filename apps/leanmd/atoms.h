@@ -6,9 +6,6 @@
  * in neighbours, which are up to `away` cells away: the edge of a cell is (CUTOFF + margin) / away.
  * Positions are relative to the corner of the cell.  Atoms change their cell every few steps, so
  * the margin bounds how far they may move in between.
- *
- * Atoms begin on a body-centred lattice of the whole box with small random displacements: no two
- * overlap.  What is at a site of the lattice depends on the seed and the site only.
  */
 #ifndef ATOMS_H
 #define ATOMS_H
@@ -21,7 +18,7 @@
 #define DIRECTIONS 27 /* in which an atom leaves its cell */
 #define STAYS      13 /* the direction of an atom that does not */
 
-/** The box.  box_prepare() sets the members behind `droplet`. */
+/** The box.  start_prepare() sets the members behind `droplet`. */
 struct md_box {
     int      cells[3], away[3];
     double   margin;   /* angstroms */
@@ -58,9 +55,6 @@ struct md_sums {
 
 #define SUM_BITS 44
 
-/** Computes the cells and the lattice. */
-void box_prepare(struct md_box *box);
-
 /** Returns the number of cells. */
 int box_cells(const struct md_box *box);
 
@@ -84,9 +78,6 @@ int box_beside(const struct md_box *box, const int at[3], int direction);
 /** Computes the vector from the corner of a cell to that of another, across the faces of the box if
  *  that is shorter. */
 void box_shift(const struct md_box *box, const int from[3], const int to[3], double shift[3]);
-
-/** Creates the atoms of a cell. */
-void atoms_create(struct md_atoms *atoms, const struct md_box *box, const int at[3]);
 
 /** Copies the positions, 3 * n numbers, for the computation of forces. */
 void atoms_positions(const struct md_atoms *atoms, double *x);

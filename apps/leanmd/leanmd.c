@@ -47,7 +47,7 @@ static Cell_element cell_at(int number)
 
 void Cell_on_create(Cell *cell)
 {
-    atoms_create(&cell->atoms, &options.box, skua_index_of(cell).at.x);
+    start_fill(&cell->atoms, &options.box, skua_index_of(cell).at.x);
 }
 
 void Cell_on_destroy(Cell *cell)

@@ -6,6 +6,7 @@
 #include <skua/skua.h>
 
 #include "options.h"
+#include "start.h"
 #include "tally.h"
 
 struct Cell {

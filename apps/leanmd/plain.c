@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "options.h"
+#include "start.h"
 #include "tally.h"
 
 struct plain_cell {
@@ -96,7 +97,7 @@ static void cell_construct(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     memcpy(cell->at, index.at.x, sizeof cell->at);
     cell->number = box_number(&options.box, cell->at);
-    atoms_create(&cell->atoms, &options.box, cell->at);
+    start_fill(&cell->atoms, &options.box, cell->at);
 }
 
 static void cell_create_section(struct plain_cell *cell)

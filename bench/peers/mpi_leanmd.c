@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "leanmd/atoms.h"
+#include "leanmd/start.h"
 #include "leanmd/tally.h"
 
 struct md_cell {
@@ -59,7 +59,7 @@ static void *obtain(size_t bytes)
     return memory;
 }
 
-/* ---- who owns what --------------------------------------------------------------------------- */
+/* ---- distribution --------------------------------------------------------------------------- */
 
 static int owner(int number)
 {
@@ -131,7 +131,7 @@ static void make_cells(void)
         if (owner(c) == rank) {
             cells[c] = obtain(sizeof **cells);
             box_indices(&box, c, cells[c]->at);
-            atoms_create(&cells[c]->atoms, &box, cells[c]->at);
+            start_fill(&cells[c]->atoms, &box, cells[c]->at);
             cells[c]->force = obtain((size_t)force_count(CELL_ATOMS_MAX) * sizeof(int64_t));
         }
     for (int r = 0; r < ranks; r++)
@@ -414,7 +414,7 @@ int main(int argc, char **argv)
     box.per_cell = atoms;
     box.droplet  = droplet;
     box.seed     = (uint64_t)seed;
-    box_prepare(&box);
+    start_prepare(&box);
     MPI_Dims_create(ranks, 3, grid);
     make_cells();
     MPI_Barrier(MPI_COMM_WORLD);
