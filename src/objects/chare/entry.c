@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/sched/thread.h"
+#include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 
 /* An answer that a running entry owes.  In each thread, the entry that runs is the newest of its
@@ -61,10 +62,14 @@ static void entry_thread_main(void *arg)
     struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
+    skua_thread_self()->charged = call.object;
+    (void)ski_measure_enter(call.object);
     if (call.entry->flags & SKUA_ENTRY_SYNC)
         entry_run_sync(call.object, call.entry, call.msg);
     else
         entry_run_plain(call.object, call.entry, call.msg);
+    skua_thread_self()->charged = NULL;
+    (void)ski_measure_enter(NULL); /* the object may go */
     ski_element_leave(call.object);
 }
 
@@ -99,23 +104,38 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
+    struct ski_object *outer    = NULL;
+    bool               measured = ski_self->objects->measure;
+
     ski_element_enter(object);
+    if (SKI_UNLIKELY(measured))
+        outer = ski_measure_enter(object);
     if (SKI_UNLIKELY(entry->flags & ENTRY_SPECIAL))
         entry_run_special(object, entry, msg);
     else
         entry_run_plain(object, entry, msg);
+    if (SKI_UNLIKELY(measured))
+        ski_measure_leave(outer);
     ski_element_leave(object);
 }
 
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
+    struct ski_object *outer = NULL;
+    bool               measured;
+
     if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
         ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
     ski_element_enter(object);
+    measured = ski_self->objects->measure;
+    if (SKI_UNLIKELY(measured))
+        outer = ski_measure_enter(object);
     entry->method(object + 1, data, bytes);
+    if (SKI_UNLIKELY(measured))
+        ski_measure_leave(outer);
     ski_element_leave(object);
 }
 

@@ -11,6 +11,7 @@
 #include "objects/location/claim.h"
 #include "objects/location/forward.h"
 #include "objects/location/home.h"
+#include "objects/measure/measure.h"
 
 /* A message to an object that is here, of up to INVOKE_SMALL bytes, is allocated from a magazine
  * (base/pool.h) of its size, and keeps the address of the magazine. */
@@ -192,6 +193,30 @@ void ski_on_invoke(skua_msg *msg)
     }
     object->life = life;
     msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
+    if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
+        ski_pool_free(&ski_self->pool, msg);
+    ski_element_leave(object);
+}
+
+void ski_on_invoke_measured(skua_msg *msg)
+{
+    struct ski_object  *object  = (struct ski_object *)(uintptr_t)msg->target, *outer;
+    struct ski_measure *measure = ski_self->objects->measure;
+    uint64_t            life;
+
+    if (SKI_UNLIKELY(!(msg->flags & SKI_MSG_HERE))) {
+        invoke_arrived(msg);
+        return;
+    }
+    life = object->life + (SKI_LIFE_RUNNING - SKI_LIFE_QUEUED);
+    if (SKI_UNLIKELY(!msg->here.method || life & SKI_LIFE_CHANGED || !measure)) {
+        invoke_arrived_here(msg);
+        return;
+    }
+    object->life = life;
+    outer        = ski_measure_switch(measure, object);
+    msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
+    ski_measure_switch(measure, outer);
     if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
         ski_pool_free(&ski_self->pool, msg);
     ski_element_leave(object);

@@ -309,7 +309,7 @@ static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg
                                          msg->bytes - sizeof *head};
     ski_list_push(&all->broadcast->kept, msg); /* an element that leaves in the loop may need it */
     array_broadcast_resend_missed(all, msg, head->number);
-    if (call.entry && ski_entry_is_call(call.entry))
+    if (call.entry && ski_entry_is_call(call.entry) && !all->self->objects->measure)
         ski_elements_each(all, array_broadcast_call_method, &call);
     else
         ski_elements_each(all, array_broadcast_deliver, &call);
