@@ -69,6 +69,7 @@ void ski_objects_begin(struct ski_pe *self)
     ski_entries_init();
     objects->self     = self;
     objects->entries  = ski_entries;
+    objects->run      = ski_entries;
     objects->stamp    = ski_invoke_stamp(self->pe);
     objects->handlers = ski_handlers.fn;
     self->objects     = objects;

@@ -73,12 +73,38 @@ static void entry_thread_main(void *arg)
     ski_element_leave(call.object);
 }
 
+/* The entry of ski_entries that @p entry, of a PE that measures, is a copy of. */
+static const struct ski_entry *entry_unmeasured(const struct ski_entry *entry)
+{
+    return ski_entries + (entry - ski_entries_measured);
+}
+
+static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
+                                       skua_msg *msg);
+
+/* Runs an entry and charges its object. */
+static void entry_run_measured(struct ski_object *object, const struct ski_entry *entry,
+                               skua_msg *msg)
+{
+    struct ski_object *outer = ski_measure_enter(object);
+
+    if (entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE))
+        entry_run_special(object, entry, msg);
+    else
+        entry_run_plain(object, entry, msg);
+    ski_measure_leave(outer);
+}
+
 static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
                                        skua_msg *msg)
 {
     struct entry_call *call;
     skua_thread       *thread;
 
+    if (entry->flags & SKI_ENTRY_MEASURED) {
+        entry_run_measured(object, entry_unmeasured(entry), msg);
+        return;
+    }
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
         ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
                    "skua_invoke_reply() is for that",
@@ -100,42 +126,46 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
     skua_thread_detach(thread);
 }
 
-#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE)
+#define ENTRY_SPECIAL                                                                              \
+    (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE | SKI_ENTRY_MEASURED)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
-    struct ski_object *outer    = NULL;
-    bool               measured = ski_self->objects->measure;
-
     ski_element_enter(object);
-    if (SKI_UNLIKELY(measured))
-        outer = ski_measure_enter(object);
     if (SKI_UNLIKELY(entry->flags & ENTRY_SPECIAL))
         entry_run_special(object, entry, msg);
     else
         entry_run_plain(object, entry, msg);
-    if (SKI_UNLIKELY(measured))
-        ski_measure_leave(outer);
     ski_element_leave(object);
+}
+
+/* Calls a method and charges its object. */
+static void entry_call_measured(struct ski_object *object, const struct ski_entry *entry,
+                                const void *data, size_t bytes)
+{
+    struct ski_object *outer = ski_measure_enter(object);
+
+    entry->method(object + 1, data, bytes);
+    ski_measure_leave(outer);
 }
 
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
-    struct ski_object *outer = NULL;
-    bool               measured;
+    bool measured = entry->flags & SKI_ENTRY_MEASURED;
 
+    if (SKI_UNLIKELY(measured))
+        entry = entry_unmeasured(entry);
     if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
-        ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
+        ski_entry_run(object, &ski_self->objects->run[handler],
+                      ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
     ski_element_enter(object);
-    measured = ski_self->objects->measure;
     if (SKI_UNLIKELY(measured))
-        outer = ski_measure_enter(object);
-    entry->method(object + 1, data, bytes);
-    if (SKI_UNLIKELY(measured))
-        ski_measure_leave(outer);
+        entry_call_measured(object, entry, data, bytes);
+    else
+        entry->method(object + 1, data, bytes);
     ski_element_leave(object);
 }
 

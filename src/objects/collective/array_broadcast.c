@@ -126,7 +126,7 @@ static const struct ski_entry *array_broadcast_entry(const struct ski_collection
         return NULL;
     entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
     ski_check_entry("skua_invoke_all", all, entry, NULL);
-    return entry;
+    return &all->self->objects->run[head->entry];
 }
 
 static void array_broadcast_run(struct ski_object *object, const struct ski_entry *entry,
@@ -309,7 +309,7 @@ static void array_broadcast_invoke_elements(struct ski_collection *all, skua_msg
                                          msg->bytes - sizeof *head};
     ski_list_push(&all->broadcast->kept, msg); /* an element that leaves in the loop may need it */
     array_broadcast_resend_missed(all, msg, head->number);
-    if (call.entry && ski_entry_is_call(call.entry) && !all->self->objects->measure)
+    if (call.entry && ski_entry_is_call(call.entry))
         ski_elements_each(all, array_broadcast_call_method, &call);
     else
         ski_elements_each(all, array_broadcast_deliver, &call);

@@ -42,6 +42,8 @@ struct ski_objects {
     const struct ski_entry *entries; /* ski_entries (class.h)                            */
     uint64_t                stamp;   /* header word of small messages to objects here: invoke.c */
     struct ski_measure     *measure; /* what entries are charged to (measure/); NULL: nothing */
+    const struct ski_entry *run;     /* the entries as this PE runs them: ski_entries, or a copy of
+                                        it in which each is SKI_ENTRY_MEASURED                    */
 
     const skua_handler_fn *handlers; /* self->handler, unless a module lets messages wait */
 

@@ -36,6 +36,11 @@ static const skua_handler_fn *measure_table_make(void)
             measure_table.fn[i] =
                 ski_handlers.fn[i] == ski_on_invoke ? ski_on_invoke_measured : ski_handlers.fn[i];
         measure_table.fn[SKI_HANDLER_THREAD] = measure_table_on_thread;
+        ski_entries_measured = ski_calloc(SKI_HANDLERS_MOST, sizeof *ski_entries_measured);
+        for (uint32_t i = 0; i < ski_handlers.count; i++)
+            ski_entries_measured[i] = ski_entries[i];
+        for (uint32_t i = 0; i < ski_handlers.count; i++)
+            ski_entries_measured[i].flags |= SKI_ENTRY_MEASURED;
     }
     pthread_mutex_unlock(&measure_table.lock);
     return measure_table.fn;
@@ -44,7 +49,9 @@ static const skua_handler_fn *measure_table_make(void)
 void ski_measure_table_reset(void)
 {
     free(measure_table.fn);
-    measure_table.fn = NULL;
+    free(ski_entries_measured);
+    measure_table.fn     = NULL;
+    ski_entries_measured = NULL;
 }
 
 /* Lets the PE use a table of handlers, now or when it has ended to wait with another one. */
@@ -69,6 +76,7 @@ void ski_measure_start(struct ski_pe *self)
     ski_measure_begin(self);
     ski_collections_each(self->objects, measure_table_collection, NULL);
     measure_table_use(self, measure_table_make());
+    self->objects->run = ski_entries_measured;
 }
 
 void ski_measure_stop(struct ski_pe *self)
@@ -77,4 +85,5 @@ void ski_measure_stop(struct ski_pe *self)
         return;
     ski_measure_end(self);
     measure_table_use(self, ski_handlers.fn);
+    self->objects->run = ski_entries;
 }
