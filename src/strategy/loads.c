@@ -13,10 +13,9 @@ static bool loads_none_measured(const skua_strategy_problem *problem)
     return true;
 }
 
-static void loads_init_objects(struct ski_loads *loads, const skua_strategy_problem *problem)
+static void loads_init_objects(struct ski_loads *loads, const skua_strategy_problem *problem,
+                               bool by_number)
 {
-    bool by_number = loads_none_measured(problem);
-
     for (uint32_t i = 0; i < problem->objects; i++) {
         const skua_strategy_object *object = &problem->object[i];
 
@@ -36,9 +35,9 @@ void ski_loads_init(struct ski_loads *loads, const skua_strategy_problem *proble
         loads->time[p] = problem->pe[p].background;
         loads->rate[p] = 1 / ski_pe_speed(&problem->pe[p]);
     }
-    loads_init_objects(loads, problem);
+    loads_init_objects(loads, problem, which != SKI_LOADS_MEASURED && loads_none_measured(problem));
     for (uint32_t i = 0; i < problem->objects; i++)
-        if (which == SKI_LOADS_ALL || !ski_loads_movable(loads, problem, i))
+        if (which != SKI_LOADS_FIXED || !ski_loads_movable(loads, problem, i))
             ski_loads_add(loads, problem->object[i].pe, i);
 }
 

@@ -21,10 +21,12 @@ struct ski_loads {
     double  *load; /* of each object                                                */
 };
 
-/* Where the objects are that ski_loads_init() counts. */
+/* What ski_loads_init() counts. */
 enum ski_loads_of {
-    SKI_LOADS_ALL,  /* all objects, where they are                       */
-    SKI_LOADS_FIXED /* objects that stay: immovable ones                 */
+    SKI_LOADS_ALL,     /* all objects, where they are                                          */
+    SKI_LOADS_FIXED,   /* objects that stay: immovable ones, and those without a load          */
+    SKI_LOADS_MEASURED /* all objects by their loads, also if all are 0: of a local strategy,
+                          whose caller knows whether the job has measured any                  */
 };
 
 /** Computes the loads of a problem. */

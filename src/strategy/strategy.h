@@ -53,4 +53,22 @@ skua_status ski_strategy_greedy(const skua_strategy_problem *problem, int32_t *t
 /** Moves few objects from PEs above the ideal time to PEs below. */
 skua_status ski_strategy_refine(const skua_strategy_problem *problem, int32_t *to);
 
+/** Assigns the heaviest object first, near the objects that it talks to. */
+skua_status ski_strategy_greedy_comm(const skua_strategy_problem *problem, int32_t *to);
+
+/** Divides the positions of objects by planes, recursively. */
+skua_status ski_strategy_orb(const skua_strategy_problem *problem, int32_t *to);
+
+/** Divides the communication graph by a partitioner. */
+skua_status ski_strategy_graph(const skua_strategy_problem *problem, int32_t *to);
+
+/** Brings objects that talk to one host, or to near hosts. */
+skua_status ski_strategy_topology(const skua_strategy_problem *problem, int32_t *to);
+
+/** Refines between hosts, then inside each host. */
+skua_status ski_strategy_hierarchical(const skua_strategy_problem *problem, int32_t *to);
+
+/** Gives objects of a PE to its neighbours that have less load: a local strategy. */
+skua_status ski_strategy_diffusion(const skua_strategy_problem *problem, int32_t *to);
+
 #endif
