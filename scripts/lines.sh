@@ -81,5 +81,5 @@ if [ -f $fft/fft1d.ci ]; then
   row fft1d $fft/fft1d.ci "$(ls $fft/*.c $fft/*.h | tr '\n' ' ')"
 fi
 md=apps/leanmd
-files="$md/atoms.c $md/atoms.h $md/force.c $md/force.h $md/tally.c $md/tally.h $md/options.c $md/options.h"
+files=$(ls $md/atoms.* $md/force.* $md/options.* $md/start.* $md/tally.* | tr '\n' ' ')
 row leanmd $md/leanmd.ci "$md/leanmd.c $md/leanmd.h $files" "$md/plain.c $files"

@@ -69,6 +69,8 @@ static skua_region  region;
 static skua_team    team;
 static skua_update  update;
 
+static skua_strategy no_strategy = {.name = "Not A Name"};
+
 static skua_channel_reduction_def reduction;
 static skua_notify                notify;
 
@@ -126,6 +128,7 @@ static skua_notify                notify;
     CALL(skua_host_pes, 0)                                                                         \
     CALL(skua_host_pe, 0, 0)                                                                       \
     CALL(skua_cpu_of, 0)                                                                           \
+    CALL(skua_strategy_register, &no_strategy)                                                     \
     CALL(skua_distance, 0)                                                                         \
     CALL(skua_mesh_make, 2)                                                                        \
     CALL(skua_group_create, NO_CLASS, NULL, 0)                                                     \

@@ -6,15 +6,11 @@
  * in neighbours, which are up to `away` cells away: the edge of a cell is (CUTOFF + margin) / away.
  * Positions are relative to the corner of the cell.  Atoms change their cell every few steps, so
  * the margin bounds how far they may move in between.
- *
- * Atoms begin on a body-centred lattice of the whole box with small random displacements: no two
- * overlap.  What is at a site of the lattice depends on the seed and the site only.
  */
 #ifndef ATOMS_H
 #define ATOMS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "force.h"
@@ -22,7 +18,7 @@
 #define DIRECTIONS 27 /* in which an atom leaves its cell */
 #define STAYS      13 /* the direction of an atom that does not */
 
-/** The box.  box_prepare() sets the members behind `droplet`. */
+/** The box.  start_prepare() sets the members behind `droplet`. */
 struct md_box {
     int      cells[3], away[3];
     double   margin;   /* angstroms */
@@ -35,16 +31,20 @@ struct md_box {
     int64_t  atoms;   /* an even box fills so many of them */
 };
 
-/** The atoms of a cell. */
-struct md_atoms {
-    int     n, room;
-    double *at; /* room of: x, y, z, velocities in x, in y, in z */
+struct md_atom {
+    double x[3], v[3];
 };
 
-/** Atoms that leave a cell, ordered by direction; six numbers each. */
+/** The atoms of a cell. */
+struct md_atoms {
+    int             n, room;
+    struct md_atom *at;
+};
+
+/** Atoms that leave a cell, ordered by direction. */
 struct md_leaving {
-    int    first[DIRECTIONS + 1];
-    double at[6 * CELL_ATOMS_MAX];
+    int            first[DIRECTIONS + 1];
+    struct md_atom at[CELL_ATOMS_MAX];
 };
 
 /** Sums over atoms as integers: multiples of 2^-SUM_BITS. */
@@ -55,53 +55,32 @@ struct md_sums {
 
 #define SUM_BITS 44
 
-/** Computes the cells and the lattice. */
-void box_prepare(struct md_box *box);
-
 /** Returns the number of cells. */
 int box_cells(const struct md_box *box);
 
 /** Returns the number of a cell, in row-major order; indices beyond the box are wrapped. */
 int box_number(const struct md_box *box, const int at[3]);
 
-/** Returns the indices of a cell with this number. */
+/** Returns the indices of the cell with this number. */
 void box_indices(const struct md_box *box, int number, int at[3]);
 
 /** Returns the number of neighbours of a cell, including itself. */
 int box_neighbours(const struct md_box *box);
 
-/** Returns the offset of a neighbour in cells.  Offsets are in lexicographic order: the middle one
- * is zero, and the forces between a cell and those behind the middle are computed once. */
-void box_offset(const struct md_box *box, int neighbour, int offset[3]);
+/** Returns the number of a neighbour.  Neighbours are in lexicographic order of their offsets: the
+ *  middle one is the cell itself, and the forces between a cell and those behind the middle are
+ *  computed once.  @p sign -1: the cell whose neighbour this one is. */
+int box_neighbour(const struct md_box *box, const int at[3], int neighbour, int sign);
 
-/** Returns the offset of an atom that leaves in a direction. */
-void box_direction(int direction, int offset[3]);
+/** Returns the number of the cell where an atom is that leaves in a direction. */
+int box_beside(const struct md_box *box, const int at[3], int direction);
 
-/** Where the memory of atoms comes from: malloc() and free(), unless the program sets this. */
-struct md_memory {
-    void *(*alloc)(size_t bytes);
-    void (*free)(void *memory);
-};
+/** Computes the vector from the corner of a cell to that of another, across the faces of the box if
+ *  that is shorter. */
+void box_shift(const struct md_box *box, const int from[3], const int to[3], double shift[3]);
 
-extern struct md_memory atoms_memory;
-
-/** Allocates the memory of `room` atoms.  Returns false if there is none. */
-bool atoms_allocate(struct md_atoms *atoms);
-
-/** Creates the atoms of a cell. */
-void atoms_create(struct md_atoms *atoms, const struct md_box *box, const int at[3]);
-
-/** Frees the atoms of a cell. */
-void atoms_destroy(struct md_atoms *atoms);
-
-/** Returns the positions (d = 0 to 2) or velocities (d = 3 to 5) in one direction. */
-static inline double *atoms_of(const struct md_atoms *atoms, int d)
-{
-    return atoms->at + d * atoms->room;
-}
-
-/** Returns the positions, for the computation of forces. */
-struct force_atoms atoms_positions(const struct md_atoms *atoms);
+/** Copies the positions, 3 * n numbers, for the computation of forces. */
+void atoms_positions(const struct md_atoms *atoms, double *x);
 
 /** Accelerates all atoms by their forces for half a step. */
 void atoms_kick(struct md_atoms *atoms, const int64_t *force);
@@ -109,13 +88,13 @@ void atoms_kick(struct md_atoms *atoms, const int64_t *force);
 /** Moves all atoms for a step. */
 void atoms_drift(struct md_atoms *atoms);
 
-/** Adds the atoms to the sums. */
-void atoms_sum(const struct md_atoms *atoms, struct md_sums *sums);
+/** Computes the sums over the atoms, whose forces contain the potential energy. */
+struct md_sums atoms_sum(const struct md_atoms *atoms, const int64_t *force);
 
 /** Removes the atoms that have left the cell.  Returns false if one is not in a neighbour. */
 bool atoms_leave(struct md_atoms *atoms, const struct md_box *box, struct md_leaving *leaving);
 
 /** Adds atoms that have left another cell.  Returns false if they are too many for a cell. */
-bool atoms_arrive(struct md_atoms *atoms, const double *from, int n);
+bool atoms_arrive(struct md_atoms *atoms, const struct md_atom *from, int n);
 
 #endif

@@ -23,16 +23,14 @@ struct force_box {
 
 /* The atoms of a cell that take part, and the forces on them. */
 struct force_side {
-    int     n;
-    int    *index; /* in the cell */
+    int     n, *index; /* index: in the cell */
     double *x[3], *f[3];
 };
 
 /* The atoms that are near to one atom: their indices, squared distances, and factors of the forces.
  */
 struct force_near {
-    int     n;
-    int    *index;
+    int     n, *index;
     double *square, *factor, *all; /* all: squared distances of near and far ones */
 };
 
@@ -45,14 +43,11 @@ struct force_space {
 
 static struct force_side force_side_at(struct force_space *space, int side, int room)
 {
-    double           *at     = space->number + 6 * side * room;
-    struct force_side result = {.index = space->index + side * room};
+    double *at = space->number + 6 * side * room;
 
-    for (int d = 0; d < 3; d++, at += 2 * room) {
-        result.x[d] = at;
-        result.f[d] = at + room;
-    }
-    return result;
+    return (struct force_side){.index = space->index + side * room,
+                               .x     = {at, at + room, at + 2 * room},
+                               .f     = {at + 3 * room, at + 4 * room, at + 5 * room}};
 }
 
 static struct force_near force_near_at(struct force_space *space, int room)
@@ -67,11 +62,12 @@ static struct force_box force_box_around(const struct force_atoms *atoms, const 
     struct force_box box;
 
     for (int d = 0; d < 3; d++) {
-        double low = INFINITY, high = -INFINITY;
+        const double *x   = atoms->x + d * atoms->n;
+        double        low = INFINITY, high = -INFINITY;
 
         for (int i = 0; i < atoms->n; i++) {
-            low  = atoms->x[d][i] < low ? atoms->x[d][i] : low;
-            high = atoms->x[d][i] > high ? atoms->x[d][i] : high;
+            low  = x[i] < low ? x[i] : low;
+            high = x[i] > high ? x[i] : high;
         }
         box.low[d]  = low + shift[d];
         box.high[d] = high + shift[d];
@@ -96,7 +92,8 @@ static void force_side_fill(struct force_side *side, const struct force_atoms *a
         double square = 0;
 
         for (int d = 0; d < 3; d++) {
-            double x = atoms->x[d][i] + shift[d], away = force_beyond(x, box->low[d], box->high[d]);
+            double x    = atoms->x[d * atoms->n + i] + shift[d],
+                   away = force_beyond(x, box->low[d], box->high[d]);
 
             side->x[d][n] = x;
             square += away * away;
@@ -109,16 +106,16 @@ static void force_side_fill(struct force_side *side, const struct force_atoms *a
         memset(side->f[d], 0, (size_t)n * sizeof(double));
 }
 
-/* Finds the atoms of @p side, from @p first on, that are near to one at (x, y, z). */
+/* Finds the atoms of @p side, from @p first on, that are near to one at @p at. */
 static void force_find_near(struct force_near *near, const struct force_side *side, int first,
-                            double x, double y, double z)
+                            const double at[3])
 {
-    const double *restrict bx = side->x[0], *restrict by = side->x[1], *restrict bz = side->x[2];
+    const double *restrict x = side->x[0], *restrict y = side->x[1], *restrict z = side->x[2];
     double *restrict square = near->all;
     int n                   = 0;
 
     for (int j = first; j < side->n; j++) {
-        double dx = x - bx[j], dy = y - by[j], dz = z - bz[j];
+        double dx = at[0] - x[j], dy = at[1] - y[j], dz = at[2] - z[j];
 
         square[j] = dx * dx + dy * dy + dz * dz;
     }
@@ -160,27 +157,26 @@ static void force_factors(struct force_near *near)
 static double force_row(struct force_side *a, int i, struct force_side *b, int first,
                         struct force_near *near, bool energy)
 {
-    const double *bx = b->x[0], *by = b->x[1], *bz = b->x[2];
+    const double *x = b->x[0], *y = b->x[1], *z = b->x[2];
     double       *gx = b->f[0], *gy = b->f[1], *gz = b->f[2];
-    double        x = a->x[0][i], y = a->x[1][i], z = a->x[2][i], fx = 0, fy = 0, fz = 0;
+    double        at[3] = {a->x[0][i], a->x[1][i], a->x[2][i]}, f[3] = {0};
 
-    force_find_near(near, b, first, x, y, z);
+    force_find_near(near, b, first, at);
     force_factors(near);
     for (int k = 0; k < near->n; k++) {
         int    j  = near->index[k];
-        double dx = near->factor[k] * (x - bx[j]), dy = near->factor[k] * (y - by[j]),
-               dz = near->factor[k] * (z - bz[j]);
+        double dx = near->factor[k] * (at[0] - x[j]), dy = near->factor[k] * (at[1] - y[j]),
+               dz = near->factor[k] * (at[2] - z[j]);
 
-        fx += dx;
-        fy += dy;
-        fz += dz;
+        f[0] += dx;
+        f[1] += dy;
+        f[2] += dz;
         gx[j] -= dx;
         gy[j] -= dy;
         gz[j] -= dz;
     }
-    a->f[0][i] += fx;
-    a->f[1][i] += fy;
-    a->f[2][i] += fz;
+    for (int d = 0; d < 3; d++)
+        a->f[d][i] += f[d];
     return energy ? force_energy(near) : 0;
 }
 
@@ -200,17 +196,17 @@ static void force_store(int64_t *to, int n, const struct force_side *side, doubl
     to[3 * n] = force_integer(energy, ENERGY_MAX);
 }
 
+static const double none[3];
+
 void force_within(const struct force_atoms *a, bool energy, int64_t *fa)
 {
-    static const double           none[3];
-    static const struct force_box all = {{-INFINITY, -INFINITY, -INFINITY},
-                                         {INFINITY, INFINITY, INFINITY}};
-    struct force_space            space;
-    struct force_side             side = force_side_at(&space, 0, a->n);
-    struct force_near             near = force_near_at(&space, a->n);
-    double                        sum  = 0;
+    struct force_space space;
+    struct force_side  side = force_side_at(&space, 0, a->n);
+    struct force_near  near = force_near_at(&space, a->n);
+    struct force_box   box  = force_box_around(a, none);
+    double             sum  = 0;
 
-    force_side_fill(&side, a, none, &all);
+    force_side_fill(&side, a, none, &box);
     for (int i = 0; i < side.n; i++)
         sum += force_row(&side, i, &side, i + 1, &near, energy);
     force_store(fa, a->n, &side, sum);
@@ -219,19 +215,16 @@ void force_within(const struct force_atoms *a, bool energy, int64_t *fa)
 void force_between(const struct force_atoms *a, const struct force_atoms *b, const double shift[3],
                    bool energy, int64_t *fa, int64_t *fb)
 {
-    static const double none[3];
-    struct force_space  space;
-    int                 room   = a->n > b->n ? a->n : b->n;
-    struct force_side   near_a = force_side_at(&space, 0, room),
-                      near_b   = force_side_at(&space, 1, room); /* to the other cell */
-    struct force_near near     = force_near_at(&space, room);
-    struct force_box  box;
+    struct force_space space;
+    int                room   = a->n > b->n ? a->n : b->n;
+    struct force_side  near_a = force_side_at(&space, 0, room), /* to the other cell */
+        near_b                = force_side_at(&space, 1, room);
+    struct force_near near    = force_near_at(&space, room);
+    struct force_box  box_a = force_box_around(a, none), box_b = force_box_around(b, shift);
     double            sum = 0;
 
-    box = force_box_around(a, none);
-    force_side_fill(&near_b, b, shift, &box);
-    box = force_box_around(b, shift);
-    force_side_fill(&near_a, a, none, &box);
+    force_side_fill(&near_a, a, none, &box_b);
+    force_side_fill(&near_b, b, shift, &box_a);
     for (int i = 0; i < near_a.n; i++)
         sum += force_row(&near_a, i, &near_b, 0, &near, energy);
     force_store(fa, a->n, &near_a, sum);

@@ -32,10 +32,10 @@
 #define CELL_ATOMS_MAX 1024
 #define FORCE_BITS     52 /* of the fraction of a force or a potential energy */
 
-/** The positions of the atoms of a cell, relative to its corner. */
+/** The positions of the atoms of a cell, relative to its corner: all in x, in y, in z. */
 struct force_atoms {
     int           n;
-    const double *x[3];
+    const double *x;
 };
 
 /** Returns the number of integers that describe the forces on @p n atoms: those in x, in y, in z,

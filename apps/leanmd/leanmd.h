@@ -6,17 +6,20 @@
 #include <skua/skua.h>
 
 #include "options.h"
+#include "start.h"
 #include "tally.h"
 
 struct Cell {
     struct md_atoms atoms;
-    Compute_section computes; /* that need the positions of this cell */
+    double         *x; /* their positions, which computes read */
+    int             x_room;
+    Compute_section computes;
     int64_t         step;
 };
 
 /** The cell that sends its positions, and where the forces on its atoms are summed. */
 struct md_sender {
-    int             cell, n, room; /* its number, its atoms */
+    int             cell, n; /* its number, its atoms */
     Compute_section to;
 };
 
@@ -38,7 +41,7 @@ void create_section(Cell *cell);
 void send_positions(Cell *cell);
 void move_atoms(Cell *cell, const int64_t *force, int count);
 void send_atoms(Cell *cell);
-void receive_atoms(Cell *cell, const double *at, int n);
+void receive_atoms(Cell *cell, const struct md_atom *at, int n);
 
 /* Compute */
 bool is_single(const Compute *compute);

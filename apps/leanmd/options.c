@@ -5,6 +5,8 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
+#include "start.h"
+
 #define CELLS_MAX 256
 /* Atoms in a cell of 14 angstroms.  Even: the paper's Table 5.  In a droplet: a crystal without
  * pressure, and larger cells, so that computes outside the droplet have something to do. */
@@ -52,7 +54,7 @@ static bool options_complete(struct leanmd_options *o, const int64_t size[3], co
     if (box->per_cell > CELL_ATOMS_MAX / 2)
         return options_error("such large cells would have too many atoms; use a smaller --margin");
     box->seed = (uint64_t)seed;
-    box_prepare(box);
+    start_prepare(box);
     return true;
 }
 

@@ -15,11 +15,14 @@
 #include <string.h>
 
 #include "options.h"
+#include "start.h"
 #include "tally.h"
 
 struct plain_cell {
     int             at[3], number;
     struct md_atoms atoms;
+    double         *x; /* their positions, which computes read */
+    int             x_room;
     skua_section    computes;
     int64_t         step;
     bool            waiting; /* for atoms */
@@ -38,11 +41,11 @@ struct plain_compute {
 /* The head of positions. */
 struct plain_sender {
     int64_t      step;
-    int          cell, n, room;
+    int          cell, n;
     skua_section to;
 };
 
-/* The head of atoms that change their cell; six numbers each follow. */
+/* The head of atoms that change their cell, which follow. */
 struct plain_arrival {
     int64_t direction;
     int64_t n;
@@ -68,15 +71,13 @@ static skua_ref cell_ref(int number)
     return skua_element3(cells, at[0], at[1], at[2]);
 }
 
-static skua_index compute_index(const int at[3], const int offset[3], bool first)
+static skua_index compute_index(int first, int second)
 {
-    int there[3], a[3], b[3];
+    skua_index index = skua_index6(0, 0, 0, 0, 0, 0);
 
-    for (int d = 0; d < 3; d++)
-        there[d] = at[d] + (first ? offset[d] : -offset[d]);
-    box_indices(&options.box, box_number(&options.box, at), first ? a : b);
-    box_indices(&options.box, box_number(&options.box, there), first ? b : a);
-    return skua_index6(a[0], a[1], a[2], b[0], b[1], b[2]);
+    box_indices(&options.box, first, index.at.x);
+    box_indices(&options.box, second, index.at.x + 3);
+    return index;
 }
 
 static int on_first_cell(const skua_index *index, const skua_range *range, const int32_t *arg)
@@ -96,32 +97,42 @@ static void cell_construct(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     memcpy(cell->at, index.at.x, sizeof cell->at);
     cell->number = box_number(&options.box, cell->at);
-    atoms_create(&cell->atoms, &options.box, cell->at);
+    start_fill(&cell->atoms, &options.box, cell->at);
 }
 
 static void cell_create_section(struct plain_cell *cell)
 {
-    int        all = box_neighbours(&options.box), n = 0, offset[3];
+    int        all = box_neighbours(&options.box), n = 0;
     skua_index index[125];
 
     for (int i = all / 2; i < all; i++) {
-        box_offset(&options.box, i, offset);
-        index[n++] = compute_index(cell->at, offset, true);
+        index[n++] = compute_index(cell->number, box_neighbour(&options.box, cell->at, i, 1));
         if (i > all / 2)
-            index[n++] = compute_index(cell->at, offset, false);
+            index[n++] = compute_index(box_neighbour(&options.box, cell->at, i, -1), cell->number);
     }
     cell->computes = skua_section_create(computes, index, (size_t)n);
 }
 
+static void cell_copy_positions(struct plain_cell *cell)
+{
+    if (cell->atoms.n > cell->x_room) {
+        skua_buffer_free(cell->x);
+        cell->x_room = cell->atoms.n + cell->atoms.n / 4;
+        cell->x      = skua_buffer_alloc(3 * (size_t)cell->x_room * sizeof *cell->x);
+    }
+    atoms_positions(&cell->atoms, cell->x);
+}
+
 static void cell_send_positions(struct plain_cell *cell)
 {
-    struct plain_sender  from = {cell->step, cell->number, cell->atoms.n, cell->atoms.room,
-                                 cell->computes};
-    skua_nocopy_argument x    = {atoms_of(&cell->atoms, 0),
-                                 3 * (size_t)cell->atoms.room * sizeof(double), skua_done_nothing(),
-                                 0};
-    skua_msg            *msg  = skua_nocopy_alloc(SKUA_ALL_PES, sizeof from, &x, 1);
+    struct plain_sender  from = {cell->step, cell->number, cell->atoms.n, cell->computes};
+    skua_nocopy_argument x = {NULL, 3 * (size_t)cell->atoms.n * sizeof(double), skua_done_nothing(),
+                              0};
+    skua_msg            *msg;
 
+    cell_copy_positions(cell);
+    x.at = cell->x;
+    msg  = skua_nocopy_alloc(SKUA_ALL_PES, sizeof from, &x, 1);
     memcpy(skua_msg_data(msg), &from, sizeof from);
     skua_nocopy_invoke_section(cell->computes, positions_entry, msg);
 }
@@ -139,21 +150,17 @@ static void cell_send_atoms(struct plain_cell *cell)
     if (!atoms_leave(&cell->atoms, &options.box, &leaving))
         skua_abort("an atom moved beyond the neighbours of its cell");
     for (int way = 0; way < DIRECTIONS; way++) {
-        int                  n     = leaving.first[way + 1] - leaving.first[way], to[3];
-        size_t               bytes = 6 * (size_t)n * sizeof(double);
+        int                  n     = leaving.first[way + 1] - leaving.first[way];
+        size_t               bytes = (size_t)n * sizeof(struct md_atom);
         struct plain_arrival head  = {way, n};
         skua_msg            *msg;
 
         if (way == STAYS)
             continue;
-        box_direction(way, to);
-        for (int d = 0; d < 3; d++)
-            to[d] += cell->at[d];
         msg = skua_msg_alloc(sizeof head + bytes);
         memcpy(skua_msg_data(msg), &head, sizeof head);
-        memcpy((char *)skua_msg_data(msg) + sizeof head, leaving.at + 6 * leaving.first[way],
-               bytes);
-        skua_invoke(cell_ref(box_number(&options.box, to)), atoms_entry, msg);
+        memcpy((char *)skua_msg_data(msg) + sizeof head, leaving.at + leaving.first[way], bytes);
+        skua_invoke(cell_ref(box_beside(&options.box, cell->at, way)), atoms_entry, msg);
     }
 }
 
@@ -166,7 +173,7 @@ static void cell_receive_atoms(struct plain_cell *cell)
         if (way == STAYS)
             continue;
         head = skua_msg_data(cell->arrival[way]);
-        if (!atoms_arrive(&cell->atoms, (const double *)(head + 1), (int)head->n))
+        if (!atoms_arrive(&cell->atoms, (const struct md_atom *)(head + 1), (int)head->n))
             skua_abort("a cell has more than %d atoms", CELL_ATOMS_MAX);
         skua_msg_free(cell->arrival[way]);
     }
@@ -185,11 +192,10 @@ static void cell_on_atoms(void *self, skua_msg *msg)
         cell_receive_atoms(cell);
 }
 
-static void cell_contribute_sums(struct plain_cell *cell, int64_t energy)
+static void cell_contribute_sums(struct plain_cell *cell, const int64_t *force)
 {
-    struct md_sums sums = {.potential = energy >> (FORCE_BITS - SUM_BITS)};
+    struct md_sums sums = atoms_sum(&cell->atoms, force);
 
-    atoms_sum(&cell->atoms, &sums);
     skua_contribute(cell, SKUA_SUM, SKUA_INT64, &sums, sizeof sums / sizeof(int64_t), sums_done);
 }
 
@@ -197,12 +203,12 @@ static void cell_on_forces(void *self, const void *data, size_t bytes)
 {
     struct plain_cell *cell  = self;
     const int64_t     *force = data;
-    size_t             count = bytes / sizeof *force;
 
+    (void)bytes;
     if (cell->step > 0)
         atoms_kick(&cell->atoms, force);
     if (cell->step % options.migrate == 0 || cell->step == options.steps)
-        cell_contribute_sums(cell, force[count - 1]);
+        cell_contribute_sums(cell, force);
     if (cell->step < options.steps) {
         atoms_kick(&cell->atoms, force);
         atoms_drift(&cell->atoms);
@@ -235,21 +241,14 @@ static void compute_construct(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     compute->first  = box_number(&options.box, index.at.x);
     compute->single = memcmp(index.at.x, index.at.x + 3, 3 * sizeof(int32_t)) == 0;
-    for (int d = 0; d < 3; d++) {
-        int by = index.at.x[3 + d] - index.at.x[d], away = options.box.away[d];
-
-        by -= by > away ? options.box.cells[d] : 0;
-        by += by < -away ? options.box.cells[d] : 0;
-        compute->shift[d] = by * options.box.edge[d];
-    }
+    box_shift(&options.box, index.at.x, index.at.x + 3, compute->shift);
 }
 
 static struct force_atoms compute_atoms(skua_msg *msg)
 {
     const struct plain_sender *from = skua_msg_data(msg);
-    const double              *x    = skua_nocopy_data(msg, 0);
 
-    return (struct force_atoms){from->n, {x, x + from->room, x + 2 * from->room}};
+    return (struct force_atoms){from->n, skua_nocopy_data(msg, 0)};
 }
 
 static void compute_contribute(struct plain_compute *compute, skua_msg *msg, const int64_t *force)
@@ -331,16 +330,15 @@ static void on_sums(void *arg, const void *data, size_t bytes)
                seconds / (double)options.steps);
 }
 
-static void insert_computes(int number)
+static void insert_computes(int first)
 {
-    int all = box_neighbours(&options.box), at[3], offset[3];
+    int all = box_neighbours(&options.box), at[3];
 
-    box_indices(&options.box, number, at);
-    for (int i = all / 2; i < all; i++) {
-        box_offset(&options.box, i, offset);
-        skua_array_insert(skua_element(computes, compute_index(at, offset, true)), SKUA_ANY_PE,
-                          NULL, 0);
-    }
+    box_indices(&options.box, first, at);
+    for (int i = all / 2; i < all; i++)
+        skua_array_insert(
+            skua_element(computes, compute_index(first, box_neighbour(&options.box, at, i, 1))),
+            SKUA_ANY_PE, NULL, 0);
 }
 
 static void begin(int argc, char **argv)
@@ -369,7 +367,6 @@ int main(int argc, char **argv)
                                            .bytes     = sizeof(struct plain_compute),
                                            .construct = compute_construct};
 
-    atoms_memory    = (struct md_memory){skua_buffer_alloc, skua_buffer_free};
     cell_class      = skua_class_register(&cell);
     compute_class   = skua_class_register(&compute);
     run_entry       = skua_method_register(cell_class, "run", cell_on_run, 0);

@@ -16,17 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "leanmd/atoms.h"
+#include "leanmd/start.h"
 #include "leanmd/tally.h"
 
 struct md_cell {
     int               at[3];
     struct md_atoms   atoms;
-    int64_t          *force; /* force_count() integers */
+    double            x[3 * CELL_ATOMS_MAX]; /* their positions */
+    int64_t          *force;                 /* force_count() integers */
     struct md_leaving leaving;
     struct {
-        int           n;
-        const double *at;
+        int                   n;
+        const struct md_atom *at;
     } arrival[DIRECTIONS];
 };
 
@@ -58,7 +59,7 @@ static void *obtain(size_t bytes)
     return memory;
 }
 
-/* ---- who owns what --------------------------------------------------------------------------- */
+/* ---- distribution --------------------------------------------------------------------------- */
 
 static int owner(int number)
 {
@@ -72,13 +73,10 @@ static int owner(int number)
 
 static int neighbour_of(int number, int neighbour, int sign)
 {
-    int at[3], offset[3];
+    int at[3];
 
     box_indices(&box, number, at);
-    box_offset(&box, neighbour, offset);
-    for (int d = 0; d < 3; d++)
-        at[d] += sign * offset[d];
-    return box_number(&box, at);
+    return box_neighbour(&box, at, neighbour, sign);
 }
 
 /* Whether a cell of rank @p to is first in a pair whose second is this one. */
@@ -133,7 +131,7 @@ static void make_cells(void)
         if (owner(c) == rank) {
             cells[c] = obtain(sizeof **cells);
             box_indices(&box, c, cells[c]->at);
-            atoms_create(&cells[c]->atoms, &box, cells[c]->at);
+            start_fill(&cells[c]->atoms, &box, cells[c]->at);
             cells[c]->force = obtain((size_t)force_count(CELL_ATOMS_MAX) * sizeof(int64_t));
         }
     for (int r = 0; r < ranks; r++)
@@ -143,16 +141,23 @@ static void make_cells(void)
 
 /* ---- exchanges ------------------------------------------------------------------------------- */
 
+static struct force_atoms atoms_in(int number)
+{
+    if (!cells[number])
+        return imported[number];
+    return (struct force_atoms){cells[number]->atoms.n, cells[number]->x};
+}
+
 static int pack_positions(struct md_partner *p)
 {
     double *to = p->positions[0];
 
     for (int i = 0; i < p->exports; i++) {
-        struct force_atoms a = atoms_positions(&cells[p->export[i]]->atoms);
+        struct force_atoms a = atoms_in(p->export[i]);
 
         *to++ = a.n;
-        for (int d = 0; d < 3; d++, to += a.n)
-            memcpy(to, a.x[d], (size_t)a.n * sizeof *to);
+        memcpy(to, a.x, 3 * (size_t)a.n * sizeof *to);
+        to += 3 * a.n;
     }
     return (int)(to - p->positions[0]);
 }
@@ -166,8 +171,8 @@ static void unpack_positions(struct md_partner *p)
         struct force_atoms *a = &imported[p->import[i]];
 
         a->n = (int)*from++;
-        for (int d = 0; d < 3; d++, from += a->n)
-            a->x[d] = from;
+        a->x = from;
+        from += 3 * a->n;
         import_force[p->import[i]] = force;
         memset(force, 0, (size_t)force_count(a->n) * sizeof *force);
         force += force_count(a->n);
@@ -206,14 +211,12 @@ static int forces_in(const struct md_partner *p, int imports)
 static void interact(int number, int with, int neighbour, int energy)
 {
     static int64_t     fa[3 * CELL_ATOMS_MAX + 1], fb[3 * CELL_ATOMS_MAX + 1];
-    struct force_atoms a = atoms_positions(&cells[number]->atoms),
-                       b = cells[with] ? atoms_positions(&cells[with]->atoms) : imported[with];
-    int    offset[3];
-    double shift[3];
+    struct force_atoms a = atoms_in(number), b = atoms_in(with);
+    int                to[3];
+    double             shift[3];
 
-    box_offset(&box, neighbour, offset);
-    for (int d = 0; d < 3; d++)
-        shift[d] = offset[d] * box.edge[d];
+    box_indices(&box, with, to);
+    box_shift(&box, cells[number]->at, to, shift);
     if (neighbour == box_neighbours(&box) / 2)
         force_within(&a, energy, fa);
     else
@@ -244,9 +247,11 @@ static void compute_forces(int energy)
     int         count = 0;
 
     for (int c = 0; c < box_cells(&box); c++)
-        if (cells[c])
+        if (cells[c]) {
+            atoms_positions(&cells[c]->atoms, cells[c]->x);
             memset(cells[c]->force, 0,
                    (size_t)force_count(cells[c]->atoms.n) * sizeof *cells[c]->force);
+        }
     for (struct md_partner *p = partner; p < partner + partners; p++) {
         MPI_Irecv(p->positions[1], p->imports * CELL_NUMBERS, MPI_DOUBLE, p->rank, 0,
                   MPI_COMM_WORLD, &request[count++]);
@@ -272,24 +277,27 @@ static void compute_forces(int energy)
 
 /* ---- migrating atoms ------------------------------------------------------------------------- */
 
-static void send_later(int to, int number, int direction, const double *at, int n)
-{
-    struct md_partner *p = partner;
+#define ATOM_NUMBERS ((int)(sizeof(struct md_atom) / sizeof(double)))
 
-    while (p->rank != to)
+static void send_later(int number, int direction, const struct md_atom *at, int n)
+{
+    struct md_partner *p    = partner;
+    int                more = 3 + ATOM_NUMBERS * n;
+
+    while (p->rank != owner(number))
         p++;
-    if (p->out_count + 3 + 6 * n > p->out_room) {
-        p->out_room = 2 * (p->out_count + 3 + 6 * n);
+    if (p->out_count + more > p->out_room) {
+        p->out_room = 2 * (p->out_count + more);
         p->out      = realloc(p->out, (size_t)p->out_room * sizeof *p->out);
     }
-    p->out[p->out_count++] = number;
-    p->out[p->out_count++] = direction;
-    p->out[p->out_count++] = n;
-    memcpy(p->out + p->out_count, at, 6 * (size_t)n * sizeof *at);
-    p->out_count += 6 * n;
+    p->out[p->out_count]     = number;
+    p->out[p->out_count + 1] = direction;
+    p->out[p->out_count + 2] = n;
+    memcpy(p->out + p->out_count + 3, at, (size_t)n * sizeof *at);
+    p->out_count += more;
 }
 
-static void deliver(int number, int direction, const double *at, int n)
+static void deliver(int number, int direction, const struct md_atom *at, int n)
 {
     cells[number]->arrival[direction].n  = n;
     cells[number]->arrival[direction].at = at;
@@ -300,17 +308,14 @@ static void leave_cell(struct md_cell *cell)
     if (!atoms_leave(&cell->atoms, &box, &cell->leaving))
         MPI_Abort(MPI_COMM_WORLD, 3);
     for (int way = 0; way < DIRECTIONS; way++) {
-        int           offset[3], to, n = cell->leaving.first[way + 1] - cell->leaving.first[way];
-        const double *at = cell->leaving.at + 6 * cell->leaving.first[way];
+        int                   n  = cell->leaving.first[way + 1] - cell->leaving.first[way];
+        int                   to = box_beside(&box, cell->at, way);
+        const struct md_atom *at = cell->leaving.at + cell->leaving.first[way];
 
-        box_direction(way, offset);
-        for (int d = 0; d < 3; d++)
-            offset[d] += cell->at[d];
-        to = box_number(&box, offset);
         if (n > 0 && cells[to])
             deliver(to, way, at, n);
         else if (n > 0)
-            send_later(owner(to), to, way, at, n);
+            send_later(to, way, at, n);
     }
 }
 
@@ -323,8 +328,9 @@ static void receive_atoms(struct md_partner *p)
     MPI_Get_count(&status, MPI_DOUBLE, &count);
     p->in = realloc(p->in, ((size_t)count + 1) * sizeof *p->in);
     MPI_Recv(p->in, count, MPI_DOUBLE, p->rank, 2, MPI_COMM_WORLD, &status);
-    for (int i = 0; i < count; i += 3 + 6 * (int)p->in[i + 2])
-        deliver((int)p->in[i], (int)p->in[i + 1], p->in + i + 3, (int)p->in[i + 2]);
+    for (int i = 0; i < count; i += 3 + ATOM_NUMBERS * (int)p->in[i + 2])
+        deliver((int)p->in[i], (int)p->in[i + 1], (const struct md_atom *)(p->in + i + 3),
+                (int)p->in[i + 2]);
 }
 
 static void migrate(void)
@@ -357,13 +363,14 @@ static void migrate(void)
 static void sum_up(struct md_tally *tally)
 {
     struct md_sums mine = {0}, all;
+    int64_t       *sum  = (int64_t *)&mine;
 
     for (int c = 0; c < box_cells(&box); c++)
         if (cells[c]) {
-            int64_t energy = cells[c]->force[3 * cells[c]->atoms.n];
+            struct md_sums of = atoms_sum(&cells[c]->atoms, cells[c]->force);
 
-            atoms_sum(&cells[c]->atoms, &mine);
-            mine.potential += energy >> (FORCE_BITS - SUM_BITS);
+            for (size_t i = 0; i < sizeof mine / sizeof *sum; i++)
+                sum[i] = (int64_t)((uint64_t)sum[i] + (uint64_t)((int64_t *)&of)[i]);
         }
     MPI_Reduce(&mine, &all, sizeof all / sizeof(int64_t), MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
@@ -407,7 +414,7 @@ int main(int argc, char **argv)
     box.per_cell = atoms;
     box.droplet  = droplet;
     box.seed     = (uint64_t)seed;
-    box_prepare(&box);
+    start_prepare(&box);
     MPI_Dims_create(ranks, 3, grid);
     make_cells();
     MPI_Barrier(MPI_COMM_WORLD);
