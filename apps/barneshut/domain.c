@@ -202,7 +202,7 @@ static void join_cells(Domain *d, struct node *node, const struct cell_root *con
                        int64_t first, int64_t end)
 {
     int      depth = keys_common(d->cell[first].key, d->cell[end - 1].key);
-    uint64_t bit   = KEY_END >> (depth + 1);
+    uint64_t bit;
     int64_t  half;
 
     if (end - first == 1) {
@@ -211,6 +211,7 @@ static void join_cells(Domain *d, struct node *node, const struct cell_root *con
         *node = p ? p->tree.node[root[first]->node.index] : root[first]->node;
         return;
     }
+    bit   = KEY_END >> (depth + 1);
     half  = cell_of_key(d, (d->cell[end - 1].key & ~(bit - 1)) - 1) + 1;
     *node = (struct node){.child = d->top + d->top_count, .request = NODE_UNREQUESTED};
     d->top_count += 2;

@@ -160,7 +160,8 @@ void send_bodies(Piece *p)
             send_run(p, to, first, end);
         }
     }
-    memmove(p->body, p->body + kept_first, (size_t)kept * sizeof *p->body);
+    if (kept_first > 0)
+        memmove(p->body, p->body + kept_first, (size_t)kept * sizeof *p->body);
     p->bodies = kept;
     p->sorted = true;
 }
