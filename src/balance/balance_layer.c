@@ -37,10 +37,10 @@ static void layer_collection_added(struct ski_collection *all)
 {
     struct ski_balance *balance = layer_of(all);
 
-    if (!balance)
-        return;
-    ski_elements_measure(all);
-    ski_sync_point_collection_added(balance, all);
+    if (balance || all->self->objects->measure)
+        ski_elements_measure(all);
+    if (balance)
+        ski_sync_point_collection_added(balance, all);
 }
 
 static void layer_collection_populated(struct ski_collection *all)

@@ -75,6 +75,7 @@ struct ski_load_gather {
     uint32_t            round; /* of the balancing; 0: none is asked for     */
     unsigned            flags; /* SKI_GATHER_...                             */
     int                 open;  /* children that have not answered            */
+    bool                told;  /* the program tells loads, in a unit of its own */
     struct ski_gathered sum;
     struct ski_object     *
         *snapshot; /* the objects of this PE in the order of the answer; NULL: gone */

@@ -18,6 +18,8 @@
 #include "base/params_check.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "objects/measure/measure.h"
+#include "objects/services/measure_table.h"
 #include "strategy/strategy.h"
 
 /* What the root is doing. */
@@ -67,6 +69,7 @@ static void balancer_resume(struct ski_balance *balance, const struct balance_re
     balance->stats = end->stats;
     ski_load_gather_end(balance);
     ski_move_orders_end(balance);
+    ski_measure_clear(balance->self);
     if (end->point)
         ski_sync_point_pass(balance, end->point);
 }
@@ -136,14 +139,15 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
 
     ski_decision_init(&decision, all, balance->self->pes, root->round);
     stats->refused += !ski_decision_run(&decision, root->choice.strategy);
-    stats->decide     = skua_time() - before;
-    stats->objects    = decision.problem.objects;
-    stats->moved      = decision.moved;
-    stats->bytes      = decision.bytes;
-    stats->max_before = decision.max_before;
-    stats->mean       = decision.mean;
-    stats->max_after  = decision.max_after;
-    root->state       = BALANCER_MOVING;
+    stats->decide      = skua_time() - before;
+    stats->objects     = decision.problem.objects;
+    stats->moved       = decision.moved;
+    stats->bytes       = decision.bytes;
+    stats->max_before  = decision.max_before;
+    stats->mean        = decision.mean;
+    stats->max_after   = decision.max_after;
+    stats->idle_before = decision.idle;
+    root->state        = BALANCER_MOVING;
     if (decision.moved)
         ski_move_orders_start(balance, &decision.problem, decision.to);
     else
@@ -237,12 +241,27 @@ static bool balancer_take_request(struct ski_balance *balance, const struct bala
     return true;
 }
 
+/* Measures on this PE, if the strategy that is chosen looks at loads. */
+static void balancer_measure(struct ski_balance *balance)
+{
+    if (balance->active && !ski_strategy_is_none(balance->choice.strategy))
+        ski_measure_start(balance->self);
+}
+
 /* Acts on what the root tells all PEs. */
 static void balancer_obey(struct ski_balance *balance, const struct balance_request *what)
 {
     ski_balance_send_down(balance, SKI_HANDLER_BALANCE_REQUEST, what, sizeof *what);
-    if (what->kind == SKI_BALANCE_STRATEGY)
-        ski_strategy_choose(&balance->choice, what->name);
+    switch (what->kind) {
+    case SKI_BALANCE_STRATEGY:
+        if (ski_strategy_choose(&balance->choice, what->name))
+            balancer_measure(balance);
+        break;
+    case SKI_BALANCE_MEASURE_START: ski_measure_start(balance->self); break;
+    case SKI_BALANCE_MEASURE_STOP: ski_measure_stop(balance->self); break;
+    case SKI_BALANCE_MEASURE_RESET: ski_measure_clear(balance->self); break;
+    default: break;
+    }
 }
 
 void ski_on_balance_request(skua_msg *msg)
@@ -267,7 +286,7 @@ static void balancer_request(struct ski_pe *self, enum ski_balance_request kind,
 {
     struct balance_request what = {.kind = kind};
 
-    (void)self;
+    (void)self; /* a PE calls this */
     if (name)
         snprintf(what.name, sizeof what.name, "%s", name);
     skua_send_copy(SKI_BALANCE_ROOT, (skua_handler){SKI_HANDLER_BALANCE_REQUEST}, &what,
@@ -277,6 +296,21 @@ static void balancer_request(struct ski_pe *self, enum ski_balance_request kind,
 void skua_balance_now(void)
 {
     balancer_request(SKI_SELF(), SKI_BALANCE_NOW, NULL);
+}
+
+void skua_measure_start(void)
+{
+    balancer_request(SKI_SELF(), SKI_BALANCE_MEASURE_START, NULL);
+}
+
+void skua_measure_stop(void)
+{
+    balancer_request(SKI_SELF(), SKI_BALANCE_MEASURE_STOP, NULL);
+}
+
+void skua_measure_reset(void)
+{
+    balancer_request(SKI_SELF(), SKI_BALANCE_MEASURE_RESET, NULL);
 }
 
 void skua_balance_set_strategy(const char *name)
@@ -299,6 +333,19 @@ const char *skua_balance_strategy(void)
 void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes)
 {
     ski_params_give(stats, bytes, &ski_balance_of(SKI_SELF())->stats, sizeof *stats);
+}
+
+bool skua_balance_load(const void *self, skua_element_load *load)
+{
+    const struct ski_object       *object = ski_object_of(self);
+    const struct ski_element_load *have;
+
+    if (!object->of->measured)
+        return false;
+    have  = ski_element_load(object);
+    *load = (skua_element_load){(double)ski_ticks_to_ns(have->ticks) * 1e-9, have->messages,
+                                have->bytes};
+    return true;
 }
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -329,6 +376,9 @@ void ski_balancer_init(struct ski_balance *balance)
     if (!ski_strategy_choose(&balance->choice, name))
         balancer_no_strategy("SKUA_BALANCE", name);
     balance->root = &balancer_root;
+    if (ski_config.measure)
+        ski_measure_start(balance->self);
+    balancer_measure(balance);
     if (balance->self->pe == SKI_BALANCE_ROOT)
         balance->balancer = ski_calloc(1, sizeof *balance->balancer);
 }
@@ -336,34 +386,4 @@ void ski_balancer_init(struct ski_balance *balance)
 void ski_balancer_destroy(struct ski_balance *balance)
 {
     free(balance->balancer);
-}
-
-/* ---- measurement -------------------------------------------------------------------------- */
-
-void skua_measure_start(void)
-{
-    (void)SKI_SELF();
-}
-
-void skua_measure_stop(void)
-{
-    (void)SKI_SELF();
-}
-
-void skua_measure_reset(void)
-{
-    (void)SKI_SELF();
-}
-
-bool skua_balance_load(const void *self, skua_element_load *load)
-{
-    const struct ski_object       *object = ski_object_of(self);
-    const struct ski_element_load *have;
-
-    if (!object->of->measured)
-        return false;
-    have  = ski_element_load(object);
-    *load = (skua_element_load){(double)ski_ticks_to_ns(have->ticks) * 1e-9, have->messages,
-                                have->bytes};
-    return true;
 }

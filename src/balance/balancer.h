@@ -10,8 +10,8 @@
  * given up and the next report begins another.  Then the strategy decides, the orders go out, and
  * when all elements have arrived all PEs are told: at a sync point they resume their elements.
  *
- * Requests (skua_balance_now(), skua_balance_set_strategy()) go to the root, which tells all PEs
- * what concerns them, along the tree.
+ * Requests (skua_balance_now(), skua_balance_set_strategy(), skua_measure_start() ...) go to the
+ * root, which tells all PEs what concerns them, along the tree.
  */
 #ifndef SKI_BALANCER_H
 #define SKI_BALANCER_H
@@ -19,7 +19,14 @@
 #include "balance/balance_pe.h"
 
 /* What a PE asks of the root, and the root tells all PEs. */
-enum ski_balance_request { SKI_BALANCE_NOW, SKI_BALANCE_STRATEGY, SKI_BALANCE_REQUESTS };
+enum ski_balance_request {
+    SKI_BALANCE_NOW,
+    SKI_BALANCE_STRATEGY,
+    SKI_BALANCE_MEASURE_START,
+    SKI_BALANCE_MEASURE_STOP,
+    SKI_BALANCE_MEASURE_RESET,
+    SKI_BALANCE_REQUESTS
+};
 
 /** Begin the balancer of a PE, with the strategy that settings and program have chosen. */
 void ski_balancer_init(struct ski_balance *balance);

@@ -184,7 +184,12 @@ static double decision_max_load(const skua_strategy_problem *problem, const int3
 static void decision_count(struct ski_decision *decision)
 {
     const skua_strategy_problem *problem = &decision->problem;
+    double                       idle    = 0;
 
+    for (int pe = 0; pe < problem->pes; pe++)
+        idle += problem->pe[pe].idle;
+    if (idle > 0)
+        decision->idle = idle / (idle + decision->mean * problem->pes);
     for (uint32_t i = 0; i < problem->objects; i++)
         if (decision->to[i] != problem->object[i].pe) {
             decision->moved++;

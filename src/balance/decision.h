@@ -19,7 +19,8 @@ struct ski_decision {
     skua_strategy_edge   *edge;
     int32_t              *to;
 
-    double   max_before, mean, max_after; /* loads of PEs           */
+    double   max_before, mean, max_after; /* loads of PEs            */
+    double   idle;                        /* mean share of idle time */
     uint64_t moved, bytes;                /* objects, and their size */
 };
 

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "objects/measure/measure.h"
 #include "objects/model/pup.h"
 
 /* The question of the root. */
@@ -208,8 +209,29 @@ static void gather_list_object(struct ski_object *object, void *arg)
 
 static void gather_list_collection(struct ski_collection *all, void *arg)
 {
-    if (ski_balance_has(all) && all->state != SKI_ENDED)
-        ski_elements_each(all, gather_list_object, arg);
+    struct gather_list *list = arg;
+
+    if (!ski_balance_has(all) || all->state == SKI_ENDED)
+        return;
+    list->balance->gather.told |= all->class->balance->load != NULL;
+    ski_elements_each(all, gather_list_object, arg);
+}
+
+/* Describes this PE, whose objects are listed. */
+static struct ski_gathered_pe gather_describe_pe(const struct ski_balance *balance)
+{
+    struct ski_measure_times times = ski_measure_times_of(balance->self);
+    double                   work  = times.wall - times.idle;
+    int                      pe    = balance->self->pe;
+    struct ski_gathered_pe   like  = {
+           {.idle = times.idle, .speed = 1, .host = skua_host_of(pe), .pe = pe},
+           balance->gather.listed,
+           0};
+
+    for (uint32_t i = 0; i < balance->gather.listed; i++)
+        work -= balance->gather.sum.object[i].load;
+    like.pe.background = work > 0 && !balance->gather.told ? work : 0;
+    return like;
 }
 
 /* Lists this PE and its objects. */
@@ -217,17 +239,15 @@ static void gather_list_pe(struct ski_balance *balance)
 {
     struct ski_gathered *sum  = &balance->gather.sum;
     struct gather_list   list = {balance, 0};
-    int                  pe   = balance->self->pe;
 
     sum->counts = ski_sync_point_counts(balance);
     if (!(balance->gather.flags & SKI_GATHER_LOADS))
         return;
     ski_collections_each(balance->self->objects, gather_list_collection, &list);
     balance->gather.listed = sum->objects;
-    sum->pe                = ski_calloc(1, sizeof *sum->pe);
+    sum->pe                = ski_malloc(sizeof *sum->pe);
     sum->pes               = 1;
-    *sum->pe =
-        (struct ski_gathered_pe){{.speed = 1, .host = skua_host_of(pe), .pe = pe}, sum->objects, 0};
+    *sum->pe               = gather_describe_pe(balance);
 }
 
 struct ski_object *ski_load_gather_object(const struct ski_balance *balance, uint32_t number)

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "objects/chare/invoke.h"
+#include "objects/measure/measure.h"
 
 /* The counts of a subtree, as they travel. */
 struct sync_report {
@@ -43,7 +44,11 @@ void ski_sync_counts_add(struct ski_sync_counts *sum, const struct ski_sync_coun
 
 struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance)
 {
-    return balance->sync.counts;
+    struct ski_measure_times times  = ski_measure_times_of(balance->self);
+    struct ski_sync_counts   counts = balance->sync.counts;
+
+    counts.load_max = counts.load_sum = times.wall - times.idle;
+    return counts;
 }
 
 /* Sums the last reports of the children to those of this PE.  Returns whether all have reported. */

@@ -39,6 +39,7 @@ CONFIG(learned_channels,     flag,      "0",          "Detect messages that repe
 CONFIG(local_completion,     flag,      "0",          "A blocking put or accumulate that goes by request returns at local completion, when its data are on the way; a fence waits for remote completion.")
 CONFIG(log_level,            level,     "warn",       "Least severe messages that are logged: fatal, error, warn, info, debug or trace.")
 CONFIG(malloc_arena,         bytes,     "0",          "Serve malloc() from the arena for blocks of at least this size, such as 4k, so that all PEs of the host can access them; 0 disables it. Needs skua-malloc.so, which skuarun loads.")
+CONFIG(measure,              flag,      "0",          "Measure the CPU time of objects and the messages between elements from the start (skua/balance.h); a strategy of load balancing that looks at loads does so anyway.")
 CONFIG(net_interfaces,       text,      "auto",       "Network interfaces of the job, such as eth0,ib0; auto is all that are up, or only loopback in a job on one host.")
 CONFIG(order,                order,     "partial",    "Order of one-sided operations that do not specify one: unordered, partial or strict.")
 CONFIG(pack_max,             bytes,     "2k",         "Size up to which a one-sided request packs several blocks into one packet; larger blocks are sent in packets of their own.")

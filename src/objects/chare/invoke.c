@@ -11,6 +11,7 @@
 #include "objects/location/claim.h"
 #include "objects/location/forward.h"
 #include "objects/location/home.h"
+#include "objects/measure/measure.h"
 
 /* A message to an object that is here, of up to INVOKE_SMALL bytes, is allocated from a magazine
  * (base/pool.h) of its size, and keeps the address of the magazine. */
@@ -138,7 +139,7 @@ static inline struct ski_object *invoke_find_target(const skua_msg         *msg,
 /* A message that names collection and index has arrived. */
 static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
 {
-    const struct ski_entry *entry = &ski_entries[msg->handler];
+    const struct ski_entry *entry = &ski_self->objects->run[msg->handler];
     struct ski_collection  *all;
     struct ski_object      *object;
     skua_index              index;
@@ -165,7 +166,7 @@ static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
 static __attribute__((noinline)) void invoke_arrived_here(skua_msg *msg)
 {
     struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;
-    const struct ski_entry *entry  = &ski_entries[msg->handler];
+    const struct ski_entry *entry  = &ski_self->objects->run[msg->handler];
 
     ski_assert(ski_object_queued(object));
     object->life -= SKI_LIFE_QUEUED;
@@ -192,6 +193,47 @@ void ski_on_invoke(skua_msg *msg)
     }
     object->life = life;
     msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
+    if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
+        ski_pool_free(&ski_self->pool, msg);
+    ski_element_leave(object);
+}
+
+/* Runs an entry that owns its message, and charges its object. */
+static void invoke_run_measured(struct ski_measure *measure, struct ski_object *object,
+                                const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_object *outer = ski_measure_switch(measure, object);
+
+    ski_msg_clear_target(msg);
+    entry->entry(object + 1, msg);
+    ski_measure_switch(measure, outer);
+    ski_element_leave(object);
+}
+
+void ski_on_invoke_measured(skua_msg *msg)
+{
+    struct ski_object  *object  = (struct ski_object *)(uintptr_t)msg->target, *outer;
+    struct ski_measure *measure = ski_self->objects->measure;
+    uint64_t            life;
+
+    if (SKI_UNLIKELY(!(msg->flags & SKI_MSG_HERE))) {
+        invoke_arrived(msg);
+        return;
+    }
+    life = object->life + (SKI_LIFE_RUNNING - SKI_LIFE_QUEUED);
+    if (SKI_UNLIKELY(life & SKI_LIFE_CHANGED || !measure ||
+                     (!msg->here.method && !ski_entry_is_owner(&ski_entries[msg->handler])))) {
+        invoke_arrived_here(msg);
+        return;
+    }
+    object->life = life;
+    if (!msg->here.method) {
+        invoke_run_measured(measure, object, &ski_entries[msg->handler], msg);
+        return;
+    }
+    outer = ski_measure_switch(measure, object);
+    msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
+    ski_measure_switch(measure, outer);
     if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
         ski_pool_free(&ski_self->pool, msg);
     ski_element_leave(object);
@@ -360,7 +402,7 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
         ski_check_entry(call, all, entry, &ref->index);
         if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
             self->released_at = NULL; /* the entry owns the message at once */
-            ski_entry_run(object, entry, msg);
+            ski_entry_run(object, &self->objects->run[msg->handler], msg);
         } else {
             invoke_note_given(self, msg);
             invoke_post_here(self, object, msg);
@@ -432,7 +474,7 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
     if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
         return false;
     ski_check_entry(call, all, what, &ref->index);
-    ski_entry_run_on(object, what, entry.id, data, bytes);
+    ski_entry_run_on(object, &ski_self->objects->run[entry.id], entry.id, data, bytes);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include "core/pe/handler.h"
 
 struct ski_entry *ski_entries;
+struct ski_entry *ski_entries_measured;
 
 static struct ski_class **classes;
 static uint32_t           class_count;

@@ -29,6 +29,10 @@ struct ski_class {
 /* The entry has operations of its own for its messages (struct ski_entry_ops). */
 #define SKI_ENTRY_INPLACE 0x10000u
 
+/* Running the entry charges its object (measure/measure.h); in no entry of ski_entries, but in the
+ * copy of it that a PE which measures runs. */
+#define SKI_ENTRY_MEASURED 0x20000u
+
 struct ski_entry;
 struct ski_object;
 
@@ -64,6 +68,9 @@ _Static_assert(sizeof(struct ski_entry) == 64, "an entry is found by a shift");
 /* All entries, by the number of their handlers.  There is one for each number of 16 bits, so a
  * number need not be checked before it is used; pages that are never used cost nothing. */
 extern struct ski_entry *ski_entries;
+
+/* A copy of ski_entries in which each is SKI_ENTRY_MEASURED; NULL until a PE measures. */
+extern struct ski_entry *ski_entries_measured;
 
 /** Allocate ski_entries, once. */
 void ski_entries_init(void);
