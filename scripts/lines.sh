@@ -80,3 +80,5 @@ fft=apps/fft1d
 if [ -f $fft/fft1d.ci ]; then
   row fft1d $fft/fft1d.ci "$(ls $fft/*.c $fft/*.h | tr '\n' ' ')"
 fi
+bh=apps/barneshut
+row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' ' ')"
