@@ -24,23 +24,32 @@ int64_t pieces_of_job(void)
 
 int64_t piece_of_cell(const Domain *d, int64_t cell)
 {
-    return cell * pieces_of_job() / d->cells;
+    return cell * pieces_of_job() / d->cells.count;
 }
 
 int64_t piece_first_cell(const Domain *d, int64_t piece)
 {
-    return (piece * d->cells + pieces_of_job() - 1) / pieces_of_job();
+    return (piece * d->cells.count + pieces_of_job() - 1) / pieces_of_job();
+}
+
+static void *require_memory(void *memory)
+{
+    if (!memory)
+        skua_abort("cannot allocate memory; use fewer --particles");
+    return memory;
+}
+
+void *allocate(int64_t count, size_t bytes)
+{
+    return require_memory(calloc(count > 0 ? (size_t)count : 1, bytes));
 }
 
 void *grow(void *memory, int64_t count, int64_t *room, size_t bytes)
 {
     if (count <= *room)
         return memory;
-    *room  = count + *room / 2;
-    memory = realloc(memory, (size_t)*room * bytes);
-    if (!memory)
-        skua_abort("cannot allocate memory; use fewer --particles");
-    return memory;
+    *room = count + *room / 2;
+    return require_memory(realloc(memory, (size_t)*room * bytes));
 }
 
 /* ---- Main ------------------------------------------------------------------------------ */
@@ -57,10 +66,9 @@ void add_step(Main *m, struct body_sums sums, int64_t step)
 void keep_samples(Main *m, int count, const struct check_sample *sample)
 {
     Samples *samples = Samples_new((size_t)count);
-    int64_t  room    = 0;
 
     m->samples = count;
-    m->sample  = grow(NULL, count, &room, sizeof *sample);
+    m->sample  = allocate(count, sizeof *sample);
     memcpy(m->sample, sample, (size_t)count * sizeof *sample);
     memcpy(samples->sample, sample, (size_t)count * sizeof *sample);
     Domain_direct_all(domains, samples);

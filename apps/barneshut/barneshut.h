@@ -21,6 +21,11 @@ struct cell {
     int64_t  depth, bodies;
 };
 
+struct cells {
+    struct cell *at; /* sorted by key */
+    int64_t      count, room;
+};
+
 /** The root of the tree of a cell. */
 struct cell_root {
     int64_t     cell;
@@ -63,8 +68,7 @@ struct cache_request {
 
 struct Domain {
     struct tree_rule rule;
-    struct cell     *cell; /* sorted by key */
-    int64_t          cells, cells_room;
+    struct cells     cells;
     int64_t          active; /* cells with too many bodies */
     struct node     *top;    /* the root is first          */
     int64_t          top_count;
@@ -92,6 +96,9 @@ int64_t piece_of_cell(const Domain *domain, int64_t cell);
 
 /** Returns the first cell of a Piece, or of a later one if it has none. */
 int64_t piece_first_cell(const Domain *domain, int64_t piece);
+
+/** Returns zeroed memory for @p count elements of @p bytes.  Ends the job if there is none. */
+void *allocate(int64_t count, size_t bytes);
 
 /** Returns @p memory, with room for at least @p count elements of @p bytes; *@p room is updated.
  *  Ends the job if there is no memory. */

@@ -29,26 +29,14 @@ struct check_sample check_sample_of(const struct body *body, const struct field 
     return sample;
 }
 
-static void check_fill_list(struct forces_list *list, const struct point *point, int count)
-{
-    for (int i = 0; i < count; i++) {
-        list->x[i]    = point[i].x;
-        list->y[i]    = point[i].y;
-        list->z[i]    = point[i].z;
-        list->mass[i] = point[i].mass;
-    }
-    list->count = count;
-}
-
 void check_add_direct(double *sum, const struct check_sample *sample, int64_t samples,
                       const struct point *point, int64_t count, double eps)
 {
     struct forces_list list;
 
-    for (int64_t first = 0; first < count; first += FORCES_LIST) {
-        int64_t left = count - first;
-
-        check_fill_list(&list, point + first, left < FORCES_LIST ? (int)left : FORCES_LIST);
+    for (int64_t first = 0; first < count; first += list.count) {
+        for (list.count = 0; list.count < FORCES_LIST && first + list.count < count; list.count++)
+            forces_put(&list, &point[first + list.count]);
         for (int64_t s = 0; s < samples; s++) {
             struct point to    = {sample[s].at[0], sample[s].at[1], sample[s].at[2], 0};
             struct field field = {{0, 0, 0}, 0};
@@ -140,6 +128,7 @@ bool check_report(const struct check_run *run, const struct barneshut_options *o
            run->interactions, check_momentum(&run->sums), (uint64_t)run->sums.state);
     if (run->force_error >= 0)
         printf(" force_error %.4f", run->force_error);
-    printf("\n");
+    printf("\nkinetic energy and sum of m phi, which counts pairs twice: %.6f\n",
+           body_unfixed(run->sums.kinetic + 2 * run->sums.potential));
     return check_all(run, o);
 }

@@ -21,7 +21,7 @@ void Domain_on_create(Domain *d)
 void Domain_on_destroy(Domain *d)
 {
     cache_clear(d);
-    free(d->cell);
+    free(d->cells.at);
     free(d->top);
     free(d->request);
     free(d->wait);
@@ -40,12 +40,12 @@ static void domain_mark(Domain *d, double *phase)
 
 int64_t cell_of_key(const Domain *d, uint64_t key)
 {
-    int64_t low = 0, high = d->cells;
+    int64_t low = 0, high = d->cells.count;
 
     while (high - low > 1) {
         int64_t middle = (low + high) / 2;
 
-        if (d->cell[middle].key <= key)
+        if (d->cells.at[middle].key <= key)
             low = middle;
         else
             high = middle;
@@ -58,12 +58,12 @@ static bool cell_is_active(const struct cell *cell)
     return cell->bodies > options.per_piece && cell->depth < KEY_BITS;
 }
 
-static void cell_add(struct cell **list, int64_t *count, int64_t *room, struct cell cell)
+static void cell_add(struct cells *cells, struct cell cell)
 {
     if (cell.bodies == 0)
         return;
-    *list               = grow(*list, *count + 1, room, sizeof cell);
-    (*list)[(*count)++] = cell;
+    cells->at                 = grow(cells->at, cells->count + 1, &cells->room, sizeof cell);
+    cells->at[cells->count++] = cell;
 }
 
 static void sort_piece(void *piece, void *domain)
@@ -80,10 +80,10 @@ void begin_cells(Domain *d, struct bounds bounds)
         d->times = (struct domain_times){0};
     for (int i = 0; i < 3; i++)
         bounds.high[i] = -bounds.high[i];
-    d->rule  = (struct tree_rule){cube_of(&bounds), options.theta, options.leaf};
-    d->cells = 0;
-    cell_add(&d->cell, &d->cells, &d->cells_room, all);
-    d->active = cell_is_active(&d->cell[0]);
+    d->rule        = (struct tree_rule){cube_of(&bounds), options.theta, options.leaf};
+    d->cells.count = 0;
+    cell_add(&d->cells, all);
+    d->active = cell_is_active(&d->cells.at[0]);
     cache_clear(d);
     skua_collection_each(pieces.all, sort_piece, d);
     d->times.busy += skua_time() - d->mark;
@@ -120,19 +120,17 @@ static void count_piece(void *piece, void *arg)
         return;
     last = cell_of_key(c->domain, p->body[p->bodies - 1].key);
     for (int64_t i = cell_of_key(c->domain, p->body[0].key); i <= last; i++)
-        if (cell_is_active(&c->domain->cell[i]))
-            count_cell(p, &c->domain->cell[i], c->count + PARTS * c->active[i]);
+        if (cell_is_active(&c->domain->cells.at[i]))
+            count_cell(p, &c->domain->cells.at[i], c->count + PARTS * c->active[i]);
 }
 
 void count_bodies(Domain *d)
 {
-    struct domain_count c = {d, calloc((size_t)d->active, PARTS * sizeof *c.count),
-                             calloc((size_t)d->cells + 1, sizeof *c.active)};
+    struct domain_count c = {d, allocate(PARTS * d->active, sizeof *c.count),
+                             allocate(d->cells.count + 1, sizeof *c.active)};
 
-    if (!c.count || !c.active)
-        skua_abort("cannot allocate memory for counts; use a larger --per-piece");
-    for (int64_t i = 0; i < d->cells; i++)
-        c.active[i + 1] = c.active[i] + cell_is_active(&d->cell[i]);
+    for (int64_t i = 0; i < d->cells.count; i++)
+        c.active[i + 1] = c.active[i] + cell_is_active(&d->cells.at[i]);
     skua_collection_each(pieces.all, count_piece, &c);
     skua_contribute(d, SKUA_SUM, SKUA_INT64, c.count, (size_t)(PARTS * d->active),
                     Domain_counted_done_all(domains));
@@ -140,13 +138,8 @@ void count_bodies(Domain *d)
     free(c.active);
 }
 
-struct domain_cells {
-    struct cell *cell;
-    int64_t      count, room;
-};
-
 /* Adds a cell, or its halves if it has too many bodies: @p parts of it have been counted. */
-static void divide_cell(struct domain_cells *to, struct cell cell, const int64_t *count, int parts)
+static void divide_cell(struct cells *to, struct cell cell, const int64_t *count, int parts)
 {
     struct cell half = cell;
 
@@ -154,7 +147,7 @@ static void divide_cell(struct domain_cells *to, struct cell cell, const int64_t
     for (int i = 0; i < parts; i++)
         cell.bodies += count[i];
     if (parts == 1 || !cell_is_active(&cell)) {
-        cell_add(&to->cell, &to->count, &to->room, cell);
+        cell_add(to, cell);
         return;
     }
     half.depth++;
@@ -165,22 +158,20 @@ static void divide_cell(struct domain_cells *to, struct cell cell, const int64_t
 
 void divide_cells(Domain *d, const int64_t *count)
 {
-    struct domain_cells to = {0};
+    struct cells to = {0};
 
-    for (int64_t i = 0; i < d->cells; i++)
-        if (cell_is_active(&d->cell[i])) {
-            divide_cell(&to, d->cell[i], count, PARTS);
+    for (int64_t i = 0; i < d->cells.count; i++)
+        if (cell_is_active(&d->cells.at[i])) {
+            divide_cell(&to, d->cells.at[i], count, PARTS);
             count += PARTS;
         } else {
-            cell_add(&to.cell, &to.count, &to.room, d->cell[i]);
+            cell_add(&to, d->cells.at[i]);
         }
-    free(d->cell);
-    d->cell       = to.cell;
-    d->cells      = to.count;
-    d->cells_room = to.room;
-    d->active     = 0;
-    for (int64_t i = 0; i < d->cells; i++)
-        d->active += cell_is_active(&d->cell[i]);
+    free(d->cells.at);
+    d->cells  = to;
+    d->active = 0;
+    for (int64_t i = 0; i < d->cells.count; i++)
+        d->active += cell_is_active(&d->cells.at[i]);
 }
 
 static void tell_piece(void *piece, void *arg)
@@ -201,8 +192,8 @@ void end_cells(Domain *d)
 static void join_cells(Domain *d, struct node *node, const struct cell_root *const *root,
                        int64_t first, int64_t end)
 {
-    int      depth = keys_common(d->cell[first].key, d->cell[end - 1].key);
-    uint64_t bit   = KEY_END >> (depth + 1);
+    int      depth = keys_common(d->cells.at[first].key, d->cells.at[end - 1].key);
+    uint64_t bit;
     int64_t  half;
 
     if (end - first == 1) {
@@ -211,12 +202,13 @@ static void join_cells(Domain *d, struct node *node, const struct cell_root *con
         *node = p ? p->tree.node[root[first]->node.index] : root[first]->node;
         return;
     }
-    half  = cell_of_key(d, (d->cell[end - 1].key & ~(bit - 1)) - 1) + 1;
+    bit   = KEY_END >> (depth + 1);
+    half  = cell_of_key(d, (d->cells.at[end - 1].key & ~(bit - 1)) - 1) + 1;
     *node = (struct node){.child = d->top + d->top_count, .request = NODE_UNREQUESTED};
     d->top_count += 2;
     join_cells(d, node->child, root, first, half);
     join_cells(d, node->child + 1, root, half, end);
-    node_join(node, &d->rule, d->cell[first].key, depth);
+    node_join(node, &d->rule, d->cells.at[first].key, depth);
 }
 
 static void start_walk(void *piece, void *arg)
@@ -227,12 +219,10 @@ static void start_walk(void *piece, void *arg)
 
 void Domain_on_joined(Domain *d, int n, const struct cell_root *root)
 {
-    const struct cell_root **of = calloc((size_t)n, sizeof *of);
+    const struct cell_root **of = allocate(n, sizeof(struct cell_root *));
 
     free(d->top);
-    d->top = malloc(2 * (size_t)n * sizeof *d->top);
-    if (!of || !d->top)
-        skua_abort("cannot allocate memory for the tree; use a larger --per-piece");
+    d->top = allocate(2 * n, sizeof *d->top);
     domain_mark(d, &d->times.build);
     for (int i = 0; i < n; i++)
         of[root[i].cell] = &root[i];
@@ -262,10 +252,8 @@ static void add_piece(void *piece, void *arg)
 void Domain_on_direct(Domain *d, Samples *samples)
 {
     size_t               count = 3 * samples->sample_count;
-    struct domain_direct a     = {samples, calloc(count, sizeof *a.sum)};
+    struct domain_direct a     = {samples, allocate((int64_t)count, sizeof *a.sum)};
 
-    if (!a.sum)
-        skua_abort("cannot allocate memory for direct summation; use --no-check");
     skua_collection_each(pieces.all, add_piece, &a);
     skua_contribute(d, SKUA_SUM, SKUA_DOUBLE, a.sum, count, Main_summed_done(main_proxy));
     free(a.sum);

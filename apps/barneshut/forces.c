@@ -23,15 +23,6 @@ static void forces_flush(struct forces_walk *walk)
     walk->list.count = 0;
 }
 
-/* Writes a point behind the end of the list. */
-static inline void forces_put(struct forces_list *list, const struct point *point)
-{
-    list->x[list->count]    = point->x;
-    list->y[list->count]    = point->y;
-    list->z[list->count]    = point->z;
-    list->mass[list->count] = point->mass;
-}
-
 static inline void forces_add(struct forces_walk *walk, const struct point *point)
 {
     if (walk->list.count == FORCES_LIST)

@@ -25,6 +25,16 @@ struct forces_list {
     int count;
 };
 
+/** Writes a point behind the end of a list, which has room for it; the caller increments `count`.
+ */
+static inline void forces_put(struct forces_list *list, const struct point *point)
+{
+    list->x[list->count]    = point->x;
+    list->y[list->count]    = point->y;
+    list->z[list->count]    = point->z;
+    list->mass[list->count] = point->mass;
+}
+
 /** Adds the field of the points of a list at the position of @p to.  The potential is positive. The
  *  list is padded with points without mass.  Softening: @p eps > 0. */
 void forces_kernel(struct forces_list *list, const struct point *to, double eps,

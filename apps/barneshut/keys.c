@@ -111,14 +111,15 @@ static void keys_order_ids(struct body *body, size_t count)
 bool keys_sort(struct body *body, size_t count)
 {
     size_t            bytes = count * (sizeof(struct body) + 2 * sizeof(struct key_entry));
-    struct body      *copy  = malloc(bytes > 0 ? bytes : 1);
-    struct key_entry *entry = (struct key_entry *)(void *)(copy + count), *sorted;
+    struct body      *copy  = count > 1 ? malloc(bytes) : NULL;
+    struct key_entry *entry, *sorted;
 
     if (!copy)
-        return false;
+        return count <= 1;
+    entry = (struct key_entry *)(void *)(copy + count);
     for (size_t k = 0; k < count; k++)
         entry[k] = (struct key_entry){body[k].key, k};
-    sorted = count > 0 ? keys_radix(entry, entry + count, count) : entry;
+    sorted = keys_radix(entry, entry + count, count);
     memcpy(copy, body, count * sizeof *body);
     for (size_t k = 0; k < count; k++)
         body[k] = copy[sorted[k].from];

@@ -145,14 +145,14 @@ void send_bodies(Piece *p)
 
     p->expected = 0;
     for (int64_t c = piece_first_cell(d, self); c < piece_first_cell(d, self + 1); c++)
-        p->expected += d->cell[c].bodies;
+        p->expected += d->cells.at[c].bodies;
     for (int64_t first = 0; first < p->bodies; first = end) {
         int64_t to   = piece_of_cell(d, cell_of_key(d, p->body[first].key));
         int64_t next = piece_first_cell(d, to + 1);
 
         end = p->bodies;
-        if (next < d->cells)
-            end = (int64_t)keys_find(p->body, (size_t)end, d->cell[next].key);
+        if (next < d->cells.count)
+            end = (int64_t)keys_find(p->body, (size_t)end, d->cells.at[next].key);
         if (to == self) {
             kept_first = first;
             kept       = end - first;
@@ -160,7 +160,8 @@ void send_bodies(Piece *p)
             send_run(p, to, first, end);
         }
     }
-    memmove(p->body, p->body + kept_first, (size_t)kept * sizeof *p->body);
+    if (kept_first > 0)
+        memmove(p->body, p->body + kept_first, (size_t)kept * sizeof *p->body);
     p->bodies = kept;
     p->sorted = true;
 }
@@ -179,8 +180,7 @@ void receive_bodies(Piece *p, const Bodies *b)
 
 static void contribute_roots(Piece *p, int64_t first, int32_t count)
 {
-    int64_t           room = 0;
-    struct cell_root *root = grow(NULL, count, &room, sizeof *root);
+    struct cell_root *root = allocate(count, sizeof *root);
 
     for (int32_t i = 0; i < count; i++) {
         root[i]              = (struct cell_root){first + i, p->tree.node[i]};
@@ -195,11 +195,10 @@ static void contribute_roots(Piece *p, int64_t first, int32_t count)
 /* Builds the trees of our cells. */
 static void build_cells(Piece *p, const Domain *d, int64_t first, int32_t count)
 {
-    int64_t  room = 0;
-    int64_t *part = grow(NULL, count, &room, sizeof *part);
+    int64_t *part = allocate(count, sizeof *part);
 
     for (int32_t i = 0; i < count; i++)
-        part[i] = d->cell[first + i].bodies;
+        part[i] = d->cells.at[first + i].bodies;
     if (!tree_build(&p->tree, &d->rule, p->body, part, count))
         skua_abort("cannot allocate memory for a tree; use fewer --particles");
     for (int32_t i = 0; i < p->tree.nodes; i++)
@@ -213,15 +212,12 @@ void build_tree(Piece *p)
     int64_t first = piece_first_cell(d, Piece_index(p));
     int32_t count = (int32_t)(piece_first_cell(d, Piece_index(p) + 1) - first);
     double  begun = skua_time();
-    size_t  bytes = (size_t)p->bodies * sizeof *p->field;
 
     if (!p->sorted && !keys_sort(p->body, (size_t)p->bodies))
         skua_abort("cannot allocate memory to sort bodies; use fewer --particles");
     tree_free(&p->tree);
     free(p->field);
-    p->field = malloc(bytes > 0 ? bytes : 1);
-    if (!p->field)
-        skua_abort("cannot allocate memory for forces; use fewer --particles");
+    p->field = allocate(p->bodies, sizeof *p->field);
     build_cells(p, d, first, count);
     contribute_roots(p, first, count);
     d->times.busy += skua_time() - begun;

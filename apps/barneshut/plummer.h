@@ -4,6 +4,9 @@
  *
  * The second half of the bodies is a copy of the first, displaced by 4 in each dimension.  A body
  * depends on the seed and its id only, so PEs generate bodies independently.
+ *
+ * The total energy is about -0.036: kinetic 0.085, potential -0.121.  The sum of the kinetic energy
+ * and m phi over all bodies, in which each pair counts twice, is about -0.157.
  */
 #ifndef PLUMMER_H
 #define PLUMMER_H

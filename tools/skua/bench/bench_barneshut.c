@@ -8,7 +8,7 @@
  */
 #include "scaling.h"
 
-#define STEPS " --steps=3 --no-check"
+#define STEPS " --steps=6 --balance=2 --no-check"
 
 static const int sizes[] = {10000, 100000}; /* particles */
 
