@@ -38,6 +38,9 @@ void ski_scheduler_run(struct ski_pe *self);
 /** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
 uint64_t ski_scheduler_rests(const struct ski_pe *self);
 
+/** Returns where the ticks are counted for which @p self was idle so far. */
+const uint64_t *ski_scheduler_idle_ticks(const struct ski_pe *self);
+
 /** Prepares the queue and the idle state of a new PE. */
 void ski_scheduler_init(struct ski_pe *self);
 /** Frees the queue and the idle state of a PE. */

@@ -36,6 +36,8 @@ EVENT(element_detached, (object), struct ski_object *object)
 
 /* An element that shall migrate has no entry running: the observer packs and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
+/* An element that was to migrate, and has not left, stays after all. */
+EVENT(migration_ended,  (object), struct ski_object *object)
 /* An element is on its way to PE object->to. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */

@@ -74,6 +74,11 @@ struct ski_team *ski_team_find(const struct ski_pe *self, uint64_t name);
  *  member of it. */
 struct ski_team *ski_team_of(const struct ski_pe *self, const char *call, skua_team team);
 
+/** Finds the team of an argument of public function @p call, which returns a status; refuses it if
+ * the caller is no member of it. */
+skua_status ski_team_get(const struct ski_pe *self, const char *call, skua_team team,
+                         struct ski_team **found);
+
 /** Returns the PE with rank @p rank. */
 static inline int ski_team_pe_at(const struct ski_team *team, int rank)
 {
