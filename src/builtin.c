@@ -20,6 +20,7 @@
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction.h"
 #include "objects/collective/section_multicast.h"
+#include "objects/collective/section_rebuild.h"
 #include "objects/collective/section_reduction.h"
 #include "objects/collective/section_tree.h"
 #include "objects/zerocopy/nocopy.h"
