@@ -24,6 +24,7 @@
 #include "objects/collective/section_reduction.h"
 #include "objects/collective/section_tree.h"
 #include "objects/zerocopy/nocopy.h"
+#include "objects/zerocopy/object_channel.h"
 #include "objects/services/program.h"
 #include "objects/services/quiescence.h"
 #include "objects/chare/seed.h"

@@ -271,6 +271,27 @@ static void section_reduction_member_left(struct ski_section        *section,
     section_reduction_contributor_left(section, number);
 }
 
+/* At the delegate of a member in this generation: tells its delegate in the next one that the
+ * member is not coming. */
+static void section_reduction_send_never(struct ski_section              *section,
+                                         const struct ski_section_member *member)
+{
+    struct section_reduction_leave_msg never = {section->id, 0, section->generation + 1,
+                                                SECTION_REDUCTION_NEVER, 0};
+
+    if (member->successor >= 0)
+        section_reduction_send_leave(section->of, member->successor, &member->index, &never);
+}
+
+/* At the delegate of a member that was deleted. */
+static void section_reduction_member_deleted(struct ski_section        *section,
+                                             struct ski_section_member *member, uint32_t number)
+{
+    section_reduction_member_left(section, member, number);
+    if (section->switched)
+        section_reduction_send_never(section, member);
+}
+
 /* A member on this PE leaves: tells its delegate. */
 static void section_reduction_leave(struct ski_section *section, struct ski_section_member *member,
                                     enum section_reduction_change change)
@@ -278,10 +299,12 @@ static void section_reduction_leave(struct ski_section *section, struct ski_sect
     struct section_reduction_leave_msg leave = {section->id, member->next, section->generation,
                                                 (uint32_t)change, 0};
 
-    if (section->state == SKI_SECTION_JOINED && member->delegate == section->self->pe)
+    if (section->state != SKI_SECTION_JOINED || member->delegate != section->self->pe)
+        section_reduction_send_leave(section->of, member->delegate, &member->index, &leave);
+    else if (change == SECTION_REDUCTION_SWITCHED)
         section_reduction_member_left(section, member, member->next);
     else
-        section_reduction_send_leave(section->of, member->delegate, &member->index, &leave);
+        section_reduction_member_deleted(section, member, member->next);
 }
 
 void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
@@ -322,18 +345,6 @@ void ski_section_reduction_joined(struct ski_section *section, struct ski_sectio
         section_reduction_member_joined(section, member, member->next);
     else
         section_reduction_send_leave(section->of, member->delegate, &member->index, &joined);
-}
-
-/* At the delegate of a member in this generation: tells its delegate in the next one that the
- * member is not coming. */
-static void section_reduction_send_never(struct ski_section              *section,
-                                         const struct ski_section_member *member)
-{
-    struct section_reduction_leave_msg never = {section->id, 0, section->generation + 1,
-                                                SECTION_REDUCTION_NEVER, 0};
-
-    if (member->successor >= 0)
-        section_reduction_send_leave(section->of, member->successor, &member->index, &never);
 }
 
 void ski_section_reduction_switch_gone(struct ski_section *section)
@@ -521,14 +532,14 @@ static void section_reduction_member_changed(struct ski_section                 
         break;
     case SECTION_REDUCTION_NEVER:
         section_reduction_member_joined(section, member, section->reduction.first);
-        section_reduction_member_left(section, member, section->reduction.first);
+        section_reduction_member_deleted(section, member, section->reduction.first);
+        break;
+    case SECTION_REDUCTION_SWITCHED:
+        section_reduction_member_left(section, member, leave->number);
         break;
     default:
-        if (member->gone || (leave->change == SECTION_REDUCTION_LOST && member->came))
-            break;
-        section_reduction_member_left(section, member, leave->number);
-        if (section->switched && leave->change != SECTION_REDUCTION_SWITCHED)
-            section_reduction_send_never(section, member);
+        if (!member->gone && !(leave->change == SECTION_REDUCTION_LOST && member->came))
+            section_reduction_member_deleted(section, member, leave->number);
     }
     ski_section_leave(section);
 }
