@@ -20,6 +20,7 @@ _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migratio
 void skua_migrate(void *self, int pe)
 {
     struct ski_object *object = ski_object_of(self);
+    int                was;
 
     if ((unsigned)pe >= (unsigned)object->of->self->pes)
         ski_misuse("skua_migrate: %s cannot move to PE %d; this job has PEs 0 to %d",
@@ -35,9 +36,12 @@ void skua_migrate(void *self, int pe)
     if (object->state != SKI_ALIVE && object->state != SKI_LEAVING)
         return;
     object->to = pe;
+    was = object->state;
     ski_object_change(object, pe == object->of->self->pe ? SKI_ALIVE : SKI_LEAVING);
     if (object->state)
         ski_element_settle(object);
+    else if (was)
+        ski_notify_element_staying(&object->of->self->objects->lifecycle, object);
 }
 
 /* ---- departure ---------------------------------------------------------------------- */

@@ -141,6 +141,15 @@ static bool object_ends_are_drained(const struct ski_object_ends *ends)
     return true;
 }
 
+/* Sets the ends of an object up again if it stays after all. */
+static void object_ends_resume(struct ski_object_ends *ends)
+{
+    if (ends->object->state == SKI_ALIVE && !ends->draining)
+        for (struct ski_object_end *end = ends->first; end; end = end->next)
+            if (end->stopping)
+                object_end_resume(end);
+}
+
 /* Lets an object go whose ends are drained.  The object, and its ends, may be gone afterwards. */
 static void object_ends_check(struct ski_object_ends *ends)
 {
@@ -149,9 +158,7 @@ static void object_ends_check(struct ski_object_ends *ends)
     if (!ends->draining || !object_ends_are_drained(ends))
         return;
     ends->draining = false;
-    if (object->state == SKI_ALIVE) /* it stays after all */
-        for (struct ski_object_end *end = ends->first; end; end = end->next)
-            object_end_resume(end);
+    object_ends_resume(ends);
     ski_object_ends_release(ends);
     ski_element_leave(object);
 }
@@ -169,6 +176,14 @@ static void object_channel_element_draining(struct ski_object *object)
         return;
     ends->draining = true;
     ski_element_enter(object);
+}
+
+static void object_channel_element_staying(struct ski_object *object)
+{
+    struct ski_object_ends *ends = ski_object_ends_find(object);
+
+    if (ends)
+        object_ends_resume(ends);
 }
 
 /* ---- the program's functions ----------------------------------------------------------------- */
@@ -291,14 +306,41 @@ static void object_end_on_receiving(struct ski_object_end            *end,
 
 /* ---- the sending end ------------------------------------------------------------------------- */
 
+static void object_end_on_sending(struct ski_object_end            *end,
+                                  const struct object_channel_head *head);
+
+/* Accepts an offer that came while the network was reading the buffer. */
+static void object_end_take_kept(struct ski_object_end *end)
+{
+    struct object_channel_head head = {.id      = end->state.id,
+                                       .kind    = OBJECT_CHANNEL_OFFER,
+                                       .epoch   = end->kept_epoch,
+                                       .about   = end->state.epoch,
+                                       .bytes   = end->bytes,
+                                       .channel = end->kept};
+
+    if (!end->kept.key)
+        return;
+    end->kept = (skua_channel){0};
+    object_end_on_sending(end, &head);
+}
+
 /* A put that was not locally complete at once is now. */
 static void object_end_sent(void *arg, const void *data, size_t bytes)
 {
-    struct ski_object_end *end = arg;
+    struct ski_object_end *end     = arg;
+    struct ski_object     *object  = end->of->object;
+    struct ski_objects    *objects = object->of->self->objects;
+    uint64_t               id      = end->state.id;
 
     (void)data, (void)bytes;
     end->sending = false;
+    ski_element_enter(object);
     object_end_call(end, end->kind->sent);
+    end = ski_object_end_find(objects, id, true); /* the program may have closed it */
+    if (end && !end->sending)
+        object_end_take_kept(end);
+    ski_element_leave(object);
 }
 
 /* Returns whether the put is locally complete. */
@@ -337,6 +379,11 @@ static void object_end_on_offer(struct ski_object_end *end, const struct object_
 
     if (!object_end_accepts(end, head))
         return;
+    if (end->sending) { /* the put has arrived, but the network may still read the buffer */
+        end->kept       = head->channel;
+        end->kept_epoch = head->epoch;
+        return;
+    }
     object_end_close_sender(end);
     end->state.peer_epoch = end->state.least = head->epoch;
     from                                     = object_end_buffer(end);
@@ -648,6 +695,7 @@ const struct ski_lifecycle ski_object_channel_lifecycle = {
     .pe_end           = ski_object_channels_end,
     .collection_ended = object_channel_collection_ended,
     .element_draining = object_channel_element_draining,
+    .element_staying  = object_channel_element_staying,
     .element_detached = object_channel_element_detached,
     .element_departed = object_channel_element_departed,
     .element_arrived  = object_channel_element_arrived,

@@ -46,6 +46,8 @@ struct ski_object_end {
     bool                        live;     /* sending: puts need not wait */
     bool                        drained;  /* sending: all puts have arrived */
     bool                        sending;  /* sending: a put is not locally complete */
+    skua_channel                kept;     /* sending: an offer that came meanwhile; key 0: none */
+    uint32_t                    kept_epoch;
 };
 
 /* The ends of an object. */
