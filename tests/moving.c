@@ -61,7 +61,7 @@ static skua_entry offer_entry, ack_entry, go_entry, step_entry, hit_entry, owned
 static skua_channel_end in_end, out_end;
 static skua_collection  movers, guests;
 static uint64_t         seed;
-static double           shared_block[BLOCK]; /* the same on all PEs */
+static double           shared_block[BLOCK]; /* equal in all processes */
 
 static int number_of(const void *self)
 {

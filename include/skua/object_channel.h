@@ -87,13 +87,13 @@ typedef struct {
 SKUA_API skua_channel_end skua_channel_end_register(const skua_channel_end_def *def);
 
 /** Creates a channel whose receiver is the object @p self, ready for a first put. @p end has
- *  `buffer` and `arrived`. Returns the value that names the channel. */
+ *  `buffer` and `arrived`, which get @p tag. Returns the value that names the channel. */
 SKUA_API skua_object_channel skua_object_channel_create(void *self, skua_channel_end end,
                                                         uint64_t tag);
 
 /** Opens a channel of the object @p receiver for sending from the object @p self. @p end has
- *  `buffer`, with as many bytes as that of the receiver. A channel is opened once. The object may
- *  put at once; the channel is established in the background. */
+ *  `buffer`, which gets @p tag, with as many bytes as that of the receiver. A channel is opened
+ * once. The object may put at once; the channel is established in the background. */
 SKUA_API void skua_object_channel_open(void *self, skua_ref receiver, skua_object_channel channel,
                                        skua_channel_end end, uint64_t tag);
 
