@@ -317,7 +317,9 @@ SKUA_API void skua_object_destroy(void *self);
 SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and
- *  unpacks it at the destination; references stay valid. No user thread may be running in the
+ *  unpacks it at the destination; references stay valid. An object that data are being transferred
+ *  to or from (a nocopy argument into memory that the object named, a put on an object channel)
+ *  migrates when they have arrived; its entries may run meanwhile. No user thread may be running in the
  *  object. An object of a class without `pup` cannot migrate, unless it has no bytes: the call ends
  *  the job with an error that names the class, on any number of PEs. */
 SKUA_API void skua_migrate(void *self, int pe);

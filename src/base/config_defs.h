@@ -61,6 +61,7 @@ CONFIG(shared_memory,        flag,      "1",          "Let the processes of a ho
 CONFIG(stack_size,           bytes,     "64k",        "Stack size of user threads that do not specify one.")
 CONFIG(stats,                flag,      "0",          "Print the counters of every PE at the end of the job.")
 CONFIG(stop_timeout,         seconds,   "0",          "Time after which skuarun gives up a stopped process (SIGSTOP) and ends the job; 0: never.")
+CONFIG(section_rebuild,      count,     "25",         "Share of the members of a section, in percent, that are on other PEs than their delegates before the section rebuilds its tree; from 100 on, only when the program calls for it.")
 CONFIG(stream_buffer,        count,     "1024",       "Limit of the items of a stream that wait on a PE, for streams that do not specify one.")
 CONFIG(stream_period,        micros,    "0",          "Limit of the time that items of a stream wait, for streams that do not specify one; 0: until a buffer is full or the PE is idle.")
 CONFIG(threads,              count,     "1",          "PEs, as threads of one process, of a program that is started without a launcher.")

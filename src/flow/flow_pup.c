@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "flow/flow.h"
 #include "objects/zerocopy/inplace.h"
+#include "objects/zerocopy/nocopy.h"
 #include "objects/model/element.h"
 #include "objects/model/pup.h"
 
@@ -63,13 +64,22 @@ static SKI_COLD _Noreturn void flow_pup_invalid(const struct flow_pup_context *c
 
 /* ---- messages --------------------------------------------------------------------------- */
 
+/* The message to pack in place of @p msg, or @p msg itself: data that lie in memory which does not
+ * migrate, or has another address then, are in the message. */
+static skua_msg *flow_pup_whole(skua_msg *msg)
+{
+    skua_msg *whole = NULL;
+
+    if (msg)
+        whole = ski_msg_is_inplace(msg) ? ski_inplace_copy(msg) : ski_nocopy_copy_posted(msg);
+    return whole ? whole : msg;
+}
+
 static void flow_pack_message(skua_pup *p, skua_msg *msg)
 {
     struct flow_pup_message record = {0};
-    skua_msg               *whole  = msg;
+    skua_msg               *whole  = flow_pup_whole(msg);
 
-    if (msg && ski_msg_is_inplace(msg)) /* its data lie in memory that does not migrate */
-        whole = ski_inplace_copy(msg);
     if (msg)
         record = (struct flow_pup_message){whole->bytes, ski_when_refnum(msg), msg->source,
                                            msg->handler, true};

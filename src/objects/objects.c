@@ -30,15 +30,17 @@
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/nocopy.h"
+#include "objects/zerocopy/object_channel.h"
 
 /* The modules of this layer that observe it.  An event reaches them in this order:
- *   - learned channels first: no other PE writes to an element when others look at it;
+ *   - channels first: no other PE writes to an element when others look at it;
  *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
  *   - location behind those: the home of an element hears of its arrival or deletion when it is
  *     counted everywhere else;
  *   - termination before the services that register topics with it. */
 static const struct ski_lifecycle *const objects_modules[] = {
     &ski_learned_channel_lifecycle,
+    &ski_object_channel_lifecycle,
     &ski_array_broadcast_lifecycle,
     &ski_array_reduction_lifecycle,
     &ski_section_lifecycle,

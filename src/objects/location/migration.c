@@ -26,7 +26,7 @@ void ski_migration_order(struct ski_object *object, int pe)
     if (object->state)
         ski_element_settle(object);
     else if (leaving)
-        ski_notify_migration_ended(&object->of->self->objects->lifecycle, object);
+        ski_notify_element_staying(&object->of->self->objects->lifecycle, object);
 }
 
 void skua_migrate(void *self, int pe)

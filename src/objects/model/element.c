@@ -96,9 +96,18 @@ static void element_die(struct ski_object *object)
     ski_element_end(object);
 }
 
+/* Whether transfers have to complete before an element migrates or is deleted. */
+static bool element_drains(struct ski_object *object)
+{
+    if (object->state != SKI_DYING && object->state != SKI_LEAVING)
+        return false;
+    ski_notify_element_draining(element_lifecycle(object->of), object);
+    return ski_object_running(object);
+}
+
 void ski_element_settle(struct ski_object *object)
 {
-    if (ski_object_running(object))
+    if (ski_object_running(object) || element_drains(object))
         return;
     switch (object->state) {
     case SKI_DYING: element_die(object); break;

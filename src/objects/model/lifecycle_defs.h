@@ -34,10 +34,13 @@ EVENT(element_removed,  (all), struct ski_collection *all)
  * the observer returns. */
 EVENT(element_detached, (object), struct ski_object *object)
 
+/* An element that shall migrate or be deleted has no entry running.  An observer that has transfers
+ * under way from or to its memory enters it (element.h), and leaves it when they are complete. */
+EVENT(element_draining, (object), struct ski_object *object)
+/* An element that was to migrate stays: its program has named this PE meanwhile. */
+EVENT(element_staying,  (object), struct ski_object *object)
 /* An element that shall migrate has no entry running: the observer packs and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
-/* An element that was to migrate, and has not left, stays after all. */
-EVENT(migration_ended,  (object), struct ski_object *object)
 /* An element is on its way to PE object->to. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */
