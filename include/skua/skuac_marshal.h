@@ -154,12 +154,6 @@ SKUA_API void *skuac_state_array(const char *field, long long count, size_t each
 /** Returns a copy of @p string for the initial state of an object. */
 SKUA_API char *skuac_state_string(const char *string);
 
-/** Packs or unpacks a malloc() array that may be NULL. */
-SKUA_API void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each);
-
-/** Packs or unpacks a malloc() string that may be NULL. */
-SKUA_API void skua_pup_string(skua_pup *p, char **string);
-
 /* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
 
 /** Finds the nocopy argument at *end in received data, @p count items of @p each bytes; *end

@@ -74,35 +74,3 @@ char *skuac_state_string(const char *string)
     skua_copy(copy, string, bytes);
     return copy;
 }
-
-void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each)
-{
-    void    *memory;
-    uint64_t bytes;
-
-    memcpy(&memory, pointer, sizeof memory); /* a pointer of any type */
-    bytes = memory && count > 0 ? (uint64_t)count * each : 0;
-    skua_pup_value(p, &bytes);
-    if (skua_pup_unpacking(p) && bytes != 0 &&
-        (count <= 0 || bytes / each != (uint64_t)count || bytes % each != 0))
-        ski_misuse(
-            "pup: an array of %lld elements of %zu bytes was packed as %llu bytes; does its length "
-            "field precede it?",
-            count, each, (unsigned long long)bytes);
-    skua_pup_memory(p, pointer, bytes);
-}
-
-void skua_pup_string(skua_pup *p, char **string)
-{
-    uint64_t bytes = 0;
-
-    if (!skua_pup_unpacking(p) && *string)
-        bytes = strlen(*string) + 1;
-    skua_pup_value(p, &bytes);
-    skua_pup_memory(p, string, bytes);
-    if (bytes > 0 && (*string)[bytes - 1] != 0)
-        ski_misuse(
-            "pup: a string of %llu bytes has no terminator; does pup() treat the object alike when "
-            "it packs and unpacks?",
-            (unsigned long long)bytes);
-}

@@ -25,14 +25,20 @@ static void element_enter_directory(struct ski_object *object, const skua_index 
         ski_notify_absence_ended(element_lifecycle(all), all, absent);
 }
 
-struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index)
+void ski_element_place(struct ski_object *object, const skua_index *index)
 {
-    struct ski_object *object = ski_object_alloc(all->class->def.bytes, index);
+    struct ski_collection *all = object->of;
 
-    object->of = all;
     ski_elements_add(all, object);
     ski_notify_element_added(element_lifecycle(all), object);
     element_enter_directory(object, index);
+}
+
+struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index)
+{
+    struct ski_object *object = ski_object_alloc(all, all->class->def.bytes, index);
+
+    ski_element_place(object, index);
     return object;
 }
 
@@ -94,6 +100,18 @@ static void element_die(struct ski_object *object)
     if (object->of->state != SKI_ENDED)
         ski_notify_element_deleted(element_lifecycle(object->of), object);
     ski_element_end(object);
+}
+
+struct ski_object *ski_element_replace(struct ski_object *object)
+{
+    struct ski_collection *all  = object->of;
+    struct ski_object     *stub = ski_object_stub(object);
+
+    ski_assert(!ski_object_running(object) && !ski_object_queued(object));
+    ski_assert(all->object[object->position] == object);
+    all->object[object->position] = stub;
+    ski_notify_element_replaced(element_lifecycle(all), object, stub);
+    return stub;
 }
 
 void ski_element_settle(struct ski_object *object)

@@ -108,8 +108,13 @@ static inline skua_index ski_object_index_get(const struct ski_object *object)
     return index;
 }
 
-/** A new object of @p bytes of the program's memory, zeroed, with an index. */
-struct ski_object *ski_object_alloc(size_t bytes, const skua_index *index);
+/** A new object of @p of with @p bytes of the program's memory, zeroed, with an index.  Objects of
+ * a class that is by pointer lie in the arena, long indices too. */
+struct ski_object *ski_object_alloc(struct ski_collection *of, size_t bytes,
+                                    const skua_index *index);
+
+/** A copy of what precedes the program's memory in @p object, without that memory. */
+struct ski_object *ski_object_stub(const struct ski_object *object);
 
 /** Free an object that no message in the queue names. */
 void ski_object_free(struct ski_object *object);
