@@ -10,11 +10,14 @@
  *   series pack      metric move_GBps   a class with a `pup` function: packed into a message,
  *                                       unpacked from it; bytes of data only, counted once
  *   series pack      metric move_us     the time of a move, an element
- *   series pointer   metric move_us     a class that is SKUA_CLASS_BY_POINTER: not packed, not
- * copied series empty     metric move_us     elements without data: what a move costs beside its
- * data
+ *   series plain     metrics move_GBps, move_us   a class with skua_pup_plain: the runtime moves it
+ * by pointer where it can series pointer   metric move_us     a class that is
+ * SKUA_CLASS_BY_POINTER: not packed, not copied series empty     metric move_us     elements
+ * without data: what a move costs beside its data
  *
  * Run it on two PEs: as processes, `skuarun -n 2 bench-migration`, or as threads.
+ *
+ * usage: bench-migration [SERIES]
  */
 #include <skua/skua.h>
 
@@ -29,7 +32,7 @@ struct element {
     char data[BYTES];
 };
 
-enum { PACKED, POINTER, EMPTY, KINDS };
+enum { PACKED, PLAIN, POINTER, EMPTY, KINDS };
 
 static skua_class   classes[KINDS];
 static skua_entry   move_entry[KINDS];
@@ -138,8 +141,13 @@ static double best_copy(void)
     return best;
 }
 
-static void report_move(const char *series, size_t bytes, double time)
+static void measure_move(const char *wanted, const char *series, int kind, size_t bytes)
 {
+    double time;
+
+    if (wanted && strcmp(wanted, series) != 0)
+        return;
+    time = best_move(kind);
     if (bytes)
         bench_report(BENCH, series, bytes, "move_GBps", 1e-9 * (double)(ELEMENTS * bytes) / time);
     bench_report(BENCH, series, bytes, "move_us", time / ELEMENTS * 1e6);
@@ -147,15 +155,18 @@ static void report_move(const char *series, size_t bytes, double time)
 
 static void start(int argc, char **argv)
 {
-    (void)argc, (void)argv;
+    const char *wanted = argc > 1 ? argv[1] : NULL;
+
     if (skua_pe() != 0)
         return;
     if (skua_pes() != 2)
         skua_abort("bench-migration measures two PEs");
-    bench_report(BENCH, "memcpy", BYTES, "copy_GBps", 1e-9 * ELEMENTS * BYTES / best_copy());
-    report_move("pack", BYTES, best_move(PACKED));
-    report_move("pointer", BYTES, best_move(POINTER));
-    report_move("empty", 0, best_move(EMPTY));
+    if (!wanted)
+        bench_report(BENCH, "memcpy", BYTES, "copy_GBps", 1e-9 * ELEMENTS * BYTES / best_copy());
+    measure_move(wanted, "pack", PACKED, BYTES);
+    measure_move(wanted, "plain", PLAIN, BYTES);
+    measure_move(wanted, "pointer", POINTER, BYTES);
+    measure_move(wanted, "empty", EMPTY, 0);
     skua_exit(0);
 }
 
@@ -164,6 +175,10 @@ int main(int argc, char **argv)
     static const skua_class_def def[KINDS] = {{.name  = "packed",
                                                .bytes = sizeof(struct element),
                                                .pup   = element_pup,
+                                               .moved = element_moved},
+                                              {.name  = "plain",
+                                               .bytes = sizeof(struct element),
+                                               .pup   = skua_pup_plain,
                                                .moved = element_moved},
                                               {.name  = "pointer",
                                                .bytes = sizeof(struct element),

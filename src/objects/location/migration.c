@@ -73,10 +73,16 @@ static struct migration_baggage migration_baggage_of(const struct ski_collection
 
 /* ---- departure ---------------------------------------------------------------------- */
 
+/* Whether an element goes by pointer: to a PE of this host, because its class wants it so, or
+ * because it is all plain bytes and no message in the queue here names it by its address. */
 static bool migration_by_pointer(const struct ski_object *object)
 {
-    return ski_class_by_pointer(object->of->class) &&
-           ski_job_index(object->of->self->job, object->to) >= 0;
+    const struct ski_class *class = object->of->class;
+
+    if (ski_job_index(object->of->self->job, object->to) < 0)
+        return false;
+    return ski_class_by_pointer(class) ||
+           (class->def.pup == skua_pup_plain && !ski_object_queued(object));
 }
 
 /* The bytes to reserve for the packed element. */
@@ -186,7 +192,7 @@ static struct ski_object *migration_pointer(const struct migration_arrival *came
     struct ski_pe     *self = came->all->self;
     struct ski_object *object;
 
-    if (bytes != sizeof object || !ski_class_by_pointer(came->all->class) ||
+    if (bytes != sizeof object || !ski_class_shared(came->all->class) ||
         ski_job_index(self->job, came->source) < 0)
         return NULL;
     memcpy(&object, from, sizeof object);

@@ -79,10 +79,17 @@ static inline bool ski_class_moves(const struct ski_class *class)
     return class->def.pup || class->def.bytes == 0;
 }
 
-/** Whether objects of a class lie in the arena and migrate inside of it by pointer. */
+/** Whether objects of a class always migrate by pointer to PEs that share the arena. */
 static inline bool ski_class_by_pointer(const struct ski_class *class)
 {
     return class->def.flags & SKUA_CLASS_BY_POINTER;
+}
+
+/** Whether objects of a class lie in the arena: those that can migrate do.  Memory that an element
+ *  leaves behind on one PE is soon that of another one there, without page faults. */
+static inline bool ski_class_shared(const struct ski_class *class)
+{
+    return class->def.pup || ski_class_by_pointer(class);
 }
 
 /** Give the class @p of, which is by pointer, a baggage of its own. */

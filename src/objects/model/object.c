@@ -9,7 +9,7 @@
 
 static bool object_is_shared(const struct ski_collection *of)
 {
-    return ski_class_by_pointer(of->class);
+    return ski_class_shared(of->class);
 }
 
 /* Memory that all processes of the host reach. */

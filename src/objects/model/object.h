@@ -109,7 +109,7 @@ static inline skua_index ski_object_index_get(const struct ski_object *object)
 }
 
 /** A new object of @p of with @p bytes of the program's memory, zeroed, with an index.  Objects of
- * a class that is by pointer lie in the arena, long indices too. */
+ * a class that can migrate lie in the arena, long indices too (ski_class_shared()). */
 struct ski_object *ski_object_alloc(struct ski_collection *of, size_t bytes,
                                     const skua_index *index);
 
