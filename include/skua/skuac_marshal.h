@@ -154,6 +154,14 @@ SKUA_API void *skuac_state_array(const char *field, long long count, size_t each
 /** Returns a copy of @p string for the initial state of an object. */
 SKUA_API char *skuac_state_string(const char *string);
 
+/** Allocates zeroed memory of skua_buffer_alloc() for an array of @p count items in the initial state
+ *  of an object that is by pointer. */
+SKUA_API void *skuac_shared_array(const char *field, long long count, size_t each);
+
+/** Returns a copy of @p string in memory of skua_buffer_alloc() for the initial state of an object
+ *  that is by pointer. */
+SKUA_API char *skuac_shared_string(const char *string);
+
 /* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
 
 /** Finds the nocopy argument at *end in received data, @p count items of @p each bytes; *end

@@ -3,6 +3,7 @@
  * codegen_support.c - see skua/skuac_marshal.h: the functions for generated code that are too rare
  * to be inline.  Most of them report invalid arguments.
  */
+#include <skua/buffer.h>
 #include <skua/skuac_marshal.h>
 
 #include "base/log.h"
@@ -51,25 +52,55 @@ void skuac_answer_wait(skua_future *answer, const char *entry, void *result, siz
     skua_future_clear(answer);
 }
 
-void *skuac_state_array(const char *field, long long count, size_t each)
+static void codegen_check_count(const char *field, long long count)
 {
-    void *memory = NULL;
-
     if (count < 0)
         ski_misuse(
             "%s: the length of this array is %lld when the object is constructed; it must not be "
             "negative",
             field, count);
+}
+
+static _Noreturn void codegen_no_memory(const char *field, long long count, size_t each)
+{
+    ski_fatal("%s: out of memory for an array of %lld elements of %zu bytes", field, count, each);
+}
+
+void *skuac_state_array(const char *field, long long count, size_t each)
+{
+    void *memory = NULL;
+
+    codegen_check_count(field, count);
     if (count > 0 && !(memory = calloc((size_t)count, each)))
-        ski_fatal("%s: out of memory for an array of %lld elements of %zu bytes", field, count,
-                  each);
+        codegen_no_memory(field, count, each);
     return memory;
 }
 
 char *skuac_state_string(const char *string)
 {
-    size_t bytes = string ? strlen(string) + 1 : 0;
+    size_t bytes = skuac_string_bytes(string);
     char  *copy  = bytes ? ski_malloc(bytes) : NULL;
+
+    skua_copy(copy, string, bytes);
+    return copy;
+}
+
+void *skuac_shared_array(const char *field, long long count, size_t each)
+{
+    size_t bytes;
+
+    codegen_check_count(field, count);
+    if (count == 0)
+        return NULL;
+    if (__builtin_mul_overflow((size_t)count, each, &bytes))
+        codegen_no_memory(field, count, each);
+    return memset(skua_buffer_alloc(bytes), 0, bytes);
+}
+
+char *skuac_shared_string(const char *string)
+{
+    size_t bytes = skuac_string_bytes(string);
+    char  *copy  = bytes ? skua_buffer_alloc(bytes) : NULL;
 
     skua_copy(copy, string, bytes);
     return copy;
