@@ -164,6 +164,12 @@ const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
 /** Close the holes that elements which went during a loop have left in the list. */
 void ski_elements_compact(struct ski_collection *all);
 
+/** The pool that the elements of a collection are allocated from; NULL: malloc(). */
+static inline struct ski_pool *ski_collection_pool(const struct ski_collection *all)
+{
+    return ski_class_shared(all->class) ? &all->self->pool : NULL;
+}
+
 /** Call @p fn for each element here, of those there are at the time of the call.  Elements may come
  *  and go meanwhile. */
 static inline void ski_elements_each(struct ski_collection *all,
