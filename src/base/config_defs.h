@@ -22,6 +22,7 @@ CONFIG(boot,                 text,      "auto",       "How a process joins the j
 CONFIG(channels,             channels,  "auto",       "Path of puts on channels: auto, the fastest available; message, by messages, as between hosts.")
 CONFIG(checked_channels,     flag,      "0",          "Check each put on a channel: the receiver is ready, no other put is in flight, and the memory still exists.")
 CONFIG(checked_messages,     flag,      SKI_CHECKED,  "Check that only the owner of a message uses, sends and frees it, and only once; an error names the call that gave the message away.")
+CONFIG(checked_pup,          flag,      SKI_CHECKED,  "Pack each field of an object with its name and size, and check that what is unpacked is what was packed, and what is packed what was measured; an error names class, index and field. Also check that the memory of objects that migrate by pointer lies in the arena.")
 CONFIG(cma,                  flag,      "1",          "Access memory of other processes outside the arena by system calls (cross-memory attach); 0 sends requests instead.")
 CONFIG(collective_window,    bytes,     "4m",         "Data of reductions, broadcasts and barriers that a PE may have called and that are not complete; further calls wait or, in a handler, are kept until there is room. At most the PE's share of an eighth of the arena.")
 CONFIG(direct,               flag,      "1",          "Perform one-sided operations by load and store where memory is shared; 0 sends requests for all, as between hosts.")

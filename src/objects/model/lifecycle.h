@@ -33,7 +33,7 @@ struct ski_baggage {
     /* The bytes that pack() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
 
-    /* Write what the element takes along. */
+    /* Write what the element takes along, also when it moves by pointer. */
     void (*pack)(struct ski_object *object, void *to);
 
     /* Whether @from, which came from another PE, may be unpacked. */
