@@ -3,6 +3,7 @@
 #include "core/pe/builtin.h"
 
 #include "core/collective/collective.h"
+#include "core/isomalloc/isomalloc.h"
 #include "core/lifecycle/core_layer.h"
 #include "core/pe/handler.h"
 #include "objects/chare/creation.h"
@@ -17,6 +18,7 @@
 #include "objects/location/insertion.h"
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
+#include "objects/location/thread_migration.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction.h"
 #include "objects/collective/section_multicast.h"

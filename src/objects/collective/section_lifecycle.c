@@ -63,6 +63,18 @@ static void section_lifecycle_member_departed(struct ski_section        *section
     ski_section_release(section);
 }
 
+static void section_lifecycle_member_split(struct ski_section        *section,
+                                           struct ski_section_member *member, void *arg)
+{
+    (void)section;
+    member->object = arg;
+}
+
+static void section_lifecycle_element_split(struct ski_object *object, struct ski_object *by)
+{
+    ski_section_each_of(object, section_lifecycle_member_split, by);
+}
+
 static void section_lifecycle_element_departed(struct ski_object *object)
 {
     ski_section_each_of(object, section_lifecycle_member_departed, NULL);
@@ -135,6 +147,7 @@ const struct ski_lifecycle ski_section_lifecycle = {
     .collection_ending = section_lifecycle_collection_ending,
     .collection_report = section_lifecycle_idle_report,
     .element_deleted   = section_lifecycle_element_deleted,
+    .element_split     = section_lifecycle_element_split,
     .element_departed  = section_lifecycle_element_departed,
     .baggage           = &section_lifecycle_baggage,
 };

@@ -7,11 +7,14 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/location.h"
+#include "objects/location/thread_migration.h"
 #include "objects/model/element.h"
 #include "objects/model/pup.h"
 
 struct migration_head {
-    uint32_t moves;                    /* the element's number of migrations, with this one */
+    struct ski_iso_move block; /* the block that the element lies in; at 0: none    */
+    uint32_t            moves; /* the element's number of migrations, with this one */
+    uint32_t            zero;
     uint32_t bytes[SKI_BAGGAGES_MOST]; /* of the baggage of each module                     */
 };
 
@@ -52,7 +55,8 @@ static skua_msg *migration_pack(struct ski_object *object)
 {
     const struct ski_baggage *const *baggage = migration_baggage(object->of);
     const struct ski_class *class            = object->of->class;
-    struct migration_head head               = {.moves = object->moves + 1};
+    struct migration_head head               = {.block = ski_thread_migration_block(object),
+                                                .moves = object->moves + 1};
     size_t                bytes = ski_pup_measure(class, object + 1), baggage_bytes = 0;
     skua_msg             *msg;
     char                 *at;
@@ -78,11 +82,13 @@ static void migration_depart(struct ski_object *object)
     skua_msg                         *msg;
 
     ski_assert(object->state == SKI_LEAVING && object->to != all->self->pe);
-    ski_assert(!ski_object_running(object));
+    if (!ski_thread_migration_may_depart(object))
+        return; /* when the next message to it has been delivered */
     ski_notify_element_detached(lifecycle, object);
     msg = migration_pack(object);
     ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
     ski_element_destroy(object);
+    object = ski_thread_migration_split(object);
     ski_directory_set(&all->directory, &index, 0);
     ski_location_update(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
@@ -102,7 +108,8 @@ static bool migration_valid(const struct ski_collection *all, const skua_index *
 {
     const struct ski_baggage *const *baggage = migration_baggage(all);
 
-    if ((all->kind != SKI_ARRAY && all->kind != SKI_CHARES) || ski_element_here(all, index))
+    if ((all->kind != SKI_ARRAY && all->kind != SKI_CHARES) || ski_element_here(all, index) ||
+        !ski_thread_migration_valid(all, &head->block))
         return false;
     for (int i = 0; baggage[i]; i++) {
         if (head->bytes[i] > bytes || !baggage[i]->valid(all, from, head->bytes[i]))
@@ -157,7 +164,7 @@ void ski_on_migrate(skua_msg *msg)
         ski_net_drop(all->self, msg);
         return;
     }
-    object        = ski_element_add(all, &index);
+    object        = ski_element_add_at(all, &index, ski_thread_migration_arrive(all, &head.block));
     object->moves = head.moves;
     ski_element_enter(object); /* it stays until all have seen it, whatever a reduction sets off */
     migration_unpack(object, &head, from, bytes);

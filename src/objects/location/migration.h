@@ -20,6 +20,6 @@ extern const struct ski_lifecycle ski_migration_lifecycle;
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_MIGRATE_LEAST 16
+#define SKI_MIGRATE_LEAST (8 + 4 * SKI_BAGGAGES_MOST + 8 + 8)
 
 #endif

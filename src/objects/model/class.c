@@ -44,7 +44,7 @@ skua_class skua_class_register(const skua_class_def *def)
     struct ski_class *made = ski_malloc(sizeof *made);
 
     ski_params_check(__func__, "skua_class_def", def->size, sizeof *def);
-    *made          = (struct ski_class){*def, class_count + 1, def->name}; /* 0 is no class */
+    *made = (struct ski_class){*def, class_count + 1, def->name, false}; /* 0 is no class */
     made->def.name = class_own_name(def->name);
     ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
@@ -55,6 +55,14 @@ skua_class skua_class_register(const skua_class_def *def)
 const struct ski_class *ski_class_find(uint32_t id)
 {
     return id - 1 < class_count ? classes[id - 1] : NULL; /* 0 wraps around */
+}
+
+bool ski_class_any_moves_threads(void)
+{
+    for (uint32_t i = 0; i < class_count; i++)
+        if (ski_class_moves_threads(classes[i]))
+            return true;
+    return false;
 }
 
 /* "Class::name", which is never freed. */
@@ -86,6 +94,7 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
                    "from, not at both",
                    call, entry->name);
     ski_assert(!entry->entry != !entry->method);
+    classes[of.id - 1]->threaded |= entry->flags & SKUA_ENTRY_THREADED;
     handler = skua_handler_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);

@@ -16,6 +16,11 @@
  *  constructor has not run.  Ends the job if the element exists here. */
 struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index);
 
+/** Add an element that has migrated, in @p block of the isomalloc range, which has arrived; NULL:
+ *  anywhere. */
+struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
+                                      struct ski_object_threads *block);
+
 /** Run the constructor of an element. */
 void ski_element_construct(struct ski_object *object, const void *data, size_t bytes);
 
@@ -51,6 +56,13 @@ void ski_element_destroy(struct ski_object *object);
 /** Take an element off the list of its collection, and free its memory when no message in the
  *  queue names it; @p state is what those messages will see. */
 void ski_element_remove(struct ski_object *object, int state);
+
+/** Whether all messages that name @p object by address are in the queue. */
+bool ski_element_can_split(const struct ski_object *object);
+
+/** The header of @p object, which moves away with its block, as a copy that stays: messages in the
+ *  queue that name the object name the copy from now on. */
+struct ski_object *ski_element_split(struct ski_object *object);
 
 /** Delete an element whose collection is deleted. */
 void ski_element_end(struct ski_object *object);

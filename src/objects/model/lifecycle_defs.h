@@ -34,8 +34,14 @@ EVENT(element_removed,  (all), struct ski_collection *all)
  * the observer returns. */
 EVENT(element_detached, (object), struct ski_object *object)
 
-/* An element that shall migrate has no entry running: the observer packs and sends it. */
+/* An element that shall migrate has no entry running but threads that move with it: the observer packs
+ * and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
+/* An element that shall migrate has entries running.  The observer packs and sends it if all of them
+ * are threads that move with it. */
+EVENT(element_delayed,  (object), struct ski_object *object)
+/* The header of an element that migrates is @by from now on: @object is about to be used elsewhere. */
+EVENT(element_split,    (object, by), struct ski_object *object, struct ski_object *by)
 /* An element is on its way to PE object->to. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */

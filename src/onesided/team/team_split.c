@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/sched/thread.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
@@ -263,12 +264,16 @@ skua_status skua_team_split(skua_team parent, int color, int key, skua_team *tea
     struct ski_team *found = ski_team_of(self, __func__, parent);
     skua_counter     ended = SKUA_COUNTER_INIT;
     skua_team        made  = SKUA_TEAM_NONE;
+    bool             over;
 
     if (!team || color < SKUA_COLOR_NONE)
         return ski_refuse(SKUA_ERR_INVAL, "%s: %s", __func__,
                           team ? "a color is SKUA_COLOR_NONE, 0 or positive" : "`team` is NULL");
     team_split_begin(self, found, color, key, &made, skua_done_count(&ended));
-    if (!skua_counter_wait(&ended, 1))
+    ski_thread_pin(self); /* this PE becomes a member */
+    over = skua_counter_wait(&ended, 1);
+    ski_thread_unpin(self);
+    if (!over)
         return SKUA_ERR_EXIT;
     *team = made;
     return SKUA_OK;
