@@ -370,6 +370,15 @@ static void array_broadcast_element_deleted(struct ski_object *object)
         array_broadcast_free(msg);
 }
 
+static void array_broadcast_element_replaced(struct ski_object *object, struct ski_object *stub)
+{
+    struct ski_early_broadcast *early = object->of->broadcast->early;
+
+    for (; early; early = early->next)
+        if (early->object == object)
+            early->object = stub;
+}
+
 static void array_broadcast_element_departed(struct ski_object *object)
 {
     skua_index index = ski_object_index_get(object);
@@ -527,6 +536,7 @@ const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .collection_freed = array_broadcast_collection_freed,
     .element_added    = array_broadcast_element_added,
     .element_deleted  = array_broadcast_element_deleted,
+    .element_replaced = array_broadcast_element_replaced,
     .element_departed = array_broadcast_element_departed,
     .element_arrived  = array_broadcast_element_arrived,
     .insertion_begun  = array_broadcast_insertion_begun,

@@ -342,7 +342,7 @@ struct ski_object *ski_thread_migration_split(struct ski_object *object)
     if (!ski_object_block(object))
         return object;
     left = ski_element_split(object);
-    ski_notify_element_split(&object->of->self->objects->lifecycle, object, left);
+    ski_notify_element_replaced(&object->of->self->objects->lifecycle, object, left);
     return left;
 }
 

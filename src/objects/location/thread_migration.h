@@ -14,7 +14,7 @@
  *      struct thread_packed | bytes of the stack, to another host | struct thread_packed | ...
  *
  * The header of the element moves as well, in the memory of the same host even while this PE still
- * uses it.  So a copy of the header takes its place here (element_split) before the element is
+ * uses it.  So a copy of the header takes its place here (element_replaced) before the element is
  * sent.
  *
  * Between processes the code must lie at the same addresses.  The first time that threads are to

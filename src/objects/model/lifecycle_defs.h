@@ -40,9 +40,10 @@ EVENT(element_leaving,  (object), struct ski_object *object)
 /* An element that shall migrate has entries running.  The observer packs and sends it if all of them
  * are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
-/* The header of an element that migrates is @by from now on: @object is about to be used elsewhere. */
-EVENT(element_split,    (object, by), struct ski_object *object, struct ski_object *by)
-/* An element is on its way to PE object->to. */
+/* An element leaves by pointer: @stub, which has no memory of the program, takes its place here, and
+ * `object` belongs to PE object->to when the observers return. */
+EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
+/* An element is on its way to PE object->to; if it left by pointer, `object` is its stub. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */
 EVENT(element_arrived,  (object, from), struct ski_object *object, int from)
