@@ -93,7 +93,7 @@ static skua_notify                notify;
     CALL(skua_poll, 1)                                                                             \
     CALL(skua_timer_after, 1, DONE)                                                                \
     CALL(skua_timer_every, 1, DONE)                                                                \
-    CALL(skua_timer_cancel, (skua_timer){1})                                                       \
+    CALL(skua_timer_cancel, (skua_timer){1, 0})                                                    \
     CALL(skua_idle_add, idle, NULL)                                                                \
     CALL(skua_idle_remove, idle, NULL)                                                             \
     CALL(skua_stats_get, &stats, sizeof stats)                                                     \

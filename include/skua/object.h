@@ -28,6 +28,7 @@
 #include <skua/completion.h>
 #include <skua/message.h>
 #include <skua/pup.h>
+#include <skua/status.h>
 
 SKUA_BEGIN_DECLS
 
@@ -334,10 +335,21 @@ SKUA_API void skua_object_destroy_ref(skua_ref ref);
  *  unpacks it at the destination, unless the class is SKUA_CLASS_BY_POINTER and both PEs share
  *  memory; then `moved` of the class is called there. References stay valid. An object that data are
  *  being transferred to or from (a nocopy argument into memory that the object named, a put on an
- *  object channel) migrates when they have arrived; its entries may run meanwhile. No user thread
- *  may be running in the object. An object of a class without `pup` cannot migrate, unless it has no
- *  bytes: the call ends the job with an error that names the class, on any number of PEs. */
+ *  object channel) migrates when they have arrived; its entries may run meanwhile. Threaded entries
+ *  that have not returned move with the object, which then keeps its address, as soon as all of them
+ *  wait in something that moves (thread.h). If the program or a library lies at another address in
+ *  the process of @p pe, such an object stays where it is, and an error is logged once
+ *  (SKUA_ERR_MISMATCH). An object of a class without `pup` cannot migrate, unless it has no bytes:
+ *  the call ends the job with an error that names the class, on any number of PEs. */
 SKUA_API void skua_migrate(void *self, int pe);
+
+/** Migrates the object @p self from within one of its threaded entries, with the calling thread, to
+ *  @p pe. Returns SKUA_OK on @p pe. Returns SKUA_PENDING on the calling PE if another entry of the
+ *  object runs, or waits in something that does not move: the object migrates later, as with
+ *  skua_migrate(). Returns SKUA_ERR_MISMATCH on the calling PE if the object stays, because the
+ * code of the program lies elsewhere in the process of @p pe. A call outside of a threaded entry of
+ * the object ends the job with an error. */
+SKUA_API skua_status skua_migrate_now(void *self, int pe);
 
 SKUA_END_DECLS
 

@@ -12,6 +12,8 @@
 #ifndef SKI_QUEUE_H
 #define SKI_QUEUE_H
 
+#include <stdbool.h>
+
 #include "base/prioq.h"
 #include "core/data/msg_list.h"
 
@@ -59,6 +61,14 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
 /** Queues the messages of @p list, which were popped before, in their order and before all others
  * as far as priorities allow.  They count as never popped. */
 void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
+
+/** Removes @p msg, of priority 0, from the queue.  False: it is not there.  The caller counts it in
+ *  `popped`. */
+bool ski_queue_remove(struct ski_queue *queue, const struct skua_msg *msg);
+
+/** Calls @p fn for each message, in no particular order. */
+void ski_queue_each(const struct ski_queue *queue, void (*fn)(struct skua_msg *msg, void *arg),
+                    void                   *arg);
 
 /** Removes and returns the next message; NULL: there is none.  The caller counts it in `popped`. */
 static inline struct skua_msg *ski_queue_pop(struct ski_queue *queue)

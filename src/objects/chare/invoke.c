@@ -8,6 +8,7 @@
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
+#include "core/sched/thread.h"
 #include "objects/location/claim.h"
 #include "objects/location/forward.h"
 #include "objects/location/home.h"
@@ -432,7 +433,9 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     ski_check_entry(call, all, entry, &ref->index);
     if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
         self->released_at = NULL; /* the entry owns the message at once */
+        ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
         ski_entry_run(object, &self->objects->run[msg->handler], msg);
+        ski_thread_unpin(self);
     } else {
         invoke_note_given(self, msg);
         invoke_post_here(self, object, msg);
@@ -533,7 +536,9 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
     if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
         return false;
     ski_check_entry(call, all, what, &ref->index);
+    ski_thread_pin(ski_self);
     ski_entry_run_on(object, &ski_self->objects->run[entry.id], entry.id, data, bytes);
+    ski_thread_unpin(ski_self);
     return true;
 }
 

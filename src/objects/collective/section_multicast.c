@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
+#include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
 #include "objects/collective/section_reduction.h"
 #include "objects/location/closing.h"
@@ -117,11 +118,13 @@ static void section_multicast_run_entry(struct ski_object                   *obj
 {
     const struct ski_entry *entry = &ski_self->objects->run[head->entry];
 
+    ski_thread_pin(ski_self); /* if a user thread sends, and the entry waits */
     if (SKI_UNLIKELY(head->nocopy))
         ski_entry_run(object, entry,
                       ski_nocopy_copy(head->entry, head, sizeof *head + bytes, sizeof *head));
     else
         ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
+    ski_thread_unpin(ski_self);
 }
 
 static void section_multicast_catch_up(struct ski_section        *section,

@@ -8,6 +8,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/location.h"
+#include "objects/location/thread_migration.h"
 #include "objects/model/element.h"
 #include "objects/model/pup.h"
 
@@ -16,8 +17,9 @@ enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2 };
 
 /* What an element and its baggage are, as they travel. */
 struct migration_head {
-    uint32_t moves; /* the element's number of migrations, with this one */
-    uint32_t flags;
+    struct ski_iso_move block; /* the block that the element lies in; at 0: none    */
+    uint32_t            moves; /* the element's number of migrations, with this one */
+    uint32_t            flags;
     uint32_t bytes[SKI_BAGGAGES_MOST + 1]; /* of the baggage of each module, then of the class */
 };
 
@@ -88,7 +90,7 @@ static bool migration_by_pointer(const struct ski_object *object)
 {
     const struct ski_class *class = object->of->class;
 
-    if (ski_job_index(object->of->self->job, object->to) < 0)
+    if (ski_object_block(object) || ski_job_index(object->of->self->job, object->to) < 0)
         return false;
     return ski_class_by_pointer(class) ||
            (class->def.pup == skua_pup_plain && !ski_object_queued(object));
@@ -110,10 +112,11 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
 static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
 {
     struct migration_baggage baggage = migration_baggage_of(object->of, flags);
-    struct migration_head    head    = {.moves = object->moves + 1, .flags = flags};
-    size_t                   bytes   = 0;
-    skua_msg                *msg;
-    char                    *at;
+    struct migration_head    head    = {
+              .block = ski_thread_migration_block(object), .moves = object->moves + 1, .flags = flags};
+    size_t    bytes = 0;
+    skua_msg *msg;
+    char     *at;
 
     for (int i = 0; baggage.list[i]; i++)
         bytes += head.bytes[i] = (uint32_t)baggage.list[i]->bytes(object);
@@ -167,9 +170,16 @@ static void migration_depart(struct ski_object *object)
     skua_msg                         *msg;
 
     ski_assert(object->state == SKI_LEAVING && object->to != all->self->pe);
-    ski_assert(!ski_object_running(object));
+    if (!ski_thread_migration_may_depart(object))
+        return; /* when the next message to it has been delivered */
     ski_notify_element_detached(lifecycle, object);
-    msg = migration_by_pointer(object) ? migration_pack_pointer(&object) : migration_pack(object);
+    if (migration_by_pointer(object)) {
+        msg = migration_pack_pointer(&object);
+    } else {
+        msg = migration_pack(object);
+        if (ski_object_block(object))
+            object = ski_element_replace(object);
+    }
     ski_directory_set(&all->directory, &index, 0);
     ski_location_update(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
@@ -222,7 +232,8 @@ static bool migration_valid(struct migration_arrival *came)
     size_t                   bytes   = came->bytes;
 
     if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
-        ski_element_here(came->all, &came->index))
+        ski_element_here(came->all, &came->index) ||
+        !ski_thread_migration_valid(came->all, &came->head.block))
         return false;
     for (int i = 0; baggage.list[i]; i++) {
         if (came->head.bytes[i] > bytes ||
@@ -269,7 +280,9 @@ static struct ski_object *migration_add(struct migration_arrival *came)
 {
     bool               by_pointer = came->head.flags & MIGRATION_BY_POINTER;
     struct ski_object *object =
-        by_pointer ? migration_adopt(came) : ski_element_add(came->all, &came->index);
+        by_pointer ? migration_adopt(came)
+                   : ski_element_add_at(came->all, &came->index,
+                                        ski_thread_migration_arrive(came->all, &came->head.block));
     struct ski_pup_packed packed;
 
     object->moves = came->head.moves;

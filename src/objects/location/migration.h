@@ -38,6 +38,6 @@ void ski_migration_order(struct ski_object *object, int pe);
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_MIGRATE_LEAST (8 + 4 * (SKI_BAGGAGES_MOST + 1))
+#define SKI_MIGRATE_LEAST (24 + 4 * (SKI_BAGGAGES_MOST + 1))
 
 #endif

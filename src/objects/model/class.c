@@ -103,6 +103,14 @@ const struct ski_class *ski_class_find(uint32_t id)
     return id - 1 < class_count ? classes[id - 1] : NULL; /* 0 wraps around */
 }
 
+bool ski_class_any_moves_threads(void)
+{
+    for (uint32_t i = 0; i < class_count; i++)
+        if (ski_class_moves_threads(classes[i]))
+            return true;
+    return false;
+}
+
 /* "Class::name", which is never freed. */
 static char *class_entry_name(const struct ski_class *of, const char *name)
 {
@@ -132,6 +140,7 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
                    "from, not at both",
                    call, entry->name);
     ski_assert(!entry->entry != !entry->method);
+    classes[of.id - 1]->threaded |= entry->flags & SKUA_ENTRY_THREADED;
     handler = skua_handler_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);

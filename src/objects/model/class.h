@@ -20,7 +20,8 @@ struct ski_baggage;
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
-    const char    *given; /* the name that it was registered with; def.name is unique */
+    const char    *given;    /* the name that it was registered with; def.name is unique */
+    bool           threaded; /* it has entries that run in threads */
 
     skua_balance_params *balance; /* NULL: its objects take no part in balancing */
 
@@ -104,6 +105,16 @@ static inline bool ski_class_shared(const struct ski_class *class)
 
 /** Give the class @p of, which is by pointer, a baggage of its own. */
 void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg);
+
+/** Whether objects of a class migrate with threads inside, so that they keep their addresses
+ *  (core/isomalloc/isomalloc.h). */
+static inline bool ski_class_moves_threads(const struct ski_class *class)
+{
+    return class->threaded && ski_class_moves(class);
+}
+
+/** Whether there is a class of which ski_class_moves_threads() is true. */
+bool ski_class_any_moves_threads(void);
 
 /** Add an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry
  * makes no sense.  @p call names the caller. */

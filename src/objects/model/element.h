@@ -24,13 +24,22 @@ static inline struct ski_element_load *ski_element_load(const struct ski_object 
  *  constructor has not run.  Ends the job if the element exists here. */
 struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index);
 
+/** Add an element that has migrated, in @p block of the isomalloc range, which has arrived; NULL:
+ *  anywhere. */
+struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
+                                      struct ski_object_threads *block);
+
 /** Add an element that exists already: @p object, of its collection, lies in memory that this PE
  *  shares with the PE that had it before. */
 void ski_element_place(struct ski_object *object, const skua_index *index);
 
-/** Put a stub, which is returned, in the place of an element that is about to leave by pointer, in
- *  the list of its collection and in the tables of all modules: @p object belongs to another PE as
- *  soon as it is sent, and whatever remains to be done here is done with the stub. */
+/** Whether all messages that name @p object by address are in the queue. */
+bool ski_element_can_replace(const struct ski_object *object);
+
+/** Put a stub, which is returned, in the place of an element that is about to leave and takes its
+ *  address along, in the list of its collection and in the tables of all modules: @p object belongs
+ *  to another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
+ *  Messages in the queue that name the object name the stub from now on. */
 struct ski_object *ski_element_replace(struct ski_object *object);
 
 /** Run the constructor of an element. */

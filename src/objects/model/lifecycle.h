@@ -70,7 +70,7 @@ struct ski_lifecycle {
 
 #define SKI_OBSERVERS_MOST 8 /* of one event */
 #define SKI_MODULES_MOST   24
-#define SKI_BAGGAGES_MOST  6
+#define SKI_BAGGAGES_MOST  7
 
 /* The observers of a PE, by event, in order; NULL ends each list. */
 struct ski_lifecycle_table {

@@ -39,12 +39,16 @@ EVENT(element_detached, (object), struct ski_object *object)
 EVENT(element_draining, (object), struct ski_object *object)
 /* An element that was to migrate stays: its program has named this PE meanwhile. */
 EVENT(element_staying,  (object), struct ski_object *object)
-/* An element that shall migrate has no entry running: the observer packs and sends it. */
+/* An element that shall migrate has no entry running but threads that move with it: the observer packs
+ * and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
-/* An element leaves by pointer: @stub, which has no memory of the program, takes its place here, and
+/* An element that shall migrate has entries running.  The observer packs and sends it if all of them
+ * are threads that move with it. */
+EVENT(element_delayed,  (object), struct ski_object *object)
+/* An element leaves at its address: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */
 EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
-/* An element is on its way to PE object->to; if it left by pointer, `object` is its stub. */
+/* An element is on its way to PE object->to; if it left at its address, `object` is its stub. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */
 EVENT(element_arrived,  (object, from), struct ski_object *object, int from)

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/sched/thread.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
@@ -270,6 +271,7 @@ skua_status skua_team_split(skua_team parent, int color, int key, skua_team *tea
     skua_counter     ended  = SKUA_COUNTER_INIT;
     skua_team        made   = SKUA_TEAM_NONE;
     skua_status      status = ski_team_get(self, __func__, parent, &found);
+    bool             over;
 
     if (status != SKUA_OK)
         return status;
@@ -277,7 +279,10 @@ skua_status skua_team_split(skua_team parent, int color, int key, skua_team *tea
         return ski_refuse(SKUA_ERR_INVAL, "%s: %s", __func__,
                           team ? "a color is SKUA_COLOR_NONE, 0 or positive" : "`team` is NULL");
     team_split_begin(self, found, color, key, &made, skua_done_count(&ended));
-    if (!skua_counter_wait(&ended, 1))
+    ski_thread_pin(self); /* this PE becomes a member */
+    over = skua_counter_wait(&ended, 1);
+    ski_thread_unpin(self);
+    if (!over)
         return SKUA_ERR_EXIT;
     *team = made;
     return SKUA_OK;
