@@ -33,8 +33,7 @@
  * PE do not grow with the number of PEs. An object without a load stays; where no PE of the job has
  * measured any, the caller sets all loads to 1.
  *
- * `skua balance --plugin=FILE` loads a strategy from a shared library: its variable
- * skua_strategy_plugin of type skua_strategy.
+ * `skua balance --plugin=FILE` tries a strategy of a shared library on recorded loads.
  */
 #ifndef SKUA_STRATEGY_H
 #define SKUA_STRATEGY_H
