@@ -323,6 +323,11 @@ static void on_sums(void *arg, const void *data, size_t bytes)
         return;
     skua_exit(tally_print(&tally, &options.box, options.steps) ? 0 : 1);
     printf("%d PEs: %.1f us per step\n", skua_pes(), 1e6 * seconds / (double)options.steps);
+    if (options.series[0])
+        printf("{\"bench\":\"leanmd\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
+               "\"value\":%.6g}\n",
+               options.series, (long long)box_cells(&options.box), skua_pes(),
+               seconds / (double)options.steps);
 }
 
 static void insert_computes(int first)

@@ -39,6 +39,7 @@ SKUA_API size_t skua_poll(size_t n);
 /** A timer. It is valid on the PE that started it. */
 typedef struct {
     uint64_t id;
+    int32_t  pe;
 } skua_timer;
 
 /** Starts a timer: performs @p done once on this PE, after @p seconds. Returns the timer, for
@@ -49,7 +50,8 @@ SKUA_API skua_timer skua_timer_after(double seconds, skua_completion done);
  *  the timer. */
 SKUA_API skua_timer skua_timer_every(double seconds, skua_completion done);
 
-/** Cancels a timer. Returns false if it has fired or was cancelled already. */
+/** Cancels a timer. Returns false if it has fired or was cancelled already, or belongs to another
+ * PE, because the calling thread has migrated since. */
 SKUA_API bool skua_timer_cancel(skua_timer timer);
 
 /** An idle callback, called repeatedly while the PE is idle. Returns true if it has more work. When

@@ -3,8 +3,13 @@
  * thread.h - user-level threads, many per PE, scheduled by the runtime.
  *
  * A thread runs on the PE that created it until it waits, yields or ends; the PE delivers messages
- * in between. Threads are for code that needs to block. A switch costs about ten nanoseconds, a
- * thread the stack pages that it touches.
+ * in between. The thread of a threaded entry (SKUA_ENTRY_THREADED) moves with its object to another
+ * PE, with its stack, while it waits in skua_thread_yield(), skua_thread_suspend(),
+ * skua_migrate_now(), or for a future or counter that lies in the object or on the stack of one of
+ * its threads. It stays in all other waits, and while it holds a mutex. Across a wait that moves it
+ * must not keep the address of a thread-local variable or of errno, nor what belongs to its PE,
+ * such as a timer or a pointer from skua_object_local(). Threads are for code that needs to block.
+ * A switch costs about ten nanoseconds, a thread the stack pages that it touches.
  *
  * All functions are called on the thread's PE, except skua_thread_resume() and
  * skua_thread_resume_on(). Mutexes and conditions synchronise the threads of one PE. Nothing else
@@ -22,7 +27,7 @@
 SKUA_BEGIN_DECLS
 
 /** A user thread. The handle is valid on its PE until the thread is joined or, if it is detached,
- *  ends. */
+ *  ends. The handle of a threaded entry stays the same when the thread migrates. */
 typedef struct skua_thread skua_thread;
 
 /** Creates a user thread that runs fn(arg) on the calling PE. It becomes ready, behind the messages
@@ -38,16 +43,19 @@ SKUA_API void skua_thread_set_name(skua_thread *thread, const char *name);
 /** Returns the calling thread, or NULL on the PE's own stack. */
 SKUA_API skua_thread *skua_thread_self(void);
 
-/** Lets other ready threads and messages of the PE run, then continues the calling thread. */
+/** Lets other ready threads and messages of the PE run, then continues the calling thread; that of
+ * a threaded entry perhaps on another PE. */
 SKUA_API void skua_thread_yield(void);
 
-/** Suspends the calling thread until skua_thread_resume(). An earlier resume is not lost. */
+/** Suspends the calling thread until skua_thread_resume(). An earlier resume is not lost. The
+ * thread of a threaded entry may continue on another PE. */
 SKUA_API void skua_thread_suspend(void);
 
 /** Makes a suspended thread ready. Called on its PE or on any other PE of the host. */
 SKUA_API void skua_thread_resume(skua_thread *thread);
 
-/** Makes a suspended thread of @p pe ready. Called on any PE. */
+/** Makes a suspended thread of @p pe ready. Called on any PE. A thread that has migrated from @p pe
+ * since is resumed where it is. */
 SKUA_API void skua_thread_resume_on(int pe, skua_thread *thread);
 
 /** Waits until a thread ends (as in completion.h) and frees it. */

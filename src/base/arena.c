@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,21 @@ static const uintptr_t arena_addresses[] = {0x100000000, 0};
 #else
 static const uintptr_t arena_addresses[] = {0x400000000000, 0x200000000000, 0x3000000000, 0};
 #endif
+
+/* The isomalloc range: one address for all processes of all hosts, so it cannot be chosen at run
+ * time.  It is clear of the addresses above, of programs and of shadow memory. */
+#ifdef SKI_TSAN
+#define ARENA_ISO_ADDRESS ((uintptr_t)0x180000000)
+#define ARENA_ISO_BYTES   ((size_t)1 << 30)
+#else
+#define ARENA_ISO_ADDRESS ((uintptr_t)0x300000000000)
+#define ARENA_ISO_BYTES   ((size_t)1 << 44)
+#endif
+
+/* The file of the arena that this process created or attached last, for ski_arena_map_iso(). */
+static int    arena_iso_fd = -1;
+static size_t arena_iso_offset;
+static void  *arena_iso;
 
 static struct ski_arena *arena_map_at(int fd, size_t bytes, uintptr_t address)
 {
@@ -65,6 +81,23 @@ static struct ski_arena *arena_map_anywhere(int fd, size_t bytes)
     return arena;
 }
 
+/* Returns whether a file may have @p bytes: a longer one would end the process by SIGXFSZ. */
+static bool arena_file_may_have(size_t bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
+}
+
+/* Sets the size of the file: the arena, and behind it the isomalloc range if there may be one.
+ * Neither takes memory before it is used. */
+static bool arena_set_size(int fd, size_t bytes)
+{
+    return (arena_file_may_have(bytes + ARENA_ISO_BYTES) &&
+            ftruncate(fd, (off_t)(bytes + ARENA_ISO_BYTES)) == 0) ||
+           ftruncate(fd, (off_t)bytes) == 0;
+}
+
 /* Creates a memfd of @p bytes, sealed so that no process can resize it. */
 static int arena_memfd(size_t bytes)
 {
@@ -72,7 +105,7 @@ static int arena_memfd(size_t bytes)
 
     if (fd < 0)
         return -1;
-    if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || ftruncate(fd, (off_t)bytes) < 0 ||
+    if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || !arena_set_size(fd, bytes) ||
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         int error = errno;
         close(fd);
@@ -80,6 +113,51 @@ static int arena_memfd(size_t bytes)
         return -1;
     }
     return fd;
+}
+
+static void arena_drop_iso(void)
+{
+    if (arena_iso)
+        munmap(arena_iso, ARENA_ISO_BYTES);
+    if (arena_iso_fd >= 0)
+        close(arena_iso_fd);
+    arena_iso    = NULL;
+    arena_iso_fd = -1;
+}
+
+/* Remembers where the isomalloc range is, until ski_arena_detach(). */
+static void arena_keep_iso(int fd, size_t bytes)
+{
+    arena_drop_iso();
+    arena_iso_fd     = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    arena_iso_offset = bytes;
+}
+
+void *ski_arena_map_iso(size_t *bytes)
+{
+    struct stat file;
+    int         flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void       *at;
+
+    *bytes = ARENA_ISO_BYTES;
+    if (arena_iso)
+        return arena_iso;
+    if (arena_iso_fd < 0 || fstat(arena_iso_fd, &file) < 0 ||
+        (size_t)file.st_size != arena_iso_offset + ARENA_ISO_BYTES)
+        return NULL;
+    at = mmap((void *)ARENA_ISO_ADDRESS, ARENA_ISO_BYTES, PROT_READ | PROT_WRITE, flags,
+              arena_iso_fd, (off_t)arena_iso_offset);
+    if (at == MAP_FAILED)
+        return NULL;
+    if ((uintptr_t)at != ARENA_ISO_ADDRESS) {
+        munmap(at, ARENA_ISO_BYTES);
+        return NULL;
+    }
+    /* A core dump looks at each page of a mapping, a huge page would join a stack with its guard.
+     */
+    madvise(at, ARENA_ISO_BYTES, MADV_DONTDUMP);
+    madvise(at, ARENA_ISO_BYTES, MADV_NOHUGEPAGE);
+    return arena_iso = at;
 }
 
 static uint32_t arena_whole_units(const struct ski_arena *arena, size_t bytes)
@@ -142,6 +220,7 @@ skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struc
     }
     ski_assert((uintptr_t)made % SKI_UNIT_BYTES == 0);
     arena_init(made, bytes, keep);
+    arena_keep_iso(memfd, bytes);
     *arena = made;
     *fd    = memfd;
     return SKUA_OK;
@@ -154,7 +233,7 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
     struct ski_arena *mapped;
 
     if (fstat(fd, &file) < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        head.magic != ARENA_MAGIC || head.bytes != (size_t)file.st_size ||
+        head.magic != ARENA_MAGIC || head.bytes > (size_t)file.st_size ||
         head.base % SKI_UNIT_BYTES != 0 || head.base == 0) {
         ski_log(SKI_LOG_ERROR,
                 "descriptor %d is not an arena of this version of Skua: were the program and its "
@@ -171,6 +250,7 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
         return SKUA_ERR_ADDRESS;
     }
     ski_assert((uintptr_t)mapped == mapped->base);
+    arena_keep_iso(fd, head.bytes);
     *arena = mapped;
     return SKUA_OK;
 }
@@ -178,5 +258,6 @@ skua_status ski_arena_attach(int fd, struct ski_arena **arena)
 void ski_arena_detach(struct ski_arena *arena)
 {
     ski_assert(arena->magic == ARENA_MAGIC);
+    arena_drop_iso();
     munmap(arena, arena->bytes);
 }

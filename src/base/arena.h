@@ -93,6 +93,12 @@ skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struc
  *  @p fd is not an arena, SKUA_ERR_ADDRESS if its address range is in use in this process. */
 skua_status ski_arena_attach(int fd, struct ski_arena **arena);
 
+/** Maps the isomalloc range (core/isomalloc/isomalloc.h), which lies behind the arena in its file,
+ * at the same address in all processes of the job.  Returns its first byte, and its size in *@p
+ * bytes; NULL: the range is taken in this process, or the system has no room for it.  The arena is
+ * the one that this process created or attached last. */
+void *ski_arena_map_iso(size_t *bytes);
+
 /** Unmaps an arena.  Its memory stays as long as another process maps it. */
 void ski_arena_detach(struct ski_arena *arena);
 

@@ -64,6 +64,13 @@ static inline void ski_unpoison(void *at, size_t bytes)
 #define ski_fence(order) atomic_thread_fence(order)
 #endif
 
+/** Registers memory outside the heap that may hold the only pointers to heap blocks, so that the
+ *  blocks do not count as leaked.  Empty without AddressSanitizer. */
+void ski_sanitizer_root_add(void *at, size_t bytes);
+
+/** Ends what ski_sanitizer_root_add() began, with the same arguments. */
+void ski_sanitizer_root_remove(void *at, size_t bytes);
+
 /** Sets whether the job has one process, so that freed arena memory may be poisoned. */
 void ski_sanitizer_one_process(bool one);
 

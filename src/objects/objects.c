@@ -19,6 +19,7 @@
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
 #include "objects/measure/measure.h"
+#include "objects/location/thread_migration.h"
 #include "objects/services/detector.h"
 #include "objects/services/finalize.h"
 #include "objects/services/host_topology.h"
@@ -30,15 +31,20 @@
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/nocopy.h"
+#include "objects/zerocopy/object_channel.h"
 
 /* The modules of this layer that observe it.  An event reaches them in this order:
- *   - learned channels first: no other PE writes to an element when others look at it;
+ *   - channels first: no other PE writes to an element when others look at it;
  *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
  *   - location behind those: the home of an element hears of its arrival or deletion when it is
  *     counted everywhere else;
+ *   - then threads that have arrived with an element: what they wait for may happen when a
+ * reduction goes on;
  *   - termination before the services that register topics with it. */
 static const struct ski_lifecycle *const objects_modules[] = {
     &ski_learned_channel_lifecycle,
+    &ski_object_channel_lifecycle,
+    &ski_thread_migration_lifecycle,
     &ski_array_broadcast_lifecycle,
     &ski_array_reduction_lifecycle,
     &ski_section_lifecycle,
@@ -95,11 +101,18 @@ void ski_objects_end(struct ski_pe *self)
     self->objects = NULL;
 }
 
+static void objects_close(void)
+{
+    ski_thread_migration_close();
+    ski_host_topology_close();
+}
+
 const struct ski_layer ski_objects_layer = {
     .name         = "objects",
     .init         = ski_entries_init,
     .publish      = ski_host_topology_publish,
-    .close        = ski_host_topology_close,
+    .open         = ski_thread_migration_open,
+    .close        = objects_close,
     .begin        = ski_objects_begin,
     .end          = ski_objects_end,
     .reset        = ski_measure_table_reset,

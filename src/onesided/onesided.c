@@ -113,6 +113,13 @@ void ski_onesided_begin(struct ski_pe *self)
     ski_zcopy_threshold_begin(self);
 }
 
+bool ski_onesided_is_idle(const struct ski_pe *self)
+{
+    const struct ski_rma_pe *rma = ski_rma_pe(self);
+
+    return rma->outstanding.entries == 0 && rma->at_driver == 0 && rma->am_bytes == 0;
+}
+
 void ski_onesided_end(struct ski_pe *self)
 {
     struct ski_onesided_pe *pe = ski_onesided_pe(self);

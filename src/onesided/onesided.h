@@ -43,6 +43,9 @@ void ski_onesided_reset(void);
 /** Begins on a PE: creates its states. */
 void ski_onesided_begin(struct ski_pe *self);
 
+/** Returns whether no operation of this PE uses memory of its callers. */
+bool ski_onesided_is_idle(const struct ski_pe *self);
+
 /** Ends on a PE: frees its states. */
 void ski_onesided_end(struct ski_pe *self);
 

@@ -293,7 +293,8 @@ static void test_strategies_traffic(void)
     OK(levels.host_bytes <= refine.host_bytes, "hierarchical has no more traffic between hosts "
                                                "than refine");
     OK(levels.moved <= 2 * refine.moved, "and does not move many more objects");
-    OK(near.host_bytes < greedy.host_bytes / 3, "topology keeps objects that talk on one host");
+    OK(near.host_bytes < greedy.host_bytes / 3 && near.host_bytes <= refine.host_bytes,
+       "topology keeps objects that talk on one host");
     if (skua_strategy_find("graph")) {
         struct ski_quality graph = strategies_test_quality("graph", &p.problem);
 

@@ -3,8 +3,9 @@
  * topology_aware.c - the strategy topology: objects that talk come to one host, or to hosts that
  * are near each other.
  *
- *   1. Between hosts, greedy-comm groups the objects by their messages; a second grouping begins
- *      with the present one, refined.  After steps 2 and 3, the one with the shorter ways is taken.
+ *   1. Between hosts, greedy-comm groups the objects by their messages.  A second grouping begins
+ *      with the present one, refined; a third is that of orb, or without positions that of graph.
+ *      After steps 2 and 3, the one with the shortest ways is taken.
  *   2. Objects then move, one at a time, to a host of their partners where their messages travel
  *      fewer hops, if that host stays below the limit: TOPOLOGY_PASSES passes over all objects.
  *   3. Two groups exchange their hosts if that shortens the ways of messages, or of objects that
@@ -16,6 +17,7 @@
  */
 #include "base/memory.h"
 #include "strategy/adjacency.h"
+#include "strategy/graph.h"
 #include "strategy/host_parts.h"
 #include "strategy/loads.h"
 #include "strategy/problem.h"
@@ -228,29 +230,55 @@ static double topology_group(struct topology_run *run, skua_strategy_fn start)
     return way;
 }
 
+static bool topology_positioned(const skua_strategy_problem *problem)
+{
+    for (uint32_t i = 0; i < problem->objects; i++)
+        if (problem->object[i].flags & SKUA_OBJECT_POSITIONED)
+            return true;
+    return false;
+}
+
+/* The groupings to begin with; NULL ends the list. */
+static void topology_starts(const skua_strategy_problem *problem, skua_strategy_fn start[4])
+{
+    int n = 0;
+
+    start[n++] = ski_strategy_greedy_comm;
+    start[n++] = ski_strategy_refine;
+    if (topology_positioned(problem))
+        start[n++] = ski_strategy_orb;
+    else if (ski_graph_available())
+        start[n++] = ski_strategy_graph;
+    start[n] = NULL;
+}
+
 skua_status ski_strategy_topology(const skua_strategy_problem *problem, int32_t *to)
 {
     struct ski_host_parts parts;
-    size_t                n   = (size_t)problem->objects + 1;
-    struct topology_run   run = {.top = &parts.top};
-    int32_t              *gathered, *refined;
-    double                way;
+    size_t                bytes = ((size_t)problem->objects + 1) * sizeof *to;
+    struct topology_run   run   = {.top = &parts.top};
+    int32_t              *best  = ski_malloc(bytes);
+    double                least = -1;
+    skua_strategy_fn      start[4];
     skua_status           status;
 
-    gathered = ski_malloc(n * sizeof *gathered);
-    refined  = ski_malloc(n * sizeof *refined);
+    run.group = ski_malloc(bytes);
     ski_host_parts_init(&parts, problem);
     ski_adjacency_init(&run.adjacency, run.top);
     run.limit = ski_loads_ideal(run.top) * (1 + TOPOLOGY_TOLERANCE);
-    run.group = gathered;
-    way       = topology_group(&run, ski_strategy_greedy_comm);
-    run.group = refined;
-    if (way < topology_group(&run, ski_strategy_refine))
-        run.group = gathered;
-    status = ski_host_parts_decide(&parts, run.group, ski_strategy_greedy_comm, to);
+    topology_starts(problem, start);
+    for (int k = 0; start[k]; k++) {
+        double way = topology_group(&run, start[k]);
+
+        if (least >= 0 && way >= least)
+            continue;
+        least = way;
+        memcpy(best, run.group, bytes - sizeof *best);
+    }
+    status = ski_host_parts_decide(&parts, best, ski_strategy_greedy_comm, to);
     ski_adjacency_destroy(&run.adjacency);
     ski_host_parts_destroy(&parts);
-    free(refined);
-    free(gathered);
+    free(run.group);
+    free(best);
     return status;
 }

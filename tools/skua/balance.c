@@ -2,8 +2,8 @@
 /*
  * balance.c - skua balance: runs load balancing strategies on recorded loads, outside a job.
  *
- * A file that a job has recorded (SKUA_BALANCE_RECORD), or that --make has made, is read and
- * checked; strategies decide; what they decided is evaluated.  Local strategies are simulated round
+ * A job balances with the strategy that SKUA_BALANCE names.  Here, a file that a job has recorded
+ * (SKUA_BALANCE_RECORD), or that --make has made, is read and checked; strategies decide; what they decided is evaluated.  Local strategies are simulated round
  * by round.
  */
 #include <dlfcn.h>

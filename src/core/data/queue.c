@@ -88,3 +88,33 @@ void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
     else
         ski_list_prepend(&queue->plain, list);
 }
+
+bool ski_queue_remove(struct ski_queue *queue, const struct skua_msg *msg)
+{
+    struct skua_msg **at = &queue->plain.first;
+
+    while (*at && *at != msg)
+        at = &(*at)->link;
+    if (!*at)
+        return false;
+    *at = msg->link;
+    if (!*at)
+        queue->plain.last = at;
+    return true;
+}
+
+static void queue_list_each(const struct ski_list *list,
+                            void (*fn)(struct skua_msg *msg, void *arg), void *arg)
+{
+    for (struct skua_msg *msg = list->first; msg; msg = msg->link)
+        fn(msg, arg);
+}
+
+void ski_queue_each(const struct ski_queue *queue, void (*fn)(struct skua_msg *msg, void *arg),
+                    void                   *arg)
+{
+    queue_list_each(&queue->plain, fn, arg);
+    queue_list_each(&queue->expedited, fn, arg);
+    for (size_t i = 0; i < queue->heap.count; i++)
+        fn(queue->heap.entry[i].item, arg);
+}

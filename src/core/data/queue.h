@@ -12,17 +12,22 @@
 #ifndef SKI_QUEUE_H
 #define SKI_QUEUE_H
 
+#include <stdbool.h>
+
 #include "base/prioq.h"
 #include "core/data/msg_list.h"
 
 enum {
-    SKI_EVENT_PRIORITY  = 1,  /* a message is expedited or in the heap  */
-    SKI_EVENT_TIMERS    = 2,  /* a timer is running                     */
-    SKI_EVENT_BACKLOG   = 4,  /* messages wait for room in inboxes      */
-    SKI_EVENT_EXIT      = 8,  /* the job ends                           */
-    SKI_EVENT_NET       = 16, /* the PE has a network port to poll      */
-    SKI_EVENT_DOORBELLS = 32, /* the PE has rung doorbells for itself   */
-    SKI_EVENT_POLLED    = 64, /* memory is polled (sched/scheduler.h)   */
+    SKI_EVENT_PRIORITY  = 1,   /* a message is expedited or in the heap  */
+    SKI_EVENT_TIMERS    = 2,   /* a timer is running                     */
+    SKI_EVENT_BACKLOG   = 4,   /* messages wait for room in inboxes      */
+    SKI_EVENT_EXIT      = 8,   /* the job ends                           */
+    SKI_EVENT_NET       = 16,  /* the PE has a network port to poll      */
+    SKI_EVENT_DOORBELLS = 32,  /* the PE has rung doorbells for itself   */
+    SKI_EVENT_POLLED_0  = 64,  /* memory is polled: hook 0 ...           */
+    SKI_EVENT_POLLED_1  = 128, /* ... and 1 (sched/scheduler.h)          */
+
+    SKI_EVENT_POLLED = SKI_EVENT_POLLED_0 | SKI_EVENT_POLLED_1,
 };
 
 struct ski_queue {
@@ -56,6 +61,14 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
 /** Queues the messages of @p list, which were popped before, in their order and before all others
  * as far as priorities allow.  They count as never popped. */
 void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
+
+/** Removes @p msg, of priority 0, from the queue.  False: it is not there.  The caller counts it in
+ *  `popped`. */
+bool ski_queue_remove(struct ski_queue *queue, const struct skua_msg *msg);
+
+/** Calls @p fn for each message, in no particular order. */
+void ski_queue_each(const struct ski_queue *queue, void (*fn)(struct skua_msg *msg, void *arg),
+                    void                   *arg);
 
 /** Removes and returns the next message; NULL: there is none.  The caller counts it in `popped`. */
 static inline struct skua_msg *ski_queue_pop(struct ski_queue *queue)

@@ -64,6 +64,27 @@ static void queue_test_put_back(int count)
     ski_queue_put_back(&queue_tested, &list);
 }
 
+static void queue_test_count(struct skua_msg *msg, void *arg)
+{
+    (void)msg;
+    ++*(int *)arg;
+}
+
+/* Removes every third message of priority 0, and the last one. */
+static bool queue_test_remove(void)
+{
+    bool removed = true;
+    int  left    = 0;
+
+    for (int i = 1; i < MESSAGES; i += 3) {
+        removed &= ski_queue_remove(&queue_tested, &queue_test_msg[i]);
+        queue_tested.popped++;
+        removed &= !ski_queue_remove(&queue_tested, &queue_test_msg[i]);
+    }
+    ski_queue_each(&queue_tested, queue_test_count, &left);
+    return removed && left == MESSAGES - (MESSAGES + 1) / 3;
+}
+
 int main(void)
 {
     uint64_t seed = tap_seed();
@@ -84,6 +105,11 @@ int main(void)
         queue_test_push(i, (int)(tap_random(&seed) % 4) - 1);
     queue_test_put_back(30);
     OK(queue_test_in_order(), "priorities hold among those that were put back");
+    for (int i = 0; i < MESSAGES; i++)
+        queue_test_push(i, 0);
+    OK(queue_test_remove(), "messages can be removed");
+    queue_test_push(MESSAGES - 1, 0);
+    OK(queue_test_in_order(), "and the others leave in the order of coming, new ones last");
     ski_queue_destroy(&queue_tested);
     return tap_end();
 }

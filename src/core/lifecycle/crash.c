@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "boot/crash_report.h"
+#include "core/isomalloc/isomalloc.h"
 #include "core/pe/code_address.h"
 #include "core/pe/pe.h"
 #include "core/sched/thread.h"
@@ -93,7 +94,8 @@ static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *inf
                  ": user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
                  "SKUA_STACK_SIZE",
                  ski_thread_name(thread), thread->stack.bytes);
-    else if (sig == SIGBUS && ski_arena_contains(crash_job->arena, info->si_addr))
+    else if (sig == SIGBUS && (ski_arena_contains(crash_job->arena, info->si_addr) ||
+                               ski_isomalloc_contains(info->si_addr)))
         snprintf(crash->text, sizeof crash->text, ": the host has no memory left for the arena");
     else if (sig == SIGSEGV || sig == SIGBUS)
         snprintf(crash->text, sizeof crash->text, " at address %p", info->si_addr);

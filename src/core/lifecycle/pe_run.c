@@ -12,6 +12,7 @@
 #include "base/topology.h"
 #include "core/collective/broadcast.h"
 #include "core/collective/collective.h"
+#include "core/isomalloc/isomalloc.h"
 #include "core/lifecycle/crash.h"
 #include "core/lifecycle/shutdown.h"
 #include "core/message/ownership.h"
@@ -57,6 +58,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     ski_scheduler_init(self);
     ski_completion_tags_init(self);
     ski_collectives_init(self);
+    ski_isomalloc_begin(self);
     ski_net_begin(self);
     return self;
 }
@@ -72,6 +74,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_scheduler_destroy(self);
     ski_send_backlog_destroy(&self->backlog);
     ski_timer_heap_destroy(&self->timers);
+    ski_isomalloc_end(self);
     ski_stacks_destroy(&self->threads.stacks);
     ski_pool_check_end(&self->pool);
     free(self->data);

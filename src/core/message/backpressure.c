@@ -65,6 +65,7 @@ uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
 static void backpressure_turn(struct ski_pe *self)
 {
     if (self->thread) {
+        self->threads.stays = true; /* the caller goes on with what it knows of this PE */
         skua_thread_yield();
         return;
     }

@@ -118,7 +118,9 @@ static struct ski_block_record *ownership_check(struct ski_pe *self, const char 
 
     if (!record)
         ownership_misuse(call, msg, NULL);
-    theirs = record->owner >= 0 && record->owner != self->pe && record->pe == self->pe;
+    /* A thread that has migrated here owns what it owned before (core/isomalloc/isomalloc.h). */
+    theirs =
+        record->owner >= 0 && record->owner != self->pe && record->pe == self->pe && !self->iso;
     if (record->state != SKI_BLOCK_HELD || theirs)
         ownership_misuse(call, msg, record);
     return record;

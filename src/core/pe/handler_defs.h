@@ -24,6 +24,9 @@ HANDLER(SKI_HANDLER_NONE, "skua.none", ski_handler_unknown, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_THREAD, "skua.thread", ski_on_thread, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_THREAD_RESUME, "skua.thread-resume", ski_on_thread_resume, sizeof(void *), 0)
 HANDLER(SKI_HANDLER_COMPLETE, "skua.complete", ski_on_complete, SKI_COMPLETE_LEAST, 0)
+HANDLER(SKI_HANDLER_COMPLETE_MOVED, "skua.complete-moved", ski_on_complete_moved,
+        SKI_COMPLETE_LEAST, 0)
+HANDLER(SKI_HANDLER_ISOMALLOC, "skua.isomalloc", ski_on_isomalloc, SKI_ISOMALLOC_LEAST, 0)
 HANDLER(SKI_HANDLER_COALESCED, "skua.coalesced", ski_handler_unknown, 0, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_BROADCAST, "skua.broadcast", ski_on_broadcast, 0,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
@@ -113,6 +116,9 @@ HANDLER(SKI_HANDLER_LOCATION, "skua.location", ski_on_located, SKI_LOCATED_LEAST
         SKI_HANDLES_OBJECT)
 HANDLER(SKI_HANDLER_MIGRATE, "skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_CODE_MAP, "skua.code-map", ski_on_code_map, SKI_CODE_MAP_LEAST, 0)
+HANDLER(SKI_HANDLER_CODE_MAP_ANSWER, "skua.code-map-answer", ski_on_code_map_answer,
+        SKI_CODE_MAP_ANSWER_LEAST, 0)
 HANDLER(SKI_HANDLER_FORWARD_PROBE, "skua.forward-probe", ski_on_probe, SKI_PROBE_LEAST,
         SKI_HANDLES_OBJECT)
 HANDLER(SKI_HANDLER_FORWARD_PROBED, "skua.forward-probed", ski_on_probed, SKI_PROBED_LEAST,
@@ -140,8 +146,12 @@ HANDLER(SKI_HANDLER_ARRAY_REDUCTION_START, "skua.array-reduction-start",
         ski_on_array_reduction_start, SKI_ARRAY_REDUCTION_START_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_ARRAY_REDUCTION_INACTIVE, "skua.array-reduction-inactive",
         ski_on_array_reduction_inactive, SKI_ARRAY_REDUCTION_START_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_OBJECT_CHANNEL, "skua.object-channel", ski_on_object_channel,
+        SKI_OBJECT_CHANNEL_LEAST, SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_SECTION_CREATE, "skua.section-create", ski_on_section_create,
         SKI_SECTION_CREATE_LEAST, 0)
+HANDLER(SKI_HANDLER_SECTION_REBUILD, "skua.section-rebuild", ski_on_section_rebuild,
+        SKI_SECTION_REBUILD_LEAST, 0)
 HANDLER(SKI_HANDLER_SECTION_MULTICAST_ROOT, "skua.section-multicast-root",
         ski_on_section_multicast_root, SKI_SECTION_MULTICAST_LEAST, 0)
 HANDLER(SKI_HANDLER_SECTION_MULTICAST, "skua.section-multicast", ski_on_section_multicast,

@@ -9,6 +9,12 @@
 
 _Thread_local struct ski_pe *ski_self;
 
+__attribute__((noinline)) struct ski_pe *ski_pe_now(void)
+{
+    __asm__ volatile("" ::: "memory"); /* not taken for a function without effect */
+    return ski_self;
+}
+
 void ski_not_a_pe(const char *call)
 {
     ski_misuse("%s: called by a thread that is no PE, or outside of skua_main() and phases "

@@ -26,9 +26,11 @@ struct ski_collectives;
 struct ski_completion_tags;
 struct ski_continuation;
 struct ski_future_use;
+struct ski_isomalloc;
 struct ski_idle;
 struct ski_net_port;
 struct ski_objects;
+struct ski_pe;
 struct ski_polled;
 
 /* What a PE knows of the free cells of the inboxes that it sent to lately. */
@@ -66,6 +68,10 @@ struct ski_threads {
     struct skua_thread *first; /* all that have not ended                     */
     struct ski_fiber    fiber; /* the scheduler's own, while a thread runs    */
     struct ski_stacks   stacks;
+    bool                stays; /* the next yield is of the runtime: the thread does not move */
+
+    /* Called when a thread that runs for @object waits; @thread is NULL if the thread has ended. */
+    void (*left)(struct ski_pe *self, void *object, struct skua_thread *thread);
 };
 
 struct ski_pe {
@@ -98,13 +104,14 @@ struct ski_pe {
 
     /* State of modules of core, each owned by the file that its type names. */
     struct ski_loop             loop;
-    struct ski_idle            *idle;   /* scheduler.c */
-    const struct ski_polled    *polled; /* scheduler.h */
+    struct ski_idle            *idle;      /* scheduler.c */
+    const struct ski_polled    *polled[2]; /* scheduler.h */
     struct ski_send_backlog     backlog;
     struct ski_backpressure     backpressure;
     struct ski_timer_heap       timers;
     struct skua_thread         *thread; /* running, or NULL */
     struct ski_threads          threads;
+    struct ski_isomalloc       *iso;           /* isomalloc/isomalloc.c, or NULL           */
     struct ski_blocked         *blocked;       /* calls on the PE's own stack that wait */
     struct ski_completion_tags *tags;          /* completion.c                          */
     struct ski_continuation    *continuations; /* that have not happened (future.c)   */
@@ -153,6 +160,10 @@ static inline void ski_pe_doorbell_answered(struct ski_pe *self)
 /** The PE of the calling thread, or NULL.  Initial-exec makes it one load, also in the shared
  * library. */
 extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-exec")));
+
+/** Returns the PE of the calling thread.  For code behind a wait of a user thread, which may
+ * continue on another PE: the compiler computes the address of ski_self once in a function. */
+struct ski_pe *ski_pe_now(void);
 
 /** Returns whether @p self is a PE that programs do not see (transport/host/host.h). */
 static inline bool ski_pe_hidden(const struct ski_pe *self)

@@ -18,6 +18,7 @@
 
 #include <skua/pe.h>
 
+#include "core/isomalloc/isomalloc.h"
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
 #include "core/net/net.h"
@@ -178,6 +179,64 @@ static void completion_invoke(struct ski_pe *self, const skua_completion *done, 
     ski_msg_post(self, self->pe, done->entry, msg);
 }
 
+/* What the completion will touch, if its owner may have moved: a counter, a future, an argument. */
+static const void *completion_address(const skua_completion *done)
+{
+    return done->kind == CALL                            ? done->with.arg
+           : done->kind == COUNT || done->kind == FUTURE ? done->what.counter
+                                                         : NULL;
+}
+
+/* Returns the PE to which the target of a completion of this PE has moved (isomalloc.h), or this
+ * PE. */
+static int completion_target_pe(struct ski_pe *self, const skua_completion *done)
+{
+    const void *at = completion_address(done);
+
+    if (!ski_isomalloc_contains(at) || ski_isomalloc_here(self, at))
+        return self->pe;
+    return ski_isomalloc_lookup(self, at);
+}
+
+/* Sends a completion after its target, which is not here. */
+static void completion_follow(struct ski_pe *self, int pe, struct skua_msg *msg)
+{
+    if (pe == SKI_ISO_FREE) {
+        ski_net_drop(self, msg); /* the thread or the object is no more */
+        return;
+    }
+    msg->handler = SKI_HANDLER_COMPLETE_MOVED;
+    msg->source  = self->pe;
+    ski_msg_post(self, pe, SKI_HANDLER_COMPLETE_MOVED, msg);
+}
+
+/* Performs a completion whose target is here. @p carrier is a message that brought the completion
+ * and its result, or NULL. */
+static inline void completion_perform(struct ski_pe *self, const skua_completion *done,
+                                      const void *data, size_t bytes, skua_msg *carrier)
+{
+    if (done->kind != FUTURE)
+        completion_run(self, done, bytes ? data : NULL, bytes);
+    else if (carrier)
+        ski_future_set(self, done->what.future, carrier), carrier = NULL;
+    else
+        ski_future_set(self, done->what.future, completion_carry(self, done, data, bytes));
+    if (carrier)
+        skua_msg_free(carrier);
+}
+
+/* A completion of this PE in a job with objects that move with their threads. */
+static SKI_COLD void completion_happen_somewhere(struct ski_pe *self, const skua_completion *done,
+                                                 const void *data, size_t bytes, skua_msg *carrier)
+{
+    int pe = completion_target_pe(self, done);
+
+    if (pe == self->pe)
+        completion_perform(self, done, data, bytes, carrier);
+    else
+        completion_follow(self, pe, carrier ? carrier : completion_carry(self, done, data, bytes));
+}
+
 /* On its own PE.  @p carrier is a message that brought the completion and its result, or NULL. */
 static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
                                    const void *data, size_t bytes, skua_msg *carrier)
@@ -185,12 +244,13 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
     if (SKI_UNLIKELY(self->net && !completion_is_ours(self, done)))
         ski_net_reject(self, "a completion that came from PE %d was dropped: this PE never made it",
                        carrier ? carrier->source : self->pe);
-    else if (done->kind != FUTURE)
-        completion_run(self, done, bytes ? data : NULL, bytes);
-    else if (carrier)
-        ski_future_set(self, done->what.future, carrier), carrier = NULL;
-    else
-        ski_future_set(self, done->what.future, completion_carry(self, done, data, bytes));
+    else if (SKI_UNLIKELY(self->iso != NULL)) {
+        completion_happen_somewhere(self, done, data, bytes, carrier);
+        return;
+    } else {
+        completion_perform(self, done, data, bytes, carrier);
+        return;
+    }
     if (carrier)
         skua_msg_free(carrier);
 }
@@ -266,12 +326,33 @@ void ski_on_complete(skua_msg *msg)
     completion_happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
 }
 
+/* A completion that another PE made and that has followed its target.  Its tag is not checked: the
+ * PE that made the completion has done so, and only a PE that a thread or object was moved to by
+ * another PE, and that has executed or will execute what the other PE put there, has such targets
+ * (docs/decisions/0048-threads-that-migrate.md). */
+void ski_on_complete_moved(skua_msg *msg)
+{
+    struct ski_pe             *self    = ski_self;
+    struct completion_carried *carried = skua_msg_data(msg);
+    skua_completion            done    = completion_of(carried);
+    const void                *at      = completion_address(&done);
+
+    if (!self->iso || !at || !ski_isomalloc_block(at)) {
+        ski_net_drop(self, msg);
+        return;
+    }
+    if (ski_isomalloc_here(self, at))
+        completion_perform(self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
+    else
+        completion_follow(self, ski_isomalloc_lookup(self, at), msg);
+}
+
 /* ---- waiting ------------------------------------------------------------- */
 
 bool skua_counter_wait(skua_counter *counter, int64_t target)
 {
     while (counter->value < target)
-        if (!ski_wait_on(SKI_SELF(), &counter->waiters, SKI_CALL))
+        if (!ski_wait_on_movable(&counter->waiters, SKI_CALL))
             return false;
     return true;
 }

@@ -16,8 +16,10 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/isomalloc/isomalloc.h"
 #include "core/pe/builtin.h"
 #include "core/pe/pe.h"
+#include "core/sched/thread.h"
 #include "core/sched/wait.h"
 
 /* A continuation in the list of one of its futures. */
@@ -157,6 +159,16 @@ static void continuation_lose(struct ski_pe *self, struct future_link *link)
         continuation_free(self, c);
 }
 
+bool ski_futures_chained(const struct ski_pe *self, bool (*moves)(const void *at, void *arg),
+                         void                *arg)
+{
+    for (const struct ski_continuation *c = self->continuations; c; c = c->next)
+        for (size_t i = 0; i < c->count; i++)
+            if (c->link[i].future && moves(c->link[i].future, arg))
+                return true;
+    return false;
+}
+
 void ski_futures_destroy(struct ski_pe *self)
 {
     while (self->continuations) { /* their futures may not exist any more */
@@ -215,6 +227,7 @@ static void future_continue(struct ski_pe *self, skua_future *future, skua_msg *
     size_t                bytes;
     const void           *data = future_result(result, &bytes);
 
+    ski_thread_pin(self); /* the head and the use are known to this PE */
     future_use_begin(self, &use, result);
     future_links_move(future, &head);
     while ((link = head.next) != &head) {
@@ -222,6 +235,16 @@ static void future_continue(struct ski_pe *self, skua_future *future, skua_msg *
         continuation_advance(self, link->continuation, link->index, data, bytes);
     }
     future_use_end(self, &use);
+    ski_thread_unpin(self);
+}
+
+/* A result is a message in the arena of this host: a block with one stays on the host. */
+static void future_count_result(struct ski_pe *self, const skua_future *future, uint32_t by)
+{
+    struct ski_iso_block *block = self && self->iso ? ski_isomalloc_here(self, future) : NULL;
+
+    if (block)
+        block->results += by;
 }
 
 void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result)
@@ -231,6 +254,8 @@ void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result)
     ski_assert(!future->result && result);
     future->ready  = true;
     future->result = result;
+    if (SKI_UNLIKELY(self->iso != NULL))
+        future_count_result(self, future, 1);
     ski_wake_all(self, &future->waiters);
     if (SKI_UNLIKELY(future->chained != NULL))
         future_continue(self, future, result);
@@ -244,7 +269,7 @@ const void *skua_future_wait(skua_future *future, size_t *bytes)
     size_t      size;
 
     while (!future->ready)
-        if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
+        if (!ski_wait_on_movable(&future->waiters, SKI_CALL))
             return NULL;
     data = future_result(future->result, &size);
     if (bytes)
@@ -269,8 +294,10 @@ void skua_future_clear(skua_future *future)
 {
     struct future_link *last;
 
-    if (future->result)
+    if (future->result) {
+        future_count_result(ski_self, future, UINT32_MAX);
         future_free_result(ski_self, future->result);
+    }
     while ((last = future->chained))
         continuation_lose(SKI_SELF(), last);
     *future = (skua_future)SKUA_FUTURE_INIT;
@@ -290,9 +317,11 @@ void skua_future_then(skua_future *future, skua_completion done)
         return;
     }
     data = future_result(future->result, &bytes);
+    ski_thread_pin(self);
     future_use_begin(self, &use, future->result);
     skua_complete(done, data, bytes);
     future_use_end(self, &use);
+    ski_thread_unpin(self);
 }
 
 static void future_check_array(const char *call, skua_future *const *futures, size_t count)

@@ -9,6 +9,8 @@
 #ifndef SKI_FUTURE_H
 #define SKI_FUTURE_H
 
+#include <stdbool.h>
+
 #include <skua/completion.h>
 #include <skua/message.h>
 
@@ -17,6 +19,11 @@ struct ski_pe;
 /** Sets @p future of @p self to what lies behind the first SKI_COMPLETE_LEAST bytes of @p result,
  *  which is given away; wakes its waiters and performs what is chained to it. */
 void ski_future_set(struct ski_pe *self, skua_future *future, skua_msg *result);
+
+/** Returns whether completions are chained to a future for whose address @p moves returns true:
+ * their records stay on this PE, so the future must, too. */
+bool ski_futures_chained(const struct ski_pe *self, bool (*moves)(const void *at, void *arg),
+                         void                *arg);
 
 /** Frees the continuations of a PE that ends. */
 void ski_futures_destroy(struct ski_pe *self);

@@ -85,6 +85,26 @@ static void sched_poll_net(struct ski_pe *self)
         self->net_passes = sched_passes_pressed(self->queue.pushed - pushed);
 }
 
+/* Polls memory that other PEs write.  Returns whether something has come. */
+static bool sched_poll_memory(struct ski_pe *self)
+{
+    bool came = false;
+
+    if (self->queue.attention & SKI_EVENT_POLLED_0)
+        came = self->polled[0]->poll(self);
+    if (self->queue.attention & SKI_EVENT_POLLED_1)
+        came |= self->polled[1]->poll(self);
+    return came;
+}
+
+/* Requests a wakeup for when memory that is polled changes.  False: it has changed. */
+static bool sched_doze_memory(struct ski_pe *self)
+{
+    if (self->queue.attention & SKI_EVENT_POLLED_0 && !self->polled[0]->doze(self))
+        return false;
+    return !(self->queue.attention & SKI_EVENT_POLLED_1) || self->polled[1]->doze(self);
+}
+
 /* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
@@ -97,7 +117,7 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
     if (self->queue.attention & SKI_EVENT_NET)
         sched_poll_net(self);
     if (self->queue.attention & SKI_EVENT_POLLED)
-        self->polled->poll(self);
+        sched_poll_memory(self);
     return ski_queue_pop(&self->queue);
 }
 
@@ -177,8 +197,8 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
  * counts messages or waits for one is in time. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
-    if (self->queue.attention == SKI_EVENT_POLLED && !self->queue.plain.first)
-        return self->polled->poll(self);
+    if (!(self->queue.attention & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
+        return sched_poll_memory(self);
     if (self->queue.attention != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->ring_own);
@@ -276,7 +296,7 @@ static void sched_sleep(struct ski_pe *self)
 
     if (most == 0)
         return;
-    if (self->queue.attention & SKI_EVENT_POLLED && !self->polled->doze(self))
+    if (!sched_doze_memory(self))
         return;
     if (self->queue.attention & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;

@@ -14,8 +14,8 @@
 
 struct ski_pe;
 
-/* Hooks for memory that other PEs write without sending a message; used while SKI_EVENT_POLLED is
- * set. */
+/* Hooks for memory that other PEs write without sending a message: polled[i] of a PE is used while
+ * SKI_EVENT_POLLED_i is set. */
 struct ski_polled {
     /** Uses what has come.  False: nothing has. */
     bool (*poll)(struct ski_pe *self);

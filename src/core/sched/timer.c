@@ -19,7 +19,8 @@ static void timer_note_count(struct ski_pe *self)
 static skua_timer timer_start(struct ski_pe *self, uint64_t delay, uint64_t period,
                               skua_completion done)
 {
-    skua_timer timer = {ski_timer_heap_add(&self->timers, ski_ticks() + delay, period, done)};
+    skua_timer timer = {ski_timer_heap_add(&self->timers, ski_ticks() + delay, period, done),
+                        self->pe};
 
     timer_note_count(self);
     return timer;
@@ -49,7 +50,7 @@ skua_timer skua_timer_every(double seconds, skua_completion done)
 bool skua_timer_cancel(skua_timer timer)
 {
     struct ski_pe *self  = SKI_SELF();
-    bool           found = ski_timer_heap_remove(&self->timers, timer.id);
+    bool           found = timer.pe == self->pe && ski_timer_heap_remove(&self->timers, timer.id);
 
     timer_note_count(self);
     return found;

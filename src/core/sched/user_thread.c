@@ -8,6 +8,8 @@
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
 #include "core/sched/thread.h"
+#include "core/sched/thread_move.h"
+#include "core/isomalloc/isomalloc.h"
 #include "core/sched/wait.h"
 
 #define STACK_LEAST ((size_t)8192)
@@ -25,7 +27,7 @@ static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *
                           ski_addr_tag_peek(&thread->tag) == thread_tag(self, thread));
 }
 
-static void thread_link(struct ski_pe *self, struct skua_thread *thread)
+void ski_thread_link(struct ski_pe *self, struct skua_thread *thread)
 {
     ski_assert(!thread->next && !thread->previous);
     thread->next = self->threads.first;
@@ -34,7 +36,7 @@ static void thread_link(struct ski_pe *self, struct skua_thread *thread)
     self->threads.first = thread;
 }
 
-static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
+void ski_thread_unlink(struct ski_pe *self, struct skua_thread *thread)
 {
     if (thread->next)
         thread->next->previous = thread->previous;
@@ -44,13 +46,42 @@ static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
         ski_assert(self->threads.first == thread);
         self->threads.first = thread->next;
     }
+    thread->next = thread->previous = NULL;
 }
 
 static void thread_free(struct ski_pe *self, struct skua_thread *thread)
 {
-    ski_assert(thread->done && !thread->joiners && thread != self->thread);
+    ski_assert(ski_thread_done(thread) && !thread->joiners && thread != self->thread);
     thread->tag = 0;
     ski_pool_free(&self->pool, thread);
+}
+
+/* Frees what a thread that has ended does not need any more. */
+static void thread_end(struct ski_pe *self, struct skua_thread *thread)
+{
+    ski_thread_unlink(self, thread);
+    ski_fiber_destroy(&thread->fiber);
+    ski_wake_all(self, &thread->joiners);
+    if (thread->object) {
+        ski_thread_free_owned(self, thread);
+        return;
+    }
+    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it any more */
+    if (thread->detached)
+        thread_free(self, thread);
+}
+
+/* A thread has ended, or one that runs for an object waits. */
+static SKI_COLD void thread_left(struct ski_pe *self, struct skua_thread *thread)
+{
+    void *object = thread->object;
+    bool  done   = ski_thread_done(thread);
+
+    ski_assert(self->thread == NULL);
+    if (done)
+        thread_end(self, thread);
+    if (object)
+        self->threads.left(self, object, done ? NULL : thread);
 }
 
 /* The handler of `ready`: runs the thread until it leaves again. */
@@ -60,15 +91,8 @@ void ski_on_thread(skua_msg *msg)
     struct skua_thread *thread = (struct skua_thread *)msg; /* its first member */
 
     ski_thread_enter(self, thread);
-    if (!thread->done)
-        return;
-    ski_assert(self->thread == NULL);
-    thread_unlink(self, thread);
-    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it any more */
-    ski_fiber_destroy(&thread->fiber);
-    ski_wake_all(self, &thread->joiners);
-    if (thread->detached)
-        thread_free(self, thread);
+    if (thread->attention)
+        thread_left(self, thread);
 }
 
 /* ---- calls --------------------------------------------------------------- */
@@ -97,7 +121,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
                   (unsigned long long)self->stats.threads);
     ski_thread_prepare(thread);
     self->stats.threads++;
-    thread_link(self, thread);
+    ski_thread_link(self, thread);
     ski_thread_unblock(self, thread);
     return thread;
 }
@@ -121,10 +145,14 @@ static struct skua_thread *thread_running(struct ski_pe *self, const char *call)
 
 void skua_thread_yield(void)
 {
-    struct ski_pe *self = SKI_SELF();
+    struct ski_pe      *self   = SKI_SELF();
+    struct skua_thread *thread = thread_running(self, __func__);
 
-    ski_thread_unblock(self, thread_running(self, __func__));
+    thread->wait        = self->threads.stays ? SKI_THREAD_STAYS : SKI_THREAD_YIELDS;
+    self->threads.stays = false;
+    ski_thread_unblock(self, thread);
     ski_thread_block(self);
+    thread->wait = SKI_THREAD_STAYS;
 }
 
 void skua_thread_suspend(void)
@@ -135,7 +163,9 @@ void skua_thread_suspend(void)
     if (!thread->resumed) {
         thread->suspended = true;
         thread->blocked   = SKI_CALL;
+        thread->wait      = SKI_THREAD_SUSPENDED;
         ski_thread_block(self);
+        thread->wait         = SKI_THREAD_STAYS;
         thread->blocked.name = NULL;
         thread->suspended    = false;
     }
@@ -158,22 +188,30 @@ void skua_thread_resume_on(int pe, skua_thread *thread)
 {
     struct ski_pe *self = SKI_SELF();
 
+    if (self->iso && ski_isomalloc_contains(thread))
+        pe = ski_thread_find_owned(self, thread, pe);
     if (pe == self->pe)
         thread_resume(self, thread);
-    else
+    else if (pe >= 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_THREAD_RESUME}, &thread, sizeof thread);
 }
 
 void ski_on_thread_resume(skua_msg *msg)
 {
+    struct ski_pe      *self   = ski_self;
     struct skua_thread *thread = *(struct skua_thread **)skua_msg_data(msg);
 
-    if (!thread_is_ours(ski_self, thread)) {
-        ski_net_drop(ski_self, msg);
+    if (self->iso && ski_isomalloc_contains(thread)) {
+        skua_msg_free(msg);
+        skua_thread_resume_on(self->pe, thread);
+        return;
+    }
+    if (!thread_is_ours(self, thread)) {
+        ski_net_drop(self, msg);
         return;
     }
     skua_msg_free(msg);
-    thread_resume(ski_self, thread);
+    thread_resume(self, thread);
 }
 
 void skua_thread_join(skua_thread *thread)
@@ -183,7 +221,7 @@ void skua_thread_join(skua_thread *thread)
     if (thread == self->thread || thread->detached)
         ski_misuse("skua_thread_join: thread %s %s", ski_thread_name(thread),
                    thread->detached ? "was detached" : "cannot join itself");
-    while (!thread->done)
+    while (!ski_thread_done(thread))
         if (!ski_wait_on(self, &thread->joiners, SKI_CALL))
             return; /* the job ends */
     thread_free(self, thread);
@@ -191,7 +229,7 @@ void skua_thread_join(skua_thread *thread)
 
 void skua_thread_detach(skua_thread *thread)
 {
-    if (thread->done)
+    if (ski_thread_done(thread))
         thread_free(SKI_SELF(), thread);
     else
         thread->detached = true;

@@ -15,9 +15,14 @@ static bool wait_is_woken(void *arg)
 }
 
 /* Blocks a user thread, which records the call that it blocks in. */
-static void wait_block_thread(struct ski_pe *self, struct skua_thread *thread, struct ski_call call)
+static void wait_block_thread(struct ski_pe *self, struct ski_waiter *waiter, void **list,
+                              struct ski_call call)
 {
+    struct skua_thread *thread = waiter->thread;
+
     thread->blocked = call;
+    thread->waiter  = waiter;
+    thread->list    = list;
     ski_thread_block(self);
     thread->blocked.name = NULL;
 }
@@ -38,7 +43,7 @@ bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
 
     ski_wait_list_append(list, &waiter);
     if (waiter.thread)
-        wait_block_thread(self, waiter.thread, call);
+        wait_block_thread(self, &waiter, list, call);
     else
         wait_run_until_woken(self, &waiter, call);
     if (!waiter.woken)
@@ -50,6 +55,20 @@ bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call)
 {
     ski_blocked_prepare(self); /* messages that it lets through may end the wait */
     return ski_wait_on_runtime(self, list, call);
+}
+
+__attribute__((noinline)) bool ski_wait_on_movable(void **list, struct ski_call call)
+{
+    struct ski_pe      *self   = ski_pe_of_caller(call.name);
+    struct skua_thread *thread = self->thread;
+    bool                woken;
+
+    if (!thread)
+        return ski_wait_on(self, list, call);
+    thread->wait = SKI_THREAD_WAITS;
+    woken        = ski_wait_on(self, list, call);
+    thread->wait = SKI_THREAD_STAYS;
+    return woken;
 }
 
 bool ski_wake_one(struct ski_pe *self, void **list)
@@ -73,18 +92,27 @@ void ski_wake_all(struct ski_pe *self, void **list)
 
 /* ---- mutexes and conditions ---------------------------------------------- */
 
+/* A thread stays on its PE while it holds a mutex, which is for the threads of one PE. */
 bool skua_mutex_trylock(skua_mutex *mutex)
 {
     if (mutex->locked)
         return false;
     mutex->locked = true;
+    if (ski_self)
+        ski_thread_pin(ski_self);
     return true;
 }
 
 bool skua_mutex_lock(skua_mutex *mutex)
 {
-    /* skua_mutex_unlock() hands the mutex over, locked */
-    return skua_mutex_trylock(mutex) || ski_wait_on(SKI_SELF(), &mutex->waiters, SKI_CALL);
+    struct ski_pe *self = SKI_SELF();
+
+    if (skua_mutex_trylock(mutex))
+        return true;
+    if (!ski_wait_on(self, &mutex->waiters, SKI_CALL))
+        return false;
+    ski_thread_pin(self); /* skua_mutex_unlock() has handed the mutex over, locked */
+    return true;
 }
 
 void skua_mutex_unlock(skua_mutex *mutex)
@@ -94,6 +122,7 @@ void skua_mutex_unlock(skua_mutex *mutex)
     if (!mutex->locked &&
         !ski_pe_exiting(self)) /* at the end of the job a wait may have ended without the lock */
         ski_misuse("skua_mutex_unlock: the mutex is not locked");
+    ski_thread_unpin(self);
     if (!ski_wake_one(self, &mutex->waiters))
         mutex->locked = false;
 }

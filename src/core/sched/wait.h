@@ -24,6 +24,10 @@ bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call);
  *  above are not called before. */
 bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call);
 
+/** Blocks as ski_wait_on() does, on the PE of the caller.  A user thread may continue on another
+ * PE, to which @p list has moved as well: the caller must not use what it knew of its PE. */
+bool ski_wait_on_movable(void **list, struct ski_call call);
+
 /** Wakes the waiter that came first; false: there is none. */
 bool ski_wake_one(struct ski_pe *self, void **list);
 

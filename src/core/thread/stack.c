@@ -48,7 +48,7 @@ static size_t stack_round_to_page(size_t bytes)
 /* How guards are made: found out once in a process. */
 enum { MADVISE, MPROTECT, NONE };
 
-static _Atomic int  stack_way;
+static _Atomic int  stack_way[2];           /* of memory of the process, of shared memory */
 static _Atomic long stack_guards_left = -1; /* that mprotect() may make */
 
 /* Each guard costs two mappings: a quarter of what the system allows leaves as many for the rest of
@@ -73,14 +73,16 @@ static bool stack_protect(char *low, size_t bytes)
     return atomic_fetch_sub(&stack_guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
 }
 
-static void stack_make_guard(char *low, size_t bytes)
+bool ski_stack_guard(char *low, size_t bytes, bool shared)
 {
-    if (stack_way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
-        stack_way = MPROTECT;
-    if (stack_way == MPROTECT && !stack_protect(low, bytes) &&
-        atomic_exchange(&stack_way, NONE) != NONE)
+    _Atomic int *way = &stack_way[shared];
+
+    if (*way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
+        *way = MPROTECT;
+    if (*way == MPROTECT && !stack_protect(low, bytes) && atomic_exchange(way, NONE) != NONE)
         ski_log(SKI_LOG_WARN, "stacks of user threads have no guard from here on: too many "
                               "mappings; raise vm.max_map_count");
+    return *way != NONE;
 }
 
 /* Addresses cost nothing, except where the system counts all of them as memory. */
@@ -147,7 +149,7 @@ static char *stack_fresh_stack(struct ski_stack_size *size)
     ski_assert(size->fresh_bytes >= each);
     size->fresh += each;
     size->fresh_bytes -= each;
-    stack_make_guard(low, size->guard);
+    ski_stack_guard(low, size->guard, false);
     return low;
 }
 
@@ -158,7 +160,7 @@ struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
 
     if (!low)
         low = stack_fresh_stack(size);
-    return (struct ski_stack){low, size->guard, size->bytes, stack_way != NONE};
+    return (struct ski_stack){low, size->guard, size->bytes, stack_way[false] != NONE};
 }
 
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)

@@ -37,6 +37,11 @@ struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes);
 /** Keeps @p stack for reuse.  If many are kept already, its pages go back to the system. */
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack);
 
+/** Makes the @p bytes at @p low a guard in this process; @p shared: the memory is a shared mapping,
+ *  which older kernels guard in another way.  Returns whether the guard traps.  A guard may be made
+ *  again. */
+bool ski_stack_guard(char *low, size_t bytes, bool shared);
+
 /** Unmaps all stacks; none is in use. */
 void ski_stacks_destroy(struct ski_stacks *stacks);
 

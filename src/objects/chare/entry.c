@@ -6,35 +6,45 @@
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/sched/thread.h"
+#include "core/sched/thread_move.h"
 #include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 
-/* An answer that a running entry owes.  In each thread, the entry that runs is the newest of its
- * replies. */
+#define ENTRY_COPY_MOST ((size_t)4096) /* data that a thread which moves has on its stack */
+
+/* An answer that a running entry owes, on the stack where it runs.  The entry that runs is the
+ * newest of its stack. */
 struct ski_reply {
     skua_completion   done;
     bool              given;
-    skua_thread      *thread; /* NULL: the scheduler's stack */
     struct ski_reply *next;
 };
 
-/* Runs an entry that gives an answer; an empty one, if the entry gives none. */
-static void entry_run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+/* The list of the calling thread, which moves with it, or of the scheduler's stack. */
+static struct ski_reply **entry_replies(struct ski_pe *self)
 {
-    struct ski_objects       *objects = ski_self->objects;
-    struct ski_reply_request *asked   = skua_msg_data(msg);
-    struct ski_reply          reply   = {asked->reply, false, skua_thread_self(), objects->replies};
-    struct ski_reply        **at      = &objects->replies;
+    return self->thread ? (struct ski_reply **)&self->thread->replies : &self->objects->replies;
+}
 
-    objects->replies = &reply;
-    entry->method(object + 1, asked + 1, msg->bytes - sizeof *asked);
-    while (*at != &reply) {
-        ski_assert(*at);
-        at = &(*at)->next;
-    }
-    *at = reply.next;
+/* Runs an entry that gives an answer; an empty one, if the entry gives none. */
+static void entry_answer(struct ski_object *object, const struct ski_entry *entry, const void *data,
+                         size_t bytes)
+{
+    const struct ski_reply_request *asked   = data;
+    struct ski_reply              **replies = entry_replies(ski_self);
+    struct ski_reply                reply   = {asked->reply, false, *replies};
+
+    *replies = &reply;
+    entry->method(object + 1, asked + 1, bytes - sizeof *asked);
+    ski_assert(*replies == &reply);
+    *replies = reply.next;
     if (!reply.given)
         skua_complete(reply.done, NULL, 0);
+}
+
+static void entry_run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+{
+    entry_answer(object, entry, skua_msg_data(msg), msg->bytes);
     skua_msg_free(msg);
 }
 
@@ -73,6 +83,65 @@ static void entry_thread_main(void *arg)
     ski_element_leave(call.object);
 }
 
+/* Runs an entry in a thread that moves with the object.  Behind the call of the program the thread
+ * may be on another PE, to which its stack and the object have moved, and nothing else. */
+static void entry_call_moving(const struct entry_call *call, const void *data, size_t bytes)
+{
+    if (call->entry->flags & SKUA_ENTRY_SYNC)
+        entry_answer(call->object, call->entry, data, bytes);
+    else
+        call->entry->method(call->object + 1, data, bytes);
+}
+
+/* Runs a method on a copy of its data, which is on the stack. */
+static void entry_call_copied(const struct entry_call *call)
+{
+    size_t bytes = call->msg->bytes;
+    char  *copy  = __builtin_alloca_with_align(bytes + 1, 128);
+
+    if (bytes)
+        memcpy(copy, skua_msg_data(call->msg), bytes);
+    skua_msg_free(call->msg);
+    entry_call_moving(call, copy, bytes);
+}
+
+static void entry_moving_main(void *arg)
+{
+    struct entry_call call = *(struct entry_call *)arg;
+
+    free(arg);
+    if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MOST) {
+        entry_call_copied(&call);
+        return;
+    }
+    ski_self->thread->on_host = true; /* the message is in the arena of this host */
+    if (call.entry->method) {
+        entry_call_moving(&call, skua_msg_data(call.msg), call.msg->bytes);
+        skua_msg_free(call.msg);
+    } else {
+        ski_msg_clear_target(call.msg);
+        call.entry->entry(call.object + 1, call.msg);
+    }
+}
+
+/* Creates the thread of an entry; it moves with the object if that keeps its address. */
+static void entry_create_thread(struct entry_call *call)
+{
+    struct ski_object_threads *block  = ski_object_block(call->object);
+    skua_thread               *thread = NULL;
+
+    if (block)
+        thread =
+            ski_thread_create_owned(ski_self, entry_moving_main, call, call->object, &block->first);
+    if (thread) {
+        thread->entry = (uint32_t)(call->entry - ski_entries);
+    } else {
+        thread = skua_thread_create(entry_thread_main, call, 0);
+        skua_thread_detach(thread);
+    }
+    skua_thread_set_name(thread, call->entry->name);
+}
+
 /* The entry of ski_entries that @p entry, of a PE that measures, is a copy of. */
 static const struct ski_entry *entry_unmeasured(const struct ski_entry *entry)
 {
@@ -99,7 +168,6 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
                                        skua_msg *msg)
 {
     struct entry_call *call;
-    skua_thread       *thread;
 
     if (entry->flags & SKI_ENTRY_MEASURED) {
         entry_run_measured(object, entry_unmeasured(entry), msg);
@@ -119,11 +187,9 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
     }
     ski_assert(entry->entry || entry->method);
     ski_element_enter(object); /* until the thread ends */
-    call   = ski_malloc(sizeof *call);
-    *call  = (struct entry_call){object, entry, msg};
-    thread = skua_thread_create(entry_thread_main, call, 0);
-    skua_thread_set_name(thread, entry->name);
-    skua_thread_detach(thread);
+    call  = ski_malloc(sizeof *call);
+    *call = (struct entry_call){object, entry, msg};
+    entry_create_thread(call);
 }
 
 #define ENTRY_SPECIAL                                                                              \
@@ -174,10 +240,8 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
 /* The reply that the running entry owes, which is given now; ends the job if there is none. */
 static struct ski_reply *entry_owed_reply(const char *call)
 {
-    struct ski_reply *reply = ski_pe_of_caller(call)->objects->replies;
+    struct ski_reply *reply = *entry_replies(ski_pe_of_caller(call));
 
-    while (reply && reply->thread != skua_thread_self())
-        reply = reply->next;
     if (!reply)
         ski_misuse("%s: no entry that is SKUA_ENTRY_SYNC is running here", call);
     if (reply->given)

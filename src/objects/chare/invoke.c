@@ -8,6 +8,7 @@
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
+#include "core/sched/thread.h"
 #include "objects/location/claim.h"
 #include "objects/location/forward.h"
 #include "objects/location/home.h"
@@ -300,9 +301,24 @@ static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, s
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
+/* Queues a message for an object that is here, and may leave by pointer. */
+static __attribute__((noinline)) void invoke_post_named(struct ski_pe           *self,
+                                                        const struct ski_object *object,
+                                                        skua_msg                *msg)
+{
+    skua_index index = ski_object_index_get(object);
+
+    msg = ski_msg_set_target(msg, object->of->id, &index);
+    ski_queue_push(&self->queue, msg, msg->flags);
+}
+
 /* Queues a message for an object that is here. */
 static inline void invoke_post_here(struct ski_pe *self, struct ski_object *object, skua_msg *msg)
 {
+    if (SKI_UNLIKELY(ski_class_by_pointer(object->of->class))) {
+        invoke_post_named(self, object, msg);
+        return;
+    }
     msg->flags |= SKI_MSG_HERE;
     msg->target      = (uintptr_t)object;
     msg->here.method = NULL;
@@ -417,7 +433,9 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     ski_check_entry(call, all, entry, &ref->index);
     if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
         self->released_at = NULL; /* the entry owns the message at once */
+        ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
         ski_entry_run(object, &self->objects->run[msg->handler], msg);
+        ski_thread_unpin(self);
     } else {
         invoke_note_given(self, msg);
         invoke_post_here(self, object, msg);
@@ -518,7 +536,9 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
     if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
         return false;
     ski_check_entry(call, all, what, &ref->index);
+    ski_thread_pin(ski_self);
     ski_entry_run_on(object, &ski_self->objects->run[entry.id], entry.id, data, bytes);
+    ski_thread_unpin(ski_self);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
+#include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
 #include "objects/collective/array_broadcast_msg.h"
 #include "objects/location/closing.h"
@@ -136,11 +137,13 @@ static void array_broadcast_run(struct ski_object *object, const struct ski_entr
     object->last_broadcast = head->number;
     if (!entry || (object->state != SKI_ALIVE && object->state != SKI_LEAVING))
         return;
+    ski_thread_pin(ski_self); /* if a user thread broadcasts, and an entry waits */
     if (SKI_UNLIKELY(head->nocopy))
         ski_entry_run(object, entry,
                       ski_nocopy_copy(head->entry, head, sizeof *head + bytes, sizeof *head));
     else
         ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
+    ski_thread_unpin(ski_self);
 }
 
 /* Keeps a broadcast that came before one that an element still misses. */
@@ -367,6 +370,15 @@ static void array_broadcast_element_deleted(struct ski_object *object)
         array_broadcast_free(msg);
 }
 
+static void array_broadcast_element_replaced(struct ski_object *object, struct ski_object *stub)
+{
+    struct ski_early_broadcast *early = object->of->broadcast->early;
+
+    for (; early; early = early->next)
+        if (early->object == object)
+            early->object = stub;
+}
+
 static void array_broadcast_element_departed(struct ski_object *object)
 {
     skua_index index = ski_object_index_get(object);
@@ -524,6 +536,7 @@ const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .collection_freed = array_broadcast_collection_freed,
     .element_added    = array_broadcast_element_added,
     .element_deleted  = array_broadcast_element_deleted,
+    .element_replaced = array_broadcast_element_replaced,
     .element_departed = array_broadcast_element_departed,
     .element_arrived  = array_broadcast_element_arrived,
     .insertion_begun  = array_broadcast_insertion_begun,

@@ -3,6 +3,8 @@
 #include "objects/model/element.h"
 
 #include "base/log.h"
+#include "base/memory.h"
+#include "core/isomalloc/isomalloc.h"
 
 static const struct ski_lifecycle_table *element_lifecycle(const struct ski_collection *all)
 {
@@ -25,14 +27,38 @@ static void element_enter_directory(struct ski_object *object, const skua_index 
         ski_notify_absence_ended(element_lifecycle(all), all, absent);
 }
 
-struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index)
+void ski_element_place(struct ski_object *object, const skua_index *index)
 {
-    struct ski_object *object = ski_object_alloc(all->class->def.bytes, index);
+    struct ski_collection *all = object->of;
 
-    object->of = all;
     ski_elements_add(all, object);
     ski_notify_element_added(element_lifecycle(all), object);
     element_enter_directory(object, index);
+}
+
+/* A block for an element that keeps its address; NULL: it does not, or there is no room. */
+static struct ski_object_threads *element_block(const struct ski_collection *all)
+{
+    if (!all->self->iso || !ski_class_moves_threads(all->class) ||
+        (all->kind != SKI_ARRAY && all->kind != SKI_CHARES))
+        return NULL;
+    return ski_isomalloc(all->self, ski_object_block_bytes(all->class->def.bytes));
+}
+
+struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index)
+{
+    return ski_element_add_at(all, index, element_block(all));
+}
+
+struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
+                                      struct ski_object_threads *block)
+{
+    size_t             bytes  = all->class->def.bytes;
+    struct ski_object *object = block ? ski_object_place(block, bytes, index)
+                                      : ski_object_alloc(ski_collection_pool(all), bytes, index);
+
+    object->of = all;
+    ski_element_place(object, index);
     return object;
 }
 
@@ -75,7 +101,7 @@ void ski_element_remove(struct ski_object *object, int state)
     ski_object_change(object, state);
     ski_elements_remove(all, object);
     if (!ski_object_queued(object))
-        ski_object_free(object);
+        ski_object_free(object, ski_collection_pool(all));
     if (all->state != SKI_ENDED)
         ski_notify_element_removed(element_lifecycle(all), all);
 }
@@ -96,16 +122,30 @@ static void element_die(struct ski_object *object)
     ski_element_end(object);
 }
 
+/* Whether transfers have to complete before an element migrates or is deleted. */
+static bool element_drains(struct ski_object *object)
+{
+    if (object->state != SKI_DYING && object->state != SKI_LEAVING)
+        return false;
+    ski_notify_element_draining(element_lifecycle(object->of), object);
+    return ski_object_running(object);
+}
+
 void ski_element_settle(struct ski_object *object)
 {
-    if (ski_object_running(object))
+    if (ski_object_running(object)) {
+        if (object->state == SKI_LEAVING)
+            ski_notify_element_delayed(element_lifecycle(object->of), object);
+        return;
+    }
+    if (element_drains(object))
         return;
     switch (object->state) {
     case SKI_DYING: element_die(object); break;
     case SKI_LEAVING: ski_notify_element_leaving(element_lifecycle(object->of), object); break;
     default:
         if (!ski_object_queued(object))
-            ski_object_free(object);
+            ski_object_free(object, ski_collection_pool(object->of));
     }
 }
 
@@ -125,4 +165,53 @@ void ski_element_delete(struct ski_object *object)
 void skua_object_destroy(void *self)
 {
     ski_element_delete(ski_object_of(self));
+}
+
+/* ---- elements that leave at their addresses --------------------------------------------- */
+
+/* Messages that name an element by address. */
+struct element_renaming {
+    const struct ski_object *from;
+    struct ski_object       *to; /* NULL: count only */
+    uint32_t                 found;
+};
+
+static void element_rename_msg(struct skua_msg *msg, void *arg)
+{
+    struct element_renaming *renaming = arg;
+
+    if (!(msg->flags & SKI_MSG_HERE) || msg->target != (uintptr_t)renaming->from)
+        return;
+    renaming->found++;
+    if (renaming->to)
+        msg->target = (uintptr_t)renaming->to;
+}
+
+/* Returns the number of messages in the queue that name an element. */
+static uint32_t element_rename(const struct ski_object *from, struct ski_object *to)
+{
+    struct element_renaming renaming = {from, to, 0};
+
+    if (ski_object_queued(from))
+        ski_queue_each(&from->of->self->queue, element_rename_msg, &renaming);
+    return renaming.found;
+}
+
+bool ski_element_can_replace(const struct ski_object *object)
+{
+    return element_rename(object, NULL) == (uint32_t)object->life;
+}
+
+struct ski_object *ski_element_replace(struct ski_object *object)
+{
+    struct ski_collection *all  = object->of;
+    struct ski_object     *stub = ski_object_stub(object, ski_collection_pool(all));
+
+    ski_assert(ski_element_can_replace(object));
+    ski_assert(all->object[object->position] == object);
+    stub->life = (uint32_t)object->life | (object->life & SKI_LIFE_CHANGED);
+    element_rename(object, stub);
+    all->object[object->position] = stub;
+    ski_notify_element_replaced(element_lifecycle(all), object, stub);
+    return stub;
 }

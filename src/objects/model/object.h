@@ -10,6 +10,10 @@
  * its entries have not returned (24 bits), until when it is neither deleted nor migrated; and
  * whether its state is another than SKI_ALIVE (the sign).
  *
+ * An object of a class that migrates with threads inside lies in a block of the isomalloc range
+ * (core/isomalloc/isomalloc.h), behind a struct ski_object_threads, and keeps its address on every
+ * PE.
+ *
  * The numbers of broadcasts, reductions and sections belong to those modules (collective/).  They
  * stand here since each contribution and each broadcast looks at them.
  */
@@ -17,6 +21,7 @@
 #define SKI_OBJECT_H
 
 #include "base/assert.h"
+#include "base/pool.h"
 #include "objects/model/index.h"
 
 struct ski_collection;
@@ -44,9 +49,20 @@ struct ski_object {
 
 _Static_assert(sizeof(struct ski_object) == 64, "what follows is as aligned as malloc's memory");
 
+/* What precedes an object in the isomalloc range. */
+struct ski_object_threads {
+    _Alignas(64) struct skua_thread *first; /* the threads that run for the object */
+};
+
 #define SKI_LIFE_QUEUED  UINT64_C(1)
 #define SKI_LIFE_RUNNING (UINT64_C(1) << 32)
 #define SKI_LIFE_CHANGED (UINT64_C(1) << 63)
+
+/** How many entries of @p object have not returned. */
+static inline uint32_t ski_object_entries(const struct ski_object *object)
+{
+    return (uint32_t)((object->life & ~SKI_LIFE_CHANGED) >> 32);
+}
 
 /** Whether an entry of @p object has not returned. */
 static inline bool ski_object_running(const struct ski_object *object)
@@ -108,10 +124,30 @@ static inline skua_index ski_object_index_get(const struct ski_object *object)
     return index;
 }
 
-/** A new object of @p bytes of the program's memory, zeroed, with an index. */
-struct ski_object *ski_object_alloc(size_t bytes, const skua_index *index);
+/** A new object of @p bytes of the program's memory, zeroed, with an index, from @p pool, which has
+ *  memory of the arena, long indices too; NULL: from malloc(). */
+struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const skua_index *index);
 
-/** Free an object that no message in the queue names. */
-void ski_object_free(struct ski_object *object);
+/** A copy, from @p pool, of what precedes the program's memory in @p object, without that memory.
+ */
+struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool);
+
+/** Free an object that no message in the queue names; its memory is of @p pool or, NULL, of
+ *  malloc(). */
+void ski_object_free(struct ski_object *object, struct ski_pool *pool);
+
+/** The block of the isomalloc range that @p object lies in; NULL: it lies elsewhere. */
+struct ski_object_threads *ski_object_block(const struct ski_object *object);
+
+/** A new object of @p bytes of the program's memory, zeroed, with an index, in @p block of the
+ *  isomalloc range. */
+struct ski_object *ski_object_place(struct ski_object_threads *block, size_t bytes,
+                                    const skua_index *index);
+
+/** The bytes of the block for an object of @p bytes of the program's memory. */
+static inline size_t ski_object_block_bytes(size_t bytes)
+{
+    return sizeof(struct ski_object_threads) + sizeof(struct ski_object) + bytes;
+}
 
 #endif

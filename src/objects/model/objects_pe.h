@@ -27,11 +27,13 @@ enum ski_objects_slot {
     SKI_SLOT_IDLE_REPORT,
     SKI_SLOT_LEARNED_CHANNELS,
     SKI_SLOT_MEASURE,
+    SKI_SLOT_OBJECT_CHANNELS,
     SKI_SLOT_PROGRAM,
     SKI_SLOT_QUIESCENCE,
     SKI_SLOT_SECTIONS,
     SKI_SLOT_SEEDS,
     SKI_SLOT_TERMINATION,
+    SKI_SLOT_THREAD_MIGRATION,
     SKI_SLOTS
 };
 
@@ -53,7 +55,7 @@ struct ski_objects {
     size_t                  count;
     uint32_t                collections_created; /* by this PE                        */
     uint64_t                chares_created;      /* single objects, by this PE        */
-    struct ski_reply       *replies;             /* of sync entries that run: entry.c */
+    struct ski_reply       *replies; /* of sync entries on this PE's own stack: entry.c */
 
     /* Until the program has begun (services/program.h): takes the creation of a collection, which
      * other PEs get with the read-only variables.  NULL: it is broadcast. */

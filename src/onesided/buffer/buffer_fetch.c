@@ -3,6 +3,7 @@
 #include "onesided/buffer/buffer_fetch.h"
 
 #include "base/assert.h"
+#include "core/sched/thread.h"
 #include "onesided/buffer/buffer_share.h"
 
 /* The data are here: the description is that of their new place from now on. */
@@ -59,7 +60,9 @@ skua_status ski_buffer_fetch_wait(struct ski_pe *self, skua_buffer *buffer)
     struct ski_buffer_fetch fetch  = {.done = buffer_fetch_wake, .arg = &over};
     skua_status             status = ski_buffer_fetch(self, &fetch, buffer, NULL);
 
+    ski_thread_pin(self);                            /* this PE has a record of the fetch */
     if (status >= 0 && !skua_counter_wait(&over, 1)) /* the job ends: nothing may name `fetch` */
         buffer_on_fetched(fetch.here.done.with.arg, NULL, 0);
+    ski_thread_unpin(self);
     return status;
 }

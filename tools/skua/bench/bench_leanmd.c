@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_leanmd.c - skua bench leanmd: molecular dynamics with cells and computes, against a spatial
  * decomposition with MPI that runs the same loops. */
-#include "bench.h"
+#include "scaling.h"
 
 #define SIZE  "4,4,4"
 #define CELLS 64
@@ -127,3 +127,28 @@ static void bench_leanmd_plot(const struct results *r, FILE *to)
 
 const struct bench bench_leanmd = {"leanmd", bench_leanmd_run, bench_leanmd_print,
                                    bench_leanmd_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+static void bench_leanmd_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    char threads[32];
+
+    snprintf(threads, sizeof threads, " -t %d", pes);
+    bench_leanmd_run_skua(results, host, pes, "", "skua");
+    if (pes > 1)
+        bench_leanmd_run_skua(results, host, pes, threads, "skua-threads");
+    bench_leanmd_run_mpi(results, host, "openmpi", pes);
+    bench_leanmd_run_mpi(results, host, "mpich", pes);
+}
+
+const struct scaling scaling_leanmd = {.name    = "leanmd",
+                                       .problem = "Molecular dynamics, 64 cells of " ATOMS " atoms",
+                                       .unit    = "milliseconds per step",
+                                       .factor  = 1e3,
+                                       .bytes   = CELLS,
+                                       .curve   = {{"skua", "skua"},
+                                                   {"skua-threads", "skua, threads"},
+                                                   {"openmpi", "Open MPI"},
+                                                   {"mpich", "MPICH"}},
+                                       .run     = bench_leanmd_scale};

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -98,6 +99,17 @@ static void procs_preload_malloc(void)
         setenv("LD_PRELOAD", list, 1);
 }
 
+/* Gives the program the same addresses in every process, for user threads that migrate.  Some
+ * containers forbid it; the program reports what follows from that. */
+static void procs_fix_addresses(void)
+{
+    int now = personality(0xffffffff);
+
+    if (now < 0 || personality((unsigned long)now | ADDR_NO_RANDOMIZE) < 0)
+        ski_log(SKI_LOG_WARN, "SKUA_ASLR=0 has no effect: the system forbids it (%s)",
+                strerror(errno));
+}
+
 static _Noreturn void procs_exec(const struct procs *procs, const struct run_options *options,
                                  const struct procs_pipes *p, int process, pid_t launcher)
 {
@@ -126,6 +138,8 @@ static _Noreturn void procs_exec(const struct procs *procs, const struct run_opt
     ski_boot_variable(job, sizeof job, procs->arena_fd, p->life[0], p->control[1], process);
     setenv(SKI_BOOT_VARIABLE, job, 1);
     procs_preload_malloc();
+    if (!ski_config.aslr)
+        procs_fix_addresses();
     execvp(options->command[0], options->command);
     error = errno;
     _exit(write(p->failed[1], &error, sizeof error) == sizeof error ? CODE_NOT_RUN : 1);

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* isomalloc.c - see isomalloc.h. */
+#include "core/isomalloc/isomalloc.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/config.h"
+#include "base/memory.h"
+#include "base/sanitizer.h"
+#include "base/vector.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/pe/pe.h"
+#include "core/message/message.h"
+
+#define ISO_ZONES       96        /* sizes of blocks: four to a power of two        */
+#define ISO_LEAST_SHIFT 5         /* the smallest block has 4 << 5 bytes            */
+#define ISO_STACKS      ISO_ZONES /* the number of the zone that holds slots */
+#define ISO_WARM        64        /* free slots that keep their pages */
+#define ISO_GUARD_LARGE ((size_t)1 << 20)
+#define ISO_GUARD_SMALL ((size_t)64 << 10)
+#define ISO_ROOMY       ((size_t)16 << 30) /* slots of a PE that have large guards */
+#define ISO_GOLDEN      UINT64_C(0x9e3779b97f4a7c15)
+
+/* The layout of the range, the same in all processes of the job. */
+static struct {
+    uintptr_t base; /* 0: the range is not mapped */
+    size_t    share, stacks, zone;
+    size_t    guard, slot;
+    int32_t   pes;
+} iso;
+
+/* The blocks of one size that a PE owns. */
+struct iso_zone {
+    size_t            fresh; /* blocks from here on were never used */
+    struct ski_vector free;
+};
+
+struct ski_isomalloc {
+    struct iso_zone       zone[ISO_ZONES + 1];
+    struct ski_iso_block *block; /* open addressing by address */
+    size_t                count, mask;
+};
+
+/* What an owner is told of its block. */
+struct iso_update {
+    uint64_t at;
+    int32_t  pe;
+    uint32_t moves;
+};
+
+_Static_assert(sizeof(struct iso_update) == SKI_ISOMALLOC_LEAST, "see isomalloc.h");
+
+/* ---- layout -------------------------------------------------------------------------------- */
+
+static size_t iso_round_up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
+    void  *base = ski_arena_map_iso(&bytes);
+
+    if (!base)
+        return false;
+    iso.pes    = job->pes;
+    iso.share  = bytes / (size_t)job->pes / ((size_t)2 << 20) * ((size_t)2 << 20);
+    iso.stacks = iso.share / 2 / page * page;
+    iso.zone   = (iso.share - iso.stacks) / ISO_ZONES / SKI_UNIT_BYTES * SKI_UNIT_BYTES;
+    iso.guard  = iso_round_up(iso.stacks >= ISO_ROOMY ? ISO_GUARD_LARGE : ISO_GUARD_SMALL, page);
+    iso.slot   = iso.guard + iso_round_up(slot_bytes, page);
+    iso.base   = (uintptr_t)base;
+    return iso.zone > 0 && iso.stacks >= iso.slot;
+}
+
+void ski_isomalloc_close(void)
+{
+    iso.base = 0; /* the arena unmaps it */
+}
+
+uint64_t ski_isomalloc_layout(void)
+{
+    return ((uint64_t)iso.base ^ iso.share * ISO_GOLDEN) + iso.slot * 31 + (uint64_t)iso.pes;
+}
+
+size_t ski_isomalloc_guard(void)
+{
+    return iso.guard;
+}
+
+size_t ski_isomalloc_slot_bytes(void)
+{
+    return iso.slot - iso.guard;
+}
+
+bool ski_isomalloc_contains(const void *at)
+{
+    return iso.base && (uintptr_t)at - iso.base < iso.share * (size_t)iso.pes;
+}
+
+static int iso_owner(uintptr_t at)
+{
+    return (int)((at - iso.base) / iso.share);
+}
+
+static size_t iso_zone_block(unsigned zone)
+{
+    return zone == ISO_STACKS ? iso.slot : (size_t)(4 + zone % 4) << (ISO_LEAST_SHIFT + zone / 4);
+}
+
+static size_t iso_zone_bytes(unsigned zone)
+{
+    return zone == ISO_STACKS ? iso.stacks : iso.zone;
+}
+
+static uintptr_t iso_zone_start(int owner, unsigned zone)
+{
+    uintptr_t share = iso.base + (uintptr_t)owner * iso.share;
+
+    return zone == ISO_STACKS ? share : share + iso.stacks + zone * iso.zone;
+}
+
+static unsigned iso_zone_of_size(size_t bytes)
+{
+    unsigned zone = 0;
+
+    while (zone < ISO_ZONES && iso_zone_block(zone) < bytes)
+        zone++;
+    return zone; /* ISO_ZONES: too large for any */
+}
+
+/* The zone of an address in the range; more than ISO_ZONES: none, since zones are rounded down. */
+static unsigned iso_zone_of(uintptr_t at)
+{
+    size_t offset = (at - iso.base) % iso.share;
+
+    if (offset < iso.stacks)
+        return ISO_STACKS;
+    offset = (offset - iso.stacks) / iso.zone;
+    return offset < ISO_ZONES ? (unsigned)offset : ISO_ZONES + 1;
+}
+
+uintptr_t ski_isomalloc_block(const void *at)
+{
+    uintptr_t address = (uintptr_t)at, start;
+    unsigned  zone;
+    size_t    number, each;
+
+    if (!ski_isomalloc_contains(at) || (zone = iso_zone_of(address)) > ISO_ZONES)
+        return 0;
+    start  = iso_zone_start(iso_owner(address), zone);
+    each   = iso_zone_block(zone);
+    number = (address - start) / each;
+    return (number + 1) * each <= iso_zone_bytes(zone) ? start + number * each : 0;
+}
+
+/* ---- records ------------------------------------------------------------------------------- */
+
+static size_t iso_first_place(const struct ski_isomalloc *m, uintptr_t at)
+{
+    return (size_t)((at >> ISO_LEAST_SHIFT) * ISO_GOLDEN >> 20) & m->mask;
+}
+
+static struct ski_iso_block *iso_find(const struct ski_isomalloc *m, uintptr_t at)
+{
+    size_t i = iso_first_place(m, at);
+
+    while (m->block[i].at && m->block[i].at != at)
+        i = (i + 1) & m->mask;
+    return &m->block[i];
+}
+
+static void iso_grow(struct ski_isomalloc *m)
+{
+    struct ski_iso_block *old  = m->block;
+    size_t                room = m->mask + 1;
+
+    m->mask  = 2 * room - 1;
+    m->block = ski_calloc(2 * room, sizeof *m->block);
+    for (size_t i = 0; i < room; i++)
+        if (old[i].at)
+            *iso_find(m, old[i].at) = old[i];
+    free(old);
+}
+
+static struct ski_iso_block *iso_add(struct ski_isomalloc *m, uintptr_t at)
+{
+    struct ski_iso_block *found = iso_find(m, at);
+
+    if (found->at)
+        return found;
+    if (2 * ++m->count > m->mask) {
+        iso_grow(m);
+        found = iso_find(m, at);
+    }
+    *found = (struct ski_iso_block){.at = at, .pe = SKI_ISO_FREE};
+    return found;
+}
+
+/* Removes a record; those behind it move up, so that each is found from its first place. */
+static void iso_remove(struct ski_isomalloc *m, struct ski_iso_block *found)
+{
+    size_t hole = (size_t)(found - m->block), i = hole;
+
+    m->count--;
+    while (m->block[i = (i + 1) & m->mask].at) {
+        size_t first = iso_first_place(m, m->block[i].at);
+
+        if (((i - first) & m->mask) < ((i - hole) & m->mask))
+            continue;
+        m->block[hole] = m->block[i];
+        hole           = i;
+    }
+    m->block[hole].at = 0;
+}
+
+struct ski_iso_block *ski_isomalloc_here(struct ski_pe *self, const void *at)
+{
+    uintptr_t             block = ski_isomalloc_block(at);
+    struct ski_iso_block *found = block ? iso_find(self->iso, block) : NULL;
+
+    return found && found->at && found->pe == self->pe ? found : NULL;
+}
+
+int ski_isomalloc_lookup(struct ski_pe *self, const void *at)
+{
+    uintptr_t             block = ski_isomalloc_block(at);
+    struct ski_iso_block *found = block ? iso_find(self->iso, block) : NULL;
+
+    if (!found)
+        return SKI_ISO_FREE;
+    if (iso_owner(block) != self->pe)
+        return iso_owner(block);
+    return found->at ? found->pe : SKI_ISO_FREE;
+}
+
+/* ---- allocation ---------------------------------------------------------------------------- */
+
+/* The pages of a slot that is not used go back to the system. */
+static void iso_release_pages(uintptr_t slot)
+{
+    madvise((char *)slot + iso.guard, iso.slot - iso.guard, MADV_REMOVE);
+}
+
+static void *iso_take(struct ski_pe *self, unsigned zone)
+{
+    struct iso_zone      *from = &self->iso->zone[zone];
+    size_t                each = iso_zone_block(zone);
+    uintptr_t             at   = (uintptr_t)ski_vector_pop(&from->free);
+    struct ski_iso_block *block;
+
+    if (!at && (from->fresh + 1) * each > iso_zone_bytes(zone))
+        return NULL;
+    if (!at)
+        at = iso_zone_start(self->pe, zone) + from->fresh++ * each;
+    block = iso_add(self->iso, at);
+    ski_assert(block->pe == SKI_ISO_FREE);
+    block->pe      = self->pe;
+    block->results = 0;
+    return (void *)at;
+}
+
+void *ski_isomalloc(struct ski_pe *self, size_t bytes)
+{
+    unsigned zone = iso_zone_of_size(bytes);
+    void    *at   = zone < ISO_ZONES ? iso_take(self, zone) : NULL;
+
+    if (at)
+        ski_sanitizer_root_add(at, iso_zone_block(zone));
+    return at;
+}
+
+char *ski_isomalloc_slot(struct ski_pe *self)
+{
+    return iso_take(self, ISO_STACKS);
+}
+
+/* The owner of a block may use it again. */
+static void iso_put(struct ski_pe *self, struct ski_iso_block *block, uint32_t moves)
+{
+    struct iso_zone *to = &self->iso->zone[iso_zone_of(block->at)];
+
+    ski_assert(block->pe != SKI_ISO_FREE);
+    block->pe    = SKI_ISO_FREE;
+    block->moves = moves;
+    if (to == &self->iso->zone[ISO_STACKS] && to->free.count >= ISO_WARM)
+        iso_release_pages(block->at);
+    ski_vector_push(&to->free, (void *)block->at);
+}
+
+static void iso_tell_owner(struct ski_pe *self, int owner, const struct ski_iso_block *block)
+{
+    struct iso_update update = {block->at, block->pe, block->moves};
+
+    if (!ski_msg_try_small(self, owner, SKI_HANDLER_ISOMALLOC, 0, &update, sizeof update))
+        ski_msg_post(self, owner, SKI_HANDLER_ISOMALLOC,
+                     ski_msg_copy(self, SKI_HANDLER_ISOMALLOC, &update, sizeof update));
+}
+
+/* A block of another PE is not here any more.  The PEs of the owner's host use the same memory. */
+static void iso_forget(struct ski_pe *self, struct ski_iso_block *block, int to)
+{
+    uintptr_t at = block->at;
+
+    if (iso_zone_of(at) == ISO_STACKS && ski_job_index(self->job, to) < 0)
+        iso_release_pages(at);
+    if (iso_owner(at) != self->pe)
+        iso_remove(self->iso, block);
+}
+
+void ski_isomalloc_free(struct ski_pe *self, void *at)
+{
+    struct ski_iso_block *block = iso_find(self->iso, (uintptr_t)at);
+    int                   owner = iso_owner((uintptr_t)at);
+
+    ski_assert(block->at && block->pe == self->pe);
+    if (iso_zone_of((uintptr_t)at) < ISO_ZONES)
+        ski_sanitizer_root_remove(at, iso_zone_block(iso_zone_of((uintptr_t)at)));
+    if (owner == self->pe) {
+        iso_put(self, block, block->moves);
+        return;
+    }
+    block->pe = SKI_ISO_FREE;
+    iso_tell_owner(self, owner, block);
+    iso_forget(self, block, owner);
+}
+
+/* ---- moves --------------------------------------------------------------------------------- */
+
+struct ski_iso_move ski_isomalloc_depart(struct ski_pe *self, void *at, int to)
+{
+    struct ski_iso_block *block = iso_find(self->iso, (uintptr_t)at);
+    int                   owner = iso_owner((uintptr_t)at);
+    struct ski_iso_move   move  = {(uintptr_t)at, block->moves + 1, block->results};
+
+    ski_assert(block->at && block->pe == self->pe && to != self->pe);
+    block->pe    = to;
+    block->moves = move.moves;
+    if (iso_zone_of((uintptr_t)at) < ISO_ZONES)
+        ski_sanitizer_root_remove(at, iso_zone_block(iso_zone_of((uintptr_t)at)));
+    if (owner != self->pe && owner != to)
+        iso_tell_owner(self, owner, block);
+    iso_forget(self, block, to);
+    return move;
+}
+
+bool ski_isomalloc_is_slot(const void *at)
+{
+    return iso_zone_of((uintptr_t)at) == ISO_STACKS;
+}
+
+bool ski_isomalloc_move_valid(struct ski_pe *self, const struct ski_iso_move *move, size_t bytes)
+{
+    uintptr_t at = (uintptr_t)move->at;
+
+    return self->iso && at && ski_isomalloc_block((void *)at) == at &&
+           (iso_zone_of(at) == ISO_STACKS) == (bytes == 0) &&
+           bytes <= iso_zone_block(iso_zone_of(at)) && !ski_isomalloc_here(self, (void *)at);
+}
+
+void ski_isomalloc_arrive(struct ski_pe *self, const struct ski_iso_move *move)
+{
+    struct ski_iso_block *block = iso_add(self->iso, (uintptr_t)move->at);
+    unsigned              zone  = iso_zone_of((uintptr_t)move->at);
+
+    block->pe      = self->pe;
+    block->moves   = move->moves;
+    block->results = move->results;
+    if (zone < ISO_ZONES)
+        ski_sanitizer_root_add((void *)(uintptr_t)move->at, iso_zone_block(zone));
+}
+
+/* Whether an update from another PE is about a block that this PE owns and has given out. */
+static bool iso_update_valid(const struct ski_pe *self, const struct iso_update *update)
+{
+    return self->iso && update->pe >= SKI_ISO_FREE && update->pe < self->pes &&
+           ski_isomalloc_block((void *)(uintptr_t)update->at) == update->at && update->at &&
+           iso_owner((uintptr_t)update->at) == self->pe &&
+           iso_find(self->iso, (uintptr_t)update->at)->at;
+}
+
+void ski_on_isomalloc(skua_msg *msg)
+{
+    struct ski_pe        *self = ski_self;
+    struct iso_update     update;
+    struct ski_iso_block *block;
+
+    memcpy(&update, skua_msg_data(msg), sizeof update);
+    if (!iso_update_valid(self, &update)) {
+        ski_net_drop(self, msg);
+        return;
+    }
+    skua_msg_free(msg);
+    block = iso_find(self->iso, (uintptr_t)update.at);
+    if ((int32_t)(update.moves - block->moves) < 0 || block->pe == SKI_ISO_FREE)
+        return; /* overtaken by a later one */
+    if (update.pe == SKI_ISO_FREE) {
+        iso_put(self, block, update.moves);
+    } else if (update.moves != block->moves) {
+        block->pe    = update.pe;
+        block->moves = update.moves;
+    }
+}
+
+/* ---- a PE begins and ends ------------------------------------------------------------------ */
+
+void ski_isomalloc_begin(struct ski_pe *self)
+{
+    if (!iso.base || ski_pe_hidden(self))
+        return;
+    self->iso        = ski_calloc(1, sizeof *self->iso);
+    self->iso->mask  = 63;
+    self->iso->block = ski_calloc(self->iso->mask + 1, sizeof *self->iso->block);
+    /* what a phase before has left */
+    madvise((char *)iso.base + (size_t)self->pe * iso.share, iso.share, MADV_REMOVE);
+}
+
+void ski_isomalloc_end(struct ski_pe *self)
+{
+    struct ski_isomalloc *m = self->iso;
+
+    if (!m)
+        return;
+    for (unsigned zone = 0; zone <= ISO_ZONES; zone++)
+        ski_vector_destroy(&m->zone[zone].free);
+    free(m->block);
+    free(m);
+    self->iso = NULL;
+}

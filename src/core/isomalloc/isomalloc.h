@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * isomalloc.h - memory at addresses that are unique in the job.
+ *
+ * The stack of a user thread contains pointers into itself and to the object that it runs for. Both
+ * can move to another PE only if they keep their addresses there.  So they are allocated from the
+ * isomalloc range, which lies at one address in every process of the job (base/arena.h) and is
+ * divided among the PEs: no other PE gives out the addresses of this one.  The processes of a host
+ * share the memory of the whole range, so what moves inside a host is not copied; between hosts its
+ * bytes are copied to the same addresses.
+ *
+ *      | share of PE 0                          | share of PE 1 | ...
+ *      | slots of stacks | zone 0 | ... | zone Z |
+ *
+ * A slot holds a guard, a stack and, at its top, the struct skua_thread.  A zone holds blocks of
+ * one size, so the owner, the first byte and the size of a block follow from any address in it.
+ *
+ * A PE has a record of each block that it owns, with the PE where the block is now, and of each
+ * block of another PE that is here.  A block counts its moves, also over several uses, so that the
+ * owner ignores an update that was overtaken by a later one.
+ *
+ * The range is mapped only in programs that have a class whose objects migrate and have threaded
+ * entries; in others a PE has no struct ski_isomalloc.
+ */
+#ifndef SKI_ISOMALLOC_H
+#define SKI_ISOMALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <skua/message.h>
+
+struct ski_job;
+struct ski_pe;
+
+/* Where a block is. */
+struct ski_iso_block {
+    uintptr_t at;      /* its first byte; 0: the record is unused                      */
+    int32_t   pe;      /* SKI_ISO_FREE, or the PE where the block is                   */
+    uint32_t  moves;   /* so far                                                       */
+    uint32_t  results; /* of futures in it that hold a message (sched/future.c)        */
+};
+
+#define SKI_ISO_FREE (-1)
+
+/** Maps the range in this process, for the PEs of @p job, with slots of at least @p slot_bytes
+ * above their guards.  False: it cannot be mapped here. */
+bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes);
+
+/** Forgets the range, at the end of a phase. */
+void ski_isomalloc_close(void);
+
+/** Gives a PE its share, without what a phase before has left there, if the range is mapped. */
+void ski_isomalloc_begin(struct ski_pe *self);
+
+/** Frees the records of a PE.  Other PEs may still use blocks of its share. */
+void ski_isomalloc_end(struct ski_pe *self);
+
+/** Returns whether the address @p at lies in the range. */
+bool ski_isomalloc_contains(const void *at);
+
+/** Returns a number of the layout of the range, the same in all processes that can exchange
+ *  blocks. */
+uint64_t ski_isomalloc_layout(void);
+
+/** Allocates a block of at least @p bytes, which is not zeroed; NULL: the share of this PE has no
+ *  room. */
+void *ski_isomalloc(struct ski_pe *self, size_t bytes);
+
+/** Allocates a slot for a stack; NULL: the share of this PE has no room. */
+char *ski_isomalloc_slot(struct ski_pe *self);
+
+/** Returns the bytes of the guard of a slot, at its low end. */
+size_t ski_isomalloc_guard(void);
+
+/** Returns the bytes of a slot above its guard. */
+size_t ski_isomalloc_slot_bytes(void);
+
+/** Frees the block or slot @p block, which is here: its owner may use it again. */
+void ski_isomalloc_free(struct ski_pe *self, void *block);
+
+/** Returns the first byte of the block or slot that contains @p at, an address in the range; 0:
+ *  none does. */
+uintptr_t ski_isomalloc_block(const void *at);
+
+/** Returns the record of the block that contains @p at, if the block is here; else NULL. */
+struct ski_iso_block *ski_isomalloc_here(struct ski_pe *self, const void *at);
+
+/* What a block takes along when it moves. */
+struct ski_iso_move {
+    uint64_t at;
+    uint32_t moves, results;
+};
+
+/** Records that the block @p block, which is here, moves to PE @p to, and tells its owner.  Returns
+ *  what ski_isomalloc_arrive() needs there. */
+struct ski_iso_move ski_isomalloc_depart(struct ski_pe *self, void *block, int to);
+
+/** Returns whether @p move, which came from another PE, is that of a block of at least @p bytes
+ * which may arrive here; 0: of a slot for a stack. */
+bool ski_isomalloc_move_valid(struct ski_pe *self, const struct ski_iso_move *move, size_t bytes);
+
+/** Returns whether @p at, in the range, is in a slot for a stack. */
+bool ski_isomalloc_is_slot(const void *at);
+
+/** Records that a block has arrived here. */
+void ski_isomalloc_arrive(struct ski_pe *self, const struct ski_iso_move *move);
+
+/** Returns the PE to ask for the block that contains @p at, which is not here: where it was last
+ *  known to be, or its owner.  SKI_ISO_FREE: there is no such block. */
+int ski_isomalloc_lookup(struct ski_pe *self, const void *at);
+
+/** Handler: a block of this PE has moved, or is free. */
+void ski_on_isomalloc(skua_msg *msg);
+
+#define SKI_ISOMALLOC_LEAST 16
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* isomalloc_test.c - blocks do not overlap, are found from any address, and are known to their
+ * owners wherever they are. */
+#include "core/isomalloc/isomalloc.h"
+
+#include "tests/core_pe.h"
+
+#define BLOCKS 300
+
+static void iso_test_deliver(void)
+{
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < CORE_PES; i++) {
+            core_pe_as(i);
+            while (skua_poll(10))
+                ;
+        }
+}
+
+static bool iso_test_blocks(void)
+{
+    static char  *block[BLOCKS];
+    static size_t bytes[BLOCKS];
+    bool          right = true;
+
+    for (int i = 0; i < BLOCKS; i++) {
+        bytes[i] = (size_t)(i + 1) * (size_t)(i % 7 + 1) * 13;
+        block[i] = ski_isomalloc(core_pe[i % CORE_PES], bytes[i]);
+        memset(block[i], i, bytes[i]);
+        right &= (uintptr_t)block[i] % 16 == 0;
+    }
+    for (int i = 0; i < BLOCKS; i++) {
+        right &= block[i][0] == (char)i && block[i][bytes[i] - 1] == (char)i;
+        right &= ski_isomalloc_block(block[i] + bytes[i] - 1) == (uintptr_t)block[i];
+        right &= ski_isomalloc_here(core_pe[i % CORE_PES], block[i] + bytes[i] / 2) != NULL;
+        right &= !ski_isomalloc_here(core_pe[(i + 1) % CORE_PES], block[i]);
+        right &= !ski_isomalloc_is_slot(block[i]);
+    }
+    for (int i = 0; i < BLOCKS; i++)
+        ski_isomalloc_free(core_pe[i % CORE_PES], block[i]);
+    return right;
+}
+
+/* Moves a slot of PE 0 around; returns what PE 0 thinks of it when all updates have arrived. */
+static bool iso_test_moves(void)
+{
+    char               *slot = ski_isomalloc_slot(core_pe[0]);
+    struct ski_iso_move move;
+    bool                right = true;
+
+    move = ski_isomalloc_depart(core_pe[0], slot, 1);
+    right &= ski_isomalloc_lookup(core_pe[0], slot) == 1;
+    right &= ski_isomalloc_move_valid(core_pe[1], &move, 0);
+    ski_isomalloc_arrive(core_pe[1], &move);
+    right &= !ski_isomalloc_move_valid(core_pe[1], &move, 0); /* it is there */
+    move = ski_isomalloc_depart(core_pe[1], slot, 2);
+    ski_isomalloc_arrive(core_pe[2], &move);
+    right &= ski_isomalloc_lookup(core_pe[1], slot + 100) == 0; /* its owner knows */
+    iso_test_deliver();
+    right &= ski_isomalloc_lookup(core_pe[0], slot) == 2;
+    ski_isomalloc_free(core_pe[2], slot);
+    iso_test_deliver();
+    right &= ski_isomalloc_lookup(core_pe[0], slot) == SKI_ISO_FREE;
+    return right && ski_isomalloc_slot(core_pe[0]) == slot;
+}
+
+/* The update that PE 1 sends when a slot leaves it arrives after the slot has come home. */
+static bool iso_test_late_update(void)
+{
+    char               *slot = ski_isomalloc_slot(core_pe[0]);
+    struct ski_iso_move move = ski_isomalloc_depart(core_pe[0], slot, 1);
+
+    ski_isomalloc_arrive(core_pe[1], &move);
+    move = ski_isomalloc_depart(core_pe[1], slot, 2); /* tells PE 0 */
+    ski_isomalloc_arrive(core_pe[2], &move);
+    move = ski_isomalloc_depart(core_pe[2], slot, 0);
+    ski_isomalloc_arrive(core_pe[0], &move);
+    iso_test_deliver();
+    return ski_isomalloc_here(core_pe[0], slot) != NULL;
+}
+
+static bool iso_test_refused(void)
+{
+    char               *slot = ski_isomalloc_slot(core_pe[0]);
+    struct ski_iso_move move = {(uintptr_t)slot + 64, 1, 0}, stack = {(uintptr_t)&slot, 1, 0};
+
+    return !ski_isomalloc_move_valid(core_pe[1], &move, 0) &&
+           !ski_isomalloc_move_valid(core_pe[1], &stack, 0) && !ski_isomalloc_contains(&slot) &&
+           ski_isomalloc_block(&slot) == 0;
+}
+
+int main(void)
+{
+    core_handler[SKI_HANDLER_ISOMALLOC] = ski_on_isomalloc;
+    core_pes_begin(64);
+    if (!ski_isomalloc_open(core_pe[0]->job, 65536)) {
+        OK(true, "the range is not free here # SKIP");
+        core_pes_end();
+        return tap_end();
+    }
+    for (int i = 0; i < CORE_PES; i++)
+        ski_isomalloc_begin(core_pe[i]);
+    OK(iso_test_blocks(), "blocks of many sizes are apart, and found from addresses in them");
+    OK(iso_test_moves(), "the owner of a slot learns where it is, and gets it back");
+    OK(iso_test_late_update(), "an update that comes late is ignored");
+    OK(iso_test_refused(), "addresses that are not those of a block are refused");
+    OK(!ski_isomalloc(core_pe[0], (size_t)1 << 45), "a block that is too large is not there");
+    core_pes_end();
+    ski_isomalloc_close();
+    return tap_end();
+}

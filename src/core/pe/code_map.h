@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code_map.h - where the program and its libraries lie in a process.
+ *
+ * The stack of a user thread holds return addresses and may hold addresses of functions.  They are
+ * right in another process only if all code lies there at the same addresses, which the kernel's
+ * address space layout randomisation (ASLR) prevents by default (setting aslr).  A process sends
+ * its *code map* to another one, which compares it with its own.
+ */
+#ifndef SKI_CODE_MAP_H
+#define SKI_CODE_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SKI_CODE_NAME 48
+#define SKI_CODE_MOST 512 /* loaded objects of a process that are compared */
+
+/* A loaded object: the program or a library. */
+struct ski_code_object {
+    uint64_t base;
+    uint64_t contents;            /* a hash of its segments and notes, such as its build ID */
+    char     name[SKI_CODE_NAME]; /* the last part of its path; "" is the program  */
+};
+
+/** Writes the code map of this process to @p map, of @p most objects.  Returns their number; more
+ * than
+ *  @p most: that was not enough. */
+size_t ski_code_map(struct ski_code_object *map, size_t most);
+
+/** Compares @p count objects of another process, @p theirs, with this one.  Returns NULL if each is
+ *  loaded here, too, at the same address; else the first that is not.  *@p ours is that object in
+ * this process, or has a base of 0. */
+const struct ski_code_object *ski_code_map_differs(const struct ski_code_object *theirs,
+                                                   size_t count, struct ski_code_object *ours);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* code_map_test.c - a process has the code map that it has, and no other. */
+#include "core/pe/code_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+int main(void)
+{
+    size_t                        count = ski_code_map(NULL, 0);
+    struct ski_code_object       *map   = calloc(count, sizeof *map), ours;
+    const struct ski_code_object *differs;
+
+    OK(count > 0 && ski_code_map(map, count) == count, "the program and its libraries are found");
+    OK(!map[0].name[0], "the program comes first");
+    OK(!ski_code_map_differs(map, count, &ours), "a process agrees with itself");
+    map[count - 1].base += 4096;
+    differs = ski_code_map_differs(map, count, &ours);
+    OK(differs == &map[count - 1] && ours.base == map[count - 1].base - 4096,
+       "another address is found, and the own one told");
+    map[count - 1].base -= 4096;
+    map[0].contents++;
+    OK(ski_code_map_differs(map, count, &ours) == &map[0],
+       "another program at the same address, too");
+    map[0].contents--;
+    strcpy(map[count - 1].name, "libnone.so");
+    OK(ski_code_map_differs(map, count, &ours) == &map[count - 1] && !ours.base && !ours.contents,
+       "a library that is not loaded here, as well");
+    free(map);
+    return tap_end();
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * thread_migration.h - elements that migrate with user threads inside.
+ *
+ * An element of a class that has threaded entries and can migrate lies in the isomalloc range, and
+ * so do the threads of these entries with their stacks (core/sched/thread_move.h).  All of them
+ * keep their addresses, so what a stack refers to is right on the next PE: its own frames, the
+ * element, other threads of the element.
+ *
+ * Such an element leaves as soon as nothing runs in it but threads that wait in something that
+ * moves. The rest of the migration is that of any element (migration.h): the class packs it, and
+ * the threads are baggage:
+ *
+ *      struct thread_packed | bytes of the stack, to another host | struct thread_packed | ...
+ *
+ * The header of the element moves as well, in the memory of the same host even while this PE still
+ * uses it.  So a stub takes its place here (ski_element_replace()) before the element is sent.
+ *
+ * Between processes the code must lie at the same addresses.  The first time that threads are to
+ * move to a process, this PE sends its code map (core/pe/code_map.h) there, and the element waits
+ * for the answer.  If the maps differ, the element stays where it is, and an error is logged once.
+ */
+#ifndef SKI_THREAD_MIGRATION_H
+#define SKI_THREAD_MIGRATION_H
+
+#include <skua/message.h>
+
+#include "core/isomalloc/isomalloc.h"
+#include "objects/model/lifecycle.h"
+
+struct ski_boot;
+struct ski_object_threads;
+
+/** The observer of this module (model/lifecycle.h). */
+extern const struct ski_lifecycle ski_thread_migration_lifecycle;
+
+/** Map the isomalloc range in a process whose program has classes that need it. */
+void ski_thread_migration_open(const struct ski_boot *boot);
+
+/** Forget the isomalloc range. */
+void ski_thread_migration_close(void);
+
+/** Whether an element that shall migrate, and in which only threads run that can move, can leave
+ *  now. */
+bool ski_thread_migration_may_depart(const struct ski_object *object);
+
+/** The block of an element that departs, which is not here any more; at 0: it lies elsewhere. */
+struct ski_iso_move ski_thread_migration_block(struct ski_object *object);
+
+/** Whether an element in @p block may arrive. */
+bool ski_thread_migration_valid(const struct ski_collection *all, const struct ski_iso_move *block);
+
+/** The block of an element that arrives, which was found valid; NULL: it lies anywhere. */
+struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collection *all,
+                                                       const struct ski_iso_move   *block);
+
+/** Handler: another process asks whether this one has the same code map. */
+void ski_on_code_map(skua_msg *msg);
+
+/** Handler: the answer. */
+void ski_on_code_map_answer(skua_msg *msg);
+
+#define SKI_CODE_MAP_LEAST        8
+#define SKI_CODE_MAP_ANSWER_LEAST 136
+
+#endif
