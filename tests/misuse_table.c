@@ -53,15 +53,16 @@ static void on_message(skua_msg *message)
 #define DONE       ((skua_completion){0})
 #define FIRST      ((skua_detector){0})
 
-static skua_counter counter;
-static skua_future  future;
-static skua_mutex   mutex;
-static skua_cond    cond;
-static skua_stats   stats;
-static skua_layout  layout;
-static skua_locks   locks;
-static uint64_t     word;
-static skua_notify  notify;
+static skua_counter  counter;
+static skua_future   future;
+static skua_mutex    mutex;
+static skua_cond     cond;
+static skua_stats    stats;
+static skua_layout   layout;
+static skua_locks    locks;
+static uint64_t      word;
+static skua_strategy no_strategy = {.name = "Not A Name"};
+static skua_notify   notify;
 
 /* CALL(name, arguments): outside of a phase. */
 #define OUTSIDE                                                                                    \
@@ -117,6 +118,7 @@ static skua_notify  notify;
     CALL(skua_host_pes, 0)                                                                         \
     CALL(skua_host_pe, 0, 0)                                                                       \
     CALL(skua_cpu_of, 0)                                                                           \
+    CALL(skua_strategy_register, &no_strategy)                                                     \
     CALL(skua_distance, 0)                                                                         \
     CALL(skua_mesh_make, 2)                                                                        \
     CALL(skua_group_create, NO_CLASS, NULL, 0)                                                     \

@@ -110,14 +110,19 @@ SKUA_API void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes);
 /** What was measured of an element since the last balancing or skua_measure_reset(). */
 typedef struct {
     double   seconds;  /* CPU time of its entries                      */
-    uint64_t messages; /* messages that it has sent to objects         */
+    uint64_t messages; /* messages that it has sent to objects, if they are counted */
     uint64_t bytes;    /* data of these messages                       */
 } skua_element_load;
 
-/** Measures the entries of all objects, and the messages between elements, on all PEs from about
- * now on. May be called on any PE. A program that balances is measured if its strategy looks at
- * loads; SKUA_MEASURE=1 measures from the start. */
+/** Measures the CPU time of all objects, on all PEs from about now on. May be called on any PE. A
+ *  program that balances is measured unless its strategy is `none`; SKUA_MEASURE=1 measures from
+ *  the start. */
 SKUA_API void skua_measure_start(void);
+
+/** Measures as skua_measure_start() does, and counts the messages between objects as well, which
+ *  costs more. A strategy that looks at messages counts them anyway; SKUA_MEASURE_GRAPH=1 counts
+ *  from the start. */
+SKUA_API void skua_measure_graph_start(void);
 
 /** Stops measuring, on all PEs. What was measured is kept. A strategy that looks at loads sees what
  *  was measured until then. */

@@ -244,8 +244,10 @@ static bool balancer_take_request(struct ski_balance *balance, const struct bala
 /* Measures on this PE, if the strategy that is chosen looks at loads. */
 static void balancer_measure(struct ski_balance *balance)
 {
-    if (balance->active && !ski_strategy_is_none(balance->choice.strategy))
-        ski_measure_start(balance->self);
+    const skua_strategy *strategy = balance->choice.strategy;
+
+    if (balance->active && !ski_strategy_is_none(strategy))
+        ski_measure_start(balance->self, strategy->flags & SKUA_STRATEGY_NEEDS_GRAPH);
 }
 
 /* Acts on what the root tells all PEs. */
@@ -257,7 +259,8 @@ static void balancer_obey(struct ski_balance *balance, const struct balance_requ
         if (ski_strategy_choose(&balance->choice, what->name))
             balancer_measure(balance);
         break;
-    case SKI_BALANCE_MEASURE_START: ski_measure_start(balance->self); break;
+    case SKI_BALANCE_MEASURE_START: ski_measure_start(balance->self, false); break;
+    case SKI_BALANCE_MEASURE_GRAPH: ski_measure_start(balance->self, true); break;
     case SKI_BALANCE_MEASURE_STOP: ski_measure_stop(balance->self); break;
     case SKI_BALANCE_MEASURE_RESET: ski_measure_clear(balance->self); break;
     default: break;
@@ -301,6 +304,11 @@ void skua_balance_now(void)
 void skua_measure_start(void)
 {
     balancer_request(SKI_SELF(), SKI_BALANCE_MEASURE_START, NULL);
+}
+
+void skua_measure_graph_start(void)
+{
+    balancer_request(SKI_SELF(), SKI_BALANCE_MEASURE_GRAPH, NULL);
 }
 
 void skua_measure_stop(void)
@@ -376,8 +384,8 @@ void ski_balancer_init(struct ski_balance *balance)
     if (!ski_strategy_choose(&balance->choice, name))
         balancer_no_strategy("SKUA_BALANCE", name);
     balance->root = &balancer_root;
-    if (ski_config.measure)
-        ski_measure_start(balance->self);
+    if (ski_config.measure || ski_config.measure_graph)
+        ski_measure_start(balance->self, ski_config.measure_graph);
     balancer_measure(balance);
     if (balance->self->pe == SKI_BALANCE_ROOT)
         balance->balancer = ski_calloc(1, sizeof *balance->balancer);

@@ -54,27 +54,72 @@ static void host_parts_list_pes(struct ski_host_parts *parts, const int32_t *par
     free(fill);
 }
 
-/* A host is a PE with the speeds of its PEs; its background is theirs, weighted by speed. */
-static void host_parts_sum(struct ski_host_parts *parts)
+/* A host is a PE with the speeds of its PEs; its background is theirs, weighted by speed.  A PE
+ * that is `full`, because its fixed work takes longer than the ideal time, is left out, unless all
+ * PEs of the host are: it can take nothing, and others cannot relieve it. */
+static skua_strategy_pe host_parts_sum(const struct ski_host_parts *parts, int32_t h,
+                                       const bool *full, bool all)
 {
-    const skua_strategy_problem *whole = parts->whole;
+    skua_strategy_pe sum = {0};
 
-    for (int32_t h = 0; h < parts->top.pes; h++) {
-        skua_strategy_pe sum = {0};
+    for (int32_t k = parts->start[h]; k < parts->start[h + 1]; k++) {
+        const skua_strategy_pe *pe    = &parts->whole->pe[parts->pe[k]];
+        double                  speed = ski_pe_speed(pe);
 
-        for (int32_t k = parts->start[h]; k < parts->start[h + 1]; k++) {
-            const skua_strategy_pe *pe    = &whole->pe[parts->pe[k]];
-            double                  speed = ski_pe_speed(pe);
-
-            sum.background += speed * pe->background;
-            sum.idle += speed * pe->idle;
-            sum.speed += speed;
-            sum.host = sum.pe = pe->host;
-        }
+        sum.host = sum.pe = pe->host;
+        if (full[parts->pe[k]] && !all)
+            continue;
+        sum.background += speed * pe->background;
+        sum.idle += speed * pe->idle;
+        sum.speed += speed;
+    }
+    if (sum.speed > 0) {
         sum.background /= sum.speed;
         sum.idle /= sum.speed;
-        parts->top_pe[h] = sum;
     }
+    return sum;
+}
+
+static void host_parts_find_full(bool *full, const skua_strategy_problem *whole)
+{
+    struct ski_loads fixed;
+    double           ideal = ski_loads_ideal(whole);
+
+    ski_loads_init(&fixed, whole, SKI_LOADS_FIXED);
+    for (int32_t p = 0; p < whole->pes; p++)
+        full[p] = fixed.time[p] > ideal;
+    ski_loads_destroy(&fixed);
+}
+
+/* Makes the PEs and objects of the problem between the hosts.  Immovable objects of a full PE that
+ * is left out count nothing. */
+static void host_parts_make_top(struct ski_host_parts *parts)
+{
+    const skua_strategy_problem *whole = parts->whole;
+    bool                        *full  = ski_malloc((size_t)whole->pes * sizeof *full);
+    struct ski_loads             loads;
+
+    host_parts_find_full(full, whole);
+    for (int32_t h = 0; h < parts->top.pes; h++) {
+        parts->top_pe[h] = host_parts_sum(parts, h, full, false);
+        if (parts->top_pe[h].speed > 0)
+            continue;
+        parts->top_pe[h] = host_parts_sum(parts, h, full, true);
+        for (int32_t k = parts->start[h]; k < parts->start[h + 1]; k++)
+            full[parts->pe[k]] = false;
+    }
+    ski_loads_init(&loads, whole, SKI_LOADS_ALL);
+    for (uint32_t i = 0; i < whole->objects; i++) {
+        skua_strategy_object *object = &parts->top_object[i];
+
+        *object      = whole->object[i];
+        object->pe   = parts->part_of[whole->object[i].pe];
+        object->load = loads.load[i]; /* 1 if none is measured */
+        if (!(object->flags & SKUA_OBJECT_MOVABLE) && full[whole->object[i].pe])
+            object->load = 0;
+    }
+    ski_loads_destroy(&loads);
+    free(full);
 }
 
 void ski_host_parts_init(struct ski_host_parts *parts, const skua_strategy_problem *whole)
@@ -87,11 +132,7 @@ void ski_host_parts_init(struct ski_host_parts *parts, const skua_strategy_probl
     host_parts_list_pes(parts, part);
     parts->top_pe     = ski_malloc((size_t)parts->top.pes * sizeof *parts->top_pe);
     parts->top_object = ski_malloc(((size_t)whole->objects + 1) * sizeof *parts->top_object);
-    host_parts_sum(parts);
-    for (uint32_t i = 0; i < whole->objects; i++) {
-        parts->top_object[i]    = whole->object[i];
-        parts->top_object[i].pe = parts->part_of[whole->object[i].pe];
-    }
+    host_parts_make_top(parts);
     parts->top.pe     = parts->top_pe;
     parts->top.object = parts->top_object;
     free(part);
@@ -170,7 +211,9 @@ static void host_part_take_objects(struct host_part *part, const struct ski_host
     for (uint32_t k = 0; k < part->problem.objects; k++) {
         int32_t pe = parts->whole->object[number[k]].pe;
 
-        part->object[k]    = parts->whole->object[number[k]];
+        part->object[k] = parts->whole->object[number[k]];
+        if (part->object[k].flags & SKUA_OBJECT_MOVABLE)
+            part->object[k].load = parts->top_object[number[k]].load;
         part->object[k].pe = parts->part_of[pe] == h ? parts->index_of[pe] : -1;
     }
 }

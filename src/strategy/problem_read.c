@@ -176,35 +176,46 @@ static bool reader_word(struct reader *r, const char *word)
 /* Reads the value of field number @p field into @p to. */
 typedef bool (*reader_field_fn)(struct reader *r, int field, void *to);
 
+/* Reads the name of a field of a list of names.  Returns its index, or -1. */
+static int reader_field(struct reader *r, const char *const *names, unsigned seen)
+{
+    const char *from;
+    char        name[READER_NAME];
+    int         k = 0;
+
+    reader_peek(r);
+    from = r->at;
+    if (!reader_string(r, name))
+        return -1;
+    while (names[k] && strcmp(names[k], name) != 0)
+        k++;
+    if (names[k] && !(seen & 1u << k))
+        return reader_take(r, ':') ? k : -1;
+    r->at = from;
+    reader_fail(r, names[k] ? "\"%s\" comes twice" : "\"%s\" is unknown here", name);
+    return -1;
+}
+
 /* Reads an object whose fields have the given names, each at most once, and those of the mask
  * `required`. */
 static bool reader_object(struct reader *r, const char *const *names, unsigned required,
                           reader_field_fn read, void *to)
 {
     unsigned seen = 0;
-    char     name[READER_NAME];
-    int      k;
 
     if (!reader_take(r, '{'))
         return false;
-    while (reader_peek(r) != '}' || seen == 0) {
+    while (reader_peek(r) != '}') {
+        int k;
+
         if (seen && !reader_take(r, ','))
             return false;
-        reader_peek(r);
-        const char *from = r->at;
-        if (!reader_string(r, name))
+        k = reader_field(r, names, seen);
+        if (k < 0 || !read(r, k, to))
             return false;
-        for (k = 0; names[k] && strcmp(names[k], name) != 0; k++)
-            ;
-        if (!names[k] || seen & 1u << k) {
-            r->at = from;
-            return reader_fail(r, names[k] ? "\"%s\" comes twice" : "\"%s\" is unknown here", name);
-        }
         seen |= 1u << k;
-        if (!reader_take(r, ':') || !read(r, k, to))
-            return false;
     }
-    for (k = 0; names[k]; k++)
+    for (int k = 0; names[k]; k++)
         if (required & ~seen & 1u << k)
             return reader_fail(r, "\"%s\" is missing", names[k]);
     return reader_take(r, '}');

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "core/sched/scheduler.h"
+#include "objects/measure/comm_graph.h"
 
 /* ---- entries --------------------------------------------------------------------------- */
 
@@ -22,6 +23,20 @@ void ski_measure_leave(struct ski_object *outer)
 
     if (measure)
         ski_measure_switch(measure, outer);
+}
+
+void ski_measure_count(const skua_ref *to, size_t bytes)
+{
+    struct ski_measure      *measure = ski_self->objects->measure;
+    struct ski_element_load *load;
+
+    if (!measure || !measure->graph || !measure->running)
+        return;
+    load = ski_element_load(measure->running);
+    load->messages++;
+    load->bytes += bytes;
+    ski_comm_graph_add(measure->graph, ski_comm_key_of(measure->running),
+                       ski_comm_key(to->of.id, &to->index), bytes);
 }
 
 /* ---- start and stop ---------------------------------------------------------------------- */
@@ -85,6 +100,8 @@ void ski_measure_clear(struct ski_pe *self)
     measure->idled = measure->reset_idle = *measure->idle;
     if (measure->stopped)
         measure->stopped = measure->reset_ticks;
+    if (measure->graph)
+        ski_comm_graph_clear(measure->graph);
     ski_collections_each(self->objects, measure_clear_collection, NULL);
 }
 
@@ -103,6 +120,8 @@ struct ski_measure_times ski_measure_times_of(const struct ski_pe *self)
 
 void ski_measure_destroy(struct ski_pe *self)
 {
+    if (measure_of(self))
+        ski_comm_graph_destroy(measure_of(self)->graph);
     free(self->objects->slot[SKI_SLOT_MEASURE]);
     self->objects->slot[SKI_SLOT_MEASURE] = NULL;
     self->objects->measure                = NULL;

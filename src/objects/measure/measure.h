@@ -20,12 +20,16 @@
 #include "base/clock.h"
 #include "objects/model/element.h"
 
+struct ski_comm_graph;
+
 /* What a PE measures. */
 struct ski_measure {
     struct ski_object *running; /* whose entry runs; NULL: none                    */
     uint64_t           since;   /* ticks when that began or went on                */
     uint64_t           idled;   /* *idle at that time                              */
     const uint64_t    *idle;    /* ticks that the scheduler has idled so far       */
+
+    struct ski_comm_graph *graph; /* comm_graph.h; NULL: messages are not counted */
 
     uint64_t reset_ticks; /* when it was cleared last    */
     uint64_t reset_idle;  /* *idle then                  */
@@ -59,6 +63,10 @@ struct ski_object *ski_measure_enter(struct ski_object *object);
 
 /** The entry that began with ski_measure_enter() ends, before its object may go. */
 void ski_measure_leave(struct ski_object *outer);
+
+/** Counts a message of @p bytes from the object that runs on this PE to @p to, if messages are
+ *  counted. */
+void ski_measure_count(const skua_ref *to, size_t bytes);
 
 /** Begins, or goes on, charging objects on this PE. */
 struct ski_measure *ski_measure_begin(struct ski_pe *self);

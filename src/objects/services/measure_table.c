@@ -9,6 +9,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/thread.h"
 #include "objects/chare/invoke.h"
+#include "objects/measure/comm_graph.h"
 #include "objects/measure/measure.h"
 
 /* For all PEs of the process, once one of them measures. */
@@ -41,6 +42,8 @@ static const skua_handler_fn *measure_table_make(void)
             ski_entries_measured[i] = ski_entries[i];
         for (uint32_t i = 0; i < ski_handlers.count; i++)
             ski_entries_measured[i].flags |= SKI_ENTRY_MEASURED;
+        for (uint32_t i = 0; i < ski_handlers.count; i++)
+            ski_entries_measured[i].plain = NULL; /* so that skua_invoke_copy_to() looks */
     }
     pthread_mutex_unlock(&measure_table.lock);
     return measure_table.fn;
@@ -69,14 +72,25 @@ static void measure_table_collection(struct ski_collection *all, void *arg)
         ski_elements_measure(all);
 }
 
-void ski_measure_start(struct ski_pe *self)
+/* Counts messages from now on, or no more. */
+static void measure_table_count(struct ski_pe *self, bool graph)
 {
-    if (self->objects->measure)
-        return;
-    ski_measure_begin(self);
-    ski_collections_each(self->objects, measure_table_collection, NULL);
-    measure_table_use(self, measure_table_make());
-    self->objects->run = ski_entries_measured;
+    struct ski_measure *measure = self->objects->measure;
+
+    if (graph && !measure->graph)
+        measure->graph = ski_comm_graph_create();
+    self->objects->entries = measure->graph ? ski_entries_measured : ski_entries;
+}
+
+void ski_measure_start(struct ski_pe *self, bool graph)
+{
+    if (!self->objects->measure) {
+        ski_measure_begin(self);
+        ski_collections_each(self->objects, measure_table_collection, NULL);
+        measure_table_use(self, measure_table_make());
+        self->objects->run = ski_entries_measured;
+    }
+    measure_table_count(self, graph);
 }
 
 void ski_measure_stop(struct ski_pe *self)
@@ -85,5 +99,6 @@ void ski_measure_stop(struct ski_pe *self)
         return;
     ski_measure_end(self);
     measure_table_use(self, ski_handlers.fn);
-    self->objects->run = ski_entries;
+    self->objects->run     = ski_entries;
+    self->objects->entries = ski_entries;
 }

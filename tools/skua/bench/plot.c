@@ -180,15 +180,18 @@ static void plot_draw(FILE *to, const struct plot *plot)
     plot_draw_names(to, &f, plot);
 }
 
-void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+void plot_begin(FILE *to, double width, double height)
 {
-    double height = (double)count * HEIGHT;
-
     fprintf(to,
             "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' "
             "font-family='sans-serif' font-size='12' fill='#222'>\n"
             "<rect width='100%%' height='100%%' fill='white'/>\n",
-            WIDTH, height, WIDTH, height);
+            width, height, width, height);
+}
+
+void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+{
+    plot_begin(to, WIDTH, (double)count * HEIGHT);
     for (size_t i = 0; i < count; i++) {
         fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
         plot_draw(to, &plots[i]);

@@ -26,6 +26,10 @@ struct plot {
 /** Append a point to a curve.  A coordinate of 0 means "not measured": the point is left out. */
 void plot_curve_add(struct plot_curve *curve, double x, double y);
 
+/** Writes the head of an SVG file of a given size: a white page, and the font of all plots.  The
+ *  caller ends the file with </svg>. */
+void plot_begin(FILE *to, double width, double height);
+
 /** Write one plot as an SVG file. */
 void plot_write(const struct plot *plot, FILE *to);
 
