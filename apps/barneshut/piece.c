@@ -6,7 +6,7 @@
 
 #include "barneshut.ci.h"
 
-#define LEAVES 32 /* whose forces are computed before the PE looks for messages */
+#define LEAVES 8 /* whose forces are computed before the PE looks for messages */
 
 /* ---- creation, migration --------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ void Piece_on_destroy(Piece *p)
     tree_free(&p->tree);
 }
 
-/* A Piece migrates between two steps, when it has no forces and no tree. */
+/* A Piece migrates when its bodies have moved, so that its forces and its tree are of no use. */
 void Piece_on_pup(skua_pup *pup, Piece *p)
 {
     skua_pup_value(pup, &p->step);
