@@ -21,7 +21,7 @@ static bool options_complete(const struct barneshut_options *o)
         return options_error("--eps must be at least 0.0001");
     if (o->per_piece < o->leaf)
         return options_error("--per-piece must not be less than --leaf");
-    if (o->particles / o->per_piece > PIECES_MOST)
+    if (2 * o->particles / o->per_piece > PIECES_MOST)
         return options_error("--per-piece is too small: there would be more than 2^24 pieces");
     return true;
 }

@@ -53,8 +53,7 @@ void register_balance(void)
     skua_class_set_balance(Piece__class, &(skua_balance_params){.flags    = SKUA_BALANCE_AT_SYNC,
                                                                 .resume   = Piece__resume_entry,
                                                                 .position = piece_position});
-    if (skua_strategy_find("orb"))
-        skua_balance_set_strategy("orb");
+    skua_balance_set_strategy("orb");
 }
 
 bool is_balance_due(const Piece *p)
