@@ -124,6 +124,7 @@ void sort_bodies(Piece *piece, const struct cube *cube);
 void send_bodies(Piece *piece);
 void receive_bodies(Piece *piece, const Bodies *bodies);
 void build_tree(Piece *piece);
+void start_compute(Piece *piece);
 void end_step(Piece *piece);
 
 /* domain.c */

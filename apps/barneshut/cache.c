@@ -66,7 +66,7 @@ static void cache_visit(Domain *d, Piece *p, int32_t target, struct node *node)
 static void cache_end_wait(Piece *p)
 {
     if (--p->missing == 0)
-        Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE);
+        start_compute(p);
 }
 
 void cache_walk(Domain *d, Piece *p)

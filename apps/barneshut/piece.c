@@ -239,6 +239,13 @@ static void compute_leaf(Piece *p, const Domain *d, int32_t i)
                                       p->field + (leaf->point - p->tree.point));
 }
 
+/* One Piece after the other computes, in the order of their cells: neighbours open the same nodes,
+ * which are in the CPU cache. */
+void start_compute(Piece *p)
+{
+    Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE + Piece_index(p));
+}
+
 void Piece_on_compute(Piece *p)
 {
     Domain *d     = domain_here();
@@ -251,7 +258,7 @@ void Piece_on_compute(Piece *p)
         }
     d->times.busy += skua_time() - begun;
     if (p->next < p->tree.nodes)
-        Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE);
+        start_compute(p);
     else
         Piece_computed(Piece_self(p));
 }
