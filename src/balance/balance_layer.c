@@ -55,7 +55,7 @@ static void layer_collection_populated(struct ski_collection *all)
 
 static void layer_end_element(struct ski_object *object, void *arg)
 {
-    ski_move_orders_void(arg, object);
+    ski_move_orders_void(object);
     ski_load_gather_forget(arg, object);
 }
 
@@ -91,10 +91,8 @@ static void layer_element_deleted(struct ski_object *object)
 
 static void layer_migration_ended(struct ski_object *object)
 {
-    struct ski_balance *balance = layer_of(object->of);
-
-    if (balance)
-        ski_move_orders_void(balance, object);
+    if (layer_of(object->of))
+        ski_move_orders_void(object);
 }
 
 static void layer_element_departed(struct ski_object *object)
@@ -277,6 +275,7 @@ static void layer_end(struct ski_pe *self)
     ski_balancer_destroy(balance);
     ski_sync_point_destroy(balance);
     ski_balance_tree_destroy(&balance->tree);
+    free(balance->rounds);
     free(balance);
 }
 
