@@ -78,7 +78,7 @@ static void balancer_resume(struct ski_balance *balance, const struct balance_re
     ski_load_gather_end(balance);
     ski_move_orders_end(balance);
     ski_measure_clear(balance->self);
-    if (end->point)
+    if (end->point && !ski_sync_point_passed(balance, end->point))
         ski_sync_point_pass(balance, end->point);
 }
 
@@ -91,7 +91,8 @@ void ski_on_balance_resume(skua_msg *msg)
     balance = ski_balance_accept_down(msg);
     if (!balance)
         return;
-    if (msg->bytes != sizeof end || (end.point && end.point != balance->sync.number)) {
+    if (msg->bytes != sizeof end || (end.point && end.point != balance->sync.number &&
+                                     !ski_sync_point_passed(balance, end.point))) {
         ski_net_drop(ski_self, msg);
         return;
     }

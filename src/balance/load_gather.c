@@ -143,7 +143,7 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
         return false;
     if (!ski_balance_syncs(object->of))
         return true;
-    return balance->gather.flags & SKI_GATHER_SYNC && ski_element_load(object)->waits;
+    return balance->gather.flags & SKI_GATHER_SYNC && ski_sync_point_waits(object);
 }
 
 /* The load of an object in seconds. */

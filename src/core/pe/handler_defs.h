@@ -159,6 +159,8 @@ HANDLER(SKI_HANDLER_SECTION_REDUCTION_LEAVE, "skua.section-reduction-leave",
 /* balance */
 HANDLER(SKI_HANDLER_SYNC_CHECK, "skua.sync-check", ski_on_sync_check, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SYNC_RESUME, "skua.sync-resume", ski_on_sync_resume, SKI_NEVER_REMOTE,
+        SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_SYNC_REPORT, "skua.sync-report", ski_on_sync_report, SKI_SYNC_REPORT_LEAST,
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BALANCE_REQUEST, "skua.balance-request", ski_on_balance_request,
