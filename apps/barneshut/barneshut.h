@@ -112,9 +112,8 @@ void compare_samples(Main *main, const double *direct);
 
 /* piece.c */
 
-/** Lets Pieces migrate to balance the load: by recursive bisection of their positions, unless
- *  SKUA_BALANCE chooses another strategy. */
-void register_balance(void);
+/** Chooses recursive bisection of the positions of Pieces, unless SKUA_BALANCE is set. */
+void choose_strategy(void);
 
 void contribute_means(Piece *piece);
 void advance(Piece *piece);

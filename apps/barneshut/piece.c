@@ -37,10 +37,8 @@ void Piece_on_pup(skua_pup *pup, Piece *p)
         p->room = p->bodies;
 }
 
-static void piece_position(const void *self, double at[3])
+void Piece_on_position(const Piece *p, double at[3])
 {
-    const Piece *p = self;
-
     for (int i = 0; i < 3; i++) {
         at[i] = 0;
         for (int64_t k = 0; k < p->bodies; k++)
@@ -48,11 +46,8 @@ static void piece_position(const void *self, double at[3])
     }
 }
 
-void register_balance(void)
+void choose_strategy(void)
 {
-    skua_class_set_balance(Piece__class, &(skua_balance_params){.flags    = SKUA_BALANCE_AT_SYNC,
-                                                                .resume   = Piece__resume_entry,
-                                                                .position = piece_position});
     skua_balance_set_strategy("orb");
 }
 
