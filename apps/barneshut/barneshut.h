@@ -11,8 +11,8 @@
 #include "options.h"
 #include "plummer.h"
 
-/** Priorities of messages: replies and requests, then remote walks, then all others, then forces.
- */
+/** Priorities of messages: requests and replies, then remote walks, then all others, then forces,
+ * in the order of Pieces. */
 enum { PRIORITY_BRANCH = -20, PRIORITY_WALK = -10, PRIORITY_COMPUTE = 10 };
 
 /** A cell of the decomposition: bodies with keys from `key`, in `depth` bits like it. */
@@ -21,6 +21,7 @@ struct cell {
     int64_t  depth, bodies;
 };
 
+/** The cells that contain bodies. */
 struct cells {
     struct cell *at; /* sorted by key */
     int64_t      count, room;
