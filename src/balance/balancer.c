@@ -422,7 +422,9 @@ void skua_balance_set_strategy(const char *name)
 
 const char *skua_balance_strategy(void)
 {
-    return ski_self ? ski_balance_of(ski_self)->choice.name : balancer_given;
+    const struct ski_balance *balance = ski_self ? ski_balance_of(ski_self) : NULL;
+
+    return balance ? balance->choice.name : balancer_given;
 }
 
 void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes)
