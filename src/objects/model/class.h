@@ -33,6 +33,10 @@ struct ski_class {
 /* The entry has operations of its own for its messages (struct ski_entry_ops). */
 #define SKI_ENTRY_INPLACE 0x10000u
 
+/* The entry is of a class by pointer: its messages name their object by index, never by address
+ * (chare/invoke.h). */
+#define SKI_ENTRY_NAMED 0x20000u
+
 struct ski_entry;
 struct ski_object;
 
@@ -54,12 +58,11 @@ struct ski_entry_ops {
 
 /* An entry that was registered. */
 struct ski_entry {
-    const struct ski_class *of;    /* NULL: the handler is no entry                */
-    skua_method_fn          plain; /* the method, if running the entry is calling it; messages in
-                                      the queue may name its object by address: invoke.h */
-    skua_entry_fn  entry;          /* of entry and method */
-    skua_method_fn method;         /* one is NULL         */
-    const char    *name;
+    const struct ski_class *of;     /* NULL: the handler is no entry                */
+    skua_method_fn          plain;  /* the method, if running the entry is calling it */
+    skua_entry_fn           entry;  /* of entry and method */
+    skua_method_fn          method; /* one is NULL         */
+    const char             *name;
     _Alignas(16) unsigned flags;
     const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_INPLACE */
 };
