@@ -268,14 +268,13 @@ static inline void invoke_post_here(struct ski_pe *self, struct ski_object *obje
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
-/* Queues a message for an object that is here, and may leave by pointer. */
-static SKI_COLD void invoke_post_named(struct ski_pe *self, const struct ski_object *object,
-                                       skua_msg *msg)
+/* Names an object that is here, and may leave by pointer, in a message; returns the message, or
+ * another in its place. */
+static SKI_COLD skua_msg *invoke_name(const struct ski_object *object, skua_msg *msg)
 {
     skua_index index = ski_object_index_get(object);
 
-    msg = ski_msg_set_target(msg, object->of->id, &index);
-    ski_queue_push(&self->queue, msg, msg->flags);
+    return ski_msg_set_target(msg, object->of->id, &index);
 }
 
 /* Sets what all messages of an entry have. */
@@ -292,7 +291,7 @@ void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry 
 {
     invoke_set_entry(self, entry, msg);
     if (ski_entries[entry.id].flags & SKI_ENTRY_NAMED)
-        invoke_post_named(self, object, msg);
+        ski_msg_post(self, self->pe, msg->handler, invoke_name(object, msg));
     else
         invoke_post_here(self, object, msg);
 }
@@ -368,11 +367,14 @@ static SKI_COLD void invoke_dispatch_here(struct ski_pe *self, struct ski_object
         ski_entry_run(object, entry, msg);
         return;
     }
-    invoke_note_given(self, msg);
-    if (entry->flags & SKI_ENTRY_NAMED)
-        invoke_post_named(self, object, msg);
-    else
+    if (!(entry->flags & SKI_ENTRY_NAMED)) {
+        invoke_note_given(self, msg);
         invoke_post_here(self, object, msg);
+        return;
+    }
+    msg = invoke_name(object, msg); /* first: it may take another message */
+    invoke_note_given(self, msg);
+    ski_msg_post(self, self->pe, msg->handler, msg);
 }
 
 /* Sends @p msg, whose handler and source are set, to the object @p ref. */
