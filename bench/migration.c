@@ -6,14 +6,13 @@
  * All ELEMENTS elements of an array move from one PE to the other and back; each move of all of
  * them is a batch.  An element has 4 KB of data.  Rows (the best batch of each):
  *
- *   series memcpy    metric copy_GBps   one PE copies as many blocks of 4 KB, one by one
- *   series pack      metric move_GBps   a class with a `pup` function: packed into a message,
- *                                       unpacked from it; bytes of data only, counted once
- *   series pack      metric move_us     the time of a move, an element
- *   series plain     metrics move_GBps, move_us   a class with skua_pup_plain: the runtime moves it
- * by pointer where it can series pointer   metric move_us     a class that is
- * SKUA_CLASS_BY_POINTER: not packed, not copied series empty     metric move_us     elements
- * without data: what a move costs beside its data
+ *   memcpy   copy_GBps           one PE copies as many blocks of 4 KB, one by one
+ *   pack     move_GBps, move_us  a class with a `pup` function: packed and unpacked
+ *   plain    move_GBps, move_us  a class with skua_pup_plain: by pointer where that is possible
+ *   pointer  move_GBps, move_us  a class that is SKUA_CLASS_BY_POINTER: neither packed nor copied
+ *   empty    move_us             elements without data: what a move costs beside its data
+ *
+ * Each row is a series and its metrics: data a second, counted once, and the time of an element.
  *
  * Run it on two PEs: as processes, `skuarun -n 2 bench-migration`, or as threads.
  *

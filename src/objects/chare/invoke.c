@@ -301,29 +301,23 @@ static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, s
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
-/* Queues a message for an object that is here, and may leave by pointer. */
-static __attribute__((noinline)) void invoke_post_named(struct ski_pe           *self,
-                                                        const struct ski_object *object,
-                                                        skua_msg                *msg)
-{
-    skua_index index = ski_object_index_get(object);
-
-    msg = ski_msg_set_target(msg, object->of->id, &index);
-    ski_queue_push(&self->queue, msg, msg->flags);
-}
-
 /* Queues a message for an object that is here. */
 static inline void invoke_post_here(struct ski_pe *self, struct ski_object *object, skua_msg *msg)
 {
-    if (SKI_UNLIKELY(ski_class_by_pointer(object->of->class))) {
-        invoke_post_named(self, object, msg);
-        return;
-    }
     msg->flags |= SKI_MSG_HERE;
     msg->target      = (uintptr_t)object;
     msg->here.method = NULL;
     object->life += SKI_LIFE_QUEUED;
     ski_queue_push(&self->queue, msg, msg->flags);
+}
+
+/* Names an object that is here, and may leave by pointer, in a message; returns the message, or
+ * another in its place. */
+static SKI_COLD skua_msg *invoke_name(const struct ski_object *object, skua_msg *msg)
+{
+    skua_index index = ski_object_index_get(object);
+
+    return ski_msg_set_target(msg, object->of->id, &index);
 }
 
 /* Sets what all messages of an entry have. */
@@ -339,7 +333,10 @@ void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry 
                      skua_msg *msg)
 {
     invoke_set_entry(self, entry, msg);
-    invoke_post_here(self, object, msg);
+    if (ski_entries[entry.id].flags & SKI_ENTRY_NAMED)
+        ski_msg_post(self, self->pe, msg->handler, invoke_name(object, msg));
+    else
+        invoke_post_here(self, object, msg);
 }
 
 void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry entry,
@@ -417,6 +414,27 @@ static __attribute__((noinline)) void invoke_dispatch_away(struct ski_pe *self, 
     invoke_post_away(self, pe, ref, ski_msg_set_target(msg, ref->of.id, &ref->index));
 }
 
+/* Runs an entry that is inline, or queues a message that names its object. */
+static SKI_COLD void invoke_dispatch_here(struct ski_pe *self, struct ski_object *object,
+                                          const struct ski_entry *entry, skua_msg *msg)
+{
+    if (entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE) {
+        self->released_at = NULL; /* the entry owns the message at once */
+        ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
+        ski_entry_run(object, &self->objects->run[msg->handler], msg);
+        ski_thread_unpin(self);
+        return;
+    }
+    if (!(entry->flags & SKI_ENTRY_NAMED)) {
+        invoke_note_given(self, msg);
+        invoke_post_here(self, object, msg);
+        return;
+    }
+    msg = invoke_name(object, msg); /* first: it may take another message */
+    invoke_note_given(self, msg);
+    ski_msg_post(self, self->pe, msg->handler, msg);
+}
+
 /* Sends @p msg, whose handler and source are set, to the object @p ref. */
 static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
                             const struct ski_entry *entry, skua_msg *msg)
@@ -431,11 +449,8 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
         return;
     }
     ski_check_entry(call, all, entry, &ref->index);
-    if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
-        self->released_at = NULL; /* the entry owns the message at once */
-        ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
-        ski_entry_run(object, &self->objects->run[msg->handler], msg);
-        ski_thread_unpin(self);
+    if (SKI_UNLIKELY(entry->flags & (SKUA_ENTRY_INLINE | SKI_ENTRY_NAMED))) {
+        invoke_dispatch_here(self, object, entry, msg);
     } else {
         invoke_note_given(self, msg);
         invoke_post_here(self, object, msg);

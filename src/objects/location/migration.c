@@ -345,7 +345,41 @@ void ski_on_migrate(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+/* Deletes an element that came by pointer after its collection had been deleted: no other PE has
+ * it. */
+static void migration_discard_object(struct migration_arrival *came)
+{
+    size_t             tail   = sizeof came->object;
+    struct ski_object *object = migration_pointer(came, came->from + came->bytes - tail, tail);
+
+    if (!object)
+        return;
+    object->of = came->all;
+    ski_object_change(object, SKI_DEAD);
+    if (came->all->class->def.destroy)
+        came->all->class->def.destroy(object + 1);
+    ski_object_free(object, ski_collection_pool(came->all));
+}
+
+static bool migration_discard(skua_msg *msg)
+{
+    struct migration_arrival came = {.source = msg->source};
+
+    if (msg->handler != SKI_HANDLER_MIGRATE)
+        return false;
+    came.all   = ski_collection_find(ski_self->objects, msg->target >> 8);
+    came.index = ski_msg_index(msg);
+    came.from  = skua_msg_data(msg);
+    came.bytes = msg->bytes;
+    memcpy(&came.head, came.from, sizeof came.head);
+    if (came.head.flags & MIGRATION_BY_POINTER && came.all && came.all->class)
+        migration_discard_object(&came);
+    skua_msg_free(msg);
+    return true;
+}
+
 const struct ski_lifecycle ski_migration_lifecycle = {
     .element_leaving = migration_depart,
     .element_arrived = migration_arrived,
+    .discard         = migration_discard,
 };

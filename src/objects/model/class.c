@@ -125,7 +125,8 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
                          skua_handler_fn fn)
 {
     const struct ski_class *class = ski_class_find(of.id);
-    skua_handler handler;
+    struct ski_entry *made;
+    skua_handler      handler;
 
     if (!class)
         ski_misuse("%s(\"%s\"): its class was never registered; call skua_class_register() first",
@@ -144,10 +145,12 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
     handler = skua_handler_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
-    ski_entries[handler.id]    = *entry;
-    ski_entries[handler.id].of = class;
-    ski_entries[handler.id].plain =
-        entry->flags & ~SKI_ENTRY_CREATES || ski_class_by_pointer(class) ? NULL : entry->method;
+    made     = &ski_entries[handler.id];
+    *made    = *entry;
+    made->of = class;
+    if (ski_class_by_pointer(class))
+        made->flags |= SKI_ENTRY_NAMED;
+    made->plain = made->flags & ~SKI_ENTRY_CREATES ? NULL : made->method;
     return (skua_entry){handler.id};
 }
 

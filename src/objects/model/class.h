@@ -41,6 +41,10 @@ struct ski_class {
  * copy of it that a PE which measures runs. */
 #define SKI_ENTRY_MEASURED 0x20000u
 
+/* The entry is of a class by pointer: its messages name their object by index, never by address
+ * (chare/invoke.h). */
+#define SKI_ENTRY_NAMED 0x40000u
+
 struct ski_entry;
 struct ski_object;
 
@@ -62,12 +66,11 @@ struct ski_entry_ops {
 
 /* An entry that was registered. */
 struct ski_entry {
-    const struct ski_class *of;    /* NULL: the handler is no entry                */
-    skua_method_fn          plain; /* the method, if running the entry is calling it; messages in
-                                      the queue may name its object by address: invoke.h */
-    skua_entry_fn  entry;          /* of entry and method */
-    skua_method_fn method;         /* one is NULL         */
-    const char    *name;
+    const struct ski_class *of;     /* NULL: the handler is no entry                */
+    skua_method_fn          plain;  /* the method, if running the entry is calling it */
+    skua_entry_fn           entry;  /* of entry and method */
+    skua_method_fn          method; /* one is NULL         */
+    const char             *name;
     _Alignas(16) unsigned flags;
     const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_INPLACE */
 };

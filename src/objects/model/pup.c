@@ -281,35 +281,43 @@ static void pup_bytes_checked(skua_pup *p, void *data, const struct pup_field *f
     }
 }
 
-/* A field whose bytes are not all left: see the head. */
-static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, const struct pup_field *field)
+/* A field that is packed unchecked, and does not fit. */
+static void pup_bytes_grow(skua_pup *p, void *data, const struct pup_field *field)
 {
-    if (field->bytes > PTRDIFF_MAX / 4)
-        pup_beyond(p, field); /* a negative length */
-    p->bytes += field->bytes;
-    if (p->log) {
-        pup_bytes_checked(p, data, field);
-    } else if (p->mode == PUP_UNPACK) {
-        if (field->bytes > p->left)
-            pup_beyond(p, field);
-    } else if (p->mode == PUP_PACK) {
-        if (!p->msg && field->bytes > 0)
-            pup_beyond(p, field);
-        if (!p->msg)
-            return;
-        pup_reserve(p, field->bytes);
-        pup_put(p, data, field->bytes);
-        p->left = pup_room(p);
-    }
+    if (!p->msg && field->bytes > 0)
+        pup_beyond(p, field);
+    if (!p->msg)
+        return;
+    pup_reserve(p, field->bytes);
+    pup_put(p, data, field->bytes);
+    p->left = pup_room(p);
+}
+
+/* A field whose bytes are not all left: see the head. */
+static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const char *name,
+                                    enum pup_kind kind)
+{
+    struct pup_field field;
+
+    p->bytes += bytes;
+    if (p->mode == PUP_MEASURE && !p->log)
+        return;
+    field = pup_field_of(kind, name, bytes);
+    if (bytes > PTRDIFF_MAX / 4) /* a negative length */
+        pup_beyond(p, &field);
+    if (p->log)
+        pup_bytes_checked(p, data, &field);
+    else if (p->mode == PUP_PACK)
+        pup_bytes_grow(p, data, &field);
+    else if (bytes > p->left)
+        pup_beyond(p, &field);
 }
 
 static inline void pup_bytes(skua_pup *p, void *data, size_t bytes, const char *name,
                              enum pup_kind kind)
 {
     if (SKI_UNLIKELY(bytes - 1 >= p->left)) { /* also of 0 bytes */
-        struct pup_field field = pup_field_of(kind, name, bytes);
-
-        pup_bytes_slow(p, data, &field);
+        pup_bytes_slow(p, data, bytes, name, kind);
         return;
     }
     if (p->mode == PUP_PACK)
