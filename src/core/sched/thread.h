@@ -33,6 +33,7 @@ struct skua_thread {
     bool        done;      /* fn has returned                           */
     bool        detached;
     void       *joiners; /* wait list */
+    void       *charged; /* the object that its time is charged to; NULL: none */
     uint64_t    tag;     /* of its address (addr_tag.h); 0 once it is free */
 
     struct ski_call     blocked;         /* no name: the thread does not wait */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/sched/thread.h"
+#include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 
 /* An answer that a running entry owes.  In each thread, the entry that runs is the newest of its
@@ -61,11 +62,37 @@ static void entry_thread_main(void *arg)
     struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
+    skua_thread_self()->charged = call.object;
+    (void)ski_measure_enter(call.object);
     if (call.entry->flags & SKUA_ENTRY_SYNC)
         entry_run_sync(call.object, call.entry, call.msg);
     else
         entry_run_plain(call.object, call.entry, call.msg);
+    skua_thread_self()->charged = NULL;
+    (void)ski_measure_enter(NULL); /* the object may go */
     ski_element_leave(call.object);
+}
+
+/* The entry of ski_entries that @p entry, of a PE that measures, is a copy of. */
+static const struct ski_entry *entry_unmeasured(const struct ski_entry *entry)
+{
+    return ski_entries + (entry - ski_entries_measured);
+}
+
+static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
+                                       skua_msg *msg);
+
+/* Runs an entry and charges its object. */
+static void entry_run_measured(struct ski_object *object, const struct ski_entry *entry,
+                               skua_msg *msg)
+{
+    struct ski_object *outer = ski_measure_enter(object);
+
+    if (entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE))
+        entry_run_special(object, entry, msg);
+    else
+        entry_run_plain(object, entry, msg);
+    ski_measure_leave(outer);
 }
 
 static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
@@ -74,6 +101,10 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
     struct entry_call *call;
     skua_thread       *thread;
 
+    if (entry->flags & SKI_ENTRY_MEASURED) {
+        entry_run_measured(object, entry_unmeasured(entry), msg);
+        return;
+    }
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
         ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
                    "skua_invoke_reply() is for that",
@@ -95,7 +126,8 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
     skua_thread_detach(thread);
 }
 
-#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE)
+#define ENTRY_SPECIAL                                                                              \
+    (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE | SKI_ENTRY_MEASURED)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
@@ -107,15 +139,33 @@ void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, sku
     ski_element_leave(object);
 }
 
+/* Calls a method and charges its object. */
+static void entry_call_measured(struct ski_object *object, const struct ski_entry *entry,
+                                const void *data, size_t bytes)
+{
+    struct ski_object *outer = ski_measure_enter(object);
+
+    entry->method(object + 1, data, bytes);
+    ski_measure_leave(outer);
+}
+
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
+    bool measured = entry->flags & SKI_ENTRY_MEASURED;
+
+    if (SKI_UNLIKELY(measured))
+        entry = entry_unmeasured(entry);
     if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
-        ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
+        ski_entry_run(object, &ski_self->objects->run[handler],
+                      ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
     ski_element_enter(object);
-    entry->method(object + 1, data, bytes);
+    if (SKI_UNLIKELY(measured))
+        entry_call_measured(object, entry, data, bytes);
+    else
+        entry->method(object + 1, data, bytes);
     ski_element_leave(object);
 }
 

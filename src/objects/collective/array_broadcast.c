@@ -126,7 +126,7 @@ static const struct ski_entry *array_broadcast_entry(const struct ski_collection
         return NULL;
     entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
     ski_check_entry("skua_invoke_all", all, entry, NULL);
-    return entry;
+    return &all->self->objects->run[head->entry];
 }
 
 static void array_broadcast_run(struct ski_object *object, const struct ski_entry *entry,
@@ -367,6 +367,15 @@ static void array_broadcast_element_deleted(struct ski_object *object)
         array_broadcast_free(msg);
 }
 
+static void array_broadcast_element_replaced(struct ski_object *object, struct ski_object *stub)
+{
+    struct ski_early_broadcast *early = object->of->broadcast->early;
+
+    for (; early; early = early->next)
+        if (early->object == object)
+            early->object = stub;
+}
+
 static void array_broadcast_element_departed(struct ski_object *object)
 {
     skua_index index = ski_object_index_get(object);
@@ -524,6 +533,7 @@ const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .collection_freed = array_broadcast_collection_freed,
     .element_added    = array_broadcast_element_added,
     .element_deleted  = array_broadcast_element_deleted,
+    .element_replaced = array_broadcast_element_replaced,
     .element_departed = array_broadcast_element_departed,
     .element_arrived  = array_broadcast_element_arrived,
     .insertion_begun  = array_broadcast_insertion_begun,

@@ -60,6 +60,18 @@ static void section_lifecycle_pack(struct ski_object *object, void *to)
     ski_section_each_of(object, section_lifecycle_pack_member, &to);
 }
 
+static void section_lifecycle_member_replaced(struct ski_section        *section,
+                                              struct ski_section_member *member, void *stub)
+{
+    (void)section;
+    member->object = stub;
+}
+
+static void section_lifecycle_element_replaced(struct ski_object *object, struct ski_object *stub)
+{
+    ski_section_each_of(object, section_lifecycle_member_replaced, stub);
+}
+
 static void section_lifecycle_member_departed(struct ski_section        *section,
                                               struct ski_section_member *member, void *arg)
 {
@@ -141,6 +153,7 @@ const struct ski_lifecycle ski_section_lifecycle = {
     .collection_ending = section_lifecycle_collection_ending,
     .collection_report = section_lifecycle_idle_report,
     .element_deleted   = section_lifecycle_element_deleted,
+    .element_replaced  = section_lifecycle_element_replaced,
     .element_departed  = section_lifecycle_element_departed,
     .baggage           = &section_lifecycle_baggage,
 };

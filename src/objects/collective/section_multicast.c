@@ -115,7 +115,7 @@ static SKI_COLD void section_multicast_defer(struct ski_section_member          
 static void section_multicast_run_entry(struct ski_object                   *object,
                                         const struct section_multicast_head *head, size_t bytes)
 {
-    const struct ski_entry *entry = &ski_entries[head->entry];
+    const struct ski_entry *entry = &ski_self->objects->run[head->entry];
 
     if (SKI_UNLIKELY(head->nocopy))
         ski_entry_run(object, entry,

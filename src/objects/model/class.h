@@ -9,15 +9,25 @@
 #ifndef SKI_CLASS_H
 #define SKI_CLASS_H
 
+#include <skua/balance.h>
 #include <skua/object.h>
 
 #include "base/arch.h"
+
+struct ski_baggage;
 
 /* A class that was registered. */
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
     const char    *given; /* the name that it was registered with; def.name is unique */
+
+    skua_balance_params *balance; /* NULL: its objects take no part in balancing */
+
+    /* Of a class by pointer: what its objects take along in another way than by pointer, since it
+     * lies outside of the arena, or NULL; and whatever that needs to know of the class. */
+    const struct ski_baggage *baggage;
+    const void               *baggage_arg;
 };
 
 /* Flags of entries whose messages create an element that does not exist. */
@@ -25,6 +35,10 @@ struct ski_class {
 
 /* The entry has operations of its own for its messages (struct ski_entry_ops). */
 #define SKI_ENTRY_INPLACE 0x10000u
+
+/* Running the entry charges its object (measure/measure.h); in no entry of ski_entries, but in the
+ * copy of it that a PE which measures runs. */
+#define SKI_ENTRY_MEASURED 0x20000u
 
 struct ski_entry;
 struct ski_object;
@@ -47,11 +61,12 @@ struct ski_entry_ops {
 
 /* An entry that was registered. */
 struct ski_entry {
-    const struct ski_class *of;     /* NULL: the handler is no entry                */
-    skua_method_fn          plain;  /* the method, if running the entry is calling it */
-    skua_entry_fn           entry;  /* of entry and method */
-    skua_method_fn          method; /* one is NULL         */
-    const char             *name;
+    const struct ski_class *of;    /* NULL: the handler is no entry                */
+    skua_method_fn          plain; /* the method, if running the entry is calling it; messages in
+                                      the queue may name its object by address: invoke.h */
+    skua_entry_fn  entry;          /* of entry and method */
+    skua_method_fn method;         /* one is NULL         */
+    const char    *name;
     _Alignas(16) unsigned flags;
     const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_INPLACE */
 };
@@ -62,6 +77,9 @@ _Static_assert(sizeof(struct ski_entry) == 64, "an entry is found by a shift");
  * number need not be checked before it is used; pages that are never used cost nothing. */
 extern struct ski_entry *ski_entries;
 
+/* A copy of ski_entries in which each is SKI_ENTRY_MEASURED; NULL until a PE measures. */
+extern struct ski_entry *ski_entries_measured;
+
 /** Allocate ski_entries, once. */
 void ski_entries_init(void);
 
@@ -71,10 +89,33 @@ static inline bool ski_class_moves(const struct ski_class *class)
     return class->def.pup || class->def.bytes == 0;
 }
 
+/** Whether objects of a class always migrate by pointer to PEs that share the arena. */
+static inline bool ski_class_by_pointer(const struct ski_class *class)
+{
+    return class->def.flags & SKUA_CLASS_BY_POINTER;
+}
+
+/** Whether objects of a class lie in the arena: those that can migrate do.  Memory that an element
+ *  leaves behind on one PE is soon that of another one there, without page faults. */
+static inline bool ski_class_shared(const struct ski_class *class)
+{
+    return class->def.pup || ski_class_by_pointer(class);
+}
+
+/** Give the class @p of, which is by pointer, a baggage of its own. */
+void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg);
+
 /** Add an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry
  * makes no sense.  @p call names the caller. */
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
+
+/** Let the objects of a class take part in balancing; ends the job if @p params makes no sense.
+ *  @p call names the caller. */
+void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
+
+/** Whether a class of this program was given to ski_class_set_balance(). */
+bool ski_classes_balanced(void);
 
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);

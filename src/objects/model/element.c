@@ -25,14 +25,22 @@ static void element_enter_directory(struct ski_object *object, const skua_index 
         ski_notify_absence_ended(element_lifecycle(all), all, absent);
 }
 
-struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index)
+void ski_element_place(struct ski_object *object, const skua_index *index)
 {
-    struct ski_object *object = ski_object_alloc(all->class->def.bytes, index);
+    struct ski_collection *all = object->of;
 
-    object->of = all;
     ski_elements_add(all, object);
     ski_notify_element_added(element_lifecycle(all), object);
     element_enter_directory(object, index);
+}
+
+struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index)
+{
+    struct ski_object *object =
+        ski_object_alloc(ski_collection_pool(all), all->class->def.bytes, index);
+
+    object->of = all;
+    ski_element_place(object, index);
     return object;
 }
 
@@ -75,7 +83,7 @@ void ski_element_remove(struct ski_object *object, int state)
     ski_object_change(object, state);
     ski_elements_remove(all, object);
     if (!ski_object_queued(object))
-        ski_object_free(object);
+        ski_object_free(object, ski_collection_pool(all));
     if (all->state != SKI_ENDED)
         ski_notify_element_removed(element_lifecycle(all), all);
 }
@@ -105,6 +113,18 @@ static bool element_drains(struct ski_object *object)
     return ski_object_running(object);
 }
 
+struct ski_object *ski_element_replace(struct ski_object *object)
+{
+    struct ski_collection *all  = object->of;
+    struct ski_object     *stub = ski_object_stub(object, ski_collection_pool(all));
+
+    ski_assert(!ski_object_running(object) && !ski_object_queued(object));
+    ski_assert(all->object[object->position] == object);
+    all->object[object->position] = stub;
+    ski_notify_element_replaced(element_lifecycle(all), object, stub);
+    return stub;
+}
+
 void ski_element_settle(struct ski_object *object)
 {
     if (ski_object_running(object) || element_drains(object))
@@ -114,7 +134,7 @@ void ski_element_settle(struct ski_object *object)
     case SKI_LEAVING: ski_notify_element_leaving(element_lifecycle(object->of), object); break;
     default:
         if (!ski_object_queued(object))
-            ski_object_free(object);
+            ski_object_free(object, ski_collection_pool(object->of));
     }
 }
 

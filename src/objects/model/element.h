@@ -3,7 +3,8 @@
  * element.h - the life of an element on this PE: created, running, deleted.
  *
  * An element is deleted, or migrates, when none of its entries is running.  Its memory stays until
- * the messages in this PE's queue that name it by address have been taken out.  Each step is an
+ * the messages in this PE's queue that name it by address have been taken out; no message names an
+ * element of a class by pointer so (chare/invoke.h), and its memory goes with it.  Each step is an
  * event that other modules observe (lifecycle_defs.h).
  */
 #ifndef SKI_ELEMENT_H
@@ -12,9 +13,25 @@
 #include "objects/model/collection.h"
 #include "objects/model/object.h"
 
+/** The record of an element that is on the list of its collection, which is `measured`. */
+static inline struct ski_element_load *ski_element_load(const struct ski_object *object)
+{
+    ski_assert(object->of->measured && object->position < object->of->objects);
+    return &object->of->load[object->position];
+}
+
 /** Add an element with zeroed memory, which this PE finds by its index from now on; its
  *  constructor has not run.  Ends the job if the element exists here. */
 struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index);
+
+/** Add an element that exists already: @p object, of its collection, lies in memory that this PE
+ *  shares with the PE that had it before. */
+void ski_element_place(struct ski_object *object, const skua_index *index);
+
+/** Put a stub, which is returned, in the place of an element that is about to leave by pointer, in
+ *  the list of its collection and in the tables of all modules: @p object belongs to another PE as
+ *  soon as it is sent, and whatever remains to be done here is done with the stub. */
+struct ski_object *ski_element_replace(struct ski_object *object);
 
 /** Run the constructor of an element. */
 void ski_element_construct(struct ski_object *object, const void *data, size_t bytes);

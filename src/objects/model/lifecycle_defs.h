@@ -41,7 +41,10 @@ EVENT(element_draining, (object), struct ski_object *object)
 EVENT(element_staying,  (object), struct ski_object *object)
 /* An element that shall migrate has no entry running: the observer packs and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
-/* An element is on its way to PE object->to. */
+/* An element leaves by pointer: @stub, which has no memory of the program, takes its place here, and
+ * `object` belongs to PE object->to when the observers return. */
+EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
+/* An element is on its way to PE object->to; if it left by pointer, `object` is its stub. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */
 EVENT(element_arrived,  (object, from), struct ski_object *object, int from)

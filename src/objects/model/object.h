@@ -17,6 +17,7 @@
 #define SKI_OBJECT_H
 
 #include "base/assert.h"
+#include "base/pool.h"
 #include "objects/model/index.h"
 
 struct ski_collection;
@@ -108,10 +109,16 @@ static inline skua_index ski_object_index_get(const struct ski_object *object)
     return index;
 }
 
-/** A new object of @p bytes of the program's memory, zeroed, with an index. */
-struct ski_object *ski_object_alloc(size_t bytes, const skua_index *index);
+/** A new object of @p bytes of the program's memory, zeroed, with an index, from @p pool, which has
+ *  memory of the arena, long indices too; NULL: from malloc(). */
+struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const skua_index *index);
 
-/** Free an object that no message in the queue names. */
-void ski_object_free(struct ski_object *object);
+/** A copy, from @p pool, of what precedes the program's memory in @p object, without that memory.
+ */
+struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool);
+
+/** Free an object that no message in the queue names; its memory is of @p pool or, NULL, of
+ *  malloc(). */
+void ski_object_free(struct ski_object *object, struct ski_pool *pool);
 
 #endif
