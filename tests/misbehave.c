@@ -916,6 +916,29 @@ static void section_deleted(void)
     skua_section_invoke(giving.section, give_entry, &giving, sizeof giving);
 }
 
+static void section_rebuilt_late(void)
+{
+    skua_collection ten;
+    struct giving   giving = four_of_ten(&ten);
+
+    skua_section_destroy(giving.section);
+    skua_section_rebuild(giving.section);
+}
+
+static void object_channel_none(void)
+{
+    skua_ref cell = skua_chare_create_local(cell_class, NULL, 0);
+
+    skua_object_channel_put(skua_object_local(cell), (skua_object_channel){7});
+}
+
+static void object_channel_no_kind(void)
+{
+    skua_ref cell = skua_chare_create_local(cell_class, NULL, 0);
+
+    skua_object_channel_create(skua_object_local(cell), (skua_channel_end){9}, 0);
+}
+
 static void section_given_late(void)
 {
     skua_collection ten;
@@ -1405,7 +1428,10 @@ static const struct {
     {"section-stranger", section_stranger, NULL},
     {"section-unequal", section_unequal, NULL},
     {"section-deleted", section_deleted, NULL},
+    {"section-rebuilt-late", section_rebuilt_late, NULL},
     {"section-given-late", section_given_late, NULL},
+    {"object-channel-none", object_channel_none, NULL},
+    {"object-channel-no-kind", object_channel_no_kind, NULL},
     {"section-unknown", section_unknown, NULL},
     {"poke-closed", poke_closed, NULL},
     {"poke-deleted", poke_deleted, NULL},

@@ -74,6 +74,9 @@ misuse section-beyond 'a message from PE [01] to cell .99.: that object does not
 misuse section-stranger 'skua_section_contribute: cell .0. on PE 0 is no member of section 1 of PE 1'
 misuse section-unequal 'reduction 0 of section 1 of PE 1: .* contributes . x int32 for .*, but what came first, from PE [01], is . x int32'
 misuse section-deleted 'skua_section_invoke of cell::give on PE 1: section 1 of PE 1 was deleted'
+misuse section-rebuilt-late 'skua_section_rebuild on PE 1: section 1 of PE 1 was deleted'
+misuse object-channel-none 'skua_object_channel_put: cell .* has no such end of channel 7'
+misuse object-channel-no-kind 'skua_object_channel_create: cell .*: there is no kind of end 9; skua_channel_end_register'
 misuse section-given-late 'skua_section_contribute: cell .5. on PE 1: section 1 of PE 1 was deleted'
 misuse section-unknown 'skua_section_destroy: 100000007 is no section that was ever created'
 

@@ -213,6 +213,7 @@ void ski_section_member_forget(struct ski_section *section, struct ski_section_m
     }
     section_drop_early(section, member);
     ski_hash_remove(&section->members, &member->link);
+    section->forgotten++;
     free(member);
 }
 

@@ -92,6 +92,7 @@ struct ski_section {
     struct ski_collection *of;   /* NULL: not known here */
     struct ski_section    *next; /* of the same collection */
     struct ski_hash_table  members;
+    uint32_t               forgotten; /* members whose records were freed, ever */
     uint8_t                state;
     bool                   over;    /* its collection was deleted */
     uint32_t               walking; /* nested loops that deliver or report for the section */

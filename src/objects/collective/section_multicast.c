@@ -156,11 +156,23 @@ static void section_multicast_switch_member(struct ski_section        *section,
     ski_section_leave(next);
 }
 
+/* Whether the record of a member was not freed while its entry ran, by an order that came
+ * meanwhile. */
+static SKI_COLD bool section_multicast_remains(const struct ski_section        *section,
+                                               const struct ski_section_member *member,
+                                               const struct ski_object         *object)
+{
+    skua_index index = ski_object_index_get(object);
+
+    return ski_section_member_find(section, &index) == member;
+}
+
 /* Delivers a multicast whose turn it is.  False: the record of the member is gone. */
 static bool section_multicast_run(struct ski_section *section, struct ski_section_member *member,
                                   const struct section_multicast_head *head, size_t bytes)
 {
-    struct ski_object *object = member->object;
+    struct ski_object *object    = member->object;
+    uint32_t           forgotten = section->forgotten;
 
     ski_assert(head->number == member->seen + 1 && object);
     member->seen = head->number;
@@ -173,7 +185,9 @@ static bool section_multicast_run(struct ski_section *section, struct ski_sectio
     else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
         section_multicast_run_entry(object, head, bytes);
     return head->entry != SECTION_MULTICAST_END && head->entry != SECTION_MULTICAST_SWITCH &&
-           !section->over;
+           !section->over &&
+           (SKI_LIKELY(section->forgotten == forgotten) ||
+            section_multicast_remains(section, member, object));
 }
 
 /* Delivers the multicasts that waited for the one which a member has just got. */

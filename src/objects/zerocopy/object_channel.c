@@ -653,6 +653,13 @@ static void object_channel_element_departed(struct ski_object *object)
     ski_object_ends_remove(object);
 }
 
+/* The ends were packed, and the object has left by pointer. */
+static void object_channel_element_replaced(struct ski_object *object, struct ski_object *stub)
+{
+    (void)stub;
+    ski_object_ends_remove(object);
+}
+
 static void object_channel_element_arrived(struct ski_object *object, int from)
 {
     struct ski_object_ends *ends = ski_object_ends_find(object);
@@ -697,6 +704,7 @@ const struct ski_lifecycle ski_object_channel_lifecycle = {
     .element_draining = object_channel_element_draining,
     .element_staying  = object_channel_element_staying,
     .element_detached = object_channel_element_detached,
+    .element_replaced = object_channel_element_replaced,
     .element_departed = object_channel_element_departed,
     .element_arrived  = object_channel_element_arrived,
     .baggage          = &ski_object_end_baggage,
