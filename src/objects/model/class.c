@@ -49,7 +49,7 @@ skua_class skua_class_register(const skua_class_def *def)
     *made =
         (struct ski_class){.def = *def, .id = class_count + 1, .given = def->name}; /* 0 is none */
     made->def.name = class_own_name(def->name);
-    ski_register_name("class", made->def.name);
+    ski_register_name(__func__, "class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
     classes[class_count++] = made;
     return (skua_class){made->id};
@@ -120,7 +120,7 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
                    "from, not at both",
                    call, entry->name);
     ski_assert(!entry->entry != !entry->method);
-    handler = skua_handler_register(class_entry_name(class, entry->name), fn);
+    handler = ski_handler_register(call, class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
     ski_entries[handler.id]       = *entry;
