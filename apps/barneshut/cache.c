@@ -13,7 +13,7 @@
 
 #include "barneshut.ci.h"
 
-#define LEVELS       5 /* of the tree in a reply */
+#define LEVELS       7 /* of the tree in a reply: a few messages bring all of a small cell */
 #define BRANCH_NODES (2 << LEVELS)
 
 /* ---- walks ----------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 
 #include "barneshut.ci.h"
 
-#define LEAVES 32 /* whose forces are computed before the PE looks for messages */
+#define LEAVES 8 /* whose forces are computed before the PE looks for messages */
 
 /* ---- creation, migration --------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ void Piece_on_destroy(Piece *p)
     tree_free(&p->tree);
 }
 
-/* A Piece migrates between two steps, when it has no forces and no tree. */
+/* A Piece migrates when its bodies have moved, so that its forces and its tree are of no use. */
 void Piece_on_pup(skua_pup *pup, Piece *p)
 {
     skua_pup_value(pup, &p->step);
@@ -53,8 +53,7 @@ void register_balance(void)
     skua_class_set_balance(Piece__class, &(skua_balance_params){.flags    = SKUA_BALANCE_AT_SYNC,
                                                                 .resume   = Piece__resume_entry,
                                                                 .position = piece_position});
-    if (skua_strategy_find("orb"))
-        skua_balance_set_strategy("orb");
+    skua_balance_set_strategy("orb");
 }
 
 bool is_balance_due(const Piece *p)
