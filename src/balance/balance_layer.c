@@ -15,6 +15,7 @@
 #include "core/sched/wait_report.h"
 #include "objects/location/insertion.h"
 #include "objects/location/migration.h"
+#include "objects/measure/measure.h"
 
 void skua_class_set_balance(skua_class of, const skua_balance_params *params)
 {
@@ -53,8 +54,18 @@ static void layer_collection_populated(struct ski_collection *all)
     ski_balancer_start_timer(balance);
 }
 
+/* An object is about to go: a user thread of it may have run until now, and is charged first. */
+static void layer_stop_charging(const struct ski_object *object)
+{
+    struct ski_measure *measure = object->of->self->objects->measure;
+
+    if (measure && measure->running == object)
+        ski_measure_switch(measure, NULL);
+}
+
 static void layer_end_element(struct ski_object *object, void *arg)
 {
+    layer_stop_charging(object);
     ski_move_orders_void(object);
     ski_load_gather_forget(arg, object);
 }
@@ -83,6 +94,7 @@ static void layer_element_deleted(struct ski_object *object)
 {
     struct ski_balance *balance = layer_of(object->of);
 
+    layer_stop_charging(object);
     if (!balance)
         return;
     ski_sync_point_deleted(balance, object);
@@ -162,6 +174,7 @@ static void layer_baggage_pack(struct ski_object *object, void *to)
 
     if (!object->of->measured)
         return;
+    layer_stop_charging(object);
     load    = ski_element_load(object);
     baggage = (struct layer_baggage){.ns       = ski_ticks_to_ns(load->ticks),
                                      .bytes    = load->bytes,

@@ -113,13 +113,13 @@ static void balancer_print(const struct ski_balancer *root)
     fprintf(
         stderr,
         "skua: balance %llu (%s, %s): load max %.4g s, mean %.4g s, ratio %.3f, then %.3f; moved "
-        "%llu of %llu objects, %llu bytes; %.4g s, %.4g s to decide\n",
+        "%llu of %llu objects, %llu bytes; idle %.1f %%; %.4g s, %.4g s to decide\n",
         (unsigned long long)stats->rounds, root->choice.name,
         root->flags & SKI_GATHER_SYNC ? "sync" : "async", stats->max_before, stats->mean,
         stats->mean > 0 ? stats->max_before / stats->mean : 1,
         stats->mean > 0 ? stats->max_after / stats->mean : 1, (unsigned long long)stats->moved,
-        (unsigned long long)stats->objects, (unsigned long long)stats->bytes, stats->seconds,
-        stats->decide);
+        (unsigned long long)stats->objects, (unsigned long long)stats->bytes,
+        100 * stats->idle_before, stats->seconds, stats->decide);
 }
 
 static void balancer_finish(struct ski_balance *balance)
@@ -422,7 +422,9 @@ void skua_balance_set_strategy(const char *name)
 
 const char *skua_balance_strategy(void)
 {
-    return ski_self ? ski_balance_of(ski_self)->choice.name : balancer_given;
+    const struct ski_balance *balance = ski_self ? ski_balance_of(ski_self) : NULL;
+
+    return balance ? balance->choice.name : balancer_given;
 }
 
 void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes)
