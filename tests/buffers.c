@@ -206,6 +206,22 @@ static void test_pool(uint64_t *seed)
     skua_buffer_free(NULL);
 }
 
+/* Memory that is registered after its buffer was made, once and again. */
+static void test_register(void)
+{
+    char        x[8];
+    skua_buffer b      = skua_buffer_make(x, 8, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
+    size_t      before = registrations().used;
+
+    CHECK(!b.held);
+    CHECK(skua_buffer_register(&b) == SKUA_OK && b.held);
+    CHECK(skua_buffer_register(&b) == SKUA_OK && registrations().used == before + 1);
+    skua_buffer_unregister(&b);
+    CHECK(!b.held && registrations().used == before);
+    b.pe = skua_pes();
+    CHECK(skua_buffer_register(&b) == SKUA_ERR_INVAL);
+}
+
 static void test_errors(void)
 {
     char        x[8], y[8];
@@ -255,6 +271,7 @@ static void start(int argc, char **argv)
 
     (void)argc, (void)argv;
     s->seed = tap_seed() + 7919 * (uint64_t)skua_pe() + 1;
+    test_register();
     test_errors();
     test_pool(&s->seed);
     test_long_run();

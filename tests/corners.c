@@ -17,10 +17,13 @@ struct guest {
     int64_t sum;
     int     shouts;
     char   *memory;
+
+    skua_completion later; /* of a result that is deferred; does not migrate */
 };
 
-static skua_class   guest_class;
-static skua_entry   add_entry, shout_entry, report_entry, move_entry, ask_entry, busy_entry;
+static skua_class guest_class;
+static skua_entry add_entry, shout_entry, report_entry, move_entry, ask_entry, busy_entry,
+    later_entry, give_entry;
 static skua_handler result_handler, insert_handler, friends_handler, created_handler;
 static int64_t      results, result_sum;      /* on PE 0 */
 static int64_t      created;                  /* guests that COUNT, on PE 0 */
@@ -123,6 +126,22 @@ static void on_ask(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
     skua_reply(&((struct guest *)self)->sum, sizeof(int64_t));
+}
+
+/* The result comes with the next `give`. */
+static void on_later(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    ((struct guest *)self)->later = skua_reply_later();
+}
+
+static void on_give(void *self, const void *data, size_t bytes)
+{
+    struct guest *g = self;
+
+    (void)data, (void)bytes;
+    g->sum += 7;
+    skua_complete(g->later, &g->sum, sizeof g->sum);
 }
 
 /* A threaded entry that runs for a while. */
@@ -403,6 +422,25 @@ static void test_end(void)
     wait_quiet();
 }
 
+/* A result that is deferred: it does not come before it is given. */
+static void test_later(void)
+{
+    int             does = NOTHING;
+    skua_collection all  = skua_array_create1(guest_class, 2 * skua_pes(), &does, sizeof does);
+
+    for (int i = 0; i < 2 * skua_pes(); i++) {
+        skua_future future = SKUA_FUTURE_INIT;
+
+        skua_invoke_reply(skua_element1(all, i), later_entry, NULL, 0, skua_done_future(&future));
+        wait_quiet();
+        CHECK(!skua_future_test(&future));
+        skua_invoke_copy(skua_element1(all, i), give_entry, NULL, 0);
+        CHECK(wait_for(&future) == 7);
+    }
+    skua_collection_destroy(all);
+    wait_quiet();
+}
+
 static const struct {
     const char *name;
     void (*fn)(void);
@@ -411,6 +449,7 @@ static const struct {
              {"move", test_move},
              {"held", test_held},
              {"queued", test_queued},
+             {"later", test_later},
              {"again", test_again},
              {"absent", test_absent},
              {"nested", test_nested},
@@ -441,6 +480,8 @@ int main(int argc, char **argv)
     shout_entry     = skua_method_register(guest_class, "shout", on_shout, 0);
     report_entry    = skua_method_register(guest_class, "report", on_report, 0);
     move_entry      = skua_method_register(guest_class, "move", on_move, 0);
+    later_entry     = skua_method_register(guest_class, "later", on_later, SKUA_ENTRY_SYNC);
+    give_entry      = skua_method_register(guest_class, "give", on_give, 0);
     ask_entry       = skua_method_register(guest_class, "ask", on_ask, SKUA_ENTRY_SYNC);
     busy_entry      = skua_method_register(guest_class, "busy", on_busy, SKUA_ENTRY_THREADED);
     result_handler  = skua_handler_register("result", on_result);

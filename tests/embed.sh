@@ -45,7 +45,7 @@ misuse in-handler 'gave up: skua_finalize: called in a handler'
 misuse in-thread 'gave up: skua_finalize: called in a user thread'
 misuse outside-pe 'skua_pe: called by a thread that is no PE'
 misuse outside-flush 'skua_flush_all: called outside of skua_main'
-misuse register-within 'skua_handler_register."within".: handlers are registered before'
+misuse register-within 'skua_handler_register."within".: handlers and other names are registered before'
 
 # ---- processes that die
 for share in 1 0; do

@@ -48,7 +48,7 @@ misuse done-call-nothing 'skua_done_call: there is no function'
 misuse register-nothing 'skua_handler_register."no function".: there is no function'
 run "$program" forgot-send-copy
 ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*gave up: skua_send_copy: $forgotten"
-misuse late-register 'skua_handler_register."too late".: handlers are registered before skua_main'
+misuse late-register 'skua_handler_register."too late".: handlers and other names are registered before skua_main'
 misuse late-readonly 'skua_readonly_register."too late".: variables are registered before skua_program'
 misuse consume-too-much 'skua_detector_consume: 5 items were consumed but only 4 produced'
 misuse done-too-often 'skua_detector_done: called 2 times for 1 producers'

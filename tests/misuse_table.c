@@ -72,7 +72,15 @@ static skua_update  update;
 static skua_strategy no_strategy = {.name = "Not A Name"};
 
 static skua_channel_reduction_def reduction;
-static skua_notify                notify;
+static skua_registration_stats    registrations;
+static skua_array_def             array;
+static skua_range                 range;
+static skua_class_def class = {.name = "late"};
+static skua_balance_params balance;
+static skua_stream_def     stream;
+static skua_reduction      sum = {SKUA_SUM, SKUA_INT64, 1};
+static skua_team_blocks    blocks;
+static skua_notify         notify;
 
 /* CALL(name, arguments): outside of a phase. */
 #define OUTSIDE                                                                                    \
@@ -167,7 +175,53 @@ static skua_notify                notify;
     CALL(skua_channel_ready, NO_CHANNEL)                                                           \
     CALL(skua_channel_destroy, NO_CHANNEL)                                                         \
     CALL(skua_zero_copy_bytes, 0)                                                                  \
-    CALL(skua_notify_wait, &notify, 1)
+    CALL(skua_notify_wait, &notify, 1)                                                             \
+    CALL(skua_array_create, NO_CLASS, &array, NULL, 0)                                             \
+    CALL(skua_array_create2, NO_CLASS, 1, 1, NULL, 0)                                              \
+    CALL(skua_array_create3, NO_CLASS, 1, 1, 1, NULL, 0)                                           \
+    CALL(skua_balance_now, )                                                                       \
+    CALL(skua_measure_start, )                                                                     \
+    CALL(skua_measure_stop, )                                                                      \
+    CALL(skua_measure_reset, )                                                                     \
+    CALL(skua_buffer_make, &word, 8, SKUA_REGISTER_NEVER, DONE, 0)                                 \
+    CALL(skua_buffer_local, &buffer)                                                               \
+    CALL(skua_buffer_get, &buffer, &buffer)                                                        \
+    CALL(skua_buffer_put, &buffer, &buffer)                                                        \
+    CALL(skua_buffer_register, &buffer)                                                            \
+    CALL(skua_buffer_unregister, &buffer)                                                          \
+    CALL(skua_registration_stats_get, &registrations, sizeof registrations)                        \
+    CALL(skua_channel_create, &layout, NULL, NULL, NULL, &channel)                                 \
+    CALL(skua_channel_open_many, &channel, 1, &layout)                                             \
+    CALL(skua_channel_poll, NO_CHANNEL)                                                            \
+    CALL(skua_fence, 0)                                                                            \
+    CALL(skua_fence_all, )                                                                         \
+    CALL(skua_region_create, 8, &region)                                                           \
+    CALL(skua_region_create_local, 8, &region)                                                     \
+    CALL(skua_region_create_from, &word, 8, &region)                                               \
+    CALL(skua_region_create_varied, 8, &region)                                                    \
+    CALL(skua_region_create_on, &(int){0}, 1, 8, &region)                                          \
+    CALL(skua_region_create_team, SKUA_TEAM_ALL, 8, &region)                                       \
+    CALL(skua_region_destroy, NO_REGION)                                                           \
+    CALL(skua_region_set_name, NO_REGION, "none")                                                  \
+    CALL(skua_region_local, NO_REGION)                                                             \
+    CALL(skua_locks_create, 1, &locks)                                                             \
+    CALL(skua_locks_destroy, locks)                                                                \
+    CALL(skua_msg_try_alloc, 8, &msg)                                                              \
+    CALL(skua_notify_add, NO_GADDR, 1)                                                             \
+    CALL(skua_notify_wait_until, &notify, SKUA_CMP_GE, 1)                                          \
+    CALL(skua_put, NO_GADDR, &word, 8)                                                             \
+    CALL(skua_get_nb, &word, NO_GADDR, 8, NULL)                                                    \
+    CALL(skua_atomic, NO_GADDR, SKUA_ATOMIC_ADD, SKUA_UINT64, &word, NULL)                         \
+    CALL(skua_load64, NO_GADDR, &word)                                                             \
+    CALL(skua_section_create_range, NO_ALL, &range, NULL)                                          \
+    CALL(skua_team_pe, SKUA_TEAM_ALL)                                                              \
+    CALL(skua_team_pes, SKUA_TEAM_ALL)                                                             \
+    CALL(skua_team_pe_of, SKUA_TEAM_ALL, 0)                                                        \
+    CALL(skua_team_translate, SKUA_TEAM_ALL, 0, SKUA_TEAM_ALL)                                     \
+    CALL(skua_team_split, SKUA_TEAM_ALL, 0, 0, &team)                                              \
+    CALL(skua_team_split_nb, SKUA_TEAM_ALL, 0, 0, &team, DONE)                                     \
+    CALL(skua_team_destroy, SKUA_TEAM_ALL)                                                         \
+    CALL(skua_team_barrier, SKUA_TEAM_ALL, DONE)
 
 /* CALL(name, arguments): on the only PE of a phase. */
 #define WITHIN                                                                                     \
@@ -218,7 +272,42 @@ static skua_notify                notify;
     CALL(skua_readonly_register, "late", &word, 8)                                                 \
     CALL(skua_channel_count, NO_CHANNEL)                                                           \
     CALL(skua_channel_ready, NO_CHANNEL)                                                           \
-    CALL(skua_channel_destroy, NO_CHANNEL)
+    CALL(skua_channel_destroy, NO_CHANNEL)                                                         \
+    CALL(skua_array_create, NO_CLASS, &array, NULL, 0)                                             \
+    CALL(skua_array_create2, NO_CLASS, 1, 1, NULL, 0)                                              \
+    CALL(skua_array_create3, NO_CLASS, 1, 1, 1, NULL, 0)                                           \
+    CALL(skua_balance_set_strategy, "no-such-strategy")                                            \
+    CALL(skua_buffer_unregister, &remote)                                                          \
+    CALL(skua_channel_poll, NO_CHANNEL)                                                            \
+    CALL(skua_class_register, &class)                                                              \
+    CALL(skua_class_set_balance, NO_CLASS, &balance)                                               \
+    CALL(skua_entry_register, NO_CLASS, "late", NULL, 0)                                           \
+    CALL(skua_method_register, NO_CLASS, "late", NULL, 0)                                          \
+    CALL(skua_function_register, "late", NULL)                                                     \
+    CALL(skua_op_register, "late", NULL)                                                           \
+    CALL(skua_stream_register, "late", &stream)                                                    \
+    CALL(skua_fence, 9)                                                                            \
+    CALL(skua_section_create_range, NO_ALL, &range, NULL)                                          \
+    CALL(skua_team_pe, NO_TEAM)                                                                    \
+    CALL(skua_team_pes, NO_TEAM)                                                                   \
+    CALL(skua_team_pe_of, SKUA_TEAM_ALL, 9)                                                        \
+    CALL(skua_team_translate, SKUA_TEAM_ALL, 9, SKUA_TEAM_ALL)                                     \
+    CALL(skua_team_split_nb, NO_TEAM, 0, 0, &team, DONE)                                           \
+    CALL(skua_team_split_nb, SKUA_TEAM_ALL, -9, 0, &team, DONE)                                    \
+    CALL(skua_team_barrier, NO_TEAM, DONE)                                                         \
+    CALL(skua_team_broadcast, SKUA_TEAM_ALL, 9, &word, 8, DONE)                                    \
+    CALL(skua_team_reduce, SKUA_TEAM_ALL, 9, &sum, &word, &word, DONE)                             \
+    CALL(skua_team_allreduce, NO_TEAM, &sum, &word, &word, DONE)                                   \
+    CALL(skua_team_scan, SKUA_TEAM_ALL, NULL, &word, &word, DONE)                                  \
+    CALL(skua_team_exscan, SKUA_TEAM_ALL, NULL, &word, &word, DONE)                                \
+    CALL(skua_team_gather, SKUA_TEAM_ALL, 9, &word, 8, &word, DONE)                                \
+    CALL(skua_team_gatherv, SKUA_TEAM_ALL, 9, &word, 8, &blocks, DONE)                             \
+    CALL(skua_team_scatter, SKUA_TEAM_ALL, 9, &word, &word, 8, DONE)                               \
+    CALL(skua_team_scatterv, SKUA_TEAM_ALL, 9, &blocks, &word, 8, DONE)                            \
+    CALL(skua_team_allgather, NO_TEAM, &word, 8, &word, DONE)                                      \
+    CALL(skua_team_allgatherv, NO_TEAM, &word, 8, &blocks, DONE)                                   \
+    CALL(skua_team_alltoall, NO_TEAM, &word, &word, 8, DONE)                                       \
+    CALL(skua_team_alltoallv, NO_TEAM, &blocks, &blocks, DONE)
 
 /* CALL(name, arguments): in a phase, of calls that return a status. */
 #define STATUS                                                                                     \

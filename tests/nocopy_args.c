@@ -89,6 +89,15 @@ static skua_msg *make(struct state *s, int pe, int post)
     return msg;
 }
 
+/* A message whose arguments have been copied into it. */
+static skua_msg *make_copied(struct state *s)
+{
+    skua_msg *msg = make(s, SKUA_ALL_PES, 0);
+
+    ((struct head *)skua_msg_data(msg))->to_all = 0; /* nor is any used in place */
+    return skua_nocopy_copied(msg);
+}
+
 /* ---- receiving ------------------------------------------------------------------------------- */
 
 /* Whether a part must be used in place. */
@@ -208,7 +217,8 @@ static void work(struct state *s)
         skua_ref box = skua_element1(s->boxes, (int)(tap_random(&s->seed) % 8));
 
         if (tap_random(&s->seed) % 2) {
-            skua_send(pe, on_parts, make(s, pe, (int)(tap_random(&s->seed) % 2)));
+            skua_send(pe, on_parts,
+                      i % 8 == 6 ? make_copied(s) : make(s, pe, (int)(tap_random(&s->seed) % 2)));
         } else {
             skua_invoke(box, box_take, make(s, skua_location(box), 0));
             if (tap_random(&s->seed) % 4 == 0)

@@ -175,7 +175,7 @@ skua_op skua_op_register(const char *name, skua_op_fn fn)
     if (op_registered_count > SKUA_OP_MAX - SKUA_OP_USER)
         ski_misuse("skua_op_register: operator %s is one too many; a program has %d at most", name,
                    SKUA_OP_MAX - SKUA_OP_USER + 1);
-    ski_register_name("operator", name);
+    ski_register_name(__func__, "operator", name);
     op_registered = ski_realloc(op_registered, (op_registered_count + 1) * sizeof *op_registered);
     op_registered[op_registered_count] = (struct op_entry){name, fn, OP_ANYTHING};
     return (skua_op)(SKUA_OP_USER + op_registered_count++);

@@ -44,24 +44,28 @@ void ski_handlers_init(void)
         handler_add(ski_builtin[i].name, ski_builtin[i].fn);
 }
 
-skua_handler skua_handler_register(const char *name, skua_handler_fn fn)
+skua_handler ski_handler_register(const char *call, const char *name, skua_handler_fn fn)
 {
     ski_handlers_init();
     if (!fn)
-        ski_misuse("skua_handler_register(\"%s\"): there is no function", name);
+        ski_misuse("%s(\"%s\"): there is no function", call, name);
     if (handler_closed)
-        ski_misuse("skua_handler_register(\"%s\"): handlers are registered before skua_main() "
-                   "or skua_init()",
-                   name);
+        ski_misuse("%s(\"%s\"): handlers and other names are registered before skua_main() or "
+                   "skua_init()",
+                   call, name);
     if (ski_handlers.count == SKI_HANDLERS_MOST)
-        ski_misuse("skua_handler_register(\"%s\"): a program has at most %d handlers", name,
-                   SKI_HANDLERS_MOST);
+        ski_misuse("%s(\"%s\"): a program has at most %d handlers", call, name, SKI_HANDLERS_MOST);
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         if (strcmp(handler_names[i], name) == 0)
-            ski_misuse("skua_handler_register: there is a handler \"%s\" already", name);
+            ski_misuse("%s: there is a handler \"%s\" already", call, name);
     handler_add(name, fn);
     ski_assert(ski_handlers.count > SKI_HANDLERS);
     return (skua_handler){ski_handlers.count - 1};
+}
+
+skua_handler skua_handler_register(const char *name, skua_handler_fn fn)
+{
+    return ski_handler_register(__func__, name, fn);
 }
 
 /* The function of names that are no handlers. */
@@ -70,13 +74,13 @@ static void handler_never_sent(skua_msg *msg)
     ski_fatal("a message was sent to \"%s\", which is no handler", handler_names[msg->handler]);
 }
 
-void ski_register_name(const char *what, const char *name)
+void ski_register_name(const char *call, const char *what, const char *name)
 {
     size_t bytes = strlen(what) + strlen(name) + 2;
     char  *full  = ski_malloc(bytes);
 
     snprintf(full, bytes, "%s %s", what, name);
-    skua_handler_register(full, handler_never_sent);
+    ski_handler_register(call, full, handler_never_sent);
 }
 
 const char *ski_handler_name(uint32_t id)

@@ -47,8 +47,12 @@ skua_status ski_handlers_agree(struct ski_job *job, int process);
 /** Accepts registrations again, in a process that has left its job. */
 void ski_handlers_reset(void);
 
-/** Registers "@p what @p name", which is no handler but is compared between processes as well. */
-void ski_register_name(const char *what, const char *name);
+/** Registers a handler on behalf of public function @p call, which errors name. */
+skua_handler ski_handler_register(const char *call, const char *name, skua_handler_fn fn);
+
+/** Registers "@p what @p name" on behalf of public function @p call.  It is no handler, but is
+ * compared between processes as well. */
+void ski_register_name(const char *call, const char *what, const char *name);
 
 /** Returns the name of a handler; "?" if there is none of that number. */
 const char *ski_handler_name(uint32_t id);

@@ -18,7 +18,7 @@ static uint32_t               index_map_user_count;
 
 uint32_t skua_map_register(const char *name, skua_map_fn fn)
 {
-    ski_register_name("map", name);
+    ski_register_name(__func__, "map", name);
     index_map_users =
         ski_realloc(index_map_users, (index_map_user_count + 1) * sizeof *index_map_users);
     index_map_users[index_map_user_count] = (struct index_map_user){name, fn};

@@ -52,7 +52,7 @@ skua_class skua_class_register(const skua_class_def *def)
                    __func__, def->name, def->flags, (unsigned)SKUA_CLASS_BY_POINTER);
     *made          = (struct ski_class){.def = *def, .id = class_count + 1, .given = def->name};
     made->def.name = class_own_name(def->name);
-    ski_register_name("class", made->def.name);
+    ski_register_name(__func__, "class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
     classes[class_count++] = made;
     return (skua_class){made->id};
@@ -142,7 +142,7 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
                    call, entry->name);
     ski_assert(!entry->entry != !entry->method);
     classes[of.id - 1]->threaded |= entry->flags & SKUA_ENTRY_THREADED;
-    handler = skua_handler_register(class_entry_name(class, entry->name), fn);
+    handler = ski_handler_register(call, class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
     made     = &ski_entries[handler.id];

@@ -72,8 +72,8 @@ static char *stream_handler_name(const char *name, const char *suffix)
 static skua_handler stream_add_handler(struct stream_kind *kind, const char *suffix,
                                        skua_handler_fn fn)
 {
-    skua_handler handler =
-        skua_handler_register(stream_handler_name(kind->name, suffix), fn); /* keeps the name */
+    skua_handler handler = ski_handler_register(
+        "skua_stream_register", stream_handler_name(kind->name, suffix), fn); /* keeps the name */
 
     if (handler.id >= stream_of_handlers) {
         stream_of_handler =

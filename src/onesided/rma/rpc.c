@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/pe/handler.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/pe/external_thread.h"
 
@@ -33,7 +34,7 @@ static void rpc_on_call(skua_msg *msg)
 
 skua_function skua_function_register(const char *name, skua_function_fn fn)
 {
-    skua_handler handler = skua_handler_register(name, rpc_on_call);
+    skua_handler handler = ski_handler_register(__func__, name, rpc_on_call);
 
     if (handler.id >= functions_room) {
         uint32_t room = 2 * (handler.id + 1);

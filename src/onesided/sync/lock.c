@@ -37,8 +37,10 @@ skua_status skua_locks_create(size_t count, skua_locks *locks)
 {
     size_t bytes =
         count > SIZE_MAX / sizeof(struct lock_word) ? SIZE_MAX : count * sizeof(struct lock_word);
-    skua_status status = skua_region_create(bytes, &locks->region);
+    skua_status status;
 
+    ski_onesided_check(__func__);
+    status = skua_region_create(bytes, &locks->region);
     if (status != SKUA_OK)
         return status;
     skua_region_set_name(locks->region, "locks");
@@ -49,6 +51,7 @@ skua_status skua_locks_create(size_t count, skua_locks *locks)
 
 skua_status skua_locks_destroy(skua_locks locks)
 {
+    ski_onesided_check(__func__);
     if (!ski_region_table_find(locks.region))
         return ski_refuse(SKUA_ERR_REGION, "%s: PE %d has no such locks (destroyed already?)",
                           __func__, ski_caller_pe());

@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/sync/notify.h"
 
 static bool notify_compare(uint64_t value, skua_cmp cmp, uint64_t with)
@@ -135,8 +136,10 @@ static size_t notify_set_wait(const skua_notify_set *set, struct ski_call call)
 
     if (notify_set_reached(&wait))
         return wait.found;
-    if (!self)
+    if (!self) { /* an external thread may wait, too */
+        ski_onesided_check(call.name);
         return ski_notify_poll_external(notify_set_reached, &wait) ? wait.found : SKUA_NOTIFY_NONE;
+    }
     if (!self->thread && ski_scheduler_spin(self, notify_set_reached, &wait))
         return wait.found;
     while (!notify_set_reached(&wait))
