@@ -5,8 +5,9 @@
 #               sanitizers; warnings are errors, also those of clang
 # make bench    set up, build, and measure; FORMAT=table|json|csv
 #               BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                     pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
-# make soak     trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
+#                     pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy|collectives
+# make soak     trouble at random for SECONDS=600, random tests repeated more often than in `make test`,
+#               then INPUTS=10000000 interface files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
 # make docs     the reference: manual pages and, with doxygen, HTML, in build/release/docs/reference
 # make package  a .deb and a .tar.gz, in build/release/packages
@@ -34,7 +35,7 @@ endif
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench soak soak-jobs soak-skuac setup install package clean check-clang \
+.PHONY: all build run test bench soak soak-jobs soak-tests soak-skuac setup install package clean check-clang \
         check-release check-checked check-asan check-tsan docs format abi
 
 .NOTPARALLEL:
@@ -64,19 +65,26 @@ bench: setup
 # What CI runs.
 test:
 	@scripts/setup.sh test
-	@$(MAKE) check-release check-checked check-asan check-tsan check-clang
+	@scripts/check.sh -j $(JOBS) release checked asan tsan clang
 
 # A preset is built and its tests run; those that cannot run here are listed with their reasons.
 check-release check-checked check-asan check-tsan: check-%:
-	@scripts/check.sh $* $(JOBS)
+	@scripts/check.sh -j $(JOBS) $*
 
-# clang looks at the files that were compiled with gcc.
+# clang checks the files that were compiled with gcc.
 check-clang: setup $(BUILD)/configured
 	@cmake --build --preset release --parallel $(JOBS)
 	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
 # Each part says what it tried; the first that fails ends it.
-soak: soak-jobs soak-skuac
+soak: soak-jobs soak-tests soak-skuac
+
+# The random tests of `make test`, repeated more often.
+soak-tests:
+	@scripts/setup.sh test
+	@cmake --preset release -B build/soak -DSKUA_LONG_TESTS=ON >/dev/null
+	@cmake --build build/soak --parallel $(JOBS)
+	@ctest --test-dir build/soak -L job --output-on-failure --parallel $$(($(JOBS) + 2))
 
 # Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
 soak-jobs: build

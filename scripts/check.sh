@@ -1,51 +1,119 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds a preset with warnings as errors and runs its tests:
+# Builds presets with warnings as errors and runs their tests; `clang` checks with its warnings the files
+# of the release build, which comes before it:
 #
-#   scripts/check.sh release|checked|asan|tsan|debug [JOBS]
+#   scripts/check.sh [-j JOBS] release|checked|asan|tsan|debug|clang...
 #
-# There are two tests more at a time than CPUs, since some tests wait more than they compute.  Those
-# that could not run here are listed at the end with their reasons.
+# While the tests of a preset run, the next ones are built at low priority: many tests wait more than
+# they compute.  There are four tests more at a time than CPUs, for the same reason.  The output of a
+# background build is shown when its turn has come; a build or test that fails ends all.  Tests that
+# could not run here are listed after each preset with their reasons.
 set -eu
 cd "$(dirname "$0")/.."
-preset=$1
-jobs=${2:-$(nproc 2>/dev/null || echo 2)}
-options=-DSKUA_WERROR=ON
+only_build=no
+if [ "${1:-}" = --build ]; then
+  only_build=yes
+  shift
+fi
+jobs=$(nproc 2>/dev/null || echo 2)
+if [ "${1:-}" = -j ]; then
+  jobs=$2
+  shift 2
+fi
+[ $# -gt 0 ] || { echo "usage: scripts/check.sh [-j JOBS] PRESET..." >&2; exit 2; }
 
 # Whether programs can be linked with a sanitizer: not where its library is not installed.
 sanitizes()
 {
   work=$(mktemp -d)
   echo 'int main(void) { return 0; }' >"$work/main.c"
-  "${CC:-cc}" "-fsanitize=$1" -o "$work/main" "$work/main.c" 2>"$work/errors"
-  found=$?
+  found=0
+  "${CC:-cc}" "-fsanitize=$1" -o "$work/main" "$work/main.c" 2>"$work/errors" || found=$?
   rm -rf "$work"
   return $found
 }
 
-case "$preset" in
-  asan) sanitizer=address,undefined ;;
-  tsan) sanitizer=thread ;;
-  *)    sanitizer= ;;
-esac
-if [ -n "$sanitizer" ] && ! sanitizes $sanitizer; then
-  echo "$preset: programs cannot be linked with -fsanitize=$sanitizer here: its tests were not run"
+# Whether a preset can be built and run here.
+usable()
+{
+  case $1 in
+    asan) sanitizes address,undefined ;;
+    tsan) sanitizes thread ;;
+    *)    true ;;
+  esac
+}
+
+build()
+{
+  if [ "$1" = clang ]; then
+    scripts/check-clang.sh build/release "$jobs"
+    return
+  fi
+  options=-DSKUA_WERROR=ON
+  # The checked build is also the one that shows that Skua needs none of the optional libraries.
+  [ "$1" != checked ] || options="$options -DSKUA_OPTIONAL=OFF"
+  # shellcheck disable=SC2086 # options are words
+  (set -x && cmake --preset "$1" $options && cmake --build --preset "$1" --parallel "$jobs")
+}
+
+run_tests()
+{
+  code=0
+  (set -x && ctest --preset "$1" --parallel $((jobs + 4))) || code=$?
+  awk '/^[0-9]+\/[0-9]+ Test(ing)?: / { name = $NF }
+       /^1\.\.0 # SKIP / { sub(/^1\.\.0 # SKIP /, ""); print "not run: " name ": " $0 }
+       /^# .* not tested$/ { sub(/^# /, ""); print "not all run: " name ": " $0 }' \
+    "build/$1/Testing/Temporary/LastTest.log"
+  return $code
+}
+
+presets=
+for preset in "$@"; do
+  if usable "$preset"; then
+    presets="$presets $preset"
+  else
+    echo "$preset: programs cannot be linked with its sanitizer here: its tests were not run"
+  fi
+done
+# shellcheck disable=SC2086 # names of presets are words
+set -- $presets
+[ $# -gt 0 ] || exit 0
+
+# --build: builds the presets one after the other, until one fails.  build/PRESET.log has the output of
+# each, build/PRESET.built its exit code.
+if [ $only_build = yes ]; then
+  for preset in "$@"; do
+    code=0
+    build "$preset" >"build/$preset.log" 2>&1 || code=$?
+    echo $code >"build/$preset.new"
+    mv "build/$preset.new" "build/$preset.built"
+    [ $code = 0 ] || exit $code
+  done
   exit 0
 fi
 
-# The checked build is also the one that shows that Skua needs none of the optional libraries.
-[ "$preset" != checked ] || options="$options -DSKUA_OPTIONAL=OFF"
+mkdir -p build
+for preset in "$@"; do
+  rm -f "build/$preset.built"
+done
+first=$1
+build "$first"
+shift
+if [ $# -gt 0 ]; then
+  setsid nice -n 10 sh scripts/check.sh --build -j "$jobs" "$@" &
+  builder=$! # a session of its own: all of it is ended with this script
+  trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
+  trap 'exit 130' INT TERM HUP
+fi
+[ "$first" = clang ] || run_tests "$first"
 
-set -x
-# shellcheck disable=SC2086 # options are words
-cmake --preset "$preset" $options
-cmake --build --preset "$preset" --parallel "$jobs"
-{ set +x; } 2>/dev/null
-code=0
-(set -x && ctest --preset "$preset" --parallel $((jobs + 2))) || code=$?
-awk '/^[0-9]+\/[0-9]+ Test(ing)?: / { name = $NF }
-     /^1\.\.0 # SKIP / { sub(/^1\.\.0 # SKIP /, ""); print "not run: " name ": " $0 }
-     /^# .* not tested$/ { sub(/^# /, ""); print "not all run: " name ": " $0 }' \
-  "build/$preset/Testing/Temporary/LastTest.log"
-exit $code
+for preset in "$@"; do
+  while [ ! -f "build/$preset.built" ] && kill -0 "$builder" 2>/dev/null; do
+    sleep 1
+  done
+  cat "build/$preset.log"
+  [ "$(cat "build/$preset.built" 2>/dev/null)" = 0 ]
+  [ "$preset" = clang ] || run_tests "$preset"
+done

@@ -80,3 +80,8 @@ fft=apps/fft1d
 if [ -f $fft/fft1d.ci ]; then
   row fft1d $fft/fft1d.ci "$(ls $fft/*.c $fft/*.h | tr '\n' ' ')"
 fi
+md=apps/leanmd
+files=$(ls $md/atoms.* $md/force.* $md/options.* $md/start.* $md/tally.* | tr '\n' ' ')
+row leanmd $md/leanmd.ci "$md/leanmd.c $md/leanmd.h $files" "$md/plain.c $files"
+bh=apps/barneshut
+row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' ' ')"

@@ -33,6 +33,7 @@ optional -          libhwloc-dev                  hwloc-devel                  c
 optional -          libucx-dev                    ucx-devel                    the driver for UCX: InfiniBand, RoCE, shared memory of UCX
 optional -          libfabric-dev                 libfabric-devel              the driver for libfabric: EFA, Slingshot, Omni-Path
 optional -          libssl-dev                    openssl-devel                SKUA_SECURITY=auth and encrypt: authentication and encryption
+optional -          libscotch-dev                 scotch-devel                 the strategy graph: load balancing by graph partitioning
 optional -          libpmix-dev                   pmix-devel                   jobs that mpirun and srun start
 optional pkg-config pkg-config                    pkgconf-pkg-config           pkg-config --libs skua, for programs that use Skua
 optional gfortran   gfortran                      gcc-gfortran                 the Fortran module

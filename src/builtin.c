@@ -2,6 +2,11 @@
 /* builtin.c - the layers of the runtime, and the tables of its own handlers (handler_defs.h). */
 #include "core/pe/builtin.h"
 
+#include "balance/balance_layer.h"
+#include "balance/balancer.h"
+#include "balance/load_gather.h"
+#include "balance/move_orders.h"
+#include "balance/sync_point.h"
 #include "core/collective/collective.h"
 #include "core/isomalloc/isomalloc.h"
 #include "core/lifecycle/core_layer.h"
@@ -63,4 +68,4 @@ bool ski_builtin_accepts(uint32_t handler, size_t bytes)
 }
 
 const struct ski_layer *const ski_layers[] = {&ski_core_layer, &ski_onesided_layer,
-                                              &ski_objects_layer, NULL};
+                                              &ski_objects_layer, &ski_balance_layer, NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atomics_nb.c - typed atomics, blocking and not, and notifications without data.
+ * atomics_nb.c - typed atomics, blocking and not, also by threads that are no PE, and notifications
+ * without data.
  *
  * Each PE starts random atomics of every type on words of random PEs.  Those of one word commute,
  * so the model knows the value at the end whatever their order; the previous values must be ones
@@ -13,6 +14,7 @@
  * usage: atomics_nb [operations] [remote]
  * With `remote` no PE uses words of its own host (SKUA_RMA_ATOMICS).
  */
+#include <pthread.h>
 #include <skua/skua.h>
 #include <stddef.h>
 #include <string.h>
@@ -32,21 +34,21 @@ struct words { /* one of each type for each role */
     double      f64[ROLES];
     uint64_t    swapped, turns;
     double      claimed;
-    skua_notify notified;
+    skua_notify notified, finished;
 };
 
 struct state {
     skua_region   symmetric, *local; /* local[pe]: of one PE */
     struct words *mine[2];
     double        model[6][ROLES]; /* what this PE has added, or the extreme of its operands */
-    uint64_t      notified, random, sent, ran;
+    uint64_t      notified, random, sent, ran, signals, signals_sent;
 };
 
 static skua_pe_data state_key;
 static int          operations = 2000;
 static bool         remote_only;
 static uint64_t     seed;
-static skua_handler on_probe;
+static skua_handler on_probe, on_signal;
 
 static struct state *self(void)
 {
@@ -303,6 +305,55 @@ static void test_notify_add(void)
     }
 }
 
+/* ---- threads that are no PE ------------------------------------------------------------------ */
+
+#define OUTSIDE 12 /* atomics of such a thread */
+
+struct outsider {
+    skua_gaddr at, notify, finished;
+};
+
+/* Each atomic raises a notification and sends a signal behind it. */
+static void *outside(void *arg)
+{
+    const struct outsider *o = arg;
+
+    for (int i = 0; i < OUTSIDE; i++) {
+        uint64_t        one = 1, old = UINT64_MAX;
+        skua_rma_params params = {.notify = o->notify, .notify_add = 5, .signal = on_signal};
+
+        CHECK(skua_atomic_nb(o->at, SKUA_ATOMIC_ADD, SKUA_UINT64, &one, &old, &params) == SKUA_OK);
+        CHECK(old < 1000000000);
+    }
+    CHECK(skua_notify_add(o->finished, 1) == SKUA_OK);
+    return NULL;
+}
+
+static void signalled(skua_msg *msg)
+{
+    self()->signals++;
+    skua_msg_free(msg);
+}
+
+/* The PE serves requests while it waits, since the thread may need that. */
+static void test_outside(void)
+{
+    struct state   *s  = self();
+    int             pe = choose_pe();
+    struct outsider o  = {word_at(pe, offsetof(struct words, u64)),
+                          word_at(pe, offsetof(struct words, notified)),
+                          skua_at(s->symmetric, skua_pe(), offsetof(struct words, finished))};
+    pthread_t       thread;
+
+    CHECK(pthread_create(&thread, NULL, outside, &o) == 0);
+    CHECK(skua_notify_wait(&s->mine[0]->finished, 1));
+    CHECK(pthread_join(thread, NULL) == 0);
+    s->model[4][SUM] += OUTSIDE;
+    s->notified += 5 * OUTSIDE;
+    s->signals_sent += OUTSIDE;
+    skua_sync();
+}
+
 /* ---- what is wrong -------------------------------------------------------------------------- */
 
 static void test_wrong(void)
@@ -372,6 +423,9 @@ static void check_end(void)
     CHECK(over_all(SKUA_SUM, (double)skua_notify_value(&s->mine[0]->notified) +
                                  (double)skua_notify_value(&s->mine[1]->notified) -
                                  (double)s->notified) == 0);
+    while (over_all(SKUA_SUM, (double)s->signals - (double)s->signals_sent) < 0)
+        skua_poll(1); /* signals are messages: they come in their time */
+    CHECK(over_all(SKUA_SUM, (double)s->signals - (double)s->signals_sent) == 0);
 }
 
 static void exchange_regions(void)
@@ -410,6 +464,7 @@ static void start(int argc, char **argv)
         test_random();
         test_order();
         test_claims();
+        test_outside();
     }
     test_wrong();
     skua_sync();
@@ -431,6 +486,7 @@ int main(int argc, char **argv)
     remote_only = argc > 2 && strcmp(argv[2], "remote") == 0;
     seed        = tap_seed();
     on_probe    = skua_handler_register("probe", probed);
+    on_signal   = skua_handler_register("signal", signalled);
     state_key   = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -239,7 +239,7 @@ out=$(cat "$source"/README.md "$source"/docs/*.md "$source"/docs/guide/*.md "$so
 ok "no page calls a thing somebody, nobody or he: ${out:-none}" test -z "$out"
 
 # Every option in the help of a tool is in its manual page.
-for tool in skuarun "skua info" "skua bench" skuac; do
+for tool in skuarun "skua info" "skua bench" "skua balance" skuac; do
   page=${tool%% *}
   path=$build/tools/$page
   [ "$page" = skuac ] && path=$build/translator/skuac

@@ -22,15 +22,17 @@ reaches()
   out=$found
   [ -z "$found" ]
 }
-ok "base includes nothing above it" reaches src/base boot transport core onesided objects flow
-ok "boot neither" reaches src/boot transport core onesided objects flow
-ok "transport neither" reaches src/transport core onesided objects flow
-ok "core neither" reaches src/core onesided objects flow
-ok "onesided neither" reaches src/onesided objects flow
-ok "objects neither" reaches src/objects flow
-ok "examples see include/skua alone" reaches examples base boot transport core onesided objects flow
-ok "benchmarks too" reaches bench base boot transport core onesided objects flow
-ok "applications too" reaches apps base boot transport core onesided objects flow
+ok "base includes nothing above it" reaches src/base strategy boot transport core onesided objects balance flow
+ok "strategy uses base alone" reaches src/strategy boot transport core onesided objects balance flow
+ok "boot neither" reaches src/boot transport core onesided objects balance flow
+ok "transport neither" reaches src/transport core onesided objects balance flow
+ok "core neither" reaches src/core onesided objects balance flow
+ok "onesided neither" reaches src/onesided objects balance flow
+ok "objects neither" reaches src/objects balance flow
+ok "balance neither" reaches src/balance flow
+ok "examples see include/skua alone" reaches examples base strategy boot transport core onesided objects balance flow
+ok "benchmarks too" reaches bench base strategy boot transport core onesided objects balance flow
+ok "applications too" reaches apps base strategy boot transport core onesided objects balance flow
 
 # The passes of the translator: support < ast < syntax < check, emit, print.
 translator_layers()
@@ -44,7 +46,7 @@ translator_layers()
 }
 translator_layers
 
-ok "the translator uses nothing of the runtime" reaches translator base boot transport core onesided objects flow
+ok "the translator uses nothing of the runtime" reaches translator base strategy boot transport core onesided objects balance flow
 public=$(grep -rn '^#include <skua/' translator || true)
 out=$public
 ok "not even its headers" test -z "$public"

@@ -50,6 +50,7 @@ static void on_message(skua_msg *message)
 #define NO_GADDR   skua_at(NO_REGION, 0, 0)
 #define NO_SECTION ((skua_section){0})
 #define NO_CHANNEL ((skua_channel){0})
+#define NO_TEAM    ((skua_team)NULL)
 #define DONE       ((skua_completion){0})
 #define FIRST      ((skua_detector){0})
 
@@ -61,7 +62,17 @@ static skua_stats   stats;
 static skua_layout  layout;
 static skua_locks   locks;
 static uint64_t     word;
-static skua_notify  notify;
+static uint32_t     narrow;
+static skua_buffer  buffer, remote = {.pe = 9};
+static skua_channel channel;
+static skua_region  region;
+static skua_team    team;
+static skua_update  update;
+
+static skua_strategy no_strategy = {.name = "Not A Name"};
+
+static skua_channel_reduction_def reduction;
+static skua_notify                notify;
 
 /* CALL(name, arguments): outside of a phase. */
 #define OUTSIDE                                                                                    \
@@ -117,6 +128,7 @@ static skua_notify  notify;
     CALL(skua_host_pes, 0)                                                                         \
     CALL(skua_host_pe, 0, 0)                                                                       \
     CALL(skua_cpu_of, 0)                                                                           \
+    CALL(skua_strategy_register, &no_strategy)                                                     \
     CALL(skua_distance, 0)                                                                         \
     CALL(skua_mesh_make, 2)                                                                        \
     CALL(skua_group_create, NO_CLASS, NULL, 0)                                                     \
@@ -174,6 +186,8 @@ static skua_notify  notify;
     CALL(skua_reduce, 9, SKUA_SUM, SKUA_INT64, &word, 1, DONE)                                     \
     CALL(skua_reduce, 0, SKUA_BIT_OR, SKUA_DOUBLE, &word, 1, DONE)                                 \
     CALL(skua_allreduce, SKUA_BIT_OR, SKUA_DOUBLE, &word, 1, DONE)                                 \
+    CALL(skua_reduce, 0, (skua_op)(0x10000 + SKUA_SUM), SKUA_INT64, &word, 1, DONE)                \
+    CALL(skua_allreduce, (skua_op)(0x10000 + SKUA_SUM), SKUA_INT64, &word, 1, DONE)                \
     CALL(skua_mutex_unlock, &mutex)                                                                \
     CALL(skua_thread_suspend, )                                                                    \
     CALL(skua_flush, 9)                                                                            \
@@ -213,13 +227,58 @@ static skua_notify  notify;
     CALL(skua_get, &word, NO_GADDR, 8)                                                             \
     CALL(skua_put_nb, NO_GADDR, &word, 8, NULL)                                                    \
     CALL(skua_get_nb, &word, NO_GADDR, 8, NULL)                                                    \
+    CALL(skua_put_layout, NO_GADDR, &layout, &layout)                                              \
+    CALL(skua_get_layout, &layout, NO_GADDR, &layout)                                              \
+    CALL(skua_put_layout_nb, NO_GADDR, &layout, &layout, NULL)                                     \
+    CALL(skua_get_layout_nb, &layout, NO_GADDR, &layout, NULL)                                     \
+    CALL(skua_acc, NO_GADDR, &word, 8, &update)                                                    \
+    CALL(skua_acc_layout, NO_GADDR, &layout, &layout, &update)                                     \
+    CALL(skua_acc_nb, NO_GADDR, &word, 8, &update, NULL)                                           \
+    CALL(skua_acc_layout_nb, NO_GADDR, &layout, &layout, &update, NULL)                            \
+    CALL(skua_atomic, NO_GADDR, SKUA_ATOMIC_ADD, SKUA_UINT64, &word, NULL)                         \
+    CALL(skua_atomic, NO_GADDR, SKUA_ATOMIC_AND, SKUA_DOUBLE, &word, NULL)                         \
+    CALL(skua_atomic_nb, NO_GADDR, SKUA_ATOMIC_ADD, SKUA_UINT64, &word, NULL, NULL)                \
     CALL(skua_fetch_add64, NO_GADDR, 1, &word)                                                     \
+    CALL(skua_fetch_and64, NO_GADDR, 1, &word)                                                     \
+    CALL(skua_fetch_or64, NO_GADDR, 1, &word)                                                      \
+    CALL(skua_fetch_xor64, NO_GADDR, 1, &word)                                                     \
     CALL(skua_swap64, NO_GADDR, 1, &word)                                                          \
+    CALL(skua_compare_swap64, NO_GADDR, 1, 2, &word)                                               \
     CALL(skua_load64, NO_GADDR, &word)                                                             \
     CALL(skua_store64, NO_GADDR, 1)                                                                \
+    CALL(skua_fetch_add32, NO_GADDR, 1, &narrow)                                                   \
+    CALL(skua_fetch_and32, NO_GADDR, 1, &narrow)                                                   \
+    CALL(skua_fetch_or32, NO_GADDR, 1, &narrow)                                                    \
+    CALL(skua_fetch_xor32, NO_GADDR, 1, &narrow)                                                   \
+    CALL(skua_swap32, NO_GADDR, 1, &narrow)                                                        \
+    CALL(skua_compare_swap32, NO_GADDR, 1, 2, &narrow)                                             \
+    CALL(skua_load32, NO_GADDR, &narrow)                                                           \
+    CALL(skua_store32, NO_GADDR, 1)                                                                \
     CALL(skua_notify_add, NO_GADDR, 1)                                                             \
+    CALL(skua_locks_destroy, locks)                                                                \
+    CALL(skua_buffer_get, &remote, &buffer)                                                        \
+    CALL(skua_buffer_put, &remote, &buffer)                                                        \
+    CALL(skua_buffer_register, &remote)                                                            \
+    CALL(skua_channel_create, &layout, NULL, NULL, NULL, &channel)                                 \
+    CALL(skua_channel_create_view, &layout, NULL, NULL, NULL, &channel)                            \
+    CALL(skua_channel_create_reduction, &reduction, &channel)                                      \
+    CALL(skua_msg_set_priority_bits, msg, NULL, 1)                                                 \
+    CALL(skua_region_create_on, &(int){9}, 1, 8, &region)                                          \
+    CALL(skua_region_create_from, NULL, 8, &region)                                                \
+    CALL(skua_region_create_team, NO_TEAM, 8, &region)                                             \
     CALL(skua_region_destroy, NO_REGION)                                                           \
-    CALL(skua_region_set_name, NO_REGION, "none")
+    CALL(skua_region_set_name, NO_REGION, "none")                                                  \
+    CALL(skua_team_split, NO_TEAM, 0, 0, &team)                                                    \
+    CALL(skua_team_destroy, NO_TEAM)
+
+/* CALL(name, arguments): in a phase, of calls with more than the memory that there is. This is no
+ * misuse: a status with either setting. */
+#define SHORTAGE                                                                                   \
+    CALL(skua_locks_create, SIZE_MAX, &locks)                                                      \
+    CALL(skua_msg_try_alloc, SIZE_MAX, &msg)                                                       \
+    CALL(skua_region_create, SIZE_MAX, &region)                                                    \
+    CALL(skua_region_create_varied, SIZE_MAX, &region)                                             \
+    CALL(skua_region_create_local, SIZE_MAX, &region)
 
 #undef skua_init /* the function, not the macro of the header */
 
@@ -228,7 +287,8 @@ struct row {
 };
 
 #define CALL(name, ...) {#name},
-static const struct row outside[] = {OUTSIDE}, within[] = {WITHIN}, status[] = {STATUS};
+static const struct row outside[] = {OUTSIDE}, within[] = {WITHIN}, status[] = {STATUS},
+                        shortage[] = {SHORTAGE};
 #undef CALL
 
 /* ---- the rows as functions ----------------------------------------------------------------- */
@@ -257,6 +317,12 @@ static int run_within(size_t at)
 static int run_status(size_t at)
 {
     STATUS
+    return 0;
+}
+
+static int run_shortage(size_t at)
+{
+    SHORTAGE
     return 0;
 }
 
@@ -349,5 +415,11 @@ int main(void)
     all_rows(within, 4, run_within, true, "errors=fatal", true); /* backtraces take long */
     all_rows(status, COUNT(status), run_status, true, "errors=status", false);
     all_rows(status, COUNT(status), run_status, true, "errors=fatal", true);
+    for (size_t i = 0; i < COUNT(shortage); i++) {
+        OK(row_is_right("", run_shortage, i, true, "errors=status", false), "%s, row %zu, status",
+           shortage[i].call, i);
+        OK(row_is_right("", run_shortage, i, true, "errors=fatal", false), "%s, row %zu, fatal",
+           shortage[i].call, i);
+    }
     return tap_end();
 }

@@ -37,9 +37,13 @@ ok "an unknown benchmark" has "$code $err" '^2 skua bench: nothing: no such benc
 run "$skua" bench --rounds=0
 ok "no rounds" has "$code $err" '^2 .*expected 1 to 100'
 run "$skua" bench collectives --pes=1
-ok "too few PEs" has "$code $err" '^2 .*expected 2 to 1024 PEs'
+ok "too few PEs" has "$code $err" '^2 .*collectives need 2 PEs'
+run "$skua" bench stencil3d --pes=0
+ok "no PEs" has "$code $err" '^2 .*expected 1 to 1024 PEs'
+run "$skua" bench pingpong --pes=4
+ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark has a number of PEs of its own'
 run "$skua" bench collectives --pes=2,x
-ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 2 to 1024 PEs'
+ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder

@@ -230,6 +230,46 @@ static void test_ahead(void)
     free(parts);
 }
 
+/* A call whose completion may wait. */
+struct waiting_call {
+    skua_counter finished;
+    bool         waits;    /* for the next call ... */
+    const bool  *all_made; /* ... once all calls are made */
+};
+
+static void finish_then_wait(void *arg, const void *data, size_t bytes)
+{
+    struct waiting_call *call = arg;
+
+    (void)data, (void)bytes;
+    skua_complete(skua_done_count(&call->finished), NULL, 0);
+    if (call->waits && *call->all_made)
+        wait_for(&call[1].finished, 1);
+}
+
+/* Contributions fill the window.  A deferred call is over as soon as it begins, and its completion
+ * waits for the next one: calls begin also within that wait. */
+static void test_waiting_completions(void)
+{
+    struct waiting_call *call = calloc((size_t)ahead, sizeof *call);
+    char                *from = calloc(1, AHEAD_BYTES);
+    char                *to   = malloc((size_t)skua_pes() * AHEAD_BYTES);
+    bool                 made = false;
+
+    for (int i = 0; i < ahead; i++) {
+        call[i] = (struct waiting_call){SKUA_COUNTER_INIT, i % 40 == 1 && i + 1 < ahead, &made};
+        skua_team_gather(everyone, 0, from, AHEAD_BYTES, to,
+                         skua_done_call(finish_then_wait, &call[i]));
+    }
+    made = true;
+    for (int i = 0; i < ahead; i++)
+        wait_for(&call[i].finished, 1);
+    barrier(everyone);
+    free(call);
+    free(from);
+    free(to);
+}
+
 /* ---- errors that are returned --------------------------------------------------------------- */
 
 static void test_refused(void)
@@ -304,6 +344,7 @@ static void start(int argc, char **argv)
     test_refused();
     test_completion();
     test_ahead();
+    test_waiting_completions();
     skua_send_copy(0, done_handler, NULL, 0);
 }
 

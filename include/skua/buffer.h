@@ -90,7 +90,7 @@ SKUA_API skua_status skua_buffer_put(const skua_buffer *here, const skua_buffer 
 SKUA_API void *skua_buffer_local(const skua_buffer *buffer);
 
 /** Registers the memory of a buffer of the calling PE. Returns SKUA_ERR_NOMEM, logged, if there is
- *  no room for a registration. */
+ *  no room for a registration, and SKUA_ERR_INVAL, logged, for a buffer of another PE. */
 SKUA_API skua_status skua_buffer_register(skua_buffer *buffer);
 
 /** Releases the registration of a buffer of the calling PE. No transfer may be using it. */

@@ -4,6 +4,7 @@
 #define SKUA_H
 
 #include <skua/atomic.h>
+#include <skua/balance.h>
 #include <skua/buffer.h>
 #include <skua/channel.h>
 #include <skua/collection.h>
@@ -26,6 +27,7 @@
 #include <skua/scheduler.h>
 #include <skua/section.h>
 #include <skua/status.h>
+#include <skua/strategy.h>
 #include <skua/stream.h>
 #include <skua/team.h>
 #include <skua/thread.h>

@@ -8,7 +8,8 @@
  *
  * A skua_team is a small value, the same on all members, that can be stored and sent in messages.
  * It can be used on the members of the team only: a call by another PE, or after
- * skua_team_destroy(), ends the job with an error.
+ * skua_team_destroy(), is misuse. A call that returns a status returns SKUA_ERR_INVAL, logged; any
+ * other ends the job with an error.
  *
  * PEs call these functions in start(), in handlers and in user threads.
  */
@@ -40,8 +41,8 @@ typedef struct skua_team_name *skua_team;
  * color, ranked by @p key and, among equal keys, by their rank in @p parent. Collective: all
  * members of @p parent call it, in order with the collectives of @p parent. Waits for all of them;
  * messages are delivered meanwhile. *team becomes SKUA_TEAM_NONE for SKUA_COLOR_NONE. Returns
- * SKUA_ERR_INVAL, logged, if @p team is NULL or @p color is less than SKUA_COLOR_NONE, without
- * taking part, and SKUA_ERR_EXIT if the job ends first. */
+ * SKUA_ERR_INVAL, logged, if the caller is no member of @p parent, @p team is NULL or @p color is
+ * less than SKUA_COLOR_NONE, without taking part, and SKUA_ERR_EXIT if the job ends first. */
 SKUA_API skua_status skua_team_split(skua_team parent, int color, int key, skua_team *team);
 
 /** Splits @p parent as skua_team_split() does, without waiting: *team, which must stay valid until
@@ -52,7 +53,8 @@ SKUA_API void skua_team_split_nb(skua_team parent, int color, int key, skua_team
 /** Destroys @p team on the calling PE, which may not use it any more. Not collective and does not
  *  wait. The collectives that the PE has called on it must be complete, and those that other
  * members have called must have been called here: else returns SKUA_ERR_BUSY, logged, and changes
- * nothing. Returns SKUA_ERR_INVAL, logged, for SKUA_TEAM_ALL. */
+ * nothing. Returns SKUA_ERR_INVAL, logged, for SKUA_TEAM_ALL and for a team of which the caller is
+ * no member. */
 SKUA_API skua_status skua_team_destroy(skua_team team);
 
 /** Returns the rank of the calling PE in @p team. */
@@ -72,7 +74,8 @@ SKUA_API int skua_team_translate(skua_team team, int rank, skua_team to);
 /** Creates a symmetric region on the members of @p team: @p bytes of uninitialised memory on each.
  *  Collective: all members call it in the same order with the same size. Pieces are addressed by
  * PE, as in skua_at(region, skua_team_pe_of(team, rank), offset). The region outlives the team.
- * Waits and fails as skua_region_create(). */
+ * Waits and fails as skua_region_create(). Returns SKUA_ERR_INVAL, logged, if the caller is no
+ * member of @p team. */
 SKUA_API skua_status skua_region_create_team(skua_team team, size_t bytes, skua_region *region);
 
 SKUA_END_DECLS

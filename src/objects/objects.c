@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/pe/handler.h"
 #include "objects/chare/callback_table.h"
 #include "objects/chare/creation.h"
 #include "objects/chare/invoke.h"
@@ -18,10 +19,12 @@
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
 #include "objects/location/thread_migration.h"
+#include "objects/measure/measure.h"
 #include "objects/services/detector.h"
 #include "objects/services/finalize.h"
 #include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
+#include "objects/services/measure_table.h"
 #include "objects/services/program.h"
 #include "objects/services/quiescence.h"
 #include "objects/services/stream.h"
@@ -59,10 +62,12 @@ void ski_objects_begin(struct ski_pe *self)
     struct ski_objects *objects = ski_calloc(1, sizeof *objects);
 
     ski_entries_init();
-    objects->self    = self;
-    objects->entries = ski_entries;
-    objects->stamp   = ski_invoke_stamp(self->pe);
-    self->objects    = objects;
+    objects->self     = self;
+    objects->entries  = ski_entries;
+    objects->run      = ski_entries;
+    objects->stamp    = ski_invoke_stamp(self->pe);
+    objects->handlers = ski_handlers.fn;
+    self->objects     = objects;
     ski_collections_begin(objects);
     for (size_t i = 0; i < OBJECTS_MODULES; i++) {
         ski_lifecycle_add(&objects->lifecycle, objects_modules[i]);
@@ -75,6 +80,7 @@ void ski_objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
+    ski_measure_destroy(self);
     ski_collections_destroy(objects);
     ski_collections_end(objects);
     for (size_t i = OBJECTS_MODULES; i-- > 0;)
@@ -98,6 +104,7 @@ const struct ski_layer ski_objects_layer = {
     .close        = objects_close,
     .begin        = ski_objects_begin,
     .end          = ski_objects_end,
+    .reset        = ski_measure_table_reset,
     .before_sleep = ski_idle_before_sleep,
     .before_wait  = ski_program_before_wait,
 };

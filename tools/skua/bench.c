@@ -12,16 +12,19 @@
 #include <unistd.h>
 
 #include "base/topology.h"
+#include "bench/scaling.h"
 #include "commands.h"
 
 static const char help[] =
     "usage: skua bench [messages|onesided|network|channels|collectives|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|matmul3d|pairs|zerocopy] [options]\n"
+    "pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
-    "  -n, --pes=N[,N...]  collectives: the number of PEs, or several (default: 2)\n"
+    "  -n, --pes=N[,N...]  collectives: the number of PEs, or several (default: 2);\n"
+    "                      applications: measure one problem on each number of PEs and\n"
+    "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg\n"
     "      --namespaces    network: measure between two network namespaces (needs root)\n"
     "  -h, --help          print this text\n"
     "\n"
@@ -52,23 +55,38 @@ static const char help[] =
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
+    "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
+    "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
+    "                process without the runtime\n"
+    "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
+    "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
     "\n"
     "A peer is measured if it is installed.\n";
 
 static const struct bench *const benches[] = {
-    &bench_messages,     &bench_onesided, &bench_network, &bench_channels, &bench_collectives,
-    &bench_randomaccess, &bench_fft1d,    &bench_objects, &bench_pingpong, &bench_stencil3d,
-    &bench_matmul3d,     &bench_pairs,    &bench_zerocopy};
+    &bench_messages,    &bench_onesided,     &bench_network,  &bench_channels,
+    &bench_collectives, &bench_randomaccess, &bench_fft1d,    &bench_objects,
+    &bench_pingpong,    &bench_stencil3d,    &bench_matmul3d, &bench_pairs,
+    &bench_leanmd,      &bench_barneshut,    &bench_balance,  &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
+/* The applications that --pes measures on any number of PEs. */
+static const struct scaling *const scalings[] = {
+    &scaling_barneshut, &scaling_fft1d,        &scaling_leanmd,   &scaling_matmul3d,
+    &scaling_pairs,     &scaling_randomaccess, &scaling_stencil3d};
+
+#define SCALINGS (sizeof scalings / sizeof *scalings)
+
 struct bench_options {
-    const struct bench *bench;
-    int                 rounds;
-    int                 pes[BENCH_PES_MOST]; /* 0 ends the list if it is shorter */
-    const char         *format, *output;
-    bool                namespaces;
+    const struct bench   *bench;
+    const struct scaling *scaling; /* with --pes, of an application; else NULL */
+    int                   rounds;
+    int                   pes[BENCH_PES_MOST]; /* 0 ends the list if it is shorter */
+    bool                  pes_given;
+    const char           *format, *output;
+    bool                  namespaces;
 };
 
 /* ---- the host ------------------------------------------------------------ */
@@ -95,7 +113,8 @@ static FILE *bench_create_file(const struct bench_options *options, const char *
     char  path[PROGRAM_PATH_BYTES];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/bench-%s.%s", options->output, options->bench->name, ending);
+    snprintf(path, sizeof path, "%s/bench-%s%s.%s", options->output, options->bench->name,
+             options->scaling ? "-pes" : "", ending);
     file = fopen(path, "w");
     if (!file)
         perror(path);
@@ -104,7 +123,8 @@ static FILE *bench_create_file(const struct bench_options *options, const char *
     return file;
 }
 
-static void bench_write_files(const struct bench_options *options, const struct results *results)
+static void bench_write_files(const struct bench_options *options, const struct bench_host *host,
+                              const struct results *results)
 {
     FILE *csv = bench_create_file(options, "csv"), *svg = bench_create_file(options, "svg");
 
@@ -113,17 +133,23 @@ static void bench_write_files(const struct bench_options *options, const struct 
         fclose(csv);
     }
     if (svg) {
-        options->bench->plot(results, svg);
+        if (options->scaling)
+            scaling_plot(options->scaling, results, host, svg);
+        else
+            options->bench->plot(results, svg);
         fclose(svg);
     }
 }
 
-static void bench_print_results(const struct bench_options *options, const struct results *results)
+static void bench_print_results(const struct bench_options *options, const struct bench_host *host,
+                                const struct results *results)
 {
     if (strcmp(options->format, "json") == 0)
         results_print_json(results, stdout);
     else if (strcmp(options->format, "csv") == 0)
         results_print_csv(results, stdout);
+    else if (options->scaling)
+        scaling_print(options->scaling, results, host);
     else
         options->bench->print(results);
 }
@@ -146,7 +172,7 @@ static void bench_parse_pes(const char *text, int pes[BENCH_PES_MOST])
         char *end;
         long  n = strtol(text, &end, 10);
 
-        if (count == BENCH_PES_MOST || n < 2 || n > 1024 || (*end && *end != ','))
+        if (count == BENCH_PES_MOST || n < 1 || n > 1024 || (*end && *end != ','))
             break;
         pes[count++] = (int)n;
         text         = end;
@@ -161,7 +187,7 @@ static int bench_check(const struct bench_options *options)
     if (options->rounds < 1 || options->rounds > 100)
         return bench_option_error("expected 1 to 100 rounds", "--rounds");
     if (!options->pes[0])
-        return bench_option_error("expected 2 to 1024 PEs, up to 8 numbers", "--pes");
+        return bench_option_error("expected 1 to 1024 PEs, up to 8 numbers", "--pes");
     if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
         strcmp(options->format, "csv"))
         return bench_option_error("expected table, json or csv", options->format);
@@ -169,6 +195,22 @@ static int bench_check(const struct bench_options *options)
         return bench_option_error("no directory that can be written to", options->output);
     if (options->namespaces && geteuid() != 0)
         return bench_option_error("needs root", "--namespaces");
+    return 0;
+}
+
+/* Finds how --pes measures the benchmark.  Returns 0, or the exit code of an error. */
+static int bench_select_scaling(struct bench_options *options)
+{
+    for (size_t i = 0; i < SCALINGS; i++)
+        if (strcmp(options->bench->name, scalings[i]->name) == 0)
+            options->scaling = scalings[i];
+    if (options->scaling)
+        return 0;
+    if (options->bench != &bench_collectives)
+        return bench_option_error("this benchmark has a number of PEs of its own", "--pes");
+    for (int i = 0; i < BENCH_PES_MOST; i++)
+        if (options->pes[i] == 1)
+            return bench_option_error("collectives need 2 PEs or more", "--pes");
     return 0;
 }
 
@@ -201,22 +243,41 @@ static int bench_parse(int argc, char **argv, struct bench_options *options)
         case 'r': options->rounds = atoi(optarg); break;
         case 'f': options->format = optarg; break;
         case 'o': options->output = optarg; break;
-        case 'n': bench_parse_pes(optarg, options->pes); break;
+        case 'n':
+            bench_parse_pes(optarg, options->pes);
+            options->pes_given = true;
+            break;
         case 'N': options->namespaces = true; break;
         case 'h': fputs(help, stdout); return -1;
         default: fputs("(skua bench --help)\n", stderr); return 2;
         }
     }
     code = bench_check(options);
-    return code || optind == argc ? code : bench_select(argv[optind], options);
+    if (code == 0 && optind < argc)
+        code = bench_select(argv[optind], options);
+    return code == 0 && options->pes_given ? bench_select_scaling(options) : code;
+}
+
+static void bench_measure(const struct bench_options *options, const struct bench_host *host,
+                          struct results *results)
+{
+    for (int round = 1; round <= options->rounds; round++)
+        if (options->scaling)
+            scaling_run(options->scaling, results, host, round, options->rounds);
+        else
+            options->bench->run(results, host, round, options->rounds);
+    bench_progress(NULL);
+    if (options->scaling)
+        scaling_add_efficiencies(options->scaling, results, host);
 }
 
 int command_bench(int argc, char **argv)
 {
-    struct bench_options options = {&bench_messages, 3, {2}, "table", ".", false};
-    struct results       results = {0};
-    struct bench_host    host;
-    int                  code = bench_parse(argc, argv, &options);
+    struct bench_options options = {
+        .bench = &bench_messages, .rounds = 3, .pes = {2}, .format = "table", .output = "."};
+    struct results    results = {0};
+    struct bench_host host;
+    int               code = bench_parse(argc, argv, &options);
 
     if (code != 0)
         return code < 0 ? 0 : code;
@@ -227,15 +288,13 @@ int command_bench(int argc, char **argv)
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;
     }
-    for (int round = 1; round <= options.rounds; round++)
-        options.bench->run(&results, &host, round, options.rounds);
-    bench_progress(NULL);
+    bench_measure(&options, &host, &results);
     if (results.count == 0) {
         fprintf(stderr, "skua: no benchmark program could be run\n");
         return 1;
     }
-    bench_print_results(&options, &results);
-    bench_write_files(&options, &results);
+    bench_print_results(&options, &host, &results);
+    bench_write_files(&options, &host, &results);
     results_free(&results);
     return 0;
 }

@@ -13,6 +13,9 @@ int peers_main(int argc, char **argv);
 /** skua bench: runs a benchmark. */
 int command_bench(int argc, char **argv);
 
+/** skua balance: runs load balancing strategies on recorded loads. */
+int command_balance(int argc, char **argv);
+
 /** skua tour: starts the tour under skuarun; returns only if that fails. */
 int command_tour(int argc, char **argv);
 

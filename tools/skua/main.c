@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - skua: describes an installation of the runtime and measures it. */
+/* main.c - skua: describes an installation of the runtime, measures it and tries strategies. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +14,7 @@ static const struct {
 } commands[] = {
     {"info", command_info, "print what this installation and this host provide"},
     {"bench", command_bench, "measure Skua, the hardware floor and peer libraries"},
+    {"balance", command_balance, "run load balancing strategies on recorded loads"},
     {"tour", command_tour, "show in a minute what Skua does, on this machine"},
 };
 

@@ -39,6 +39,7 @@
 #include <skua/collective.h>
 
 #include "core/data/msg_list.h"
+#include "core/data/number_table.h"
 #include "core/data/slot_table.h"
 
 struct ski_pe;
@@ -58,7 +59,9 @@ struct ski_transfer;
 struct ski_window {
     uint64_t              bytes;     /* that may be in flight */
     uint64_t              in_flight; /* bytes of calls in flight */
-    bool                  draining;  /* ski_window_open() begins deferred calls */
+    uint32_t              draining;  /* calls of ski_window_open() that begin deferred calls */
+    struct skua_thread   *drainer;   /* the thread of the last one, or NULL ... */
+    uint32_t              depth;     /* ... and its depth of handlers */
     struct ski_deferred  *deferred;  /* calls that found the window full, in their order */
     struct ski_deferred **deferred_end;
 };
@@ -72,13 +75,12 @@ struct ski_creditor {
 /* The collectives of a PE. */
 struct ski_collectives {
     /* reductions */
-    uint64_t               next;         /* number of the next reduction                     */
-    uint64_t               calls;        /* reductions and barriers that this PE has called  */
-    struct ski_reduction **table;        /* in flight: number n is entry n modulo table_size */
-    size_t                 table_size;   /* a power of two, or 0                             */
-    int                    levels;       /* rounds of a reduction (reduction_order.h)        */
-    struct ski_reduction  *free_records; /* records that can be reused                       */
-    struct ski_split      *splits;       /* split calls in flight                            */
+    uint64_t                next;         /* number of the next reduction                     */
+    uint64_t                calls;        /* reductions and barriers that this PE has called  */
+    struct ski_number_table table;        /* in flight, by number */
+    int                     levels;       /* rounds of a reduction (reduction_order.h)        */
+    struct ski_reduction   *free_records; /* records that can be reused                       */
+    struct ski_split       *splits;       /* split calls in flight                            */
 
     /* small reductions (reduction_slot.h) */
     uint64_t                    small_calls;        /* number of the next small call */
@@ -109,7 +111,7 @@ void ski_collectives_init(struct ski_pe *self);
 /** Frees the collectives of a PE, with all calls in flight. */
 void ski_collectives_destroy(struct ski_collectives *collectives);
 
-/** Frees the records and the split calls of reductions that are in flight when the job ends. */
+/** Frees the records of reductions that are in flight when the job ends. */
 void ski_reductions_destroy(struct ski_collectives *collectives);
 
 /* ---- flow control ---------------------------------------------------------- */

@@ -43,7 +43,7 @@ void ski_collectives_init(struct ski_pe *self)
     struct ski_collectives *c = ski_calloc(1, sizeof *c);
 
     self->collectives = c;
-    self->polled      = &ski_reductions_polled;
+    self->polled[0]   = &ski_reductions_polled;
     ski_window_init(self, &c->window);
     c->small_end = &c->small;
     ski_list_init(&c->early);
@@ -58,6 +58,7 @@ void ski_collectives_destroy(struct ski_collectives *c)
 {
     ski_window_destroy(&c->window);
     ski_reductions_destroy(c);
+    ski_splits_destroy(c);
     ski_board_close(c);
     ski_slots_end(&c->broadcasts, free);
     free(c->delivered);
@@ -125,14 +126,29 @@ static void window_begin_first(struct ski_pe *self, struct ski_window *window)
     ski_wake_all(self, &call->waiters);
 }
 
+/* Returns whether the caller of ski_window_open() is a call that has begun within it and is over at
+ * once: the loop there goes on.  A completion that waits, in a thread or in a handler above, is
+ * none: calls must begin for it. */
+static bool window_is_draining(const struct ski_pe *self, const struct ski_window *window)
+{
+    return window->draining && window->drainer == self->thread && window->depth == self->loop.depth;
+}
+
 void ski_window_open(struct ski_pe *self, struct ski_window *window)
 {
-    if (SKI_LIKELY(!window->deferred) || window->draining)
+    struct skua_thread *thread = window->drainer;
+    uint32_t            depth  = window->depth;
+
+    if (SKI_LIKELY(!window->deferred) || window_is_draining(self, window))
         return;
-    window->draining = true; /* a call may be over as soon as it begins, and call this again */
+    window->draining++;
+    window->drainer = self->thread;
+    window->depth   = self->loop.depth;
     while (window->deferred && window->in_flight <= window->bytes / 2)
         window_begin_first(self, window);
-    window->draining = false;
+    window->draining--;
+    window->drainer = thread;
+    window->depth   = depth;
 }
 
 void ski_window_release(struct ski_window *window, uint64_t cost, const char *what, int source)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduction.c - the records and rounds of reductions (see reduction.h). */
+/* reduction.c - the rounds of reductions (see reduction.h). */
 #include "core/collective/reduction.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/memory.h"
 #include "core/collective/collective_send.h"
 #include "core/collective/reduction_order.h"
+#include "core/collective/reduction_record.h"
 #include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
@@ -23,198 +23,6 @@
 _Static_assert(sizeof(struct ski_reduction_head) == SKI_REDUCE_LEAST, "see builtin.h");
 _Static_assert(SKI_REDUCE_LEAST == SKI_COMPLETE_LEAST,
                "a result message serves as the message of a completion");
-
-/* ---- records ------------------------------------------------------------- */
-
-/* Describes the call of @p head: "skua_reduce of 3 x double by sum to PE 0". */
-static const char *reduction_describe(const struct ski_reduction_head *head, char *text,
-                                      size_t room)
-{
-    int n;
-
-    if (head->barrier) {
-        snprintf(text, room, "skua_barrier");
-        return text;
-    }
-    n = snprintf(text, room, "skua_%s of %llu x %s by %s", head->all ? "allreduce" : "reduce",
-                 (unsigned long long)head->count, ski_type_name(head->type),
-                 ski_op_name((skua_op)head->op));
-    if (!head->all)
-        snprintf(text + n, room - (size_t)n, " to PE %d", head->root);
-    return text;
-}
-
-/* Ends the job: @p head, from PE @p from, and the record @p r are of different calls. */
-static SKI_COLD _Noreturn void reduction_mismatch(const struct ski_reduction      *r,
-                                                  const struct ski_reduction_head *head, int from)
-{
-    char text[2][160];
-
-    ski_misuse("collective call %llu differs between PEs: PE %d calls %s, PE %d calls %s; all PEs "
-               "make the same collective calls in the same order",
-               (unsigned long long)r->head.call + 1, r->head_pe,
-               reduction_describe(&r->head, text[0], sizeof text[0]), from,
-               reduction_describe(head, text[1], sizeof text[1]));
-}
-
-/* Returns the entry of the table for a reduction. */
-static struct ski_reduction **reduction_entry(struct ski_collectives *c, uint64_t number)
-{
-    ski_assert(c->table_size && (c->table_size & (c->table_size - 1)) == 0);
-    return &c->table[number & (c->table_size - 1)];
-}
-
-/* Returns the record of a reduction in flight, or NULL. */
-static struct ski_reduction *reduction_find(struct ski_collectives *c, uint64_t number)
-{
-    struct ski_reduction *r = c->table_size ? *reduction_entry(c, number) : NULL;
-
-    return r && r->head.number == number ? r : NULL;
-}
-
-/* Doubles the table.  Numbers in flight are close together, so in a table that is large enough each
- * has an entry of its own. */
-static void reduction_grow(struct ski_collectives *c)
-{
-    struct ski_reduction **old  = c->table;
-    size_t                 size = c->table_size;
-
-    c->table_size = size ? 2 * size : 16;
-    c->table      = ski_calloc(c->table_size, sizeof *c->table);
-    for (size_t i = 0; i < size; i++)
-        if (old[i])
-            *reduction_entry(c, old[i]->head.number) = old[i];
-    free(old);
-}
-
-static void reduction_insert(struct ski_collectives *c, struct ski_reduction *r)
-{
-    while (c->table_size == 0 || *reduction_entry(c, r->head.number))
-        reduction_grow(c);
-    *reduction_entry(c, r->head.number) = r;
-}
-
-void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)
-{
-    struct ski_collectives *c = self->collectives;
-
-    ski_assert(call == c->small_begun);
-    r->small       = true;
-    r->small_call  = call;
-    r->small_next  = NULL;
-    r->small_link  = c->small_end;
-    *c->small_end  = r;
-    c->small_end   = &r->small_next;
-    c->small_begun = call + 1;
-    if (c->board)
-        self->queue.attention |= SKI_EVENT_POLLED;
-}
-
-/* Removes @p r from the small calls in flight.  The oldest of them bounds the slots that senders
- * may write. */
-static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
-{
-    struct ski_collectives *c = self->collectives;
-
-    ski_assert(*r->small_link == r);
-    *r->small_link = r->small_next;
-    if (r->small_next)
-        r->small_next->small_link = r->small_link;
-    else
-        c->small_end = r->small_link;
-    if (!c->small)
-        self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED;
-    if (c->board)
-        ski_board_finish(self, ski_collectives_low(c));
-}
-
-/* Removes @p r from the table and from the small calls. */
-static void reduction_remove(struct ski_pe *self, struct ski_reduction *r)
-{
-    if (r->small)
-        reduction_unlink_small(self, r);
-    ski_assert(*reduction_entry(self->collectives, r->head.number) == r);
-    *reduction_entry(self->collectives, r->head.number) = NULL;
-}
-
-/* Keeps the memory of @p r for another record. */
-static void reduction_recycle(struct ski_collectives *c, struct ski_reduction *r)
-{
-    r->next         = c->free_records;
-    c->free_records = r;
-}
-
-/* Ends the record @p r. */
-static void reduction_release(struct ski_pe *self, struct ski_reduction *r)
-{
-    reduction_remove(self, r);
-    reduction_recycle(self->collectives, r);
-}
-
-/* Returns the bytes of a record, with a contribution for each round. */
-static size_t reduction_record_size(const struct ski_pe *self)
-{
-    return sizeof(struct ski_reduction) + (size_t)self->collectives->levels * sizeof(skua_msg *);
-}
-
-/* Returns an empty record. */
-static struct ski_reduction *reduction_new(struct ski_pe *self)
-{
-    struct ski_collectives *c = self->collectives;
-    struct ski_reduction   *r = c->free_records;
-
-    if (r)
-        c->free_records = r->next;
-    else
-        r = ski_malloc(reduction_record_size(self));
-    memset(r, 0, offsetof(struct ski_reduction, elements));
-    memset(r->received, 0, (size_t)c->levels * sizeof *r->received);
-    return r;
-}
-
-void ski_reductions_destroy(struct ski_collectives *c)
-{
-    for (size_t i = 0; i < c->table_size; i++)
-        free(c->table[i]);
-    free(c->table);
-    while (c->free_records) {
-        struct ski_reduction *r = c->free_records;
-
-        c->free_records = r->next;
-        free(r);
-    }
-    ski_splits_destroy(c);
-}
-
-/* Returns whether @p head, with @p bytes of elements, is of the same call as the record @p r. */
-static bool reduction_agrees(const struct ski_reduction *r, const struct ski_reduction_head *head,
-                             size_t bytes)
-{
-    return r->head.op == head->op && r->head.type == head->type && r->head.root == head->root &&
-           r->head.count == head->count && r->head.all == head->all &&
-           r->head.algorithm == head->algorithm && r->head.call == head->call &&
-           r->head.barrier == head->barrier && r->bytes == bytes;
-}
-
-struct ski_reduction *ski_reduction_get(struct ski_pe *self, const struct ski_reduction_head *head,
-                                        size_t bytes, int from)
-{
-    struct ski_reduction *r = reduction_find(self->collectives, head->number);
-
-    if (r) {
-        if (SKI_UNLIKELY(!reduction_agrees(r, head, bytes)))
-            reduction_mismatch(r, head, from);
-        return r;
-    }
-    r                   = reduction_new(self);
-    r->head             = *head;
-    r->head.round       = 0; /* the field describes the message, not the reduction */
-    r->head.want_credit = 0;
-    r->bytes            = bytes;
-    r->head_pe          = from;
-    reduction_insert(self->collectives, r);
-    return r;
-}
 
 /* ---- partial results ------------------------------------------------------- */
 
@@ -280,7 +88,7 @@ static void reduction_combine_slot(struct ski_pe *self, struct ski_reduction *r,
     char *other = r->partial == r->elements[0] ? r->elements[1] : r->elements[0];
 
     if (SKI_UNLIKELY(memcmp(&r->head, &slot->head, sizeof r->head) != 0))
-        reduction_mismatch(r, &slot->head, from);
+        ski_reduction_mismatch(r, &slot->head, from);
     ski_board_count(self);
     ski_assert(r->bytes <= SKI_SLOT_BYTES);
     if (r->bytes == 0)
@@ -542,18 +350,18 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         reduction_distribute(self, r);
     msg = r->msg;
     if (head.algorithm != SKI_REDUCTION_WHOLE) {
-        reduction_release(self, r);
+        ski_reduction_release(self, r);
         ski_split_done(self, split, &head, msg);
         return;
     }
     done = r->done;
     ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
-    reduction_remove(self, r);
+    ski_reduction_remove(self, r);
     if (msg)
         ski_complete_with(done, msg);
     else
         skua_complete(done, r->partial, r->bytes);
-    reduction_recycle(self->collectives, r); /* the completion has used its elements */
+    ski_reduction_recycle(self->collectives, r); /* the completion has used its elements */
     ski_window_open(self, &self->collectives->window);
 }
 
@@ -570,7 +378,7 @@ static void reduction_sent_up(struct ski_pe *self, struct ski_reduction *r)
     if (slotted)
         ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction",
                            self->pe);
-    reduction_release(self, r);
+    ski_reduction_release(self, r);
     if (head.algorithm != SKI_REDUCTION_WHOLE)
         ski_split_done(self, split, &head, NULL);
     else if (slotted)
@@ -668,7 +476,7 @@ static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_redu
     const struct ski_reduction_head *head  = ski_reduction_head_of((skua_msg *)msg);
     size_t                           bytes = msg->bytes - sizeof *head;
 
-    return SKI_LIKELY(r && reduction_agrees(r, head, bytes)) ||
+    return SKI_LIKELY(r && ski_reduction_agrees(r, head, bytes)) ||
            reduction_head_valid(self, head, bytes);
 }
 
@@ -690,7 +498,7 @@ void ski_on_reduce(skua_msg *msg)
 {
     struct ski_pe                   *self = ski_self;
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
-    struct ski_reduction            *r    = reduction_find(self->collectives, head->number);
+    struct ski_reduction            *r    = ski_reduction_find(self->collectives, head->number);
 
     if (SKI_UNLIKELY(!reduction_msg_valid(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
@@ -708,10 +516,10 @@ static struct ski_reduction *reduction_awaiting_result(struct ski_pe            
                                                        const struct ski_reduction_head *head,
                                                        size_t bytes, int source)
 {
-    struct ski_reduction *r = reduction_find(self->collectives, head->number);
+    struct ski_reduction *r = ski_reduction_find(self->collectives, head->number);
 
     return r && r->sent && r->head.all && r->head.algorithm == SKI_REDUCTION_SEGMENTED &&
-                   !r->in_place && reduction_agrees(r, head, bytes) &&
+                   !r->in_place && ski_reduction_agrees(r, head, bytes) &&
                    reduction_parent(self, self->pe, (int)r->round, r->head.root) == source
                ? r
                : NULL;
@@ -743,7 +551,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
     msg->source  = self->pe;
     if (whole)
         return msg;
-    r = reduction_find(self->collectives, head->number);
+    r = ski_reduction_find(self->collectives, head->number);
     if (r)
         r->in_place = false;
     skua_msg_free(msg);
@@ -755,7 +563,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
 static struct ski_reduction *reduction_received_in_place(struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_reduction *r =
-        reduction_find(self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
+        ski_reduction_find(self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
 
     if (!r || !r->in_place)
         return NULL;

@@ -30,6 +30,7 @@
 #include <skua/message.h>
 
 #include "core/collective/collective.h"
+#include "core/collective/reduction_record.h"
 #include "core/collective/reduction_slot.h"
 #include "core/data/msg.h"
 
@@ -42,30 +43,6 @@ enum {
     SKI_REDUCTION_SHARED,
     SKI_REDUCTION_SHARED_DONE,
     SKI_REDUCTION_ALGORITHMS /* their number */
-};
-
-/* A reduction that is in flight on this PE. */
-struct ski_reduction {
-    struct ski_reduction_head head;
-    int32_t                   head_pe;  /* the PE that `head` came from, for errors        */
-    bool                      sent;     /* the partial result was sent in this round       */
-    bool                      in_place; /* the result is being received in place           */
-    bool                      small;    /* a small call of this PE: see reduction_slot.h   */
-    bool                      slotted;  /* the partial result was sent in a slot           */
-    uint32_t                  round;    /* the current round                               */
-    size_t                    bytes;    /* of its elements                                 */
-    char                     *partial;  /* partial result; NULL until this PE has called   */
-    skua_msg                 *msg;      /* contains the partial result, or NULL            */
-    union {
-        skua_completion       done;  /* SKI_REDUCTION_WHOLE               */
-        struct ski_split     *split; /* the call, for other algorithms    */
-        struct ski_reduction *next;  /* record that can be reused         */
-    };
-    uint64_t               small_call;             /* number of the small call             */
-    struct ski_reduction  *small_next;             /* the next small call in flight        */
-    struct ski_reduction **small_link;             /* the pointer to this small call       */
-    _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* of a small call: `partial` is one of them */
-    skua_msg *received[];                          /* contributions, by round              */
 };
 
 /* A call of the program. */
@@ -120,23 +97,9 @@ static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *he
     return head->all && head->algorithm != SKI_REDUCTION_SEGMENTED;
 }
 
-/** Returns the record of the reduction that @p head, from PE @p from, belongs to; creates it if
- * there is none.  Ends the job if the record is of another call. */
-struct ski_reduction *ski_reduction_get(struct ski_pe *self, const struct ski_reduction_head *head,
-                                        size_t bytes, int from);
-
-/** Appends @p r to the small calls in flight. */
-void ski_reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call);
-
 /** Runs rounds of @p r as far as contributions have arrived; the reduction may be over when it
  *  returns. */
 void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r);
-
-/** Returns the number of the oldest small call that is not finished. */
-static inline uint64_t ski_collectives_low(const struct ski_collectives *c)
-{
-    return c->small ? c->small->small_call : c->small_begun;
-}
 
 /* ---- large calls (reduction_split.c) --------------------------------------------------- */
 

@@ -138,11 +138,9 @@ static SKI_COLD void reduction_wait_or_defer(struct ski_pe                   *se
 }
 
 /* Ends the job if the arguments of a call are wrong. */
-static void reduction_check_call(const struct ski_pe *self, const char *name,
+static void reduction_check_call(const struct ski_pe *self, const char *name, skua_op op,
                                  const struct ski_reduction_head *head)
 {
-    skua_op op = (skua_op)head->op;
-
     if ((uint32_t)head->root >= (uint32_t)self->pes)
         ski_misuse("%s: the root, PE %d, does not exist; this job has PEs 0 to %d", name,
                    head->root, self->pes - 1);
@@ -154,15 +152,17 @@ static void reduction_check_call(const struct ski_pe *self, const char *name,
                    (unsigned long long)head->count, ski_type_name(head->type));
 }
 
-/* Makes a call of the public function @p name. */
-static void reduction_call(const char *name, struct ski_reduction_head head, const void *data,
-                           skua_completion done)
+/* Makes a call of the public function @p name.  The head gets the operator once it is known to
+ * exist and so to have 16 bits. */
+static void reduction_call(const char *name, skua_op op, struct ski_reduction_head head,
+                           const void *data, skua_completion done)
 {
     struct ski_pe            *self = ski_pe_of_caller(name);
     struct ski_collectives   *c    = self->collectives;
     struct ski_reduction_call call = {.data = data, .done = done};
 
-    reduction_check_call(self, name, &head);
+    reduction_check_call(self, name, op, &head);
+    head.op        = (uint16_t)op;
     call.bytes     = head.count << ski_type_shift(head.type);
     head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
     head.number    = c->next;
@@ -186,25 +186,22 @@ static uint8_t reduction_type(skua_type type)
 void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t count,
                  skua_completion done)
 {
-    struct ski_reduction_head head = {
-        .count = count, .root = root, .op = (uint16_t)op, .type = reduction_type(type)};
+    struct ski_reduction_head head = {.count = count, .root = root, .type = reduction_type(type)};
 
-    reduction_call(__func__, head, data, done);
+    reduction_call(__func__, op, head, data, done);
 }
 
 void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
                     skua_completion done)
 {
-    struct ski_reduction_head head = {
-        .count = count, .op = (uint16_t)op, .type = reduction_type(type), .all = 1};
+    struct ski_reduction_head head = {.count = count, .type = reduction_type(type), .all = 1};
 
-    reduction_call(__func__, head, data, done);
+    reduction_call(__func__, op, head, data, done);
 }
 
 void skua_barrier(skua_completion done)
 {
-    struct ski_reduction_head head = {
-        .op = (uint16_t)SKUA_SUM, .type = SKUA_INT32, .all = 1, .barrier = 1};
+    struct ski_reduction_head head = {.type = SKUA_INT32, .all = 1, .barrier = 1};
 
-    reduction_call(__func__, head, NULL, done);
+    reduction_call(__func__, SKUA_SUM, head, NULL, done);
 }

@@ -161,3 +161,22 @@ HANDLER(SKI_HANDLER_SECTION_REDUCTION_REPORT, "skua.section-reduction",
 HANDLER(SKI_HANDLER_SECTION_REDUCTION_LEAVE, "skua.section-reduction-leave",
         ski_on_section_reduction_leave, SKI_SECTION_REDUCTION_LEAVE_LEAST,
         SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)
+
+/* balance */
+HANDLER(SKI_HANDLER_SYNC_CHECK, "skua.sync-check", ski_on_sync_check, SKI_NEVER_REMOTE,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SYNC_REPORT, "skua.sync-report", ski_on_sync_report, SKI_SYNC_REPORT_LEAST,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_REQUEST, "skua.balance-request", ski_on_balance_request,
+        SKI_BALANCE_REQUEST_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_GATHER, "skua.balance-gather", ski_on_balance_gather, SKI_GATHER_LEAST,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_LOADS, "skua.balance-loads", ski_on_balance_loads, SKI_LOADS_LEAST,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_ORDERS, "skua.balance-orders", ski_on_balance_orders, SKI_ORDERS_LEAST,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_VOID, "skua.balance-void", ski_on_balance_void, 0, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_MOVED, "skua.balance-moved", ski_on_balance_moved, 0,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BALANCE_RESUME, "skua.balance-resume", ski_on_balance_resume,
+        SKI_BALANCE_RESUME_LEAST, SKI_HANDLES_PROGRAM)

@@ -104,8 +104,8 @@ struct ski_pe {
 
     /* State of modules of core, each owned by the file that its type names. */
     struct ski_loop             loop;
-    struct ski_idle            *idle;   /* scheduler.c */
-    const struct ski_polled    *polled; /* scheduler.h */
+    struct ski_idle            *idle;      /* scheduler.c */
+    const struct ski_polled    *polled[2]; /* scheduler.h */
     struct ski_send_backlog     backlog;
     struct ski_backpressure     backpressure;
     struct ski_timer_heap       timers;

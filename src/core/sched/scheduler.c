@@ -47,6 +47,8 @@ struct ski_idle_callback {
 struct ski_idle {
     uint64_t since;          /* ticks; 0: not known                                    */
     uint64_t delivered;      /* queue.popped at that moment                            */
+    uint64_t counted;        /* ticks until which `total` is counted                   */
+    uint64_t total;          /* ticks that the PE was idle so far                      */
     uint64_t spin_ticks;     /* spin until idle for this long ...                      */
     uint64_t yield_ticks;    /* ... spin and yield until idle for this long; then sleep */
     uint64_t look_ticks;     /* of polling between two yields                          */
@@ -83,6 +85,26 @@ static void sched_poll_net(struct ski_pe *self)
         self->net_passes = sched_passes_pressed(self->queue.pushed - pushed);
 }
 
+/* Polls memory that other PEs write.  Returns whether something has come. */
+static bool sched_poll_memory(struct ski_pe *self)
+{
+    bool came = false;
+
+    if (self->queue.attention & SKI_EVENT_POLLED_0)
+        came = self->polled[0]->poll(self);
+    if (self->queue.attention & SKI_EVENT_POLLED_1)
+        came |= self->polled[1]->poll(self);
+    return came;
+}
+
+/* Requests a wakeup for when memory that is polled changes.  False: it has changed. */
+static bool sched_doze_memory(struct ski_pe *self)
+{
+    if (self->queue.attention & SKI_EVENT_POLLED_0 && !self->polled[0]->doze(self))
+        return false;
+    return !(self->queue.attention & SKI_EVENT_POLLED_1) || self->polled[1]->doze(self);
+}
+
 /* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
@@ -95,7 +117,7 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
     if (self->queue.attention & SKI_EVENT_NET)
         sched_poll_net(self);
     if (self->queue.attention & SKI_EVENT_POLLED)
-        self->polled->poll(self);
+        sched_poll_memory(self);
     return ski_queue_pop(&self->queue);
 }
 
@@ -175,8 +197,8 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
  * counts messages or waits for one is in time. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
-    if (self->queue.attention == SKI_EVENT_POLLED && !self->queue.plain.first)
-        return self->polled->poll(self);
+    if (!(self->queue.attention & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
+        return sched_poll_memory(self);
     if (self->queue.attention != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->ring_own);
@@ -274,7 +296,7 @@ static void sched_sleep(struct ski_pe *self)
 
     if (most == 0)
         return;
-    if (self->queue.attention & SKI_EVENT_POLLED && !self->polled->doze(self))
+    if (!sched_doze_memory(self))
         return;
     if (self->queue.attention & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;
@@ -314,6 +336,17 @@ static void sched_step_aside(struct ski_pe *self)
         sched_sleep(self);
 }
 
+/* Spins, yields or sleeps, by how long the PE has been idle at @p now. */
+static void sched_rest(struct ski_pe *self, uint64_t now)
+{
+    if (ski_host_crowded(self->host, self->index))
+        sched_step_aside(self);
+    else if (now - self->idle->since >= self->idle->yield_ticks)
+        sched_sleep(self);
+    else if (now - self->idle->since >= self->idle->spin_ticks)
+        sched_yield();
+}
+
 /* Decides, every so many empty passes, whether to spin, yield or sleep. */
 static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
 {
@@ -325,6 +358,7 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
     self->idle_passes = 0;
     if (!self->idle->since || self->idle->delivered != self->queue.popped) {
         self->idle->since     = now; /* the PE was busy in between */
+        self->idle->counted   = now;
         self->idle->delivered = self->queue.popped;
         self->idle->yields    = 0;
 
@@ -338,12 +372,10 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
     }
     self->idle->callbacks_done = false;
     self->idle->rests++;
-    if (ski_host_crowded(self->host, self->index))
-        sched_step_aside(self);
-    else if (now - self->idle->since >= self->idle->yield_ticks)
-        sched_sleep(self);
-    else if (now - self->idle->since >= self->idle->spin_ticks)
-        sched_yield();
+    sched_rest(self, now);
+    now = ski_ticks();
+    self->idle->total += now - self->idle->counted;
+    self->idle->counted = now;
 }
 
 /* Called after a pass that ran nothing; false: the job ends. */
@@ -378,6 +410,11 @@ void skua_idle_remove(skua_idle_fn fn, void *arg)
         callback->fn = NULL;
     if (idle->depth == 0)
         sched_drop_removed(idle);
+}
+
+const uint64_t *ski_scheduler_idle_ticks(const struct ski_pe *self)
+{
+    return &self->idle->total;
 }
 
 uint64_t ski_scheduler_rests(const struct ski_pe *self)

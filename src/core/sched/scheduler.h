@@ -14,8 +14,8 @@
 
 struct ski_pe;
 
-/* Hooks for memory that other PEs write without sending a message; used while SKI_EVENT_POLLED is
- * set. */
+/* Hooks for memory that other PEs write without sending a message: polled[i] of a PE is used while
+ * SKI_EVENT_POLLED_i is set. */
 struct ski_polled {
     /** Uses what has come.  False: nothing has. */
     bool (*poll)(struct ski_pe *self);
@@ -37,6 +37,9 @@ void ski_scheduler_run(struct ski_pe *self);
 
 /** Returns how many times neither the loop of @p self nor one of its idle callbacks had work. */
 uint64_t ski_scheduler_rests(const struct ski_pe *self);
+
+/** Returns where the ticks are counted for which @p self was idle so far. */
+const uint64_t *ski_scheduler_idle_ticks(const struct ski_pe *self);
 
 /** Prepares the queue and the idle state of a new PE. */
 void ski_scheduler_init(struct ski_pe *self);

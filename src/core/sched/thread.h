@@ -49,6 +49,7 @@ struct skua_thread {
     uint8_t     wait;      /* enum ski_thread_wait                      */
     bool        detached;
     void       *joiners; /* wait list */
+    void       *charged; /* the object that its time is charged to; NULL: none */
     uint64_t    tag;     /* of its address (addr_tag.h); 0 once it is free */
 
     /* Of a thread that moves with an object (thread_move.h); pins and replies of any thread. */

@@ -244,7 +244,9 @@ void ski_collection_end(struct ski_collection *all)
     all->shared   = NULL;
     if (all->objects == 0) { /* else some are running, and leave the list later */
         free(all->object);
+        free(all->load);
         all->object      = NULL;
+        all->load        = NULL;
         all->object_room = 0;
     }
 }

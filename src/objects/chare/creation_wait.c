@@ -51,7 +51,7 @@ static void creation_wait_create(skua_msg *msg)
     struct creation_wait *wait = self->objects->slot[SKI_SLOT_CREATION_WAIT];
 
     ski_msg_unhold(self, &wait->kept);
-    self->handler = ski_handlers.fn;
+    self->handler = self->objects->handlers;
     ski_on_create(msg);
     self->handler                               = creation_wait_table;
     self->objects->slot[SKI_SLOT_CREATION_WAIT] = wait;
@@ -90,7 +90,8 @@ static bool creation_wait_block(struct ski_collection *all)
     struct ski_pe         *self  = all->self;
     struct ski_objects    *known = self->objects;
     struct creation_wait   wait, *outer = known->slot[SKI_SLOT_CREATION_WAIT];
-    const skua_handler_fn *usual = self->handler;
+    bool                   usual       = self->handler == known->handlers;
+    const skua_handler_fn *outer_table = self->handler;
     bool                   woken;
 
     if (self->thread)
@@ -100,7 +101,7 @@ static bool creation_wait_block(struct ski_collection *all)
     known->slot[SKI_SLOT_CREATION_WAIT] = &wait;
     self->handler                       = creation_wait_table;
     woken                               = ski_wait_on_runtime(self, &all->waiters, creation_call);
-    self->handler                       = usual;
+    self->handler = usual ? known->handlers : outer_table; /* which may have changed meanwhile */
     known->slot[SKI_SLOT_CREATION_WAIT] = outer;
     ski_msg_unhold(self, &wait.kept);
     return woken;

@@ -7,6 +7,7 @@
 #include "core/message/message.h"
 #include "core/sched/thread.h"
 #include "core/sched/thread_move.h"
+#include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 
 #define ENTRY_COPY_MOST ((size_t)4096) /* data that a thread which moves has on its stack */
@@ -71,10 +72,14 @@ static void entry_thread_main(void *arg)
     struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
+    skua_thread_self()->charged = call.object;
+    (void)ski_measure_enter(call.object);
     if (call.entry->flags & SKUA_ENTRY_SYNC)
         entry_run_sync(call.object, call.entry, call.msg);
     else
         entry_run_plain(call.object, call.entry, call.msg);
+    skua_thread_self()->charged = NULL;
+    (void)ski_measure_enter(NULL); /* the object may go */
     ski_element_leave(call.object);
 }
 
@@ -105,11 +110,13 @@ static void entry_moving_main(void *arg)
     struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
+    skua_thread_self()->charged = call.object; /* until thread_migration.c ends it */
+    (void)ski_measure_enter(call.object);
     if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MOST) {
         entry_call_copied(&call);
         return;
     }
-    ski_self->thread->on_host = true; /* the message is in the arena of this host */
+    skua_thread_self()->on_host = true; /* the message is in the arena of this host */
     if (call.entry->method) {
         entry_call_moving(&call, skua_msg_data(call.msg), call.msg->bytes);
         skua_msg_free(call.msg);
@@ -137,11 +144,37 @@ static void entry_create_thread(struct entry_call *call)
     skua_thread_set_name(thread, call->entry->name);
 }
 
+/* The entry of ski_entries that @p entry, of a PE that measures, is a copy of. */
+static const struct ski_entry *entry_unmeasured(const struct ski_entry *entry)
+{
+    return ski_entries + (entry - ski_entries_measured);
+}
+
+static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
+                                       skua_msg *msg);
+
+/* Runs an entry and charges its object. */
+static void entry_run_measured(struct ski_object *object, const struct ski_entry *entry,
+                               skua_msg *msg)
+{
+    struct ski_object *outer = ski_measure_enter(object);
+
+    if (entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE))
+        entry_run_special(object, entry, msg);
+    else
+        entry_run_plain(object, entry, msg);
+    ski_measure_leave(outer);
+}
+
 static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
                                        skua_msg *msg)
 {
     struct entry_call *call;
 
+    if (entry->flags & SKI_ENTRY_MEASURED) {
+        entry_run_measured(object, entry_unmeasured(entry), msg);
+        return;
+    }
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
         ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
                    "skua_invoke_reply() is for that",
@@ -161,7 +194,8 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
     entry_create_thread(call);
 }
 
-#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE)
+#define ENTRY_SPECIAL                                                                              \
+    (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE | SKI_ENTRY_MEASURED)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
@@ -173,15 +207,33 @@ void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, sku
     ski_element_leave(object);
 }
 
+/* Calls a method and charges its object. */
+static void entry_call_measured(struct ski_object *object, const struct ski_entry *entry,
+                                const void *data, size_t bytes)
+{
+    struct ski_object *outer = ski_measure_enter(object);
+
+    entry->method(object + 1, data, bytes);
+    ski_measure_leave(outer);
+}
+
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
+    bool measured = entry->flags & SKI_ENTRY_MEASURED;
+
+    if (SKI_UNLIKELY(measured))
+        entry = entry_unmeasured(entry);
     if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
-        ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
+        ski_entry_run(object, &ski_self->objects->run[handler],
+                      ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
     ski_element_enter(object);
-    entry->method(object + 1, data, bytes);
+    if (SKI_UNLIKELY(measured))
+        entry_call_measured(object, entry, data, bytes);
+    else
+        entry->method(object + 1, data, bytes);
     ski_element_leave(object);
 }
 

@@ -12,6 +12,7 @@
 #include "objects/location/claim.h"
 #include "objects/location/forward.h"
 #include "objects/location/home.h"
+#include "objects/measure/measure.h"
 
 /* A message to an object that is here, of up to INVOKE_SMALL bytes, is allocated from a magazine
  * (base/pool.h) of its size, and keeps the address of the magazine. */
@@ -139,7 +140,7 @@ static inline struct ski_object *invoke_find_target(const skua_msg         *msg,
 /* A message that names collection and index has arrived. */
 static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
 {
-    const struct ski_entry *entry = &ski_entries[msg->handler];
+    const struct ski_entry *entry = &ski_self->objects->run[msg->handler];
     struct ski_collection  *all;
     struct ski_object      *object;
     skua_index              index;
@@ -166,7 +167,7 @@ static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
 static __attribute__((noinline)) void invoke_arrived_here(skua_msg *msg)
 {
     struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;
-    const struct ski_entry *entry  = &ski_entries[msg->handler];
+    const struct ski_entry *entry  = &ski_self->objects->run[msg->handler];
 
     ski_assert(ski_object_queued(object));
     object->life -= SKI_LIFE_QUEUED;
@@ -198,6 +199,47 @@ void ski_on_invoke(skua_msg *msg)
     ski_element_leave(object);
 }
 
+/* Runs an entry that owns its message, and charges its object. */
+static void invoke_run_measured(struct ski_measure *measure, struct ski_object *object,
+                                const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_object *outer = ski_measure_switch(measure, object);
+
+    ski_msg_clear_target(msg);
+    entry->entry(object + 1, msg);
+    ski_measure_switch(measure, outer);
+    ski_element_leave(object);
+}
+
+void ski_on_invoke_measured(skua_msg *msg)
+{
+    struct ski_object  *object  = (struct ski_object *)(uintptr_t)msg->target, *outer;
+    struct ski_measure *measure = ski_self->objects->measure;
+    uint64_t            life;
+
+    if (SKI_UNLIKELY(!(msg->flags & SKI_MSG_HERE))) {
+        invoke_arrived(msg);
+        return;
+    }
+    life = object->life + (SKI_LIFE_RUNNING - SKI_LIFE_QUEUED);
+    if (SKI_UNLIKELY(life & SKI_LIFE_CHANGED || !measure ||
+                     (!msg->here.method && !ski_entry_is_owner(&ski_entries[msg->handler])))) {
+        invoke_arrived_here(msg);
+        return;
+    }
+    object->life = life;
+    if (!msg->here.method) {
+        invoke_run_measured(measure, object, &ski_entries[msg->handler], msg);
+        return;
+    }
+    outer = ski_measure_switch(measure, object);
+    msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
+    ski_measure_switch(measure, outer);
+    if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
+        ski_pool_free(&ski_self->pool, msg);
+    ski_element_leave(object);
+}
+
 /* ---- sending ------------------------------------------------------------------------ */
 
 void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
@@ -207,8 +249,8 @@ void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
                index ? ski_element_text(all, index) : all->class->def.name);
 }
 
-/* The entry that @p call was given for the object @p ref; ends the job if there is no such entry.
- */
+/* The entry of ski_entries that @p call was given for the object @p ref; ends the job if there is
+ * no such entry. */
 static inline const struct ski_entry *invoke_entry(const char *call, const skua_ref *ref,
                                                    skua_entry entry)
 {
@@ -347,32 +389,42 @@ static inline struct ski_object *invoke_find_here(struct ski_objects *objects, c
     return ski_element_here(found, &ref->index);
 }
 
+/* Sends @p msg, whose handler and source are set, to the object @p ref, which @p all may have in
+ * another PE. */
+static __attribute__((noinline)) void invoke_dispatch_away(struct ski_pe *self, const char *call,
+                                                           const skua_ref         *ref,
+                                                           struct ski_collection  *all,
+                                                           const struct ski_entry *entry,
+                                                           skua_msg               *msg)
+{
+    int pe = invoke_target_pe(self, call, all, entry, ref);
+
+    invoke_post_away(self, pe, ref, ski_msg_set_target(msg, ref->of.id, &ref->index));
+}
+
 /* Sends @p msg, whose handler and source are set, to the object @p ref. */
 static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
                             const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_collection *all;
     struct ski_object     *object = invoke_find_here(self->objects, ref, &all);
-    int                    pe;
 
     if (entry->flags & SKUA_ENTRY_EXPEDITED)
         skua_msg_set_expedited(msg, true);
-    if (object) {
-        ski_check_entry(call, all, entry, &ref->index);
-        if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
-            self->released_at = NULL; /* the entry owns the message at once */
-            ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
-            ski_entry_run(object, entry, msg);
-            ski_thread_unpin(self);
-        } else {
-            invoke_note_given(self, msg);
-            invoke_post_here(self, object, msg);
-        }
+    if (!object) {
+        invoke_dispatch_away(self, call, ref, all, entry, msg);
         return;
     }
-    pe  = invoke_target_pe(self, call, all, entry, ref);
-    msg = ski_msg_set_target(msg, ref->of.id, &ref->index);
-    invoke_post_away(self, pe, ref, msg);
+    ski_check_entry(call, all, entry, &ref->index);
+    if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
+        self->released_at = NULL; /* the entry owns the message at once */
+        ski_thread_pin(self);     /* frames of an object that stays here are on its stack */
+        ski_entry_run(object, &self->objects->run[msg->handler], msg);
+        ski_thread_unpin(self);
+    } else {
+        invoke_note_given(self, msg);
+        invoke_post_here(self, object, msg);
+    }
 }
 
 /* Records that the caller of skua_invoke(), at @p from, gives @p msg away; it must own it. */
@@ -382,22 +434,56 @@ static SKI_COLD void invoke_note_giver(struct ski_pe *self, skua_msg *msg, const
     self->released_at = from;
 }
 
-void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
+/* Sends a message to an entry that may have any flags. */
+static void invoke_flagged(const skua_ref *ref, skua_entry entry, const struct ski_entry *what,
+                           skua_msg *msg)
 {
-    struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = invoke_entry(__func__, &ref, entry);
-
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
-                   what->of->def.name, what->name, ski_ref_text(&ref));
-    if (SKI_UNLIKELY(ski_ownership_checked(self)))
-        invoke_note_giver(self, msg, __builtin_return_address(0));
-    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_INPLACE))
+                   what->of->def.name, what->name, ski_ref_text(ref));
+    if (what->flags & SKI_ENTRY_INPLACE)
         msg = what->ops->to_resend(msg);
     ski_msg_clear_target(msg);
     msg->handler = (uint16_t)entry.id;
+    msg->source  = ski_self->pe;
+    invoke_dispatch(ski_self, "skua_invoke", ref, what, msg);
+}
+
+/* skua_invoke() of an entry that has flags, or does not exist, and of messages that are counted or
+ * checked; @p from is the caller. */
+static __attribute__((noinline)) void invoke_special(const skua_ref *ref, skua_entry entry,
+                                                     skua_msg *msg, const void *from)
+{
+    const struct ski_entry *what = invoke_entry("skua_invoke", ref, entry);
+
+    if (ski_ownership_checked(ski_self))
+        invoke_note_giver(ski_self, msg, from);
+    ski_measure_count(ref, msg->bytes);
+    invoke_flagged(ref, entry, what, msg);
+}
+
+void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
+{
+    struct ski_pe          *self = SKI_SELF();
+    const struct ski_entry *what = &self->objects->entries[(uint16_t)entry.id];
+    struct ski_collection  *all;
+    struct ski_object      *object;
+
+    if (SKI_UNLIKELY(!what->of || what->flags || entry.id > UINT16_MAX ||
+                     ski_ownership_checked(self))) {
+        invoke_special(&ref, entry, msg, __builtin_return_address(0));
+        return;
+    }
+    ski_msg_clear_target(msg);
+    msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
-    invoke_dispatch(self, __func__, &ref, what, msg);
+    object       = invoke_find_here(self->objects, &ref, &all);
+    if (!object) {
+        invoke_dispatch_away(self, __func__, &ref, all, what, msg);
+        return;
+    }
+    ski_check_entry(__func__, all, what, &ref.index);
+    invoke_post_here(self, object, msg);
 }
 
 /* Sends a copy of the data to an object that is not here; in a cell, if it is small. */
@@ -436,7 +522,7 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
         return false;
     ski_check_entry(call, all, what, &ref->index);
     ski_thread_pin(ski_self);
-    ski_entry_run_on(object, what, entry.id, data, bytes);
+    ski_entry_run_on(object, &ski_self->objects->run[entry.id], entry.id, data, bytes);
     ski_thread_unpin(ski_self);
     return true;
 }
@@ -454,7 +540,7 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
         invoke_run_now("skua_invoke_copy", ref, entry, data, bytes))
         return;
     if (what->flags) {
-        skua_invoke(*ref, entry, ski_msg_copy(self, entry.id, data, bytes));
+        invoke_flagged(ref, entry, what, ski_msg_copy(self, entry.id, data, bytes));
         return;
     }
     object = invoke_find_here(self->objects, ref, &all);
@@ -523,6 +609,25 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
         invoke_copy(ref, entry, data, bytes);
 }
 
+/* skua_invoke_copy_to() on a PE that counts messages. */
+static __attribute__((noinline)) void invoke_copy_counted(const skua_ref *ref, skua_entry entry,
+                                                          const void *data, size_t bytes)
+{
+    struct ski_pe          *self     = ski_self;
+    struct ski_collection  *all      = self->objects->last;
+    const struct ski_entry *what     = &ski_entries[(uint16_t)entry.id];
+    struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
+    struct ski_object      *object;
+
+    ski_measure_count(ref, bytes);
+    if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes && what->of == all->class &&
+        what->plain && bytes <= INVOKE_SMALL && (object = invoke_find_quick(all, &ref->index.at)) &&
+        magazine->count > 0)
+        invoke_post_small(self, object, what, entry, magazine, data, bytes);
+    else
+        invoke_copy(ref, entry, data, bytes);
+}
+
 /* skua_invoke_copy_to() of elements that lie in another slot than their keys ask for, or whose keys
  * are hashes. */
 static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
@@ -534,6 +639,10 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
     struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
     struct ski_object      *object   = NULL;
 
+    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_MEASURED)) {
+        invoke_copy_counted(ref, entry, data, bytes);
+        return;
+    }
     if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
         object = invoke_find_pair(all, ref);
     else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)
@@ -596,6 +705,7 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
     if (!(what->flags & SKUA_ENTRY_SYNC))
         ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
                    what->of->def.name, what->name, ski_ref_text(&ref));
+    ski_measure_count(&ref, bytes);
     memset(asked, 0, sizeof *asked);
     asked->reply = reply;
     if (bytes)

@@ -40,4 +40,7 @@ void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry 
 /** The handler function of all entries. */
 void ski_on_invoke(skua_msg *msg);
 
+/** The handler function of all entries on a PE that measures (measure/measure.h). */
+void ski_on_invoke_measured(skua_msg *msg);
+
 #endif

@@ -127,7 +127,7 @@ static const struct ski_entry *array_broadcast_entry(const struct ski_collection
         return NULL;
     entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
     ski_check_entry("skua_invoke_all", all, entry, NULL);
-    return entry;
+    return &all->self->objects->run[head->entry];
 }
 
 static void array_broadcast_run(struct ski_object *object, const struct ski_entry *entry,

@@ -111,7 +111,7 @@ static SKI_COLD void section_multicast_defer(struct ski_section_member          
 static void section_multicast_run_entry(struct ski_object                   *object,
                                         const struct section_multicast_head *head, size_t bytes)
 {
-    const struct ski_entry *entry = &ski_entries[head->entry];
+    const struct ski_entry *entry = &ski_self->objects->run[head->entry];
 
     ski_thread_pin(ski_self); /* if a user thread sends, and the entry waits */
     if (SKI_UNLIKELY(head->nocopy))

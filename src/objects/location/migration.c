@@ -20,6 +20,18 @@ struct migration_head {
 
 _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migration.h");
 
+void ski_migration_order(struct ski_object *object, int pe)
+{
+    bool leaving = object->state == SKI_LEAVING;
+
+    object->to = pe;
+    ski_object_change(object, pe == object->of->self->pe ? SKI_ALIVE : SKI_LEAVING);
+    if (object->state)
+        ski_element_settle(object);
+    else if (leaving)
+        ski_notify_migration_ended(&object->of->self->objects->lifecycle, object);
+}
+
 void skua_migrate(void *self, int pe)
 {
     struct ski_object *object = ski_object_of(self);
@@ -37,10 +49,7 @@ void skua_migrate(void *self, int pe)
                    ski_object_text(object));
     if (object->state != SKI_ALIVE && object->state != SKI_LEAVING)
         return;
-    object->to = pe;
-    ski_object_change(object, pe == object->of->self->pe ? SKI_ALIVE : SKI_LEAVING);
-    if (object->state)
-        ski_element_settle(object);
+    ski_migration_order(object, pe);
 }
 
 /* ---- departure ---------------------------------------------------------------------- */

@@ -17,6 +17,10 @@
 /** The observer of this module (model/lifecycle.h): elements that depart and arrive. */
 extern const struct ski_lifecycle ski_migration_lifecycle;
 
+/** Let an element that is SKI_ALIVE or SKI_LEAVING, and of a class that can be packed, migrate to
+ *  @p pe when none of its entries is running; this PE: let it stay. */
+void ski_migration_order(struct ski_object *object, int pe);
+
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 

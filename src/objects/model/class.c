@@ -11,9 +11,11 @@
 #include "core/pe/handler.h"
 
 struct ski_entry *ski_entries;
+struct ski_entry *ski_entries_measured;
 
 static struct ski_class **classes;
 static uint32_t           class_count;
+static bool               class_balanced; /* one of them is */
 
 void ski_entries_init(void)
 {
@@ -44,12 +46,44 @@ skua_class skua_class_register(const skua_class_def *def)
     struct ski_class *made = ski_malloc(sizeof *made);
 
     ski_params_check(__func__, "skua_class_def", def->size, sizeof *def);
-    *made = (struct ski_class){*def, class_count + 1, def->name, false}; /* 0 is no class */
+    *made =
+        (struct ski_class){.def = *def, .id = class_count + 1, .given = def->name}; /* 0 is none */
     made->def.name = class_own_name(def->name);
     ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
     classes[class_count++] = made;
     return (skua_class){made->id};
+}
+
+/* Ends the job if the parameters that a class shall be balanced with make no sense. */
+static void class_check_balance(const char *call, const struct ski_class *of,
+                                const skua_balance_params *params)
+{
+    ski_params_check(call, "skua_balance_params", params->size, sizeof *params);
+    if (of->balance)
+        ski_misuse("%s: class %s was given its parameters before", call, of->def.name);
+    if (params->flags & ~(unsigned)SKUA_BALANCE_AT_SYNC)
+        ski_misuse("%s: class %s: there is no flag %#x", call, of->def.name, params->flags);
+    if (params->resume.id && ski_entry_find(call, params->resume)->of != of)
+        ski_misuse("%s: `resume` is no entry of class %s", call, of->def.name);
+    if (params->flags & SKUA_BALANCE_AT_SYNC && !params->resume.id)
+        ski_misuse("%s: class %s waits at sync points, and names no entry `resume`", call,
+                   of->def.name);
+}
+
+void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params)
+{
+    if (of.id - 1 >= class_count)
+        ski_misuse("%s: the class was never registered; call skua_class_register() first", call);
+    class_check_balance(call, classes[of.id - 1], params);
+    classes[of.id - 1]->balance  = ski_malloc(sizeof *params);
+    *classes[of.id - 1]->balance = *params;
+    class_balanced               = true;
+}
+
+bool ski_classes_balanced(void)
+{
+    return class_balanced;
 }
 
 const struct ski_class *ski_class_find(uint32_t id)

@@ -9,6 +9,7 @@
 #ifndef SKI_CLASS_H
 #define SKI_CLASS_H
 
+#include <skua/balance.h>
 #include <skua/object.h>
 
 #include "base/arch.h"
@@ -17,8 +18,10 @@
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
-    const char    *given;    /* the name that it was registered with; def.name is unique */
-    bool           threaded; /* it has entries that run in threads */
+    const char    *given; /* the name that it was registered with; def.name is unique */
+
+    skua_balance_params *balance; /* NULL: its objects take no part in balancing */
+    bool                 threaded; /* it has entries that run in threads */
 };
 
 /* Flags of entries whose messages create an element that does not exist. */
@@ -26,6 +29,10 @@ struct ski_class {
 
 /* The entry has operations of its own for its messages (struct ski_entry_ops). */
 #define SKI_ENTRY_INPLACE 0x10000u
+
+/* Running the entry charges its object (measure/measure.h); in no entry of ski_entries, but in the
+ * copy of it that a PE which measures runs. */
+#define SKI_ENTRY_MEASURED 0x20000u
 
 struct ski_entry;
 struct ski_object;
@@ -63,6 +70,9 @@ _Static_assert(sizeof(struct ski_entry) == 64, "an entry is found by a shift");
  * number need not be checked before it is used; pages that are never used cost nothing. */
 extern struct ski_entry *ski_entries;
 
+/* A copy of ski_entries in which each is SKI_ENTRY_MEASURED; NULL until a PE measures. */
+extern struct ski_entry *ski_entries_measured;
+
 /** Allocate ski_entries, once. */
 void ski_entries_init(void);
 
@@ -86,6 +96,13 @@ bool ski_class_any_moves_threads(void);
  * makes no sense.  @p call names the caller. */
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
+
+/** Let the objects of a class take part in balancing; ends the job if @p params makes no sense.
+ *  @p call names the caller. */
+void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
+
+/** Whether a class of this program was given to ski_class_set_balance(). */
+bool ski_classes_balanced(void);
 
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);

@@ -187,20 +187,37 @@ bool ski_element_msg(skua_msg *msg, size_t least, struct ski_collection **all, s
 
 /* ---- elements here ------------------------------------------------------------------ */
 
+/* Sets the room of the list of elements, and of their records. */
+static void elements_set_room(struct ski_collection *all, uint32_t room)
+{
+    all->object_room = room;
+    all->object      = ski_realloc(all->object, (room ? room : 1) * sizeof *all->object);
+    if (all->measured)
+        all->load = ski_realloc(all->load, (room ? room : 1) * sizeof *all->load);
+}
+
 void ski_elements_reserve(struct ski_collection *all, size_t more)
 {
     ski_directory_reserve(&all->directory, more);
-    all->object_room = all->objects + (uint32_t)more;
-    all->object =
-        ski_realloc(all->object, (all->object_room ? all->object_room : 1) * sizeof *all->object);
+    elements_set_room(all, all->objects + (uint32_t)more);
+}
+
+void ski_elements_measure(struct ski_collection *all)
+{
+    if (all->measured)
+        return;
+    all->measured = true;
+    elements_set_room(all, all->object_room);
+    if (all->objects)
+        memset(all->load, 0, all->objects * sizeof *all->load);
 }
 
 void ski_elements_add(struct ski_collection *all, struct ski_object *object)
 {
-    if (all->objects == all->object_room) {
-        all->object_room = all->object_room ? 2 * all->object_room : 4;
-        all->object      = ski_realloc(all->object, all->object_room * sizeof(struct ski_object *));
-    }
+    if (all->objects == all->object_room)
+        elements_set_room(all, all->object_room ? 2 * all->object_room : 4);
+    if (all->measured)
+        all->load[all->objects] = (struct ski_element_load){0};
     object->position            = all->objects;
     all->object[all->objects++] = object;
     all->live++;
@@ -215,6 +232,8 @@ void ski_elements_remove(struct ski_collection *all, struct ski_object *object)
     } else {
         all->object[object->position]           = all->object[--all->objects];
         all->object[object->position]->position = object->position;
+        if (all->measured)
+            all->load[object->position] = all->load[all->objects];
     }
 }
 
@@ -227,6 +246,8 @@ void ski_elements_compact(struct ski_collection *all)
         if (all->object[from]) {
             all->object[to]           = all->object[from];
             all->object[to]->position = to;
+            if (all->measured)
+                all->load[to] = all->load[from];
             to++;
         }
     ski_assert(to == all->live);
@@ -354,6 +375,7 @@ static void collection_free(struct ski_collection *all, void *arg)
     if (all->creation)
         skua_msg_free(all->creation);
     free(all->object);
+    free(all->load);
     free(all);
 }
 

@@ -18,6 +18,7 @@
 #include "core/pe/pe.h"
 #include "objects/model/class.h"
 #include "objects/model/directory.h"
+#include "objects/model/element_load.h"
 #include "objects/model/msg_target.h"
 #include "objects/model/objects_pe.h"
 
@@ -52,18 +53,20 @@ struct ski_collection {
     uint8_t  state;
     uint8_t  kind;
     bool     open;        /* messages wait for elements that do not exist */
+    bool     measured;    /* its elements have records (element_load.h)   */
     uint32_t index_bytes; /* of each index; 0: any length                  */
 
     void          *shared; /* the member of a process group in this process */
     struct ski_pe *self;
     int32_t        root; /* root of its trees: the PE that created it     */
 
-    struct ski_object **object; /* the elements here, with holes while `walking` */
-    uint32_t            objects, object_room;
-    uint32_t            live;       /* of them, without the holes                        */
-    uint32_t            walking;    /* loops over them that are under way                */
-    uint32_t            tombstones; /* records of deleted elements: location.c           */
-    uint32_t            hints;      /* records of locations that the home knows, as well */
+    struct ski_object      **object; /* the elements here, with holes while `walking` */
+    struct ski_element_load *load;   /* of each, if it is `measured` and there are any */
+    uint32_t                 objects, object_room;
+    uint32_t                 live;       /* of them, without the holes                        */
+    uint32_t                 walking;    /* loops over them that are under way                */
+    uint32_t                 tombstones; /* records of deleted elements: location.c           */
+    uint32_t                 hints;      /* records of locations that the home knows, as well */
 
     struct ski_lookup lookup[SKI_LOOKUPS]; /* by the low bits of their keys */
 
@@ -182,6 +185,9 @@ static inline void ski_elements_each(struct ski_collection *all,
 
 /** Make room for @p more elements. */
 void ski_elements_reserve(struct ski_collection *all, size_t more);
+
+/** Let the elements of @p all have records from now on, zeroed at first (element_load.h). */
+void ski_elements_measure(struct ski_collection *all);
 
 /** Add an element to the list of those here. */
 void ski_elements_add(struct ski_collection *all, struct ski_object *object);

@@ -12,6 +12,13 @@
 #include "objects/model/collection.h"
 #include "objects/model/object.h"
 
+/** The record of an element that is on the list of its collection, which is `measured`. */
+static inline struct ski_element_load *ski_element_load(const struct ski_object *object)
+{
+    ski_assert(object->of->measured && object->position < object->of->objects);
+    return &object->of->load[object->position];
+}
+
 /** Add an element with zeroed memory, which this PE finds by its index from now on; its
  *  constructor has not run.  Ends the job if the element exists here. */
 struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index);

@@ -40,6 +40,8 @@ EVENT(element_leaving,  (object), struct ski_object *object)
 /* An element that shall migrate has entries running.  The observer packs and sends it if all of them
  * are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
+/* An element that was to migrate, and has not left, stays after all. */
+EVENT(migration_ended,  (object), struct ski_object *object)
 /* An element leaves by pointer: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */
 EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)

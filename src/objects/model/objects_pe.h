@@ -13,17 +13,20 @@
 #include "objects/model/lifecycle.h"
 
 struct ski_collection;
+struct ski_measure;
 struct ski_entry;
 struct ski_reply;
 
 /* The modules that have state of a PE. */
 enum ski_objects_slot {
+    SKI_SLOT_BALANCE,
     SKI_SLOT_CALLBACKS,
     SKI_SLOT_CREATION_WAIT,
     SKI_SLOT_DETECTORS,
     SKI_SLOT_FINALIZE,
     SKI_SLOT_IDLE_REPORT,
     SKI_SLOT_LEARNED_CHANNELS,
+    SKI_SLOT_MEASURE,
     SKI_SLOT_PROGRAM,
     SKI_SLOT_QUIESCENCE,
     SKI_SLOT_SECTIONS,
@@ -39,6 +42,11 @@ struct ski_objects {
     struct ski_collection  *last;    /* the collection found last; never NULL            */
     const struct ski_entry *entries; /* ski_entries (class.h)                            */
     uint64_t                stamp;   /* header word of small messages to objects here: invoke.c */
+    struct ski_measure     *measure; /* what entries are charged to (measure/); NULL: nothing */
+    const struct ski_entry *run;     /* the entries as this PE runs them: ski_entries, or a copy of
+                                        it in which each is SKI_ENTRY_MEASURED                    */
+
+    const skua_handler_fn *handlers; /* self->handler, unless a module lets messages wait */
 
     struct ski_pe          *self;
     struct ski_collection **table; /* collection.c: open addressing by id */

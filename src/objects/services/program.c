@@ -297,7 +297,7 @@ static void program_open_gate(struct ski_pe *self)
         program_post(self, first + ski_tree_child(&tree, i),
                      program_message(&program_gate_of(self)->creations, PROGRAM_OPEN));
     ski_assert(self->handler == closed);
-    self->handler = ski_handlers.fn;
+    self->handler = self->objects->handlers;
     ski_msg_unhold(self, &program_gate_of(self)->kept);
     program_queue_creations(self, &program_gate_of(self)->creations);
     program_gate_free(program_gate_of(self));

@@ -118,7 +118,7 @@ static void nocopy_redeliver(const skua_ref *ref, skua_entry entry, skua_msg *ms
     if (!all || all->state == SKI_ENDED || ski_element_died_here(all, &ref->index))
         skua_nocopy_free(msg);
     else if ((object = ski_element_here(all, &ref->index)))
-        ski_entry_run(object, ski_entry_find("skua_nocopy_ready_entry", entry), msg);
+        ski_entry_run(object, &ski_self->objects->run[entry.id], msg);
     else
         skua_invoke(*ref, entry, msg);
 }

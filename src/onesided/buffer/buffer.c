@@ -50,9 +50,10 @@ skua_status skua_buffer_register(skua_buffer *buffer)
     skua_status    status;
 
     if (buffer->pe != self->pe)
-        ski_misuse("%s: the buffer belongs to PE %d, the call runs on PE %d; a buffer is "
-                   "registered on its own PE",
-                   __func__, buffer->pe, self->pe);
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: the buffer belongs to PE %d, the call runs on PE %d; a buffer is "
+                          "registered on its own PE",
+                          __func__, buffer->pe, self->pe);
     if (buffer->held)
         return SKUA_OK;
     status =

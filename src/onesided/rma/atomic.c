@@ -77,7 +77,7 @@ static SKI_COLD skua_status atomic_slow(const char *call, skua_gaddr at, struct 
         status = ski_resolved_is_direct(&target) ? SKUA_ERR_UNSUPPORTED
                                                  : atomic_by_cma(call, &a, &target, old);
         if (status == SKUA_ERR_UNSUPPORTED && target.remote_host)
-            status = ski_rma_driver_atomic(&op, &target, old);
+            status = ski_rma_driver_atomic(&op, &target, NULL, old);
         if (status == SKUA_ERR_UNSUPPORTED)
             status = ski_am_atomic(&op, &target, old);
     }

@@ -382,7 +382,8 @@ static bool rma_driver_advance_atomic(struct ski_pe *self, struct ski_rma_reques
 }
 
 static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
-                                     const struct ski_resolved *target, uint64_t *old)
+                                     const struct ski_resolved *target,
+                                     const skua_rma_params *params, uint64_t *old)
 {
     const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
@@ -393,7 +394,7 @@ static skua_status rma_driver_atomic(struct ski_pe *self, const struct ski_rma_o
         return status;
     ski_assert(ski_atomic_is_valid(op->atomic));
     ski_rma_flush(op->remote.pe);
-    req               = rma_driver_begin(self, op, target, NULL, true);
+    req               = rma_driver_begin(self, op, target, params, true);
     req->atomic       = rma_driver_new_atomic(op->atomic);
     req->atomic->rkey = rkey;
     req->atomic->peer = peer;
@@ -408,7 +409,7 @@ static bool rma_driver_has_atomics(void)
 }
 
 skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                  uint64_t *old)
+                                  const skua_rma_params *params, uint64_t *old)
 {
     struct ski_caller caller;
     skua_status       status;
@@ -417,7 +418,7 @@ skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_
         return SKUA_ERR_UNSUPPORTED;
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    status = rma_driver_atomic(caller.self, op, target, old);
+    status = rma_driver_atomic(caller.self, op, target, params, old);
     ski_caller_leave(&caller);
     return status;
 }
@@ -486,7 +487,7 @@ skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
         return SKUA_ERR_UNSUPPORTED;
     if (!ski_self) { /* an external thread waits */
         uint64_t    before;
-        skua_status status = ski_rma_driver_atomic(op, target, &before);
+        skua_status status = ski_rma_driver_atomic(op, target, params, &before);
 
         if (status == SKUA_OK && old)
             ski_atomic_store_old(old, before, op->atomic->bytes);

@@ -27,9 +27,10 @@ skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
                                         const struct ski_resolved *target,
                                         const skua_rma_params *params, void *old);
 
-/** Does an atomic and waits for it; SKUA_ERR_UNSUPPORTED: it must go by active message. */
+/** Does an atomic, and what @p params, which may be NULL, says to do behind it, and waits for it;
+ *  SKUA_ERR_UNSUPPORTED: it must go by active message. */
 skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
-                                  uint64_t *old);
+                                  const skua_rma_params *params, uint64_t *old);
 
 /** Handles the message by which an operation of the driver ends. */
 void ski_on_rma(skua_msg *msg);

@@ -49,6 +49,9 @@ skua_status skua_locks_create(size_t count, skua_locks *locks)
 
 skua_status skua_locks_destroy(skua_locks locks)
 {
+    if (!ski_region_table_find(locks.region))
+        return ski_refuse(SKUA_ERR_REGION, "%s: PE %d has no such locks (destroyed already?)",
+                          __func__, ski_caller_pe());
     return skua_region_destroy(locks.region);
 }
 

@@ -412,7 +412,8 @@ static bool schedule_test_size_right(bool reduces, int kind, int size, struct sk
 
 static void schedule_test_all(bool reduces, int kind, const char *name)
 {
-    static const size_t bytes[] = {0, 8, 24, 640, 4096};
+    /* Nothing, one element, fewer elements than members, more than the largest team has. */
+    static const size_t bytes[] = {0, 8, 24, 640};
 
     for (int variant = 0; variant < 4; variant++) {
         bool right = true;

@@ -36,13 +36,15 @@ const char *ski_team_str(uint64_t name, char text[SKI_TEAM_STR])
 }
 
 /* Ends the job: the caller of @p call is no member of the team @p name. */
+#define TEAM_NOT_A_MEMBER                                                                          \
+    "%s: PE %d is no member of %s; only members that have not destroyed a team use it"
+
 static SKI_COLD _Noreturn void team_not_a_member(const struct ski_pe *self, const char *call,
                                                  uint64_t name)
 {
     char text[SKI_TEAM_STR];
 
-    ski_misuse("%s: PE %d is no member of %s; only members that have not destroyed a team use it",
-               call, self->pe, ski_team_str(name, text));
+    ski_misuse(TEAM_NOT_A_MEMBER, call, self->pe, ski_team_str(name, text));
 }
 
 struct ski_team *ski_team_of(const struct ski_pe *self, const char *call, skua_team team)
@@ -52,6 +54,18 @@ struct ski_team *ski_team_of(const struct ski_pe *self, const char *call, skua_t
     if (SKI_UNLIKELY(!found || ski_pe_hidden(self)))
         team_not_a_member(self, call, (uint64_t)(uintptr_t)team);
     return found;
+}
+
+skua_status ski_team_get(const struct ski_pe *self, const char *call, skua_team team,
+                         struct ski_team **found)
+{
+    char text[SKI_TEAM_STR];
+
+    *found = ski_pe_hidden(self) ? NULL : ski_team_find(self, (uint64_t)(uintptr_t)team);
+    if (*found)
+        return SKUA_OK;
+    return ski_refuse(SKUA_ERR_INVAL, TEAM_NOT_A_MEMBER, call, self->pe,
+                      ski_team_str((uint64_t)(uintptr_t)team, text));
 }
 
 int ski_team_rank_of(const struct ski_team *team, int pe)
@@ -114,12 +128,15 @@ int skua_team_translate(skua_team team, int rank, skua_team to)
 
 skua_status skua_region_create_team(skua_team team, size_t bytes, skua_region *region)
 {
-    struct ski_pe         *self  = SKI_SELF();
-    const struct ski_team *found = ski_team_of(self, __func__, team);
-    int                   *pes   = NULL;
-    uint32_t               index = (uint32_t)found->rank;
-    skua_status            status;
+    struct ski_pe   *self = SKI_SELF();
+    struct ski_team *found;
+    int             *pes    = NULL;
+    skua_status      status = ski_team_get(self, __func__, team, &found);
+    uint32_t         index;
 
+    if (status != SKUA_OK)
+        return status;
+    index = (uint32_t)found->rank;
     if (found->pe) { /* the region lists its PEs in ascending order */
         pes = ski_malloc((size_t)found->size * sizeof *pes);
         for (int i = 0; i < found->size; i++) {

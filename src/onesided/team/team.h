@@ -26,6 +26,7 @@
 
 struct ski_pe;
 struct ski_team_call;
+struct ski_team_slots;
 
 #define SKI_TEAM_ALL ((uint64_t)(uintptr_t)SKUA_TEAM_ALL) /* its name */
 
@@ -33,31 +34,31 @@ struct ski_team_call;
 
 /* A team on one of its members. */
 struct ski_team {
-    struct ski_team       *next; /* in its bucket */
-    uint64_t               name;
-    int32_t                rank, size;
-    bool                   near;       /* all members are on this host                     */
-    int32_t               *pe;         /* by rank; NULL: the rank is the PE                */
-    int32_t               *by_pe;      /* ranks in the order of their PEs; NULL as `pe`    */
-    uint32_t               calls;      /* number of the next call                          */
-    struct ski_team_call **table;      /* in flight: number n is entry n modulo table_size */
-    uint32_t               table_size; /* a power of two, or 0                             */
-    uint32_t               records;    /* calls in the table                               */
-    struct ski_window      window;     /* flow control of its calls                        */
-    uint32_t               deferred;   /* calls that the window defers                     */
-    uint64_t              *owed;       /* by rank, or NULL: bytes of credits not yet sent   */
+    struct ski_team        *next; /* in its bucket */
+    uint64_t                name;
+    int32_t                 rank, size;
+    bool                    near;     /* all members are on this host                     */
+    int32_t                *pe;       /* by rank; NULL: the rank is the PE                */
+    int32_t                *by_pe;    /* ranks in the order of their PEs; NULL as `pe`    */
+    uint32_t                calls;    /* number of the next call                          */
+    struct ski_number_table table;    /* of calls in flight */
+    uint32_t                records;  /* calls in the table                               */
+    struct ski_window       window;   /* flow control of its calls                        */
+    uint32_t                deferred; /* calls that the window defers                     */
+    uint64_t               *owed;     /* by rank, or NULL: bytes of credits not yet sent   */
 };
 
 /* The teams of a PE. */
 struct ski_team_pe {
-    struct ski_team       all;
-    struct ski_team      *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
-    int32_t               pid;                      /* of this process                     */
-    uint32_t              numbers;                  /* that this PE has given to splits    */
-    uint32_t              splits;                   /* that this PE has called and wait    */
-    struct ski_list       unclaimed;                /* packets of teams that a split makes */
-    struct ski_team      *destroyed;                /* whose memory is not yet freed       */
-    struct ski_team_call *free_calls;               /* records that can be reused          */
+    struct ski_team        all;
+    struct ski_team       *bucket[SKI_TEAM_BUCKETS]; /* teams but `all`, by name            */
+    int32_t                pid;                      /* of this process                     */
+    uint32_t               numbers;                  /* that this PE has given to splits    */
+    uint32_t               splits;                   /* that this PE has called and wait    */
+    struct ski_list        unclaimed;                /* packets of teams that a split makes */
+    struct ski_team       *destroyed;                /* whose memory is not yet freed       */
+    struct ski_team_call  *free_calls;               /* records that can be reused          */
+    struct ski_team_slots *slots;                    /* for small calls of all PEs, or NULL  */
 };
 
 /** Returns the bucket of the team @p name. */
@@ -72,6 +73,11 @@ struct ski_team *ski_team_find(const struct ski_pe *self, uint64_t name);
 /** Returns the team of an argument of public function @p call; ends the job if the caller is no
  *  member of it. */
 struct ski_team *ski_team_of(const struct ski_pe *self, const char *call, skua_team team);
+
+/** Finds the team of an argument of public function @p call, which returns a status; refuses it if
+ * the caller is no member of it. */
+skua_status ski_team_get(const struct ski_pe *self, const char *call, skua_team team,
+                         struct ski_team **found);
 
 /** Returns the PE with rank @p rank. */
 static inline int ski_team_pe_at(const struct ski_team *team, int rank)

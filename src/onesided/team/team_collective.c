@@ -10,6 +10,7 @@
 #include "core/pe/pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
+#include "onesided/team/team_slot.h"
 
 #define COLLECTIVE_LARGE_NEAR                                                                      \
     16384 /* bytes from which on data are copied from memory to memory                             \
@@ -107,6 +108,23 @@ static struct ski_team_call *collective_begin(struct collective_call *c)
     return call;
 }
 
+/* Makes the call by slots in shared memory, if it is small and of all PEs of a host. */
+static bool collective_by_slots(const struct collective_call *c)
+{
+    struct ski_small_call small = {.kind     = c->kind,
+                                   .in_place = c->plan.in_place,
+                                   .bytes    = c->plan.bytes,
+                                   .from     = c->from,
+                                   .to       = c->to,
+                                   .done     = c->done};
+
+    if (c->team->name != SKI_TEAM_ALL || !ski_team_slots_fit(c->self, &c->kind, small.bytes))
+        return false;
+    small.team_call = c->team->calls++;
+    ski_team_slots_call(c->self, &small);
+    return true;
+}
+
 /* ---- barrier and broadcast --------------------------------------------------------- */
 
 void skua_team_barrier(skua_team team, skua_completion done)
@@ -131,6 +149,8 @@ void skua_team_broadcast(skua_team team, int root, void *data, size_t bytes, sku
     collective_set_root(&c, root);
     collective_set_bytes(&c, bytes, bytes);
     collective_set_buffers(&c, NULL, 0, data, bytes);
+    if (collective_by_slots(&c))
+        return;
     call = collective_begin(&c);
     ski_schedule_broadcast(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -216,6 +236,8 @@ static void collective_scan(struct collective_call c, const skua_reduction *redu
     struct ski_team_call *call;
 
     collective_set_reduction(&c, reduction, from, to, true);
+    if (collective_by_slots(&c))
+        return;
     call = collective_begin(&c);
     ski_schedule_scan(&call->schedule, &c.plan, c.kind.collective == SKI_COLLECTIVE_EXSCAN);
     ski_team_call_make(c.self, call);
@@ -305,6 +327,8 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
     c.plan.in_place = at_root && from == (char *)to + bytes * (size_t)root;
     collective_set_bytes(&c, bytes, bytes);
     collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
+    if (collective_by_slots(&c))
+        return;
     call = collective_begin(&c);
     ski_schedule_gather(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -343,6 +367,8 @@ void skua_team_scatter(skua_team team, int root, const void *from, void *to, siz
     c.plan.in_place = at_root && to == (const char *)from + bytes * (size_t)root;
     collective_set_bytes(&c, bytes, bytes);
     collective_set_buffers(&c, from, at_root ? all : 0, to, bytes);
+    if (collective_by_slots(&c))
+        return;
     call = collective_begin(&c);
     ski_schedule_scatter(&call->schedule, &c.plan);
     ski_team_call_make(c.self, call);
@@ -381,6 +407,8 @@ void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *t
     c.plan.in_place = from == (char *)to + bytes * (size_t)c.plan.rank;
     collective_set_bytes(&c, bytes, c.plan.near ? bytes : all);
     collective_set_buffers(&c, from, bytes, to, all);
+    if (collective_by_slots(&c))
+        return;
     call = collective_begin(&c);
     ski_schedule_allgather(&call->schedule, &c.plan, &blocks);
     ski_team_call_make(c.self, call);
@@ -415,6 +443,8 @@ void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes
 
     collective_set_bytes(&c, bytes, bytes);
     collective_set_buffers(&c, from, all, to, all);
+    if (collective_by_slots(&c))
+        return;
     call = collective_begin(&c);
     ski_schedule_alltoall(&call->schedule, &c.plan, &blocks, &blocks);
     ski_team_call_make(c.self, call);

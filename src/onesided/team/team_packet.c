@@ -10,8 +10,26 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team_call.h"
 #include "onesided/team/team_send.h"
+#include "onesided/team/team_slot.h"
 
 #define TEAM_MOST_AHEAD (1u << 24) /* difference of call numbers in flight, at most */
+
+/* Ends the job if @p msg is of a call that this member makes by slots: another member makes another
+ * call. */
+static void team_check_slots(const struct ski_pe *self, const struct ski_team *team,
+                             const struct ski_team_head *head, int rank)
+{
+    const struct ski_small_call *made =
+        team->name == SKI_TEAM_ALL ? ski_team_slots_find(self, head->call) : NULL;
+    struct ski_team_call call = {.team = (struct ski_team *)(uintptr_t)team};
+
+    if (SKI_LIKELY(!made))
+        return;
+    call.number    = head->call;
+    call.kind      = made->kind;
+    call.kind_rank = team->rank;
+    ski_team_mismatch(&call, &head->kind, rank);
+}
 
 /* Keeps DATA or ADDRESS for a call that this member has not made.  @p call is its record, or NULL.
  */
@@ -23,6 +41,8 @@ static void team_on_early(struct ski_pe *self, struct ski_team *team, struct ski
 
     if (rank < 0 || head->kind.collective >= SKI_COLLECTIVES ||
         head->call - team->calls > TEAM_MOST_AHEAD) {
+        if (rank >= 0 && head->kind.collective < SKI_COLLECTIVES)
+            team_check_slots(self, team, head, rank);
         ski_net_drop(self, msg); /* among others, the call is over */
         return;
     }

@@ -12,6 +12,7 @@
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
 #include "onesided/team/team_packet.h"
+#include "onesided/team/team_slot.h"
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -58,6 +59,7 @@ void ski_teams_begin(struct ski_pe *self)
     teams->pid     = (int32_t)getpid();
     ski_window_init(self, &all->window);
     ski_list_init(&teams->unclaimed);
+    ski_team_slots_open(self);
 }
 
 void ski_teams_end(struct ski_pe *self)
@@ -69,6 +71,7 @@ void ski_teams_end(struct ski_pe *self)
     team_free_list(teams->destroyed);
     team_clear(&teams->all);
     ski_team_free_calls_end(teams);
+    ski_team_slots_close(self);
 }
 
 /* Frees destroyed teams.  A completion that is called while deferred calls begin may destroy their
@@ -93,11 +96,14 @@ static void team_free_destroyed(struct ski_team_pe *teams)
 
 skua_status skua_team_destroy(skua_team name)
 {
-    struct ski_pe      *self  = SKI_SELF();
-    struct ski_team    *team  = ski_team_of(self, __func__, name), **at;
-    struct ski_team_pe *teams = ski_onesided_pe(self)->team;
+    struct ski_pe      *self = SKI_SELF();
+    struct ski_team    *team, **at;
+    struct ski_team_pe *teams  = ski_onesided_pe(self)->team;
+    skua_status         status = ski_team_get(self, __func__, name, &team);
     char                text[SKI_TEAM_STR];
 
+    if (status != SKUA_OK)
+        return status;
     if (team == &teams->all)
         return ski_refuse(SKUA_ERR_INVAL, "%s: SKUA_TEAM_ALL exists as long as the job", __func__);
     if (team->records)
@@ -260,12 +266,15 @@ void skua_team_split_nb(skua_team parent, int color, int key, skua_team *team, s
 
 skua_status skua_team_split(skua_team parent, int color, int key, skua_team *team)
 {
-    struct ski_pe   *self  = SKI_SELF();
-    struct ski_team *found = ski_team_of(self, __func__, parent);
-    skua_counter     ended = SKUA_COUNTER_INIT;
-    skua_team        made  = SKUA_TEAM_NONE;
+    struct ski_pe   *self = SKI_SELF();
+    struct ski_team *found;
+    skua_counter     ended  = SKUA_COUNTER_INIT;
+    skua_team        made   = SKUA_TEAM_NONE;
+    skua_status      status = ski_team_get(self, __func__, parent, &found);
     bool             over;
 
+    if (status != SKUA_OK)
+        return status;
     if (!team || color < SKUA_COLOR_NONE)
         return ski_refuse(SKUA_ERR_INVAL, "%s: %s", __func__,
                           team ? "a color is SKUA_COLOR_NONE, 0 or positive" : "`team` is NULL");

@@ -81,22 +81,24 @@ skua_status ski_host_create(struct ski_job *job, uint32_t cells)
 
     status = ski_span_alloc(job->arena,
                             pes * (stride + sizeof *host->domains + sizeof *host->sleeper +
-                                   sizeof *host->board + sizeof *host->domain) +
-                                sizeof *host + 3 * SKI_CACHE_LINE,
+                                   sizeof *host->board + sizeof *host->team_board +
+                                   sizeof *host->domain) +
+                                sizeof *host + 4 * SKI_CACHE_LINE,
                             SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
     /* A new arena is all zeros, so inboxes are empty; their owners touch the pages first. */
-    memory        = span;
-    host          = host_carve(&memory, sizeof *host);
-    host->domain  = host_carve(&memory, pes * sizeof *host->domain);
-    host->domains = host_carve(&memory, pes * sizeof *host->domains);
-    host->sleeper = host_carve(&memory, pes * sizeof *host->sleeper);
-    host->board   = host_carve(&memory, pes * sizeof *host->board);
-    host->inboxes = memory;
-    host->stride  = stride;
-    host->cells   = host_inbox_cells(pes, cells);
-    host->all     = (int32_t)pes;
+    memory           = span;
+    host             = host_carve(&memory, sizeof *host);
+    host->domain     = host_carve(&memory, pes * sizeof *host->domain);
+    host->domains    = host_carve(&memory, pes * sizeof *host->domains);
+    host->sleeper    = host_carve(&memory, pes * sizeof *host->sleeper);
+    host->board      = host_carve(&memory, pes * sizeof *host->board);
+    host->team_board = host_carve(&memory, pes * sizeof *host->team_board);
+    host->inboxes    = memory;
+    host->stride     = stride;
+    host->cells      = host_inbox_cells(pes, cells);
+    host->all        = (int32_t)pes;
     ski_assert((uintptr_t)host->inboxes % SKI_CACHE_LINE == 0 && stride % SKI_CACHE_LINE == 0);
     host->checked = ski_config.checked_messages;
     if (getrandom(host->wakeup_key, sizeof host->wakeup_key, 0) != sizeof host->wakeup_key)

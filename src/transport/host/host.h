@@ -54,6 +54,8 @@ struct ski_host {
     struct ski_sleeper *sleeper;      /* by index of the PE                                     */
     _Atomic(void *)    *board;        /* by index of the PE: memory that other PEs write, or NULL
                                          (core/collective/reduction_slot.h)                     */
+    _Atomic(void *) *team_board;      /* by index of the PE: memory that other PEs read, or NULL
+                                         (onesided/team/team_slot.h)                            */
     struct ski_domain *domains;       /* by number of the domain                                */
     uint32_t          *domain;        /* by index of the PE: the number of its domain           */
     uint32_t           wakeup_key[4]; /* the datagram that wakes a PE                           */

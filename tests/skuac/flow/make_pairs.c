@@ -2,7 +2,10 @@
 /*
  * make_pairs.c - generates a program for every construct nested in every other.
  *
- * usage: make_pairs MODULE >MODULE.ci
+ * usage: make_pairs DIAGONALS MODULE >MODULE.ci
+ *
+ * With fewer DIAGONALS than constructs, each construct is the outer one of so many programs and the
+ * inner one of so many.
  *
  * The innermost construct contains a `when` of its own; notes surround and separate the
  * constructs.
@@ -197,14 +200,15 @@ static void put_pair(enum construct outer, enum construct inner, const char *mes
 
 int main(int argc, char **argv)
 {
-    const char *module = argc > 1 ? argv[1] : "pairs";
-    char        message[64];
+    const unsigned diagonals = argc > 2 ? (unsigned)atoi(argv[1]) : CONSTRUCTS;
+    const char    *module    = argc > 2 ? argv[2] : "pairs";
+    char           message[64];
 
     snprintf(message, sizeof message, "%s_tile", module);
     file_begin(stdout, module, message);
     for (unsigned outer = 0; outer < CONSTRUCTS; outer++)
-        for (unsigned inner = 0; inner < CONSTRUCTS; inner++)
-            put_pair((enum construct)outer, (enum construct)inner, message);
+        for (unsigned i = 0; i < diagonals; i++)
+            put_pair((enum construct)outer, (enum construct)((outer + i) % CONSTRUCTS), message);
     file_end(stdout);
     return 0;
 }

@@ -22,8 +22,8 @@ struct bench_host {
     char skuarun[PROGRAM_PATH_BYTES];
     int  cpu[2]; /* two CPUs, on different cores if there are two */
     int  cores;
-    int  pes[BENCH_PES_MOST]; /* collectives: --pes; 0 ends the list if it is shorter */
-    bool namespaces;          /* network: --namespaces                     */
+    int  pes[BENCH_PES_MOST]; /* --pes; 0 ends the list if it is shorter */
+    bool namespaces;          /* network: --namespaces                   */
 };
 
 struct bench {
@@ -36,9 +36,10 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_channels, bench_collectives, bench_fft1d, bench_matmul3d,
-    bench_messages, bench_network, bench_objects, bench_onesided, bench_pairs, bench_pingpong,
-    bench_randomaccess, bench_stencil3d, bench_zerocopy;
+extern const struct bench bench_balance, bench_barneshut, bench_leanmd, bench_channels,
+    bench_collectives, bench_fft1d, bench_matmul3d, bench_messages, bench_network, bench_objects,
+    bench_onesided, bench_pairs, bench_pingpong, bench_randomaccess, bench_stencil3d,
+    bench_zerocopy;
 
 /* ---- running programs (bench_common.c) -------------------------------------- */
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "bench.h"
+#include "scaling.h"
 
 #define POINT_BYTES 16 /* a complex number */
 
@@ -130,3 +130,27 @@ static void bench_fft1d_plot(const struct results *r, FILE *to)
 }
 
 const struct bench bench_fft1d = {"fft1d", bench_fft1d_run, bench_fft1d_print, bench_fft1d_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define SCALE_LOG2 20
+
+static void bench_fft1d_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    bench_fft1d_run_skua(results, host, SCALE_LOG2, pes, 1);
+    if (pes > 1)
+        bench_fft1d_run_skua(results, host, SCALE_LOG2, pes, pes);
+    bench_fft1d_run_fftw(results, host, SCALE_LOG2, pes);
+}
+
+const struct scaling scaling_fft1d = {.name    = "fft1d",
+                                      .problem = "Fourier transform of 2^20 points",
+                                      .unit    = "GF/s",
+                                      .factor  = 1e-9,
+                                      .rate    = true,
+                                      .bytes   = ((size_t)1 << SCALE_LOG2) * POINT_BYTES,
+                                      .curve   = {{"skua", "skua"},
+                                                  {"skua-threads", "skua, threads"},
+                                                  {"fftw-mpi", "FFTW-MPI"},
+                                                  {"fftw", "FFTW"}},
+                                      .run     = bench_fft1d_scale};

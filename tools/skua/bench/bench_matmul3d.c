@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_matmul3d.c - skua bench matmul3d: matrix products with messages and with channels, against
  * ScaLAPACK. */
-#include "bench.h"
+#include "scaling.h"
 
 #define REPEAT 3
 
@@ -196,3 +196,37 @@ static void bench_matmul3d_plot(const struct results *r, FILE *to)
 
 const struct bench bench_matmul3d = {"matmul3d", bench_matmul3d_run, bench_matmul3d_print,
                                      bench_matmul3d_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define SCALE_CASE  3 /* of cases  */
+#define SCALE_TILES 4 /* of a PE   */
+
+static void bench_matmul3d_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    char              options[48], arguments[128], argument[48];
+    struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
+
+    snprintf(options, sizeof options, "-n %d --set arena_keep=1g", pes);
+    snprintf(arguments, sizeof arguments,
+             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua", cases[SCALE_CASE].size,
+             SCALE_TILES, cases[SCALE_CASE].steps, REPEAT);
+    bench_run_app(results, host, "matmul3d", options, arguments);
+    if (pes == 1)
+        bench_matmul3d_run_alone(results, host, SCALE_CASE);
+    snprintf(argument, sizeof argument, "%d,%d,%d", cases[SCALE_CASE].size, cases[SCALE_CASE].steps,
+             REPEAT);
+    bench_run_peer(results, host, &peer, pes);
+}
+
+const struct scaling scaling_matmul3d = {.name = "matmul3d",
+                                         .problem =
+                                             "Product of matrices of 1536 rows, 4 tiles per PE",
+                                         .unit   = "milliseconds per product",
+                                         .factor = 1e3,
+                                         .bytes  = 1536,
+                                         .curve  = {{"skua-channels", "skua, channels"},
+                                                    {"skua-messages", "skua, messages"},
+                                                    {"scalapack", "ScaLAPACK"},
+                                                    {"alone-messages", "OpenBLAS alone"}},
+                                         .run    = bench_matmul3d_scale};

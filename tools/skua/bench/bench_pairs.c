@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_pairs.c - skua bench pairs: the PairCalculator with messages and with channels. */
-#include "bench.h"
+#include "scaling.h"
 
 #define STATES 128
 #define PLANES 16
@@ -23,14 +23,15 @@ static const struct {
 /* The messages of all states are in flight at once, 130 to 500 MB.  arena_keep keeps that memory:
  * returning it to the system after each step would dominate the result. */
 static void bench_pairs_run_one(struct results *results, const struct bench_host *host, size_t t,
-                                int grain)
+                                int grain, int pes)
 {
-    char arguments[160];
+    char options[48], arguments[160];
 
     snprintf(arguments, sizeof arguments,
              "--states=%d --planes=%d --points=%d --grain=%d --steps=4 --repeat=2 --series=%s%s",
              STATES, PLANES, POINTS, grain, tasks[t].series, tasks[t].option);
-    bench_run_app(results, host, "pairs", "-n 2 --set arena_keep=2g", arguments);
+    snprintf(options, sizeof options, "-n %d --set arena_keep=2g", pes);
+    bench_run_app(results, host, "pairs", options, arguments);
 }
 
 static void bench_pairs_run(struct results *results, const struct bench_host *host, int round,
@@ -42,7 +43,7 @@ static void bench_pairs_run(struct results *results, const struct bench_host *ho
 
             snprintf(what, sizeof what, "pairs of blocks of %d, %s", grains[i], tasks[t].what);
             bench_step(round, rounds, what);
-            bench_pairs_run_one(results, host, t, grains[i]);
+            bench_pairs_run_one(results, host, t, grains[i], 2);
         }
 }
 
@@ -128,3 +129,21 @@ static void bench_pairs_plot(const struct results *r, FILE *to)
 }
 
 const struct bench bench_pairs = {"pairs", bench_pairs_run, bench_pairs_print, bench_pairs_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define SCALE_GRAIN 16
+
+static void bench_pairs_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    bench_pairs_run_one(results, host, 0, SCALE_GRAIN, pes);
+}
+
+const struct scaling scaling_pairs = {
+    .name    = "pairs",
+    .problem = "PairCalculator, 128 states on 16 planes of 1000 points, blocks of 16 states",
+    .unit    = "milliseconds per step",
+    .factor  = 1e3,
+    .bytes   = SCALE_GRAIN,
+    .curve   = {{"skua-channels", "skua, channels"}, {"skua-messages", "skua, messages"}},
+    .run     = bench_pairs_scale};

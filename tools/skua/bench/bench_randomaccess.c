@@ -3,7 +3,7 @@
  * of a stream against messages. */
 #include <string.h>
 
-#include "bench.h"
+#include "scaling.h"
 
 #define LOG2 "25" /* of the number of words of the table: 256 MiB, far more than any cache */
 
@@ -132,3 +132,28 @@ static void bench_randomaccess_plot(const struct results *r, FILE *to)
 
 const struct bench bench_randomaccess = {"randomaccess", bench_randomaccess_run,
                                          bench_randomaccess_print, bench_randomaccess_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+static void bench_randomaccess_scale(struct results *results, const struct bench_host *host,
+                                     int pes)
+{
+    bench_randomaccess_run_skua(results, host, "randomaccess", pes, 1, "--log2=" LOG2,
+                                "--series=skua");
+    if (pes > 1)
+        bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, "--log2=" LOG2,
+                                    "--series=skua-threads");
+    scaling_run_mpis(results, host, "randomaccess", LOG2, pes);
+}
+
+const struct scaling scaling_randomaccess = {.name    = "randomaccess",
+                                             .problem = "RandomAccess, 2^" LOG2 " words",
+                                             .unit    = "GUP/s",
+                                             .factor  = 1e-9,
+                                             .rate    = true,
+                                             .bytes   = 8,
+                                             .curve   = {{"skua", "skua"},
+                                                         {"skua-threads", "skua, threads"},
+                                                         {"openmpi", "Open MPI"},
+                                                         {"mpich", "MPICH"}},
+                                             .run     = bench_randomaccess_scale};

@@ -3,7 +3,7 @@
  * zero-copy channels, against MPI. */
 #include <string.h>
 
-#include "bench.h"
+#include "scaling.h"
 
 #define SIZE   "128,128,128"
 #define STEPS  "100"
@@ -180,3 +180,44 @@ static void bench_stencil3d_plot(const struct results *r, FILE *to)
 
 const struct bench bench_stencil3d = {"stencil3d", bench_stencil3d_run, bench_stencil3d_print,
                                       bench_stencil3d_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define BLOCKS 8 /* of a PE */
+
+/* A grid of blocks along y and z for @p pes times BLOCKS, as near to a square as powers of two
+ * allow. */
+static void bench_stencil3d_grid(int pes, int grid[2])
+{
+    grid[0] = grid[1] = 1;
+    for (int left = pes * BLOCKS; left > 1 && left % 2 == 0; left /= 2)
+        grid[grid[0] > grid[1]] *= 2;
+}
+
+static void bench_stencil3d_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    char options[32], argument[64];
+    int  grid[2];
+
+    snprintf(options, sizeof options, "-n %d", pes);
+    bench_stencil3d_run_variant(results, host, BLOCKS, options,
+                                "--series=skua --messages --channels");
+    bench_stencil3d_run_variant(results, host, BLOCKS, options, "--series=skua --lent");
+    bench_stencil3d_grid(pes, grid);
+    snprintf(argument, sizeof argument, SIZE "," STEPS "," REPEAT ",%d,%d", grid[0], grid[1]);
+    if (grid[0] * grid[1] == pes * BLOCKS) /* MPI's program divides in powers of two */
+        scaling_run_mpis(results, host, "stencil3d", argument, pes);
+}
+
+const struct scaling scaling_stencil3d = {.name    = "stencil3d",
+                                          .problem = "Stencil of 7 points, " SIZE
+                                                     " cells of float, 8 blocks per PE",
+                                          .unit   = "microseconds per step",
+                                          .factor = 1e6,
+                                          .bytes  = BLOCKS,
+                                          .curve  = {{"skua-channels", "skua, channels"},
+                                                     {"skua-messages", "skua, messages"},
+                                                     {"skua-lent", "skua, zero-copy"},
+                                                     {"openmpi", "Open MPI"},
+                                                     {"mpich", "MPICH"}},
+                                          .run    = bench_stencil3d_scale};

@@ -2,9 +2,10 @@
 /*
  * plot.c - see plot.h.
  *
- * An axis begins and ends at a tick mark.  Tick marks are powers of ten or, where the values span
- * less than a factor of 50, 1, 2, 5, 10 and so on.  The names of the curves stand to the right of
- * their last points, moved down so that they do not overlap.
+ * An axis begins and ends at a tick mark.  Tick marks of a logarithmic axis are powers of ten or,
+ * where the values span less than a factor of 50, 1, 2, 5, 10 and so on; or powers of two.  Those
+ * of a linear axis are multiples of 1, 2 or 5 times a power of ten, from 0.  The names of the
+ * curves stand to the right of their last points, moved down so that they do not overlap.
  */
 #include "plot.h"
 
@@ -20,11 +21,15 @@
 #define BOTTOM  60.0
 #define SPACING 16.0 /* of the names */
 
-#define CLOSE 50.0 /* largest value / smallest value below which ticks are 1, 2, 5 */
+#define CLOSE  50.0 /* largest value / smallest value below which ticks are 1, 2, 5 */
+#define TICKS  8    /* intervals of a linear axis, at most                          */
+#define DOTTED 32   /* points of a curve, at most, that are drawn as dots           */
 
-/* An axis, by the indices of its tick marks (plot_mark). */
+/* An axis, by the indices of its tick marks (plot_axis_mark). */
 struct plot_axis {
-    int first, last, step;
+    enum plot_scale scale;
+    int             first, last, step;
+    double          unit; /* between two tick marks of a linear axis */
 };
 
 struct plot_frame {
@@ -40,12 +45,47 @@ static double plot_mark(int i)
     return of_three[i - 3 * power] * pow(10, power);
 }
 
-static struct plot_axis plot_make_axis(double least, double most)
+/* The value of a tick mark of an axis by its index. */
+static double plot_axis_mark(const struct plot_axis *axis, int i)
 {
-    struct plot_axis axis = {0, 3, 3};
+    switch (axis->scale) {
+    case PLOT_LOG2: return ldexp(1, i);
+    case PLOT_LINEAR: return i * axis->unit;
+    default: return plot_mark(i);
+    }
+}
+
+static struct plot_axis plot_make_axis_log2(double least, double most)
+{
+    struct plot_axis axis = {PLOT_LOG2, (int)floor(log2(least)), (int)ceil(log2(most)), 1, 0};
+
+    if (axis.last == axis.first)
+        axis.last++;
+    return axis;
+}
+
+static struct plot_axis plot_make_axis_linear(double most)
+{
+    struct plot_axis axis  = {PLOT_LINEAR, 0, 0, 1, 0};
+    int              index = 3 * (int)floor(log10(most / TICKS));
+
+    while (plot_mark(index) * TICKS < most)
+        index++;
+    axis.unit = plot_mark(index);
+    axis.last = (int)ceil(most / axis.unit * (1 - 1e-12));
+    return axis;
+}
+
+static struct plot_axis plot_make_axis(enum plot_scale scale, double least, double most)
+{
+    struct plot_axis axis = {PLOT_LOG, 0, 3, 3, 0};
 
     if (most == 0)
         return axis; /* there are no points */
+    if (scale == PLOT_LOG2)
+        return plot_make_axis_log2(least, most);
+    if (scale == PLOT_LINEAR)
+        return plot_make_axis_linear(most);
     axis.first = 3 * (int)floor(log10(least));
     axis.last  = 3 * (int)ceil(log10(most));
     if (axis.last == axis.first)
@@ -60,7 +100,7 @@ static struct plot_axis plot_make_axis(double least, double most)
     return axis;
 }
 
-static struct plot_frame plot_make_frame(const struct plot *plot)
+static struct plot_frame plot_make_frame(const struct plot *plot, const struct plot_axes *axes)
 {
     double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
 
@@ -71,14 +111,17 @@ static struct plot_frame plot_make_frame(const struct plot *plot)
             y0 = fmin(y0, plot->curve[c].y[i]);
             y1 = fmax(y1, plot->curve[c].y[i]);
         }
-    return (struct plot_frame){plot_make_axis(x0, x1), plot_make_axis(y0, y1)};
+    return (struct plot_frame){plot_make_axis(axes->x, x0, x1), plot_make_axis(axes->y, y0, y1)};
 }
 
 /* The position of a value on an axis, from 0 to 1. */
 static double plot_fraction(const struct plot_axis *axis, double value)
 {
-    return log(value / plot_mark(axis->first)) /
-           log(plot_mark(axis->last) / plot_mark(axis->first));
+    double first = plot_axis_mark(axis, axis->first), last = plot_axis_mark(axis, axis->last);
+
+    if (axis->scale == PLOT_LINEAR)
+        return (value - first) / (last - first);
+    return log(value / first) / log(last / first);
 }
 
 static double plot_x(const struct plot_frame *f, double value)
@@ -105,21 +148,36 @@ static void plot_print_mark(FILE *to, double value)
 static void plot_draw_grid(FILE *to, const struct plot_frame *f)
 {
     for (int i = f->x.first; i <= f->x.last; i += f->x.step) {
-        double x = plot_x(f, plot_mark(i));
+        double x = plot_x(f, plot_axis_mark(&f->x, i));
         fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", x, TOP, x,
                 HEIGHT - BOTTOM);
         fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>", x, HEIGHT - BOTTOM + 20);
-        plot_print_mark(to, plot_mark(i));
+        plot_print_mark(to, plot_axis_mark(&f->x, i));
         fprintf(to, "</text>\n");
     }
     for (int i = f->y.first; i <= f->y.last; i += f->y.step) {
-        double y = plot_y(f, plot_mark(i));
+        double y = plot_y(f, plot_axis_mark(&f->y, i));
         fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", LEFT, y,
                 WIDTH - RIGHT, y);
         fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='end'>", LEFT - 8, y + 4);
-        plot_print_mark(to, plot_mark(i));
+        plot_print_mark(to, plot_axis_mark(&f->y, i));
         fprintf(to, "</text>\n");
     }
+}
+
+/* Draws the line that divides the plot, if it lies inside it. */
+static void plot_draw_limit(FILE *to, const struct plot_frame *f, const struct plot_axes *axes)
+{
+    double x;
+
+    if (axes->limit == 0 || axes->limit < plot_axis_mark(&f->x, f->x.first) ||
+        axes->limit >= plot_axis_mark(&f->x, f->x.last))
+        return;
+    x = plot_x(f, axes->limit);
+    fprintf(to,
+            "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#888' stroke-dasharray='2 3'/>\n"
+            "<text x='%.1f' y='%.1f' fill='#666'>%s</text>\n",
+            x, TOP, x, HEIGHT - BOTTOM, x + 6, HEIGHT - BOTTOM - 8, axes->limit_name);
 }
 
 static void plot_draw_curve(FILE *to, const struct plot_frame *f, const struct plot_curve *c)
@@ -129,7 +187,7 @@ static void plot_draw_curve(FILE *to, const struct plot_frame *f, const struct p
     for (size_t i = 0; i < c->points; i++)
         fprintf(to, "%.1f,%.1f ", plot_x(f, c->x[i]), plot_y(f, c->y[i]));
     fprintf(to, "'/>\n");
-    for (size_t i = 0; i < c->points; i++)
+    for (size_t i = 0; i < c->points && c->points <= DOTTED; i++)
         fprintf(to, "<circle cx='%.1f' cy='%.1f' r='%g' fill='%s'/>\n", plot_x(f, c->x[i]),
                 plot_y(f, c->y[i]), c->points == 1 ? 4.5 : 2.5, c->colour);
 }
@@ -165,12 +223,13 @@ static void plot_draw_names(FILE *to, const struct plot_frame *f, const struct p
     }
 }
 
-static void plot_draw(FILE *to, const struct plot *plot)
+static void plot_draw(FILE *to, const struct plot *plot, const struct plot_axes *axes)
 {
-    struct plot_frame f = plot_make_frame(plot);
+    struct plot_frame f = plot_make_frame(plot, axes);
 
     fprintf(to, "<text x='%g' y='28' font-size='16'>%s</text>\n", LEFT, plot->title);
     plot_draw_grid(to, &f);
+    plot_draw_limit(to, &f, axes);
     fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n",
             (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, plot->x_axis);
     fprintf(to, "<text transform='translate(22 %.1f) rotate(-90)' text-anchor='middle'>%s</text>\n",
@@ -180,20 +239,30 @@ static void plot_draw(FILE *to, const struct plot *plot)
     plot_draw_names(to, &f, plot);
 }
 
-void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+void plot_begin(FILE *to, double width, double height)
 {
-    double height = (double)count * HEIGHT;
-
     fprintf(to,
             "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' "
             "font-family='sans-serif' font-size='12' fill='#222'>\n"
             "<rect width='100%%' height='100%%' fill='white'/>\n",
-            WIDTH, height, WIDTH, height);
+            width, height, width, height);
+}
+
+void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+{
+    plot_begin(to, WIDTH, (double)count * HEIGHT);
     for (size_t i = 0; i < count; i++) {
         fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
-        plot_draw(to, &plots[i]);
+        plot_draw(to, &plots[i], &(struct plot_axes){.x = PLOT_LOG, .y = PLOT_LOG});
         fprintf(to, "</g>\n");
     }
+    fprintf(to, "</svg>\n");
+}
+
+void plot_write_axes(const struct plot *plot, const struct plot_axes *axes, FILE *to)
+{
+    plot_begin(to, WIDTH, HEIGHT);
+    plot_draw(to, plot, axes);
     fprintf(to, "</svg>\n");
 }
 

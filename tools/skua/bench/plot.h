@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plot.h - curves over two logarithmic axes, as an SVG picture. */
+/* plot.h - curves over two axes, as an SVG picture. */
 #ifndef SKUA_PLOT_H
 #define SKUA_PLOT_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /** The largest number of points of a curve. */
-#define PLOT_POINTS 32
+#define PLOT_POINTS 256
 
 struct plot_curve {
     const char *name;
@@ -23,13 +23,31 @@ struct plot {
     size_t             curves;
 };
 
+/** How the values of an axis are laid out: logarithmically, with tick marks at 1, 2, 5, 10 or at
+ * powers of ten; logarithmically, with tick marks at powers of two; or linearly, from 0. */
+enum plot_scale { PLOT_LOG, PLOT_LOG2, PLOT_LINEAR };
+
+/** The axes of a plot, and a vertical line at an x that divides it. */
+struct plot_axes {
+    enum plot_scale x, y;
+    double          limit; /* 0: there is no line */
+    const char     *limit_name;
+};
+
 /** Append a point to a curve.  A coordinate of 0 means "not measured": the point is left out. */
 void plot_curve_add(struct plot_curve *curve, double x, double y);
 
-/** Write one plot as an SVG file. */
+/** Writes the head of an SVG file of a given size: a white page, and the font of all plots.  The
+ *  caller ends the file with </svg>. */
+void plot_begin(FILE *to, double width, double height);
+
+/** Write one plot over logarithmic axes as an SVG file. */
 void plot_write(const struct plot *plot, FILE *to);
 
-/** Write several plots as one SVG file, one below the other. */
+/** Write one plot over the given axes as an SVG file. */
+void plot_write_axes(const struct plot *plot, const struct plot_axes *axes, FILE *to);
+
+/** Write several plots over logarithmic axes as one SVG file, one below the other. */
 void plot_write_all(const struct plot *plots, size_t count, FILE *to);
 
 #endif

@@ -89,6 +89,28 @@ static void plot_test_ticks(void)
     free(text);
 }
 
+/* Numbers of PEs over powers of two, fractions from 0, and a line between them. */
+static void plot_test_axes(void)
+{
+    struct plot_curve curve = {.name = "curve", .colour = "red", .dash = ""};
+    struct plot       plot  = {"title", "PEs", "efficiency", &curve, 1};
+    struct plot_axes  axes  = {PLOT_LOG2, PLOT_LINEAR, 2, "two cores"};
+    char             *text  = NULL;
+    size_t            bytes;
+    FILE             *to = open_memstream(&text, &bytes);
+
+    for (int pes = 1; pes <= 16; pes *= 2)
+        plot_curve_add(&curve, pes, 1 - 0.05 * pes);
+    plot_write_axes(&plot, &axes, to);
+    fclose(to);
+    OK(strstr(text, ">8<") && strstr(text, ">16<") && !strstr(text, ">10<"),
+       "ticks at powers of two");
+    OK(strstr(text, ">0<") && strstr(text, ">0.8<"), "ticks of a linear axis begin at 0");
+    OK(plot_test_inside(text), "points are inside these axes");
+    OK(strstr(text, ">two cores<"), "the line that divides the plot has its name");
+    free(text);
+}
+
 /* Curves that end at one point have names below each other. */
 static void plot_test_names(void)
 {
@@ -119,6 +141,7 @@ int main(void)
 {
     plot_test_points();
     plot_test_ticks();
+    plot_test_axes();
     plot_test_names();
     return tap_end();
 }

@@ -20,10 +20,10 @@ static struct result *results_find(const struct results *results, const char *se
 /* Whether the metric is a rate or a bandwidth. */
 static bool results_more_is_better(const char *metric)
 {
-    size_t length = strlen(metric);
+    const char *unit = strrchr(metric, '_');
 
     return strncmp(metric, "rate", 4) == 0 ||
-           (length > 4 && strcmp(metric + length - 4, "_gbs") == 0);
+           (unit && (strcmp(unit, "_gbs") == 0 || strcmp(unit, "_GBps") == 0));
 }
 
 void results_add(struct results *results, const struct result *result)

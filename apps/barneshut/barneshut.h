@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* barneshut.h - the chares Piece and Domain of barneshut.ci. */
+#ifndef BARNESHUT_H
+#define BARNESHUT_H
+
+#include <skua/skua.h>
+#include <stdint.h>
+
+#include "check.h"
+#include "forces.h"
+#include "options.h"
+#include "plummer.h"
+
+/** Priorities of messages: replies and requests, then remote walks, then all others, then forces.
+ */
+enum { PRIORITY_BRANCH = -20, PRIORITY_WALK = -10, PRIORITY_COMPUTE = 10 };
+
+/** A cell of the decomposition: bodies with keys from `key`, in `depth` bits like it. */
+struct cell {
+    uint64_t key;
+    int64_t  depth, bodies;
+};
+
+struct cells {
+    struct cell *at; /* sorted by key */
+    int64_t      count, room;
+};
+
+/** The root of the tree of a cell. */
+struct cell_root {
+    int64_t     cell;
+    struct node node;
+};
+
+/** Seconds that PEs have spent, and the number of messages of the cache: sums over PEs. */
+struct domain_times {
+    double decompose, build, forces; /* by the clock, on each PE    */
+    double busy;                     /* at work                     */
+    double requests, merged;         /* merged: with one under way  */
+};
+
+#define DOMAIN_TIMES (int)(sizeof(struct domain_times) / sizeof(double))
+
+struct Piece {
+    struct body  *body;
+    struct field *field;
+    int64_t       bodies, room; /* room: bodies that fit in `body` */
+    int64_t       expected;     /* bodies of our cells             */
+    int64_t       step;
+    int64_t       interactions; /* in this step                    */
+    struct tree   tree;         /* not packed                      */
+    int32_t       missing;      /* nodes that are awaited          */
+    int32_t       next;         /* node whose forces come next     */
+    bool          sorted;
+};
+
+/** A Piece that waits for the children of a node, which the bodies of its node `target` open. */
+struct cache_wait {
+    struct Piece *piece;
+    int32_t       target;
+    int64_t       next; /* wait for the same node; -1: none */
+};
+
+struct cache_request {
+    struct node *node;
+    int64_t      wait; /* the first of a list */
+};
+
+struct Domain {
+    struct tree_rule rule;
+    struct cells     cells;
+    int64_t          active; /* cells with too many bodies */
+    struct node     *top;    /* the root is first          */
+    int64_t          top_count;
+
+    struct cache_request *request;
+    int64_t               requests, requests_room;
+    struct cache_wait    *wait;
+    int64_t               waits, waits_room;
+    struct Branch       **branch; /* replies, whose nodes are in use */
+    int64_t               branches, branches_room;
+
+    struct domain_times times; /* from step 1               */
+    double              mark;  /* when the current phase began */
+    int64_t             step;
+};
+
+/** Returns the Domain of the calling PE. */
+Domain *domain_here(void);
+
+/** Returns the number of Pieces. */
+int64_t pieces_of_job(void);
+
+/** Returns the Piece of a cell. */
+int64_t piece_of_cell(const Domain *domain, int64_t cell);
+
+/** Returns the first cell of a Piece, or of a later one if it has none. */
+int64_t piece_first_cell(const Domain *domain, int64_t piece);
+
+/** Returns zeroed memory for @p count elements of @p bytes.  Ends the job if there is none. */
+void *allocate(int64_t count, size_t bytes);
+
+/** Returns @p memory, with room for at least @p count elements of @p bytes; *@p room is updated.
+ *  Ends the job if there is no memory. */
+void *grow(void *memory, int64_t count, int64_t *room, size_t bytes);
+
+/* Main */
+void add_step(Main *main, struct body_sums sums, int64_t step);
+void report(const Main *main);
+void keep_samples(Main *main, int count, const struct check_sample *sample);
+void compare_samples(Main *main, const double *direct);
+
+/* piece.c */
+
+/** Lets Pieces migrate to balance the load: by recursive bisection of their positions, unless
+ *  SKUA_BALANCE chooses another strategy. */
+void register_balance(void);
+
+void contribute_means(Piece *piece);
+void advance(Piece *piece);
+bool is_balance_due(const Piece *piece);
+void contribute_bounds(Piece *piece);
+void sort_bodies(Piece *piece, const struct cube *cube);
+void send_bodies(Piece *piece);
+void receive_bodies(Piece *piece, const Bodies *bodies);
+void build_tree(Piece *piece);
+void end_step(Piece *piece);
+
+/* domain.c */
+
+/** Returns the cell that contains a key, or the last one before it. */
+int64_t cell_of_key(const Domain *domain, uint64_t key);
+
+void begin_cells(Domain *domain, struct bounds bounds);
+void count_bodies(Domain *domain);
+void divide_cells(Domain *domain, const int64_t *count);
+void end_cells(Domain *domain);
+
+/* cache.c */
+
+/** Finds out which remote nodes the bodies of a Piece open, and requests them. */
+void cache_walk(Domain *domain, Piece *piece);
+
+/** Drops all remote nodes. */
+void cache_clear(Domain *domain);
+
+#endif

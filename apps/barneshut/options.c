@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#include "options.h"
+
+#include <skua/skua.h>
+#include <stdio.h>
+
+#define EPS_LEAST 1e-4 /* energies in fixed point (body.h) do not overflow */
+
+static bool options_error(const char *why)
+{
+    fprintf(stderr, "barneshut: %s\n", why);
+    skua_exit(2);
+    return false;
+}
+
+static bool options_complete(const struct barneshut_options *o)
+{
+    if (!(o->eps >= EPS_LEAST))
+        return options_error("--eps must be at least 0.0001");
+    if (o->per_piece < o->leaf)
+        return options_error("--per-piece must not be less than --leaf");
+    return true;
+}
+
+bool options_read(struct barneshut_options *o, int argc, char **argv)
+{
+    const struct argument list[] = {
+        {"particles", ARGUMENT_NUMBER, &o->particles, 2, 1000000000, "N",
+         "particles, in two Plummer spheres (default: 10000)"},
+        {"steps", ARGUMENT_NUMBER, &o->steps, 0, 1000000000, "N", "steps (default: 10)"},
+        {"theta", ARGUMENT_REAL, &o->theta, 0, 1, "T",
+         "opening angle; 0: direct summation (default: 0.5)"},
+        {"eps", ARGUMENT_REAL, &o->eps, 0, 1000, "E", "softening length (default: 0.05)"},
+        {"dt", ARGUMENT_REAL, &o->dt, 0, 1000, "T", "time of a step (default: 0.001)"},
+        {"leaf", ARGUMENT_NUMBER, &o->leaf, 1, 1 << 20, "N",
+         "particles in a leaf of the tree, at most (default: 8)"},
+        {"per-piece", ARGUMENT_NUMBER, &o->per_piece, 1, 1 << 24, "N",
+         "particles in the part of the tree that a piece has, at most\n(default: 500)"},
+        {"balance", ARGUMENT_NUMBER, &o->balance, 0, 1000000000, "N",
+         "balance the load every N steps; 0: never (default: 10)"},
+        {"seed", ARGUMENT_NUMBER, &o->seed, 0, INT64_MAX, "S",
+         "of the random initial conditions (default: 123)"},
+        {"no-check", ARGUMENT_FLAG, &o->no_check, 0, 0, NULL,
+         "do not compare forces with direct summation"},
+        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print the time as a line of JSON"},
+        {0},
+    };
+    const struct arguments arguments = {
+        "barneshut",
+        "Gravity by the method of Barnes and Hut: a tree of particles, distributed over all PEs,\n"
+        "in which distant groups of particles attract others as one mass.",
+        list};
+
+    *o = (struct barneshut_options){.particles = 10000,
+                                    .steps     = 10,
+                                    .leaf      = 8,
+                                    .per_piece = 500,
+                                    .balance   = 10,
+                                    .seed      = 123,
+                                    .theta     = 0.5,
+                                    .eps       = 0.05,
+                                    .dt        = 0.001};
+    return arguments_read(&arguments, argc, argv) && options_complete(o);
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plain.c - barneshut without the runtime: one process, one tree, the same traversal and kernel.
+ *
+ * The peer of barneshut: its time, divided by that of a parallel run and its number of PEs, is the
+ * parallel efficiency.  The lines of the result are identical.
+ */
+#include <math.h>
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "check.h"
+#include "forces.h"
+#include "options.h"
+#include "plummer.h"
+
+struct plain {
+    struct barneshut_options options;
+    struct body             *body;
+    struct field            *field;
+    struct tree              tree;
+    struct check_run         run;
+};
+
+/* The parser of options ends a job; here it ends the process. */
+void skua_exit(int code)
+{
+    exit(code);
+}
+
+static double plain_time(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void plain_require(bool good)
+{
+    if (good)
+        return;
+    fprintf(stderr, "barneshut-plain: cannot allocate memory; use fewer --particles\n");
+    exit(1);
+}
+
+static void plain_create(struct plain *p)
+{
+    struct body_sums sums = {0};
+    int64_t          n    = p->options.particles;
+
+    p->body  = calloc((size_t)n, sizeof *p->body);
+    p->field = calloc((size_t)n, sizeof *p->field);
+    plain_require(p->body && p->field);
+    plummer_fill(p->body, 0, n, n, (uint64_t)p->options.seed);
+    bodies_add_means(&sums, p->body, n, n);
+    bodies_centre(p->body, n, &sums);
+}
+
+static void plain_build(struct plain *p)
+{
+    int64_t          n      = p->options.particles;
+    struct bounds    bounds = BOUNDS_EMPTY;
+    struct tree_rule rule   = {.theta = p->options.theta, .leaf = p->options.leaf};
+
+    for (int64_t k = 0; k < n; k++)
+        bounds_add(&bounds, p->body[k].at);
+    rule.cube = cube_of(&bounds);
+    keys_set(p->body, (size_t)n, &rule.cube);
+    plain_require(keys_sort(p->body, (size_t)n));
+    tree_free(&p->tree);
+    plain_require(tree_build(&p->tree, &rule, p->body, &n, 1));
+}
+
+static int64_t plain_forces(struct plain *p)
+{
+    struct tree *tree         = &p->tree;
+    int64_t      interactions = 0;
+
+    for (int32_t i = 0; i < tree->nodes; i++)
+        if (tree->node[i].count > 0)
+            interactions +=
+                forces_of_leaf(tree->node, &tree->node[i], &tree->bounds[i], p->options.eps,
+                               p->field + (tree->node[i].point - tree->point));
+    return interactions;
+}
+
+static void plain_step(struct plain *p, int64_t step)
+{
+    int64_t          n    = p->options.particles;
+    double           half = 0.5 * p->options.dt;
+    struct body_sums sums = {0};
+
+    if (step > 0) {
+        bodies_kick(p->body, p->field, n, half);
+        bodies_drift(p->body, n, p->options.dt);
+    }
+    plain_build(p);
+    sums.interactions = plain_forces(p);
+    if (step > 0)
+        bodies_kick(p->body, p->field, n, half);
+    bodies_add(&sums, p->body, p->field, n);
+    check_add_step(&p->run, &sums, step);
+}
+
+static void plain_compare(struct plain *p)
+{
+    int64_t              n = p->options.particles, samples = 0;
+    struct check_sample *sample = malloc((size_t)n * sizeof *sample);
+    double              *direct = calloc((size_t)n, 3 * sizeof *direct);
+
+    plain_require(sample && direct);
+    for (int64_t k = 0; k < n; k++)
+        if (check_is_sample(p->body[k].id))
+            sample[samples++] = check_sample_of(&p->body[k], &p->field[k]);
+    check_add_direct(direct, sample, samples, p->tree.point, n, p->options.eps);
+    check_compare(&p->run, sample, direct, samples);
+    free(sample);
+    free(direct);
+}
+
+static void plain_report(const struct plain *p, double seconds)
+{
+    int64_t steps = p->options.steps;
+
+    printf("%.6f s per step, %.1f million interactions per second\n", seconds / (double)steps,
+           1e-6 * (double)(p->run.interactions - p->run.first) / seconds);
+    if (p->options.series[0])
+        printf("{\"bench\":\"barneshut\",\"series\":\"%s\",\"bytes\":%lld,"
+               "\"metric\":\"step-1pe\",\"value\":%.6g}\n",
+               p->options.series, (long long)p->options.particles, seconds / (double)steps);
+}
+
+int main(int argc, char **argv)
+{
+    struct plain p = {0};
+    double       started;
+    bool         good;
+
+    options_read(&p.options, argc, argv);
+    plain_create(&p);
+    plain_step(&p, 0);
+    started = plain_time();
+    for (int64_t step = 1; step <= p.options.steps; step++)
+        plain_step(&p, step);
+    started = plain_time() - started;
+    if (!p.options.no_check)
+        plain_compare(&p);
+    good = check_report(&p.run, &p.options);
+    if (p.options.steps > 0)
+        plain_report(&p, started);
+    tree_free(&p.tree);
+    free(p.body);
+    free(p.field);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* balance_layer.c - see balance_layer.h. */
+#include "balance/balance_layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/balancer.h"
+#include "balance/load_gather.h"
+#include "balance/move_orders.h"
+#include "balance/sync_point.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "core/pe/handler.h"
+#include "core/sched/wait_report.h"
+#include "objects/location/insertion.h"
+#include "objects/location/migration.h"
+
+void skua_class_set_balance(skua_class of, const skua_balance_params *params)
+{
+    ski_class_set_balance(__func__, of, params);
+}
+
+/* The state of this layer on the PE of a collection, if a class of the program takes part; else
+ * NULL.
+ */
+static struct ski_balance *layer_of(const struct ski_collection *all)
+{
+    struct ski_balance *balance = ski_balance_of(all->self);
+
+    return balance && balance->active ? balance : NULL;
+}
+
+/* ---- collections ------------------------------------------------------------------------ */
+
+static void layer_collection_added(struct ski_collection *all)
+{
+    struct ski_balance *balance = layer_of(all);
+
+    if (balance || all->self->objects->measure)
+        ski_elements_measure(all);
+    if (balance)
+        ski_sync_point_collection_added(balance, all);
+}
+
+static void layer_collection_populated(struct ski_collection *all)
+{
+    struct ski_balance *balance = layer_of(all);
+
+    if (!balance)
+        return;
+    ski_sync_point_collection_populated(balance);
+    ski_balancer_start_timer(balance);
+}
+
+static void layer_end_element(struct ski_object *object, void *arg)
+{
+    ski_move_orders_void(arg, object);
+    ski_load_gather_forget(arg, object);
+}
+
+static void layer_collection_ending(struct ski_collection *all)
+{
+    struct ski_balance *balance = layer_of(all);
+
+    if (!balance)
+        return;
+    ski_sync_point_collection_ending(balance, all);
+    ski_elements_each(all, layer_end_element, balance);
+}
+
+/* ---- elements --------------------------------------------------------------------------- */
+
+static void layer_element_created(struct ski_object *object)
+{
+    struct ski_balance *balance = layer_of(object->of);
+
+    if (balance)
+        ski_sync_point_created(balance, object);
+}
+
+static void layer_element_deleted(struct ski_object *object)
+{
+    struct ski_balance *balance = layer_of(object->of);
+
+    if (!balance)
+        return;
+    ski_sync_point_deleted(balance, object);
+    layer_end_element(object, balance);
+}
+
+static void layer_migration_ended(struct ski_object *object)
+{
+    struct ski_balance *balance = layer_of(object->of);
+
+    if (balance)
+        ski_move_orders_void(balance, object);
+}
+
+static void layer_element_departed(struct ski_object *object)
+{
+    struct ski_balance *balance = layer_of(object->of);
+
+    if (!balance)
+        return;
+    ski_sync_point_departed(balance, object);
+    if (ski_element_load(object)->ordered == object->to + 1)
+        ski_element_load(object)->ordered = 0; /* it counts where it arrives */
+    layer_end_element(object, balance);
+}
+
+static void layer_element_arrived(struct ski_object *object, int from)
+{
+    struct ski_balance *balance = layer_of(object->of);
+    bool                ordered;
+
+    (void)from;
+    if (!balance)
+        return;
+    ordered                           = ski_element_load(object)->ordered;
+    ski_element_load(object)->ordered = 0;
+    ski_sync_point_arrived(balance, object);
+    if (ordered)
+        ski_move_orders_arrived(balance);
+}
+
+static void layer_insertion_begun(struct ski_collection *all, struct ski_account *account)
+{
+    struct ski_balance *balance = layer_of(all);
+
+    (void)account;
+    if (balance)
+        ski_sync_point_insertion_begun(balance);
+}
+
+static void layer_element_inserted(struct ski_object *object, const struct ski_account *account)
+{
+    struct ski_balance *balance = layer_of(object->of);
+
+    (void)account;
+    if (balance)
+        ski_sync_point_inserted(balance, object);
+}
+
+/* ---- what an element takes along ---------------------------------------------------------- */
+
+struct layer_baggage {
+    uint64_t ns; /* its load: the ticks of hosts differ */
+    uint64_t bytes;
+    uint32_t messages;
+    uint32_t waits;
+    uint32_t ordered; /* it is expected where it goes */
+    uint32_t unused;
+};
+
+static size_t layer_baggage_bytes(const struct ski_object *object)
+{
+    return object->of->measured ? sizeof(struct layer_baggage) : 0;
+}
+
+static void layer_baggage_pack(struct ski_object *object, void *to)
+{
+    const struct ski_element_load *load;
+    struct layer_baggage           baggage;
+
+    if (!object->of->measured)
+        return;
+    load    = ski_element_load(object);
+    baggage = (struct layer_baggage){.ns       = ski_ticks_to_ns(load->ticks),
+                                     .bytes    = load->bytes,
+                                     .messages = load->messages,
+                                     .waits    = load->waits,
+                                     .ordered  = load->ordered == object->to + 1};
+    memcpy(to, &baggage, sizeof baggage);
+}
+
+static bool layer_baggage_valid(const struct ski_collection *all, const void *from, size_t bytes)
+{
+    (void)all, (void)from;
+    return bytes == 0 || bytes == sizeof(struct layer_baggage);
+}
+
+static void layer_baggage_unpack(struct ski_object *object, const void *from, size_t bytes)
+{
+    struct layer_baggage     baggage;
+    struct ski_element_load *load;
+
+    if (!object->of->measured || bytes == 0)
+        return;
+    memcpy(&baggage, from, sizeof baggage);
+    load           = ski_element_load(object);
+    load->ticks    = ski_ns_to_ticks(baggage.ns);
+    load->bytes    = baggage.bytes;
+    load->messages = baggage.messages;
+    load->waits    = baggage.waits;
+    load->ordered  = baggage.ordered != 0;
+}
+
+static const struct ski_baggage layer_baggage = {layer_baggage_bytes, layer_baggage_pack,
+                                                 layer_baggage_valid, layer_baggage_unpack};
+
+/* An element that is dropped on its way is in transit no more; its collection was deleted. */
+static bool layer_discard(skua_msg *msg)
+{
+    struct ski_balance *balance = ski_balance_of(ski_self);
+
+    if (!balance || !balance->active)
+        return false;
+    if (msg->handler == SKI_HANDLER_INSERT &&
+        ((struct ski_insertion *)skua_msg_data(msg))->account.pe != SKI_NO_ACCOUNT)
+        ski_sync_point_dropped(balance);
+    if (msg->handler == SKI_HANDLER_MIGRATE) {
+        const struct ski_collection *all = ski_collection_find(ski_self->objects, msg->target >> 8);
+
+        if (all && ski_balance_syncs(all))
+            ski_sync_point_dropped(balance);
+    }
+    return false;
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
+
+static void layer_report(struct ski_objects *objects, struct ski_text *text)
+{
+    const struct ski_balance *balance = objects->slot[SKI_SLOT_BALANCE];
+
+    if (!balance || balance->sync.counts.waiting == 0)
+        return;
+    ski_text_item(text,
+                  "%llu elements wait at sync point %u, and %llu have not called skua_at_sync()",
+                  (unsigned long long)balance->sync.counts.waiting, balance->sync.number,
+                  (unsigned long long)balance->sync.running);
+}
+
+static const struct ski_lifecycle layer_lifecycle = {
+    .collection_added     = layer_collection_added,
+    .collection_populated = layer_collection_populated,
+    .collection_ending    = layer_collection_ending,
+    .element_created      = layer_element_created,
+    .element_deleted      = layer_element_deleted,
+    .element_departed     = layer_element_departed,
+    .element_arrived      = layer_element_arrived,
+    .migration_ended      = layer_migration_ended,
+    .insertion_begun      = layer_insertion_begun,
+    .element_inserted     = layer_element_inserted,
+    .pe_report            = layer_report,
+    .baggage              = &layer_baggage,
+    .discard              = layer_discard,
+};
+
+static void layer_begin(struct ski_pe *self)
+{
+    struct ski_balance *balance;
+
+    ski_lifecycle_add(&self->objects->lifecycle, &layer_lifecycle);
+    if (ski_pe_hidden(self))
+        return;
+    balance         = ski_calloc(1, sizeof *balance);
+    balance->self   = self;
+    balance->active = ski_classes_balanced();
+    if (balance->active) { /* others need not ask for the hosts of the job */
+        ski_balance_connect(balance);
+        ski_sync_point_init(balance);
+    }
+    ski_balancer_init(balance);
+    self->objects->slot[SKI_SLOT_BALANCE] = balance;
+}
+
+static void layer_end(struct ski_pe *self)
+{
+    struct ski_balance *balance = ski_balance_of(self);
+
+    if (!balance)
+        return;
+    self->objects->slot[SKI_SLOT_BALANCE] = NULL;
+    ski_load_gather_end(balance);
+    ski_balancer_destroy(balance);
+    ski_sync_point_destroy(balance);
+    ski_balance_tree_destroy(&balance->tree);
+    free(balance);
+}
+
+const struct ski_layer ski_balance_layer = {
+    .name  = "balance",
+    .begin = layer_begin,
+    .end   = layer_end,
+};

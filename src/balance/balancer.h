@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * balancer.h - the root of the balancer: one balancing after another.
+ *
+ *      idle -> gathering -> moving -> idle
+ *
+ * A balancing begins when the reports of a sync point say that all elements wait (sync_point.h), or
+ * when one is requested (asynchronous).  It gathers the loads; at a sync point this is also the
+ * second reading of the counts, and if that does not prove that all elements wait, the balancing is
+ * given up and the next report begins another.  Then the strategy decides, the orders go out, and
+ * when all elements have arrived all PEs are told: at a sync point they resume their elements.
+ *
+ * Requests (skua_balance_now(), skua_balance_set_strategy(), skua_measure_start() ...) go to the
+ * root, which tells all PEs what concerns them, along the tree.
+ */
+#ifndef SKI_BALANCER_H
+#define SKI_BALANCER_H
+
+#include "balance/balance_pe.h"
+
+/* What a PE asks of the root, and the root tells all PEs. */
+enum ski_balance_request {
+    SKI_BALANCE_NOW,
+    SKI_BALANCE_STRATEGY,
+    SKI_BALANCE_MEASURE_START,
+    SKI_BALANCE_MEASURE_GRAPH,
+    SKI_BALANCE_MEASURE_STOP,
+    SKI_BALANCE_MEASURE_RESET,
+    SKI_BALANCE_REQUESTS
+};
+
+/** Begin the balancer of a PE, with the strategy that settings and program have chosen. */
+void ski_balancer_init(struct ski_balance *balance);
+
+/** Free the balancer of a PE. */
+void ski_balancer_destroy(struct ski_balance *balance);
+
+/** At the root: begin the balancings of SKUA_BALANCE_PERIOD, once. */
+void ski_balancer_start_timer(struct ski_balance *balance);
+
+#define SKI_BALANCE_REQUEST_LEAST 68
+#define SKI_BALANCE_RESUME_LEAST  8
+
+/** Handler: a request to the root, or of the root. */
+void ski_on_balance_request(skua_msg *msg);
+
+/** Handler: a balancing has ended. */
+void ski_on_balance_resume(skua_msg *msg);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* decision.c - see decision.h. */
+#include "balance/decision.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "strategy/strategy.h"
+
+/* ---- the problem ---------------------------------------------------------------------- */
+
+/* Numbers the objects: those of PE p begin at first[p].  @p start has the number, among the
+ * gathered ones, of the first object of each. */
+static uint32_t *decision_number(const struct ski_gathered *all, int pes, uint32_t *start)
+{
+    uint32_t *first = ski_calloc((size_t)pes + 1, sizeof *first), before = 0;
+
+    for (uint32_t i = 0; i < all->pes; i++) {
+        start[all->pe[i].pe.pe]     = before;
+        first[all->pe[i].pe.pe + 1] = all->pe[i].objects;
+        before += all->pe[i].objects;
+    }
+    for (int pe = 0; pe < pes; pe++)
+        first[pe + 1] += first[pe];
+    return first;
+}
+
+/* An object by its key. */
+struct decision_key {
+    uint64_t key;
+    uint32_t object;
+};
+
+static int decision_compare_keys(const void *a, const void *b)
+{
+    uint64_t x = ((const struct decision_key *)a)->key, y = ((const struct decision_key *)b)->key;
+
+    return x < y ? -1 : x > y;
+}
+
+static int decision_compare_edges(const void *a, const void *b)
+{
+    const skua_strategy_edge *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* Sorts the edges, and combines those between the same objects. */
+static void decision_sort_edges(struct ski_decision *decision, uint32_t edges)
+{
+    skua_strategy_edge *edge = decision->edge;
+    uint32_t            n    = 0;
+
+    qsort(edge, edges, sizeof *edge, decision_compare_edges);
+    for (uint32_t i = 0; i < edges; i++) {
+        if (n > 0 && decision_compare_edges(&edge[n - 1], &edge[i]) == 0) {
+            edge[n - 1].messages += edge[i].messages;
+            edge[n - 1].bytes += edge[i].bytes;
+        } else {
+            edge[n++] = edge[i];
+        }
+    }
+    decision->problem.edges = n;
+}
+
+/* Makes the edges of the problem; those to objects that are not listed are left out.  number[i] is
+ * the object that was gathered as i. */
+static void decision_make_edges(struct ski_decision *decision, const struct ski_gathered *all,
+                                const uint32_t *number)
+{
+    struct decision_key *keys  = ski_malloc((all->objects + (size_t)1) * sizeof *keys);
+    uint32_t             edges = 0;
+
+    for (uint32_t i = 0; i < all->objects; i++)
+        keys[i] = (struct decision_key){all->key[i], number[i]};
+    qsort(keys, all->objects, sizeof *keys, decision_compare_keys);
+    decision->edge = ski_malloc((all->edges + (size_t)1) * sizeof *decision->edge);
+    for (uint32_t i = 0; i < all->edges; i++) {
+        struct decision_key  want = {all->edge[i].to, 0};
+        struct decision_key *to =
+            bsearch(&want, keys, all->objects, sizeof *keys, decision_compare_keys);
+        uint32_t from = number[all->edge[i].from];
+
+        if (to && to->object != from)
+            decision->edge[edges++] =
+                (skua_strategy_edge){from, to->object, all->edge[i].messages, all->edge[i].bytes};
+    }
+    free(keys);
+    decision_sort_edges(decision, edges);
+}
+
+/* Places the PEs and objects in their order.  Returns the number of each object that was gathered.
+ */
+static uint32_t *decision_place(struct ski_decision *decision, const struct ski_gathered *all,
+                                int pes)
+{
+    uint32_t *start  = ski_calloc((size_t)pes, sizeof *start);
+    uint32_t *first  = decision_number(all, pes, start);
+    uint32_t *number = ski_malloc((all->objects + (size_t)1) * sizeof *number);
+
+    for (int pe = 0; pe < pes; pe++)
+        decision->pe[pe] = (skua_strategy_pe){.speed = 1, .pe = pe};
+    for (uint32_t i = 0; i < all->pes; i++)
+        decision->pe[all->pe[i].pe.pe] = all->pe[i].pe;
+    for (int pe = 0; pe < pes; pe++)
+        for (uint32_t i = first[pe]; i < first[pe + 1]; i++) {
+            uint32_t from = start[pe] + i - first[pe];
+
+            decision->object[i]    = all->object[from];
+            decision->object[i].pe = decision->to[i] = pe;
+            number[from]                             = i;
+        }
+    free(start);
+    free(first);
+    return number;
+}
+
+void ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
+                       uint64_t seed)
+{
+    uint32_t *number;
+    int32_t   hosts = 1;
+
+    *decision        = (struct ski_decision){0};
+    decision->pe     = ski_malloc((size_t)pes * sizeof *decision->pe);
+    decision->object = ski_malloc((all->objects + (size_t)1) * sizeof *decision->object);
+    decision->to     = ski_malloc((all->objects + (size_t)1) * sizeof *decision->to);
+    number           = decision_place(decision, all, pes);
+    for (int pe = 0; pe < pes; pe++)
+        if (decision->pe[pe].host >= hosts)
+            hosts = decision->pe[pe].host + 1;
+    if (all->key)
+        decision_make_edges(decision, all, number);
+    free(number);
+    decision->problem.size    = sizeof decision->problem;
+    decision->problem.pes     = pes;
+    decision->problem.hosts   = hosts;
+    decision->problem.objects = all->objects;
+    decision->problem.pe      = decision->pe;
+    decision->problem.object  = decision->object;
+    decision->problem.edge    = decision->edge;
+    decision->problem.seed    = seed;
+}
+
+void ski_decision_destroy(struct ski_decision *decision)
+{
+    free(decision->pe);
+    free(decision->object);
+    free(decision->edge);
+    free(decision->to);
+    *decision = (struct ski_decision){0};
+}
+
+/* ---- the result ----------------------------------------------------------------------- */
+
+/* The largest and the mean load of a PE, with objects where @p to says, or, if it is NULL, where
+ * they are. */
+static double decision_max_load(const skua_strategy_problem *problem, const int32_t *to,
+                                double *mean)
+{
+    double *load = ski_calloc((size_t)problem->pes, sizeof *load), max = 0, sum = 0;
+
+    for (int pe = 0; pe < problem->pes; pe++)
+        load[pe] = problem->pe[pe].background;
+    for (uint32_t i = 0; i < problem->objects; i++) {
+        int32_t at    = to ? to[i] : problem->object[i].pe;
+        double  speed = problem->pe[at].speed;
+
+        load[at] += problem->object[i].load / (speed > 0 ? speed : 1);
+    }
+    for (int pe = 0; pe < problem->pes; pe++) {
+        sum += load[pe];
+        if (max < load[pe])
+            max = load[pe];
+    }
+    free(load);
+    *mean = sum / problem->pes;
+    return max;
+}
+
+static void decision_count(struct ski_decision *decision)
+{
+    const skua_strategy_problem *problem = &decision->problem;
+    double                       idle    = 0;
+
+    for (int pe = 0; pe < problem->pes; pe++)
+        idle += problem->pe[pe].idle;
+    if (idle > 0)
+        decision->idle = idle / (idle + decision->mean * problem->pes);
+    for (uint32_t i = 0; i < problem->objects; i++)
+        if (decision->to[i] != problem->object[i].pe) {
+            decision->moved++;
+            decision->bytes += problem->object[i].bytes;
+        }
+}
+
+bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy)
+{
+    const skua_strategy_problem *problem = &decision->problem;
+    char                         text[SKI_STRATEGY_TEXT];
+    bool                         valid = ski_strategy_decide(strategy, problem, decision->to, text);
+
+    if (!valid)
+        ski_log(SKI_LOG_ERROR, "%s: no object moves", text);
+    decision->max_before = decision_max_load(problem, NULL, &decision->mean);
+    decision->max_after  = decision_max_load(problem, decision->to, &decision->mean);
+    decision_count(decision);
+    return valid;
+}

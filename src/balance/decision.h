@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decision.h - from gathered loads to the moves that a strategy decides on.
+ *
+ * Loads come in the order of messages.  The problem that a strategy sees does not depend on it: PEs
+ * are in the order of their numbers, their objects behind each other in the order of each snapshot.
+ * What a strategy returns is checked before it is used.
+ */
+#ifndef SKI_DECISION_H
+#define SKI_DECISION_H
+
+#include "balance/balance_pe.h"
+
+/* A problem, and what a strategy has made of it. */
+struct ski_decision {
+    skua_strategy_problem problem;
+    skua_strategy_pe     *pe;
+    skua_strategy_object *object;
+    skua_strategy_edge   *edge;
+    int32_t              *to;
+
+    double   max_before, mean, max_after; /* loads of PEs            */
+    double   idle;                        /* mean share of idle time */
+    uint64_t moved, bytes;                /* objects, and their size */
+};
+
+/** Make the problem of @p all, the loads of @p pes PEs. */
+void ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
+                       uint64_t seed);
+
+/** Let @p strategy decide.  False: what it returned was refused, an error was logged, and no object
+ *  moves. */
+bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy);
+
+/** Free the problem. */
+void ski_decision_destroy(struct ski_decision *decision);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * move_orders.h - moving elements as a balancing has decided, and finding out when all have
+ * arrived.
+ *
+ * The orders go down the tree; each PE takes its part out and passes on that of its subtree.  A PE
+ * learns with its orders how many elements arrive here.  An element that goes, or that the program
+ * moves elsewhere, before it can follow its order is reported to the PE that expects it.  A PE
+ * reports to its parent once, when its elements and those of its children's subtrees have arrived.
+ *
+ * As it travels: struct orders_head, then for each PE of the subtree a struct orders_block with its
+ * orders behind it.
+ */
+#ifndef SKI_MOVE_ORDERS_H
+#define SKI_MOVE_ORDERS_H
+
+#include "balance/balance_pe.h"
+
+/** At the root: let object i of @p all, whose objects are in the order of their PEs, move to the PE
+ *  to[i].  Not called if no object moves. */
+void ski_move_orders_start(struct ski_balance *balance, const skua_strategy_problem *all,
+                           const int32_t *to);
+
+/** An element has arrived that was ordered here. */
+void ski_move_orders_arrived(struct ski_balance *balance);
+
+/** The order of an element is void: the element is deleted, stays, or moves elsewhere.  Does
+ * nothing if it has none. */
+void ski_move_orders_void(struct ski_balance *balance, struct ski_object *object);
+
+/** The balancing has ended. */
+void ski_move_orders_end(struct ski_balance *balance);
+
+#define SKI_ORDERS_LEAST 8
+
+/** Handler: the orders of a subtree. */
+void ski_on_balance_orders(skua_msg *msg);
+
+/** Handler: an element that was expected here does not come. */
+void ski_on_balance_void(skua_msg *msg);
+
+/** Handler: the subtree of a child is done. */
+void ski_on_balance_moved(skua_msg *msg);
+
+#endif

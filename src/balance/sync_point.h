@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sync_point.h - sync points: finding out when every element has called skua_at_sync().
+ *
+ * Elements come, go and migrate meanwhile, so no PE knows how many there are.  Each PE counts
+ * *units* instead: one is produced where an element begins to run towards the sync point (it is
+ * created, or resumed after the one before), and consumed where it reaches the sync point or is
+ * deleted.  An element in transit is a unit as well, whether it waits or not, from the PE that
+ * sends it (or inserts it) to where it arrives or is dropped; so is a collection for each PE that
+ * has not created its elements.  At any time, produced minus consumed, summed over all PEs, is the
+ * number of elements that have not reached the sync point, or are nowhere.
+ *
+ * A PE without a running element reports its counts to its parent in the tree, when all children
+ * have reported theirs; again whenever something has changed since.  If the counts of all PEs are
+ * equal at the root, that is only a hint: they were read at different times.  A second reading,
+ * which the balancer makes when it gathers the loads, proves it if what the first one saw as
+ * consumed is what the second sees as produced (objects/services/termination.h has the argument).
+ * A report that comes later starts over.
+ *
+ * An element that waits carries the number of the sync point along when it migrates.  A PE that has
+ * passed that one already resumes the element when it arrives.
+ */
+#ifndef SKI_SYNC_POINT_H
+#define SKI_SYNC_POINT_H
+
+#include "balance/balance_pe.h"
+
+/** Begin the sync points of a PE. */
+void ski_sync_point_init(struct ski_balance *balance);
+
+/** Free what sync points remember of a PE. */
+void ski_sync_point_destroy(struct ski_balance *balance);
+
+/** The counts of this PE, as they are now. */
+struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance);
+
+/** Add the counts of another PE, or of a subtree, to @p sum. */
+void ski_sync_counts_add(struct ski_sync_counts *sum, const struct ski_sync_counts *more);
+
+/** Resume the elements that wait at sync point @p number; the next one begins. */
+void ski_sync_point_pass(struct ski_balance *balance, uint32_t number);
+
+/* Events of elements and collections (model/lifecycle_defs.h). */
+void ski_sync_point_collection_added(struct ski_balance *balance, struct ski_collection *all);
+void ski_sync_point_collection_populated(struct ski_balance *balance);
+void ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_collection *all);
+void ski_sync_point_created(struct ski_balance *balance, struct ski_object *object);
+void ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object);
+void ski_sync_point_departed(struct ski_balance *balance, struct ski_object *object);
+void ski_sync_point_arrived(struct ski_balance *balance, struct ski_object *object);
+void ski_sync_point_insertion_begun(struct ski_balance *balance);
+void ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object);
+/** An element in transit is dropped: its collection was deleted. */
+void ski_sync_point_dropped(struct ski_balance *balance);
+
+#define SKI_SYNC_REPORT_LEAST 48
+
+/** Handler: the counts of a child. */
+void ski_on_sync_report(skua_msg *msg);
+
+/** Handler: this PE looks whether it has something to report. */
+void ski_on_sync_check(skua_msg *msg);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.c - see measure.h. */
+#include "objects/measure/measure.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "core/sched/scheduler.h"
+#include "objects/measure/comm_graph.h"
+
+/* ---- entries --------------------------------------------------------------------------- */
+
+struct ski_object *ski_measure_enter(struct ski_object *object)
+{
+    struct ski_measure *measure = ski_self->objects->measure;
+
+    return measure ? ski_measure_switch(measure, object) : NULL;
+}
+
+void ski_measure_leave(struct ski_object *outer)
+{
+    struct ski_measure *measure = ski_self->objects->measure;
+
+    if (measure)
+        ski_measure_switch(measure, outer);
+}
+
+void ski_measure_count(const skua_ref *to, size_t bytes)
+{
+    struct ski_measure      *measure = ski_self->objects->measure;
+    struct ski_element_load *load;
+
+    if (!measure || !measure->graph || !measure->running)
+        return;
+    load = ski_element_load(measure->running);
+    load->messages++;
+    load->bytes += bytes;
+    ski_comm_graph_add(measure->graph, ski_comm_key_of(measure->running),
+                       ski_comm_key(to->of.id, &to->index), bytes);
+}
+
+/* ---- start and stop ---------------------------------------------------------------------- */
+
+static struct ski_measure *measure_of(const struct ski_pe *self)
+{
+    return self->objects->slot[SKI_SLOT_MEASURE];
+}
+
+/* The state of a PE that measures for the first time. */
+static struct ski_measure *measure_make(struct ski_pe *self)
+{
+    struct ski_measure *measure = ski_calloc(1, sizeof *measure);
+
+    measure->idle                         = ski_scheduler_idle_ticks(self);
+    self->objects->slot[SKI_SLOT_MEASURE] = measure;
+    ski_measure_clear(self);
+    return measure;
+}
+
+struct ski_measure *ski_measure_begin(struct ski_pe *self)
+{
+    struct ski_measure *measure = measure_of(self);
+
+    if (!measure)
+        measure = measure_make(self);
+    if (measure->stopped) { /* the time between does not count */
+        measure->reset_ticks += ski_ticks() - measure->stopped;
+        measure->stopped = 0;
+    }
+    measure->running              = NULL;
+    return self->objects->measure = measure;
+}
+
+void ski_measure_end(struct ski_pe *self)
+{
+    ski_measure_switch(self->objects->measure, NULL);
+    self->objects->measure->stopped = ski_ticks();
+    self->objects->measure          = NULL;
+}
+
+static void measure_clear_collection(struct ski_collection *all, void *arg)
+{
+    (void)arg;
+    if (!all->measured)
+        return;
+    for (uint32_t i = 0; i < all->objects; i++) {
+        all->load[i].ticks    = 0;
+        all->load[i].bytes    = 0;
+        all->load[i].messages = 0;
+    }
+}
+
+void ski_measure_clear(struct ski_pe *self)
+{
+    struct ski_measure *measure = measure_of(self);
+
+    if (!measure)
+        return;
+    measure->since = measure->reset_ticks = ski_ticks();
+    measure->idled = measure->reset_idle = *measure->idle;
+    if (measure->stopped)
+        measure->stopped = measure->reset_ticks;
+    if (measure->graph)
+        ski_comm_graph_clear(measure->graph);
+    ski_collections_each(self->objects, measure_clear_collection, NULL);
+}
+
+struct ski_measure_times ski_measure_times_of(const struct ski_pe *self)
+{
+    const struct ski_measure *measure = measure_of(self);
+    uint64_t                  now;
+
+    if (!measure)
+        return (struct ski_measure_times){0, 0};
+    now = measure->stopped ? measure->stopped : ski_ticks();
+    return (struct ski_measure_times){
+        (double)ski_ticks_to_ns(now - measure->reset_ticks) * 1e-9,
+        (double)ski_ticks_to_ns(*measure->idle - measure->reset_idle) * 1e-9};
+}
+
+void ski_measure_destroy(struct ski_pe *self)
+{
+    if (measure_of(self))
+        ski_comm_graph_destroy(measure_of(self)->graph);
+    free(self->objects->slot[SKI_SLOT_MEASURE]);
+    self->objects->slot[SKI_SLOT_MEASURE] = NULL;
+    self->objects->measure                = NULL;
+}

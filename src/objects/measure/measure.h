@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * measure.h - the CPU time of elements and of a PE: what runs is charged.
+ *
+ * A PE that measures remembers which object runs and since when.  When another object begins or
+ * ends an entry, the time since then is charged to the first: so an entry that is called inside of
+ * another is charged to its own object and to no other.  The idle time of the scheduler (an entry
+ * may wait) is charged to no object.  What is neither charged nor idle is the *background* of the
+ * PE.
+ *
+ * While nothing is measured this costs nothing: a PE that measures has another table of handlers,
+ * in which entries and user threads have functions that charge.  The calls of entries that do not
+ * go by the table look at objects->measure.
+ *
+ * Times are ticks of the clock (base/clock.h) in the records of the elements (element_load.h).
+ */
+#ifndef SKI_MEASURE_H
+#define SKI_MEASURE_H
+
+#include "base/clock.h"
+#include "objects/model/element.h"
+
+struct ski_comm_graph;
+
+/* What a PE measures. */
+struct ski_measure {
+    struct ski_object *running; /* whose entry runs; NULL: none                    */
+    uint64_t           since;   /* ticks when that began or went on                */
+    uint64_t           idled;   /* *idle at that time                              */
+    const uint64_t    *idle;    /* ticks that the scheduler has idled so far       */
+
+    struct ski_comm_graph *graph; /* comm_graph.h; NULL: messages are not counted */
+
+    uint64_t reset_ticks; /* when it was cleared last    */
+    uint64_t reset_idle;  /* *idle then                  */
+    uint64_t stopped;     /* when it was stopped; 0: not */
+};
+
+/* The time of a PE since its measurement was cleared, in seconds. */
+struct ski_measure_times {
+    double wall, idle;
+};
+
+/** Charges the object that runs, and lets @p next run; NULL: none.  Returns the former. */
+static inline struct ski_object *ski_measure_switch(struct ski_measure *measure,
+                                                    struct ski_object  *next)
+{
+    struct ski_object *running = measure->running;
+    uint64_t           now = ski_ticks(), idle = *measure->idle;
+
+    if (running)
+        ski_element_load(running)->ticks += now - measure->since - (idle - measure->idled);
+    measure->since   = now;
+    measure->idled   = idle;
+    measure->running = next;
+    return running;
+}
+
+/** An entry of @p object begins on this PE, which measures.  Returns what ski_measure_leave()
+ * needs.
+ */
+struct ski_object *ski_measure_enter(struct ski_object *object);
+
+/** The entry that began with ski_measure_enter() ends, before its object may go. */
+void ski_measure_leave(struct ski_object *outer);
+
+/** Counts a message of @p bytes from the object that runs on this PE to @p to, if messages are
+ *  counted. */
+void ski_measure_count(const skua_ref *to, size_t bytes);
+
+/** Begins, or goes on, charging objects on this PE. */
+struct ski_measure *ski_measure_begin(struct ski_pe *self);
+
+/** Ends charging objects on this PE, which measures; what was measured is kept. */
+void ski_measure_end(struct ski_pe *self);
+
+/** Clears what was measured of this PE and of its elements. */
+void ski_measure_clear(struct ski_pe *self);
+
+/** The times of this PE since they were cleared; all 0 if it has never measured. */
+struct ski_measure_times ski_measure_times_of(const struct ski_pe *self);
+
+/** Frees what is measured of a PE. */
+void ski_measure_destroy(struct ski_pe *self);
+
+#endif

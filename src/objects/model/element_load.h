@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * element_load.h - what is measured of an element, and its part in a balancing.
+ *
+ * The records of a collection lie beside its list of elements, at the same positions, so that the
+ * header of an object stays small and a program that neither measures nor balances has none.
+ */
+#ifndef SKI_ELEMENT_LOAD_H
+#define SKI_ELEMENT_LOAD_H
+
+#include <stdint.h>
+
+/* The record of an element. */
+struct ski_element_load {
+    uint64_t ticks;    /* CPU time of its entries since the last balancing             */
+    uint64_t bytes;    /* data that it has sent to objects since then                  */
+    uint32_t messages; /* messages that it has sent to objects since then              */
+    uint32_t waits;    /* the number of the sync point at which it waits; 0: none      */
+    uint32_t listed;   /* its number in the snapshot of its PE, plus 1; 0: not in it   */
+    int32_t  ordered;  /* the PE that a balancing sends it to, plus 1; 0: none         */
+};
+
+#endif

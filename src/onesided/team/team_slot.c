@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* team_slot.c - boards, slots and the calls that use them (see team_slot.h). */
+#include "onesided/team/team_slot.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/arch.h"
+#include "base/assert.h"
+#include "base/copy.h"
+#include "base/memory.h"
+#include "core/collective/reduction_slot.h"
+#include "core/message/inbox_send.h"
+#include "core/pe/pe.h"
+#include "core/sched/scheduler.h"
+#include "core/sched/wait.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/team/team.h"
+
+#define SKI_TEAM_SLOTS     8 /* of a board; a power of two */
+#define TEAM_SLOTS_READERS 4 /* PEs of a job in which each member reads the slots of all others */
+#define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
+
+/* What a member writes for one call. */
+struct team_slot {
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* team_stamp() of the call, and sleepers */
+    struct ski_team_kind kind;
+    uint32_t             team_call; /* number among all calls of the team */
+    uint32_t             bytes;     /* of a block */
+    _Alignas(16) char data[SKI_TEAM_SLOT_BYTES];
+};
+
+_Static_assert(sizeof(struct team_slot) == 512, "a slot fills whole cache lines");
+
+/* The slots of a member, which other members read. */
+struct team_board {
+    _Alignas(
+        SKI_CACHE_LINE) _Atomic uint64_t finished; /* team_stamp() of the last call, sleepers */
+    struct team_slot slot[SKI_TEAM_SLOTS];
+};
+
+/* A call in flight. */
+struct team_slot_call {
+    struct team_slot_call *next;
+    uint32_t               number;
+    uint32_t               sources; /* bits of the ranks whose slots this member reads */
+    bool                   writes;  /* this member writes a slot, and has not done so ... */
+    bool                   relays;  /* ... and what it writes depends on what it reads */
+    struct ski_small_call  small;
+};
+
+/* What a PE has for slots. */
+struct ski_team_slots {
+    struct team_board     *board;                       /* its own */
+    struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by PE; NULL until it is found */
+    uint32_t               room; /* a lower bound of `finished` of all others */
+    int32_t                rank, size;
+    uint32_t               calls; /* number of the next call */
+    uint32_t               in_flight;
+    struct team_slot_call *first, **end; /* in flight, in their order */
+    struct team_slot_call *free;
+    void                  *waiters; /* callers that wait until fewer calls are in flight */
+};
+
+/* ---- stamps ------------------------------------------------------------------------ */
+
+/* Returns the stamp of call @p number; the lower half of the word has the bits of sleepers. */
+static uint64_t team_stamp(uint32_t number)
+{
+    return (uint64_t)(number + 1) << 32;
+}
+
+/* Returns the number of finished calls that a word of a board says. */
+static uint32_t team_stamp_count(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+/* Stores @p stamp in @p word and wakes the PEs that sleep until then. */
+static void team_stamp_set(struct ski_pe *self, _Atomic uint64_t *word, uint64_t stamp)
+{
+    /* Release: pairs with the acquires in team_slot_filled() and team_slot_has_room(). */
+    uint32_t sleepers = (uint32_t)atomic_exchange_explicit(word, stamp, memory_order_release);
+
+    for (; SKI_UNLIKELY(sleepers); sleepers &= sleepers - 1)
+        ski_inbox_wakeup(self, __builtin_ctz(sleepers));
+}
+
+/* Requests a wakeup when @p word changes.  Returns its value. */
+static uint64_t team_stamp_doze(const struct ski_team_slots *slots, _Atomic uint64_t *word)
+{
+    return atomic_fetch_or_explicit(word, UINT64_C(1) << slots->rank, memory_order_acquire);
+}
+
+/* ---- boards ------------------------------------------------------------------------ */
+
+/* Returns the board of @p pe, or NULL if that PE has not begun. */
+static struct team_board *team_board_of(struct ski_pe *self, struct ski_team_slots *slots, int pe)
+{
+    if (SKI_UNLIKELY(!slots->peer[pe])) /* acquire: the board is zeroed before it is found */
+        slots->peer[pe] = atomic_load_explicit(&self->host->team_board[pe], memory_order_acquire);
+    return slots->peer[pe];
+}
+
+/* Returns the slot of @p pe for a call if it is filled, else NULL. */
+static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_team_slots *slots,
+                                                int pe, uint32_t number)
+{
+    struct team_board *board = team_board_of(self, slots, pe);
+    struct team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
+
+    if (!slot || team_stamp_count(atomic_load_explicit(&slot->stamp, memory_order_acquire)) !=
+                     team_stamp_count(team_stamp(number)))
+        return NULL;
+    return slot;
+}
+
+/* Returns whether a PE that has finished @p finished calls has finished the one that used the slot
+ * of call @p number before.  It may have finished call @p number itself. */
+static bool team_slot_is_free(uint32_t number, uint32_t finished)
+{
+    return (int32_t)(number - finished) < SKI_TEAM_SLOTS;
+}
+
+/* Returns whether @p pe does not keep this member from writing the slot of call @p number.  @p word
+ * is `finished` of that PE, or NULL if it has not begun. */
+static bool team_slot_free_on(uint32_t number, _Atomic uint64_t *word)
+{
+    return team_slot_is_free(
+        number, word ? team_stamp_count(atomic_load_explicit(word, memory_order_acquire)) : 0);
+}
+
+/* Returns `finished` of @p pe, or NULL if that PE has not begun. */
+static _Atomic uint64_t *team_finished_of(struct ski_pe *self, struct ski_team_slots *slots, int pe)
+{
+    struct team_board *board = team_board_of(self, slots, pe);
+
+    return board ? &board->finished : NULL;
+}
+
+/* Returns whether this member may write the slot of a call. */
+static bool team_slot_has_room(struct ski_pe *self, struct ski_team_slots *slots, uint32_t number)
+{
+    if (SKI_LIKELY(team_slot_is_free(number, slots->room)))
+        return true;
+    for (int pe = 0; pe < slots->size; pe++)
+        if (pe != slots->rank && !team_slot_free_on(number, team_finished_of(self, slots, pe)))
+            return false;
+    slots->room = number - SKI_TEAM_SLOTS + 1;
+    return true;
+}
+
+/* ---- what the collectives write and read ---------------------------------------------------- */
+
+/* Returns whether the blocks of all members travel in one slot. */
+static bool team_slot_holds_blocks(unsigned collective)
+{
+    return collective == SKI_COLLECTIVE_SCATTER || collective == SKI_COLLECTIVE_ALLTOALL;
+}
+
+static bool team_slot_is_scan(unsigned collective)
+{
+    return collective == SKI_COLLECTIVE_SCAN || collective == SKI_COLLECTIVE_EXSCAN;
+}
+
+bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *kind, size_t bytes)
+{
+    const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+    size_t                       blocks;
+
+    if (!slots)
+        return false;
+    blocks = team_slot_holds_blocks(kind->collective) ? (size_t)slots->size : 1;
+    switch ((enum ski_collective)kind->collective) {
+    case SKI_COLLECTIVE_ALLGATHER:
+    case SKI_COLLECTIVE_ALLTOALL:
+        if (slots->size > TEAM_SLOTS_READERS)
+            return false;
+        break;
+    case SKI_COLLECTIVE_SCAN:
+    case SKI_COLLECTIVE_EXSCAN:
+        if (ski_op_prepares(ski_op_numbered(kind->op)))
+            return false;
+        break;
+    case SKI_COLLECTIVE_BROADCAST:
+    case SKI_COLLECTIVE_GATHER:
+    case SKI_COLLECTIVE_SCATTER: break;
+    default: return false;
+    }
+    return bytes > 0 && bytes <= SKI_TEAM_SLOT_BYTES / blocks;
+}
+
+/* Sets which slots this member reads and whether it writes one. */
+static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_call *call)
+{
+    unsigned collective = call->small.kind.collective;
+    bool     at_root    = call->small.kind.root == slots->rank;
+    uint32_t own        = UINT32_C(1) << slots->rank;
+    uint32_t others     = (uint32_t)((UINT64_C(1) << slots->size) - 1) & ~own;
+
+    call->sources = others;
+    call->writes  = true;
+    call->relays  = false;
+    if (team_slot_is_scan(collective)) {
+        call->sources = own >> 1;
+        call->writes  = slots->rank + 1 < slots->size;
+        call->relays  = slots->rank > 0;
+    } else if (collective == SKI_COLLECTIVE_GATHER) {
+        call->sources = at_root ? others : 0;
+        call->writes  = !at_root;
+    } else if (collective == SKI_COLLECTIVE_BROADCAST || collective == SKI_COLLECTIVE_SCATTER) {
+        call->sources = at_root ? 0 : UINT32_C(1) << call->small.kind.root;
+        call->writes  = at_root;
+    }
+}
+
+/* Applies the operator of a scan: into = into (op) from. */
+static void team_slot_combine(const struct ski_small_call *small, char *into)
+{
+    skua_type type = (skua_type)small->kind.type;
+
+    ski_op_function(ski_op_numbered(small->kind.op),
+                    type)(into, small->from, small->bytes >> ski_type_shift(type), type);
+}
+
+/* Stores the input of a scan of the lower ranks, at @p lower, in slot @p own, which has room for
+ * the partial result; the output is that of the collective. */
+static void team_slot_take_scan(const struct ski_small_call *small, const char *lower, char *own)
+{
+    memcpy(own, lower, small->bytes);
+    team_slot_combine(small, own);
+    memcpy(small->to, small->kind.collective == SKI_COLLECTIVE_SCAN ? own : lower, small->bytes);
+}
+
+/* Stores this member's own block in the output. */
+static void team_slot_take_own(const struct ski_team_slots *slots,
+                               const struct ski_small_call *small)
+{
+    const char *from = small->from;
+    char       *to   = small->to;
+    size_t      own  = (size_t)slots->rank * small->bytes;
+
+    switch ((enum ski_collective)small->kind.collective) {
+    case SKI_COLLECTIVE_GATHER:
+        if (small->kind.root != slots->rank)
+            return;
+        to += own;
+        break;
+    case SKI_COLLECTIVE_SCATTER:
+        if (small->kind.root != slots->rank)
+            return;
+        from += own;
+        break;
+    case SKI_COLLECTIVE_ALLGATHER: to += own; break;
+    case SKI_COLLECTIVE_ALLTOALL:
+        from += own;
+        to += own;
+        break;
+    case SKI_COLLECTIVE_SCAN:
+        if (slots->rank > 0)
+            return;
+        break;
+    default: return;
+    }
+    if (!small->in_place)
+        ski_copy(to, from, small->bytes);
+}
+
+/* Stores the data of slot @p from of rank @p rank in the output. */
+static void team_slot_take(const struct ski_team_slots *slots, const struct ski_small_call *small,
+                           const struct team_slot *from, int rank)
+{
+    const char *data = from->data;
+    char       *to   = small->to;
+
+    if (team_slot_holds_blocks(small->kind.collective))
+        data += (size_t)slots->rank * small->bytes;
+    if (small->kind.collective != SKI_COLLECTIVE_BROADCAST &&
+        small->kind.collective != SKI_COLLECTIVE_SCATTER)
+        to += (size_t)rank * small->bytes;
+    ski_copy(to, data, small->bytes);
+}
+
+/* ---- progress ----------------------------------------------------------------------- */
+
+/* Returns whether a slot was written for the call that this member makes. */
+static bool team_slot_agrees(const struct team_slot_call *call, const struct team_slot *slot)
+{
+    return slot->team_call == call->small.team_call &&
+           ski_team_kind_equal(&call->small.kind, &slot->kind);
+}
+
+/* Ends the job: rank @p rank has written a slot for another call than this member makes. */
+static SKI_COLD _Noreturn void team_slot_mismatch(const struct team_slot_call *call,
+                                                  const struct team_slot *slot, int rank)
+{
+    char text[2][SKI_DESCRIBE_STR];
+
+    if (!team_slot_agrees(call, slot))
+        ski_misuse("collective call %u of SKUA_TEAM_ALL differs between members: rank %d calls %s, "
+                   "rank %d calls %s; all members make the same calls in the same order",
+                   call->small.team_call + 1, ski_self->pe,
+                   ski_collective_describe(&call->small.kind, text[0]), rank,
+                   ski_collective_describe(&slot->kind, text[1]));
+    ski_misuse("%s, call %u of SKUA_TEAM_ALL: rank %d sends %u bytes where rank %d expects %zu; "
+               "members pass sizes that match",
+               ski_collective_describe(&call->small.kind, text[0]), call->small.team_call + 1, rank,
+               slot->bytes, ski_self->pe, call->small.bytes);
+}
+
+/* Returns the slot that this member writes for a call. */
+static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t number)
+{
+    return &slots->board->slot[number % SKI_TEAM_SLOTS];
+}
+
+/* Publishes the slot of a call, whose data are written. */
+static void team_slot_publish(struct ski_pe *self, struct team_slot_call *call,
+                              struct team_slot *slot)
+{
+    slot->kind      = call->small.kind;
+    slot->team_call = call->small.team_call;
+    slot->bytes     = (uint32_t)call->small.bytes;
+    call->writes    = false;
+    team_stamp_set(self, &slot->stamp, team_stamp(call->number));
+}
+
+/* Writes and publishes the slot of a call that does not depend on others. */
+static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
+                            struct team_slot_call *call)
+{
+    struct team_slot *slot = team_slot_own(slots, call->number);
+    const char       *from = call->small.from;
+    size_t            blocks;
+
+    blocks = team_slot_holds_blocks(call->small.kind.collective) ? (size_t)slots->size : 1;
+    if (call->small.kind.collective == SKI_COLLECTIVE_BROADCAST)
+        from = call->small.to;
+    ski_copy(slot->data, from, blocks * call->small.bytes);
+    team_slot_publish(self, call, slot);
+}
+
+/* Returns whether all slots that a call reads are filled. */
+static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slots,
+                                 const struct team_slot_call *call)
+{
+    for (uint32_t left = call->sources; left; left &= left - 1)
+        if (!team_slot_filled(self, slots, __builtin_ctz(left), call->number))
+            return false;
+    return true;
+}
+
+/* Reads the slots of a call, which are filled; a member that relays has room in its own. */
+static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slots,
+                                struct team_slot_call *call)
+{
+    _Alignas(16) char last[SKI_TEAM_SLOT_BYTES]; /* in place of a slot that no member reads */
+
+    for (uint32_t left = call->sources; left; left &= left - 1) {
+        int                     rank = __builtin_ctz(left);
+        const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
+
+        if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small.bytes))
+            team_slot_mismatch(call, slot, rank);
+        if (!call->relays) {
+            team_slot_take(slots, &call->small, slot, rank);
+        } else if (call->writes) {
+            team_slot_take_scan(&call->small, slot->data, team_slot_own(slots, call->number)->data);
+            team_slot_publish(self, call, team_slot_own(slots, call->number));
+        } else {
+            team_slot_take_scan(&call->small, slot->data, last);
+        }
+    }
+    if (call->sources)
+        ski_board_count(self);
+}
+
+/* Executes what a call can do now, all earlier calls of which are finished.  Returns whether it is
+ * finished. */
+static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *slots,
+                                   struct team_slot_call *call)
+{
+    if (call->writes && !team_slot_has_room(self, slots, call->number))
+        return false;
+    if (call->writes && !call->relays)
+        team_slot_write(self, slots, call);
+    if (!team_slot_call_ready(self, slots, call))
+        return false;
+    team_slot_call_read(self, slots, call);
+    team_slot_take_own(slots, &call->small);
+    team_stamp_set(self, &slots->board->finished, team_stamp(call->number));
+    return true;
+}
+
+/* Removes the first call, which is finished. */
+static void team_slot_call_remove(struct ski_pe *self, struct ski_team_slots *slots)
+{
+    struct team_slot_call *call = slots->first;
+
+    slots->first = call->next;
+    if (!slots->first) {
+        slots->end = &slots->first;
+        self->queue.attention &= ~(uint32_t)SKI_EVENT_POLLED_1;
+    }
+    call->next  = slots->free;
+    slots->free = call;
+    if (--slots->in_flight == TEAM_SLOTS_MOST / 2)
+        ski_wake_all(self, &slots->waiters);
+}
+
+/* Advances the first call.  Only one: its completion may make calls, which change the list. */
+static bool team_slots_poll(struct ski_pe *self)
+{
+    struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+    struct team_slot_call *call  = slots->first;
+    skua_completion        done;
+
+    ski_assert(call);
+    if (self->before_wait || !team_slot_call_advance(self, slots, call))
+        return false;
+    done              = call->small.done;
+    self->idle_passes = 0;
+    team_slot_call_remove(self, slots);
+    skua_complete(done, NULL, 0);
+    return true;
+}
+
+/* Requests a wakeup from each PE that the first call waits for.  False: it can go on. */
+static bool team_slots_doze(struct ski_pe *self)
+{
+    struct ski_team_slots       *slots = ski_onesided_pe(self)->team->slots;
+    const struct team_slot_call *call  = slots->first;
+    uint32_t                     stamp = team_stamp_count(team_stamp(call->number));
+
+    for (uint32_t left = call->sources; left; left &= left - 1) {
+        struct team_board *board = team_board_of(self, slots, __builtin_ctz(left));
+
+        if (!board) /* that PE has not begun */
+            return false;
+        if (team_stamp_count(team_stamp_doze(
+                slots, &board->slot[call->number % SKI_TEAM_SLOTS].stamp)) == stamp &&
+            team_slot_call_ready(self, slots, call))
+            return false;
+    }
+    for (int pe = 0; call->writes && pe < slots->size; pe++) {
+        _Atomic uint64_t *finished = team_finished_of(self, slots, pe);
+
+        if (finished && !team_slot_free_on(call->number, finished))
+            team_stamp_doze(slots, finished);
+    }
+    return !call->writes || !team_slot_has_room(self, slots, call->number);
+}
+
+static const struct ski_polled team_slots_polled = {team_slots_poll, team_slots_doze};
+
+/* ---- calls ------------------------------------------------------------------------- */
+
+/* Waits until fewer calls are in flight, so that their number is bounded. */
+static SKI_COLD void team_slots_wait(struct ski_pe *self, struct ski_team_slots *slots)
+{
+    static const struct ski_call call = {"a collective call, for earlier ones to finish", NULL};
+
+    while (slots->in_flight > TEAM_SLOTS_MOST / 2 && ski_wait_on(self, &slots->waiters, call)) {
+    }
+}
+
+/* Adds a call that could not be finished at once to those in flight. */
+static void team_slots_add(struct ski_pe *self, struct ski_team_slots *slots,
+                           const struct team_slot_call *call)
+{
+    struct team_slot_call *added = slots->free;
+
+    if (added)
+        slots->free = added->next;
+    else
+        added = ski_malloc(sizeof *added);
+    *added      = *call;
+    added->next = NULL;
+    *slots->end = added;
+    slots->end  = &added->next;
+    self->queue.attention |= SKI_EVENT_POLLED_1;
+    if (SKI_UNLIKELY(++slots->in_flight > TEAM_SLOTS_MOST && ski_window_waits(self)))
+        team_slots_wait(self, slots);
+}
+
+void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *small)
+{
+    struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+    struct team_slot_call  call  = {.number = slots->calls++, .small = *small};
+
+    team_slot_plan(slots, &call);
+    if (!slots->first && team_slot_call_advance(self, slots, &call))
+        skua_complete(small->done, NULL, 0);
+    else
+        team_slots_add(self, slots, &call);
+}
+
+const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint32_t team_call)
+{
+    const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+
+    for (const struct team_slot_call *call = slots ? slots->first : NULL; call; call = call->next)
+        if (call->small.team_call == team_call)
+            return &call->small;
+    return NULL;
+}
+
+void ski_team_slots_open(struct ski_pe *self)
+{
+    struct ski_team_slots *slots;
+    void                  *board;
+
+    self->polled[1] = &team_slots_polled;
+    if (!self->host || ski_pe_hidden(self) || ski_job_is_distributed(self->job) || self->pes < 2 ||
+        self->pes > SKI_TEAM_SLOT_MEMBERS)
+        return;
+    if (ski_span_alloc(self->job->arena, sizeof(struct team_board), SKI_UNIT_LARGE, &board) !=
+        SKUA_OK)
+        ski_fatal("PE %d: the arena has no room for the slots of collectives", self->pe);
+    memset(board, 0, sizeof(struct team_board));
+    slots                              = ski_calloc(1, sizeof *slots);
+    slots->board                       = board;
+    slots->rank                        = self->pe;
+    slots->size                        = self->pes;
+    slots->end                         = &slots->first;
+    ski_onesided_pe(self)->team->slots = slots;
+    /* Release: pairs with the acquire in team_board_of(). */
+    atomic_store_explicit(&self->host->team_board[self->index], board, memory_order_release);
+}
+
+void ski_team_slots_close(struct ski_pe *self)
+{
+    struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
+
+    if (!slots)
+        return;
+    while (slots->first) {
+        struct team_slot_call *call = slots->first;
+
+        slots->first = call->next;
+        free(call);
+    }
+    while (slots->free) {
+        struct team_slot_call *call = slots->free;
+
+        slots->free = call->next;
+        free(call);
+    }
+    free(slots);
+    ski_onesided_pe(self)->team->slots = NULL;
+}

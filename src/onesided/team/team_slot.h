@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * team_slot.h - slots in shared memory for small collectives of all PEs inside a host: a member
+ * writes its data into a slot of its own, the members that need them poll it, and no message is
+ * sent.
+ *
+ * Each PE has a *board* in the arena: SKI_TEAM_SLOTS slots and the number of calls that it has
+ * finished.  All PEs make the same small calls in the same order and number them alike.  The slot
+ * of a call is its number modulo SKI_TEAM_SLOTS.
+ *
+ *      writer    fills its slot, then sets the stamp of the slot to that of the call
+ *      reader    polls the stamp on the board of the writer, then copies from the slot
+ *
+ * Which members write and which read is a matter of the collective: in a gather all write but the
+ * root, which reads; in a scan a member reads the slot of the rank below and writes the partial
+ * result for the rank above.  A member that only writes has finished a call as soon as it has
+ * written.
+ *
+ * Reuse.  A PE finishes its calls in their order and then stores their number in `finished`, which
+ * is the release that pairs with the acquire of a writer: a slot is written again only if all PEs
+ * have finished the call that used it before.  A call that finds its slot in use waits in a list;
+ * its caller does not wait.
+ *
+ * Sleep.  A PE that is about to sleep sets its bit in each stamp that it waits for, or in each
+ * `finished` that keeps its slot from being written.  All modifications of these words are atomic
+ * and totally ordered: either the PE finds the new value, or whoever stores it finds the bit and
+ * sends a wakeup.
+ *
+ * Quiescence.  Reads count as messages of a PE to itself, as those of reduction_slot.h do.
+ */
+#ifndef SKI_TEAM_SLOT_H
+#define SKI_TEAM_SLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <skua/completion.h>
+
+#include "onesided/team/team_describe.h"
+
+struct ski_pe;
+struct ski_team_slots;
+
+#define SKI_TEAM_SLOT_BYTES   480 /* most bytes that a member writes for one call */
+#define SKI_TEAM_SLOT_MEMBERS 32  /* most PEs of a job with slots: bits of half a stamp */
+
+/* A call that can be made by slots. */
+struct ski_small_call {
+    struct ski_team_kind kind;
+    bool                 in_place;  /* the output has this member's block already */
+    uint32_t             team_call; /* number among all calls of SKUA_TEAM_ALL */
+    size_t               bytes;     /* of a block or contribution */
+    const char          *from;
+    char                *to;
+    skua_completion      done;
+};
+
+/** Allocates the board of @p self if all PEs of the job are on this host and few enough.  Ends the
+ *  job if the arena has no room for it. */
+void ski_team_slots_open(struct ski_pe *self);
+
+/** Frees what @p self has for slots but its board, which goes with the arena. */
+void ski_team_slots_close(struct ski_pe *self);
+
+/** Returns whether a call over all PEs is made by slots.  All members get the same answer. */
+bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *kind, size_t bytes);
+
+/** Makes a call over all PEs for which ski_team_slots_fit() holds.  It may be over when this
+ *  returns. */
+void ski_team_slots_call(struct ski_pe *self, const struct ski_small_call *call);
+
+/** Returns the call in flight with number @p team_call among all calls of SKUA_TEAM_ALL, or NULL.
+ */
+const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint32_t team_call);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * refine.c - the strategy refine: moves few objects, from PEs above a limit to PEs below it.
+ *
+ * An attempt has a limit.  The PE with the longest time, the donor, gives an object to the PE with
+ * the most room below the limit: the lightest object that brings the donor to the limit, or else
+ * the heaviest one that fits.  A donor that has none is left as it is.  No receiver rises above the
+ * limit, so no attempt makes the longest time longer.
+ *
+ * The first limit is REFINE_TOLERANCE above the ideal time.  If not all donors reach it, the least
+ * limit that they reach is searched by bisection between the ideal time and the longest one, and
+ * the attempt with the shortest longest time is taken.
+ *
+ * The objects of each PE are sorted once, by descending load.  In an attempt, next[] leads from an
+ * object that has moved to the next one that has not (paths are halved), so each move takes
+ * O(log n), and an attempt O(n + moves * log n).
+ */
+#include "base/memory.h"
+#include "strategy/pe_heap.h"
+#include "strategy/strategy.h"
+
+#define REFINE_TOLERANCE 0.02
+#define REFINE_ATTEMPTS  10
+
+/* The objects of PE p are item[start[p]] .. item[start[p + 1] - 1]. */
+struct refine_lists {
+    uint32_t *start, *item, items;
+    double   *load; /* of each item */
+};
+
+struct refine_attempt {
+    const struct refine_lists *lists;
+    struct ski_loads           loads;
+    struct ski_pe_heaps        receivers;
+    struct ski_pe_heap         donors;
+    uint32_t                  *next; /* of each place in the lists: itself, or a later one */
+    double                     limit;
+};
+
+static void refine_lists_init(struct refine_lists *lists, const struct ski_loads *loads,
+                              const skua_strategy_problem *problem)
+{
+    uint32_t *sorted = ski_loads_sorted(loads, problem, &lists->items), *fill;
+    size_t    pes    = (size_t)problem->pes;
+
+    lists->start = ski_calloc(pes + 1, sizeof *lists->start);
+    lists->item  = ski_malloc(((size_t)lists->items + 1) * sizeof *lists->item);
+    lists->load  = ski_malloc(((size_t)lists->items + 1) * sizeof *lists->load);
+    for (uint32_t k = 0; k < lists->items; k++)
+        lists->start[problem->object[sorted[k]].pe + 1]++;
+    for (size_t p = 0; p < pes; p++)
+        lists->start[p + 1] += lists->start[p];
+    fill = ski_malloc(pes * sizeof *fill);
+    memcpy(fill, lists->start, pes * sizeof *fill);
+    for (uint32_t k = 0; k < lists->items; k++) {
+        uint32_t at = fill[problem->object[sorted[k]].pe]++;
+
+        lists->item[at] = sorted[k];
+        lists->load[at] = loads->load[sorted[k]];
+    }
+    free(fill);
+    free(sorted);
+}
+
+static void refine_lists_destroy(struct refine_lists *lists)
+{
+    free(lists->start);
+    free(lists->item);
+    free(lists->load);
+}
+
+/* The first place of [from, end) that has not moved, or end. */
+static uint32_t refine_skip(uint32_t *next, uint32_t from, uint32_t end)
+{
+    while (from < end && next[from] != from) {
+        uint32_t after = next[from];
+
+        if (after < end)
+            next[from] = next[after];
+        from = after;
+    }
+    return from < end ? from : end;
+}
+
+/* The first place of [from, end) whose load is at most @p load, or end; loads descend. */
+static uint32_t refine_search(const double *loads, uint32_t from, uint32_t end, double load)
+{
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+
+        if (loads[middle] <= load)
+            end = middle;
+        else
+            from = middle + 1;
+    }
+    return from;
+}
+
+/* The place of the object that the donor gives, or the end of its list.  Objects from `fits` on are
+ * not heavier than the room; those before `light` bring the donor to the limit. */
+static uint32_t refine_pick(struct refine_attempt *a, int32_t donor, double room)
+{
+    const struct refine_lists *lists  = a->lists;
+    uint32_t                   end    = lists->start[donor + 1], fits, light, at;
+    double                     excess = (a->loads.time[donor] - a->limit) / a->loads.rate[donor];
+
+    fits  = refine_search(lists->load, lists->start[donor], end, room);
+    light = refine_search(lists->load, fits, end, excess);
+    at    = light > fits ? refine_skip(a->next, light - 1, end) : end;
+    return at < end ? at : refine_skip(a->next, fits, end);
+}
+
+static void refine_move(struct refine_attempt *a, int32_t from, uint32_t at, int32_t pe,
+                        int32_t *to)
+{
+    uint32_t i = a->lists->item[at];
+
+    to[i]       = pe;
+    a->next[at] = at + 1;
+    ski_loads_subtract(&a->loads, from, i);
+    ski_loads_add(&a->loads, pe, i);
+    ski_pe_heaps_update(&a->receivers, from);
+    ski_pe_heaps_update(&a->receivers, pe);
+    if (a->loads.time[from] > a->limit)
+        ski_pe_heap_update(&a->donors, from);
+    else
+        ski_pe_heap_remove(&a->donors, from);
+}
+
+/* Lets all donors give until they are at the limit or cannot. */
+static void refine_run(struct refine_attempt *a, int32_t *to)
+{
+    int32_t donor;
+
+    while ((donor = ski_pe_heap_first(&a->donors)) >= 0) {
+        int32_t  pe   = ski_pe_heaps_roomiest(&a->receivers, a->limit);
+        double   room = (a->limit - a->loads.time[pe]) / a->loads.rate[pe];
+        uint32_t at;
+
+        if (room <= 0)
+            break;
+        at = refine_pick(a, donor, room);
+        if (at < a->lists->start[donor + 1])
+            refine_move(a, donor, at, pe, to);
+        else
+            ski_pe_heap_remove(&a->donors, donor);
+    }
+}
+
+/* Makes an attempt with a limit.  Returns the longest time that it leaves. */
+static double refine_try(const skua_strategy_problem *problem, const struct refine_lists *lists,
+                         double limit, int32_t *to)
+{
+    struct refine_attempt a = {.lists = lists, .limit = limit};
+    double                most;
+
+    for (uint32_t i = 0; i < problem->objects; i++)
+        to[i] = problem->object[i].pe;
+    ski_loads_init(&a.loads, problem, SKI_LOADS_ALL);
+    ski_pe_heaps_init(&a.receivers, &a.loads);
+    ski_pe_heap_init(&a.donors, a.loads.time, problem->pes, true);
+    for (int32_t p = 0; p < problem->pes; p++)
+        if (a.loads.time[p] > limit)
+            ski_pe_heap_push(&a.donors, p);
+    a.next = ski_malloc(((size_t)lists->items + 1) * sizeof *a.next);
+    for (uint32_t k = 0; k < lists->items; k++)
+        a.next[k] = k;
+    refine_run(&a, to);
+    most = ski_loads_max(&a.loads);
+    free(a.next);
+    ski_pe_heap_destroy(&a.donors);
+    ski_pe_heaps_destroy(&a.receivers);
+    ski_loads_destroy(&a.loads);
+    return most;
+}
+
+/* Searches the least limit that all donors reach; @p to is what the best attempt has decided. */
+static void refine_search_limit(const skua_strategy_problem *problem,
+                                const struct refine_lists *lists, double now, double least,
+                                int32_t *to)
+{
+    double   ideal = ski_loads_ideal(problem), low = ideal, high = now, best = now;
+    double   limit = ideal * (1 + REFINE_TOLERANCE);
+    int32_t *trial = ski_malloc(((size_t)problem->objects + 1) * sizeof *trial);
+
+    for (int k = 0; k < REFINE_ATTEMPTS && limit < high; k++) {
+        double most = refine_try(problem, lists, limit, trial);
+
+        if (most < best) {
+            best = most;
+            memcpy(to, trial, problem->objects * sizeof *to);
+        }
+        if (most <= limit || most <= least) {
+            high = limit;
+            if (k == 0)
+                break;
+        } else {
+            low = limit;
+        }
+        limit = (low + high) / 2;
+    }
+    free(trial);
+}
+
+skua_status ski_strategy_refine(const skua_strategy_problem *problem, int32_t *to)
+{
+    struct ski_loads    all, fixed;
+    struct refine_lists lists;
+
+    ski_loads_init(&all, problem, SKI_LOADS_ALL);
+    ski_loads_init(&fixed, problem, SKI_LOADS_FIXED);
+    refine_lists_init(&lists, &all, problem);
+    refine_search_limit(problem, &lists, ski_loads_max(&all), ski_loads_max(&fixed), to);
+    refine_lists_destroy(&lists);
+    ski_loads_destroy(&fixed);
+    ski_loads_destroy(&all);
+    return SKUA_OK;
+}

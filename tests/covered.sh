@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# covered.sh - every public function has a test: a program that the tests run, or a unit test, calls each
+# name of the symbol map.  Programs call it if it is an undefined symbol of theirs, so calls by inline
+# functions, macros and generated code count.  Programs of misuse do not count: a function that is only
+# refused is not tested.  Each function that returns a status has a row in misuse_table.c.
+#
+# usage: covered.sh SOURCE-FOLDER BUILD-FOLDER
+source=$1
+build=$2
+. "$(dirname "$0")/tap.sh"
+code=0 out='' err=''
+
+# Names that no program here calls, each with its reason.
+exceptions="
+skua_hook_example_that_does_not_exist
+"
+
+names="$work/names" called="$work/called"
+sed -nE 's/^ *(skuac?_[a-z0-9_]+);$/\1/p' "$source/src/skua.map" | sort -u >"$names"
+ok "the symbol map has names" test "$(wc -l <"$names")" -gt 300
+
+for folder in tests tests/skuac/flow examples apps; do
+  for program in "$build/$folder"/*; do
+    case ${program##*/} in *misuse* | *refused* | *misbehave* | *stranger* | *forger*) continue ;; esac
+    [ -f "$program" ] && [ -x "$program" ] && nm -D --undefined-only "$program" 2>/dev/null
+  done
+done | awk '{ sub(/@.*/, "", $2); print $2 }' >"$work/symbols"
+grep -rhoE 'skuac?_[a-z0-9_]+ *\(' --include='*_test.c' "$source/src" "$source/translator" |
+  tr -d ' (' >>"$work/symbols"
+sort -u "$work/symbols" >"$called"
+
+for name in $(comm -23 "$names" "$called"); do
+  ok "$name is called by a test" has "$exceptions" "^$name\$"
+done
+for name in $exceptions; do
+  ok "$name, an exception, is public and not called" \
+    test "$(grep -cx "$name" "$names") $(grep -cx "$name" "$called")" = "1 0"
+done
+
+rows=$(sed -nE 's/.*CALL\((skua_[a-z0-9_]+),.*/\1/p' "$source/tests/misuse_table.c" | sort -u)
+for name in $(cat "$source"/include/skua/*.h |
+              sed -nE 's/^SKUA_(HOT_)?API skua_status (skua_[a-z0-9_]+)\(.*/\2/p' | sort -u); do
+  ok "$name, which returns a status, has a row in misuse_table.c" has "$rows" "^$name\$"
+done
+tap_end

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_balance.c - skua bench balance: load balancing and what it rests on, in one run.
+ *
+ * leanmd with a dense droplet runs without and with balancing, one process on each core: on two
+ * PEs, and on sixteen where there are as many cores.  The ideal time of a step is the work of all
+ * PEs in the run without balancing, divided by the number of PEs.  Beside it: leanmd of an even
+ * density against MPI, structured control flow against a state machine written by hand, barneshut
+ * against the same traversal without the runtime, the cost of moving elements, and the time that
+ * strategies take to decide.
+ */
+#include <string.h>
+
+#include "scaling.h"
+
+/* The droplet of the runs on two and on sixteen PEs: the blocks of cells that PEs begin with differ
+ * by the factor that the goals name. */
+static const struct {
+    int         pes;
+    const char *cells;
+    size_t      count; /* of cells                                     */
+    double      gain;  /* goal: time without balancing / time with it  */
+} droplets[] = {{2, "6,6,6", 216, 1.4}, {16, "12,12,12", 1728, 1.7}};
+
+#define DROPLETS (sizeof droplets / sizeof *droplets)
+
+#define STRATEGY "refine" /* that balances the droplet */
+#define STEPS    200      /* of the droplet            */
+#define PERIOD   20       /* steps between two samples */
+
+static int bench_balance_cores; /* of the host */
+
+/* Whether there is a core for each PE: with fewer, PEs would share cores and hide an uneven load.
+ */
+static bool bench_balance_fits(int pes)
+{
+    return pes <= bench_balance_cores;
+}
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_balance_run_droplet(struct results *results, const struct bench_host *host,
+                                      size_t d, bool balanced)
+{
+    char options[64], arguments[160];
+
+    snprintf(options, sizeof options, "-n %d --pin=auto --set=balance=%s", droplets[d].pes,
+             balanced ? STRATEGY : "none");
+    snprintf(arguments, sizeof arguments,
+             "--size=%s --droplet --steps=%d --warmup=%d --migrate=%d --balance=%d --series=%s",
+             droplets[d].cells, STEPS, 3 * PERIOD, PERIOD, PERIOD,
+             balanced ? "balanced" : "unbalanced");
+    bench_run_app(results, host, "leanmd", options, arguments);
+}
+
+/* leanmd by an interface file and by hand, on one PE: one job after the other, twice in turn. */
+static void bench_balance_run_structured(struct results *results, const struct bench_host *host)
+{
+    static const char arguments[] = "--size=4,4,4 --atoms=30 --steps=200 --balance=0 --series=";
+    static const char *const programs[] = {"leanmd", "leanmd-plain"};
+
+    for (int i = 0; i < 4; i++) {
+        char all[128];
+
+        snprintf(all, sizeof all, "%s%s", arguments, i % 2 ? "by-hand" : "structured");
+        bench_run_app(results, host, programs[i % 2], "-n 1", all);
+    }
+}
+
+/* The numbers of PEs on which applications are measured. */
+static const int bench_balance_pes[] = {1, 2, 16};
+
+#define PES (sizeof bench_balance_pes / sizeof *bench_balance_pes)
+
+static void bench_balance_run_scaling(const struct scaling *scaling, struct results *results,
+                                      const struct bench_host *host, int round, int rounds)
+{
+    struct bench_host narrowed = *host;
+    int               count    = 0;
+
+    memset(narrowed.pes, 0, sizeof narrowed.pes);
+    for (size_t i = 0; i < PES; i++)
+        if (bench_balance_fits(bench_balance_pes[i]))
+            narrowed.pes[count++] = bench_balance_pes[i];
+    scaling_run(scaling, results, &narrowed, round, rounds);
+}
+
+static void bench_balance_run(struct results *results, const struct bench_host *host, int round,
+                              int rounds)
+{
+    bench_balance_cores = host->cores;
+    for (size_t d = 0; d < DROPLETS; d++) {
+        if (!bench_balance_fits(droplets[d].pes))
+            continue;
+        bench_step(round, rounds, "a droplet without balancing");
+        bench_balance_run_droplet(results, host, d, false);
+        bench_step(round, rounds, "a droplet with balancing");
+        bench_balance_run_droplet(results, host, d, true);
+    }
+    bench_balance_run_scaling(&scaling_leanmd, results, host, round, rounds);
+    bench_balance_run_scaling(&scaling_barneshut, results, host, round, rounds);
+    bench_step(round, rounds, "structured control flow");
+    bench_balance_run_structured(results, host);
+    bench_step(round, rounds, "migration");
+    bench_run_skua(results, host, "bench-migration", 2, 1, "--pin=auto");
+    bench_step(round, rounds, "strategies");
+    bench_run_skua(results, host, "bench-strategies", 1, 1, "--pin=auto");
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* A result of leanmd with a droplet. */
+static double bench_balance_droplet(const struct results *r, size_t d, bool balanced,
+                                    const char *what)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "%s-%dpe", what, droplets[d].pes);
+    return results_get(r, balanced ? "balanced" : "unbalanced", droplets[d].count, metric);
+}
+
+/* Seconds of a step if all PEs had the same work: idle is the fraction of the time without work. */
+static double bench_balance_ideal(const struct results *r, size_t d)
+{
+    return bench_balance_droplet(r, d, false, "step") *
+           (1 - bench_balance_droplet(r, d, false, "idle"));
+}
+
+static void bench_balance_print_droplet(const struct results *r, size_t d)
+{
+    if (!bench_balance_fits(droplets[d].pes)) {
+        printf("%2d PEs: skipped, this host has %d core%s\n", droplets[d].pes, bench_balance_cores,
+               bench_balance_cores == 1 ? "" : "s");
+        return;
+    }
+    for (int balanced = 0; balanced < 2; balanced++) {
+        printf("%2d PEs, %-24s", droplets[d].pes, balanced ? STRATEGY : "no balancing");
+        bench_print_value(1e3 * bench_balance_droplet(r, d, balanced, "step"), 12);
+        bench_print_value(bench_balance_droplet(r, d, balanced, "uneven"), 10);
+        bench_print_value(100 * bench_balance_droplet(r, d, balanced, "idle"), 8);
+        printf("\n");
+    }
+    printf("%2d PEs, %-24s", droplets[d].pes, "ideal: work / PEs");
+    bench_print_value(1e3 * bench_balance_ideal(r, d), 12);
+    printf("\n");
+}
+
+static void bench_balance_print_droplet_goals(const struct results *r, size_t d)
+{
+    double step = bench_balance_droplet(r, d, true, "step");
+    char   what[64];
+
+    if (!bench_balance_fits(droplets[d].pes))
+        return;
+    snprintf(what, sizeof what, "droplet, %d PEs: time without / with balancing", droplets[d].pes);
+    bench_print_goal(what, bench_ratio(bench_balance_droplet(r, d, false, "step"), step),
+                     ">=", droplets[d].gain);
+    snprintf(what, sizeof what, "droplet, %d PEs: time with balancing / ideal", droplets[d].pes);
+    bench_print_goal(what, bench_ratio(step, bench_balance_ideal(r, d)), "<=", 1.1);
+}
+
+/* The better of the two MPIs. */
+static double bench_balance_mpi(const struct results *r, int pes)
+{
+    double a = scaling_value(&scaling_leanmd, r, "openmpi", pes),
+           b = scaling_value(&scaling_leanmd, r, "mpich", pes);
+
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+static void bench_balance_print_app_goals(const struct results *r)
+{
+    double one = scaling_value(&scaling_leanmd, r, "skua", 1);
+
+    for (size_t i = 0; i < PES; i++) {
+        int    pes  = bench_balance_pes[i];
+        double step = scaling_value(&scaling_leanmd, r, "skua", pes);
+        char   what[64];
+
+        if (!bench_balance_fits(pes))
+            continue;
+        snprintf(what, sizeof what, "leanmd, even, %d PE%s: time / better MPI", pes,
+                 pes == 1 ? "" : "s");
+        bench_print_goal(what, bench_ratio(step, bench_balance_mpi(r, pes)), "<=", 1);
+        if (pes == 16)
+            bench_print_goal("leanmd, even, 16 PEs: efficiency, of one PE",
+                             bench_ratio(one, pes * step), ">=", 0.85);
+        if (pes == 1)
+            continue;
+        snprintf(what, sizeof what, "barneshut, %d PEs: efficiency, of the plain traversal", pes);
+        bench_print_goal(what,
+                         bench_ratio(scaling_value(&scaling_barneshut, r, "plain", 1),
+                                     pes * scaling_value(&scaling_barneshut, r, "skua", pes)),
+                         ">=", pes == 2 ? 0.9 : 0.75);
+    }
+}
+
+/* Moving elements, deciding, and control flow. */
+static void bench_balance_print_part_goals(const struct results *r)
+{
+    static const size_t objects = 100000, few = 16, many = 4096; /* PEs, of diffusion */
+
+    bench_print_goal("moving 4 KB elements, packed / memcpy",
+                     bench_ratio(results_get(r, "pack", 4096, "move_GBps"),
+                                 results_get(r, "memcpy", 4096, "copy_GBps")),
+                     ">=", 0.7);
+    bench_print_goal("moving an element by pointer, microseconds",
+                     results_get(r, "pointer", 4096, "move_us"), "<", 2);
+    bench_print_goal("greedy, 10^5 objects on 64 PEs, seconds",
+                     results_get(r, "greedy", objects, "decide_s"), "<", 0.5);
+    bench_print_goal("refine, 10^5 objects on 64 PEs, seconds",
+                     results_get(r, "refine", objects, "decide_s"), "<", 0.5);
+    bench_print_goal("diffusion, time of a PE, 4096 PEs / 16 PEs",
+                     bench_ratio(results_get(r, "diffusion", many, "pe_us"),
+                                 results_get(r, "diffusion", few, "pe_us")),
+                     "<=", 1.25);
+    bench_print_goal("leanmd, structured / by hand",
+                     bench_ratio(results_get(r, "structured", 64, "step-1pe"),
+                                 results_get(r, "by-hand", 64, "step-1pe")),
+                     "<=", 1.02);
+}
+
+static void bench_balance_print(const struct results *r)
+{
+    printf(
+        "leanmd with a dense droplet, a process on each core: milliseconds per step, the work of "
+        "the\nbusiest PE / the mean, and idle time in percent\n%-32s%12s%10s%8s\n",
+        "", "step", "max/mean", "idle");
+    for (size_t d = 0; d < DROPLETS; d++)
+        bench_balance_print_droplet(r, d);
+    bench_print_goals_head("Goals");
+    for (size_t d = 0; d < DROPLETS; d++)
+        bench_balance_print_droplet_goals(r, d);
+    bench_balance_print_app_goals(r);
+    bench_balance_print_part_goals(r);
+    if (!bench_balance_fits(16))
+        printf("Goals of 16 PEs are skipped: this host has %d core%s.\n", bench_balance_cores,
+               bench_balance_cores == 1 ? "" : "s");
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+/* The time of a step over the steps: the mean of each PERIOD steps. */
+static void bench_balance_plot(const struct results *r, FILE *to)
+{
+    size_t            d = bench_balance_fits(droplets[1].pes) ? 1 : 0;
+    char              title[96], metric[32];
+    struct plot_curve curve[] = {{.name = "no balancing", .colour = "#7f7f7f", .dash = ""},
+                                 {.name = STRATEGY, .colour = "#d62728", .dash = ""},
+                                 {.name = "ideal", .colour = "#2ca02c", .dash = "4 3"}};
+    struct plot       plot    = {title, "step", "ms per step", curve, 3};
+    double            ideal   = 1e3 * bench_balance_ideal(r, d);
+
+    snprintf(title, sizeof title, "leanmd with a dense droplet, %d PEs, balanced every %d steps",
+             droplets[d].pes, PERIOD);
+    snprintf(metric, sizeof metric, "interval-%dpe", droplets[d].pes);
+    for (size_t step = PERIOD; step <= STEPS; step += PERIOD) {
+        plot_curve_add(&curve[0], (double)step, 1e3 * results_get(r, "unbalanced", step, metric));
+        plot_curve_add(&curve[1], (double)step, 1e3 * results_get(r, "balanced", step, metric));
+        plot_curve_add(&curve[2], (double)step, ideal);
+    }
+    plot_write_axes(&plot, &(struct plot_axes){.x = PLOT_LINEAR, .y = PLOT_LINEAR}, to);
+}
+
+const struct bench bench_balance = {"balance", bench_balance_run, bench_balance_print,
+                                    bench_balance_plot};

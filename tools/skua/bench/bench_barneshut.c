@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_barneshut.c - skua bench barneshut: a step of gravity by the method of Barnes and Hut,
+ * against the same traversal in one process without the runtime.
+ *
+ * Results: metric step-Npe, seconds per step on N PEs; size: the number of particles; series:
+ * plain, skua and skua-threads.
+ */
+#include "scaling.h"
+
+#define STEPS " --steps=6 --balance=2 --no-check"
+
+static const int sizes[] = {10000, 100000}; /* particles */
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+/* The goals of the efficiency at the larger size. */
+static const struct {
+    int    pes;
+    double efficiency;
+} goals[] = {{2, 0.9}, {16, 0.75}};
+
+static int bench_barneshut_pes[BENCH_PES_MOST]; /* that were measured; 0 ends the list */
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_barneshut_run_skua(struct results *results, const struct bench_host *host,
+                                     int particles, int pes, int threads)
+{
+    char options[48], arguments[96];
+
+    snprintf(options, sizeof options, "-n %d -t %d", pes, threads);
+    snprintf(arguments, sizeof arguments, "--particles=%d --series=skua%s" STEPS, particles,
+             threads > 1 ? "-threads" : "");
+    bench_run_app(results, host, "barneshut", options, arguments);
+}
+
+static void bench_barneshut_run_plain(struct results *results, int particles)
+{
+    char  path[PROGRAM_PATH_BYTES], size[32];
+    char *argv[] = {path, size, "--series=plain", "--steps=3", "--no-check", NULL};
+
+    if (!program_find("barneshut-plain", path))
+        return;
+    snprintf(size, sizeof size, "--particles=%d", particles);
+    bench_run(results, argv);
+}
+
+static void bench_barneshut_run(struct results *results, const struct bench_host *host, int round,
+                                int rounds)
+{
+    for (int i = 0; i < BENCH_PES_MOST; i++)
+        bench_barneshut_pes[i] = host->pes[i];
+    for (size_t i = 0; i < SIZES; i++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "gravity of %d particles", sizes[i]);
+        bench_step(round, rounds, what);
+        bench_barneshut_run_plain(results, sizes[i]);
+        if (host->pes[0] != 1)
+            bench_barneshut_run_skua(results, host, sizes[i], 1, 1);
+        for (int k = 0; k < BENCH_PES_MOST && host->pes[k] > 0; k++) {
+            bench_barneshut_run_skua(results, host, sizes[i], host->pes[k], 1);
+            if (host->pes[k] > 1)
+                bench_barneshut_run_skua(results, host, sizes[i], host->pes[k], host->pes[k]);
+        }
+    }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* Seconds per step. */
+static double bench_barneshut_step(const struct results *r, const char *series, int particles,
+                                   int pes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "step-%dpe", pes);
+    return results_get(r, series, (size_t)particles, metric);
+}
+
+static double bench_barneshut_efficiency(const struct results *r, const char *series, int particles,
+                                         int pes)
+{
+    return bench_ratio(bench_barneshut_step(r, "plain", particles, 1),
+                       pes * bench_barneshut_step(r, series, particles, pes));
+}
+
+static void bench_barneshut_print_line(const struct results *r, const char *series, int pes)
+{
+    char what[48];
+
+    snprintf(what, sizeof what, "%s, %d PE%s", series, pes, pes == 1 ? "" : "s");
+    printf("%-24s", what);
+    for (size_t i = 0; i < SIZES; i++) {
+        bench_print_value(1e3 * bench_barneshut_step(r, series, sizes[i], pes), 10);
+        bench_print_value(bench_barneshut_efficiency(r, series, sizes[i], pes), 12);
+    }
+    printf("\n");
+}
+
+static void bench_barneshut_print(const struct results *r)
+{
+    int largest = sizes[SIZES - 1];
+
+    printf(
+        "Gravity by Barnes and Hut: milliseconds per step, and efficiency: time of plain / (PEs x "
+        "time)\n%-24s",
+        "particles");
+    for (size_t i = 0; i < SIZES; i++)
+        printf("%10d  efficiency", sizes[i]);
+    printf("\n");
+    bench_barneshut_print_line(r, "plain", 1);
+    bench_barneshut_print_line(r, "skua", 1);
+    for (int k = 0; k < BENCH_PES_MOST && bench_barneshut_pes[k] > 0; k++) {
+        if (bench_barneshut_pes[k] == 1)
+            continue;
+        bench_barneshut_print_line(r, "skua", bench_barneshut_pes[k]);
+        bench_barneshut_print_line(r, "skua-threads", bench_barneshut_pes[k]);
+    }
+    bench_print_goals_head("Goals");
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++) {
+        char what[64];
+
+        snprintf(what, sizeof what, "efficiency on %d PEs, %d particles", goals[i].pes, largest);
+        bench_print_goal(what, bench_barneshut_efficiency(r, "skua", largest, goals[i].pes),
+                         ">=", goals[i].efficiency);
+    }
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_barneshut_draw(struct plot_curve *curve, const struct results *r,
+                                 const char *series, int particles)
+{
+    plot_curve_add(curve, 1, bench_barneshut_efficiency(r, series, particles, 1));
+    for (int k = 0; k < BENCH_PES_MOST && bench_barneshut_pes[k] > 0; k++)
+        if (bench_barneshut_pes[k] > 1)
+            plot_curve_add(
+                curve, bench_barneshut_pes[k],
+                bench_barneshut_efficiency(r, series, particles, bench_barneshut_pes[k]));
+}
+
+static void bench_barneshut_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {
+        {.name = "processes, 100000 particles", .colour = "#d62728", .dash = ""},
+        {.name = "threads, 100000 particles", .colour = "#1f77b4", .dash = ""},
+        {.name = "processes, 10000 particles", .colour = "#d62728", .dash = "4 3"},
+        {.name = "threads, 10000 particles", .colour = "#1f77b4", .dash = "4 3"},
+    };
+    struct plot picture = {"Gravity by Barnes and Hut", "PEs", "efficiency", curve, 4};
+
+    for (size_t i = 0; i < 4; i++)
+        bench_barneshut_draw(&curve[i], r, i % 2 ? "skua-threads" : "skua",
+                             sizes[i < 2 ? SIZES - 1 : 0]);
+    plot_write(&picture, to);
+}
+
+const struct bench bench_barneshut = {"barneshut", bench_barneshut_run, bench_barneshut_print,
+                                      bench_barneshut_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define SCALE_PARTICLES 100000
+
+static void bench_barneshut_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, 1);
+    if (pes > 1)
+        bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, pes);
+    else
+        bench_barneshut_run_plain(results, SCALE_PARTICLES);
+}
+
+const struct scaling scaling_barneshut = {
+    .name    = "barneshut",
+    .problem = "Gravity by Barnes and Hut, 100000 particles",
+    .unit    = "milliseconds per step",
+    .factor  = 1e3,
+    .bytes   = SCALE_PARTICLES,
+    .curve   = {{"skua", "skua"}, {"skua-threads", "skua, threads"}, {"plain", "without Skua"}},
+    .run     = bench_barneshut_scale};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_leanmd.c - skua bench leanmd: molecular dynamics with cells and computes, against a spatial
+ * decomposition with MPI that runs the same loops. */
+#include "scaling.h"
+
+#define SIZE  "4,4,4"
+#define CELLS 64
+#define ATOMS "150"
+#define STEPS "60"
+
+static const int numbers[] = {1, 2}; /* of PEs */
+
+#define NUMBERS (sizeof numbers / sizeof *numbers)
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_leanmd_run_skua(struct results *results, const struct bench_host *host, int pes,
+                                  const char *threads, const char *series)
+{
+    char options[48], arguments[96];
+
+    snprintf(options, sizeof options, "-n %d%s", pes, threads);
+    snprintf(arguments, sizeof arguments,
+             "--size=" SIZE " --atoms=" ATOMS " --steps=" STEPS " --series=%s", series);
+    bench_run_app(results, host, "leanmd", options, arguments);
+}
+
+static void bench_leanmd_run_mpi(struct results *results, const struct bench_host *host,
+                                 const char *mpi, int ranks)
+{
+    char              program[48];
+    struct bench_peer peer = {mpi, program, mpi, SIZE ",1,1,1,2," ATOMS "," STEPS ",20,0,1"};
+
+    snprintf(program, sizeof program, "peer-%s-leanmd", mpi);
+    bench_run_peer(results, host, &peer, ranks);
+}
+
+static void bench_leanmd_run(struct results *results, const struct bench_host *host, int round,
+                             int rounds)
+{
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "molecular dynamics, %d PEs", numbers[i]);
+        bench_step(round, rounds, what);
+        bench_leanmd_run_skua(results, host, numbers[i], "", "skua");
+        if (numbers[i] > 1)
+            bench_leanmd_run_skua(results, host, numbers[i], " -t 2", "skua-threads");
+        bench_leanmd_run_mpi(results, host, "openmpi", numbers[i]);
+        bench_leanmd_run_mpi(results, host, "mpich", numbers[i]);
+    }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* The time of a step in milliseconds. */
+static double bench_leanmd_step(const struct results *r, const char *series, int pes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "step-%dpe", pes);
+    return 1e3 * results_get(r, series, CELLS, metric);
+}
+
+static double bench_leanmd_better_mpi(const struct results *r, int pes)
+{
+    double a = bench_leanmd_step(r, "openmpi", pes), b = bench_leanmd_step(r, "mpich", pes);
+
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+static void bench_leanmd_print_line(const struct results *r, const char *what, const char *series)
+{
+    printf("%-32s", what);
+    for (size_t i = 0; i < NUMBERS; i++)
+        bench_print_value(bench_leanmd_step(r, series, numbers[i]), 9);
+    printf("\n");
+}
+
+static void bench_leanmd_print(const struct results *r)
+{
+    printf("Molecular dynamics, " SIZE " cells of " ATOMS " atoms: milliseconds per step\n%-32s",
+           "PEs");
+    for (size_t i = 0; i < NUMBERS; i++)
+        printf("%9d", numbers[i]);
+    printf("\n");
+    bench_leanmd_print_line(r, "skua, processes", "skua");
+    bench_leanmd_print_line(r, "skua, threads", "skua-threads");
+    bench_leanmd_print_line(r, "Open MPI", "openmpi");
+    bench_leanmd_print_line(r, "MPICH", "mpich");
+    bench_print_goals_head("Goals");
+    for (size_t i = 0; i < NUMBERS; i++) {
+        char what[64];
+
+        snprintf(what, sizeof what, "skua / better MPI, %d PEs", numbers[i]);
+        bench_print_goal(what,
+                         bench_ratio(bench_leanmd_step(r, "skua", numbers[i]),
+                                     bench_leanmd_better_mpi(r, numbers[i])),
+                         "<=", 1);
+    }
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_leanmd_draw(struct plot_curve *curve, const struct results *r, const char *series)
+{
+    for (size_t i = 0; i < NUMBERS; i++)
+        plot_curve_add(curve, numbers[i], bench_leanmd_step(r, series, numbers[i]));
+}
+
+static void bench_leanmd_plot(const struct results *r, FILE *to)
+{
+    struct plot_curve curve[] = {
+        {.name = "skua", .colour = "#d62728", .dash = ""},
+        {.name = "Open MPI", .colour = "#7f7f7f", .dash = "4 3"},
+        {.name = "MPICH", .colour = "#8c564b", .dash = "4 3"},
+    };
+    struct plot picture = {"Molecular dynamics, 9600 atoms", "PEs", "ms per step", curve, 3};
+
+    bench_leanmd_draw(&curve[0], r, "skua");
+    bench_leanmd_draw(&curve[1], r, "openmpi");
+    bench_leanmd_draw(&curve[2], r, "mpich");
+    plot_write(&picture, to);
+}
+
+const struct bench bench_leanmd = {"leanmd", bench_leanmd_run, bench_leanmd_print,
+                                   bench_leanmd_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+static void bench_leanmd_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    char threads[32];
+
+    snprintf(threads, sizeof threads, " -t %d", pes);
+    bench_leanmd_run_skua(results, host, pes, "", "skua");
+    if (pes > 1)
+        bench_leanmd_run_skua(results, host, pes, threads, "skua-threads");
+    bench_leanmd_run_mpi(results, host, "openmpi", pes);
+    bench_leanmd_run_mpi(results, host, "mpich", pes);
+}
+
+const struct scaling scaling_leanmd = {.name    = "leanmd",
+                                       .problem = "Molecular dynamics, 64 cells of " ATOMS " atoms",
+                                       .unit    = "milliseconds per step",
+                                       .factor  = 1e3,
+                                       .bytes   = CELLS,
+                                       .curve   = {{"skua", "skua"},
+                                                   {"skua-threads", "skua, threads"},
+                                                   {"openmpi", "Open MPI"},
+                                                   {"mpich", "MPICH"}},
+                                       .run     = bench_leanmd_scale};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scaling.h - an application on several numbers of PEs: `skua bench NAME --pes=1,2,4`.
+ *
+ * The problem does not grow with the number of PEs.  The efficiency of a series on P PEs is the
+ * best time of any series on one PE, divided by P times its time on P PEs.  So the curves of all
+ * series share one reference, and a series that is slow on one PE does not look efficient.
+ */
+#ifndef SKUA_SCALING_H
+#define SKUA_SCALING_H
+
+#include "bench.h"
+
+#define SCALING_SERIES 6 /* of an application, at most */
+
+/** An application that can be measured on any number of PEs.  Its results, and those of its peers,
+ * have the metric step-Ppe, seconds of a step on P PEs, or rate-Ppe, work of a second. */
+struct scaling {
+    const char *name;    /* of the benchmark          */
+    const char *problem; /* what is computed          */
+    const char *unit;    /* of the table              */
+    double      factor;  /* from a value to this unit */
+    bool        rate;    /* the metric is rate-Ppe    */
+    size_t      bytes;   /* member of the results     */
+    struct {
+        const char *series, *name;
+    } curve[SCALING_SERIES]; /* fewer end with a series of NULL */
+    /** Measures the problem once on @p pes PEs, with Skua and with its peers. */
+    void (*run)(struct results *results, const struct bench_host *host, int pes);
+};
+
+/** Measures an application on one PE and on each number of host->pes. */
+void scaling_run(const struct scaling *scaling, struct results *results,
+                 const struct bench_host *host, int round, int rounds);
+
+/** Adds the efficiencies to the results: the metric efficiency-Ppe of each series. */
+void scaling_add_efficiencies(const struct scaling *scaling, struct results *results,
+                              const struct bench_host *host);
+
+/** Prints values and efficiencies as a table. */
+void scaling_print(const struct scaling *scaling, const struct results *results,
+                   const struct bench_host *host);
+
+/** Draws the efficiencies over the number of PEs as an SVG file. */
+void scaling_plot(const struct scaling *scaling, const struct results *results,
+                  const struct bench_host *host, FILE *to);
+
+/** Returns the value of a series on a number of PEs, or 0 if it was not measured. */
+double scaling_value(const struct scaling *scaling, const struct results *results,
+                     const char *series, int pes);
+
+/** Returns the efficiency of a series on a number of PEs, or 0 if it was not measured. */
+double scaling_efficiency(const struct scaling *scaling, const struct results *results,
+                          const char *series, int pes);
+
+/** Runs program peer-MPI-NAME of each MPI on @p ranks processes.  Its series is the MPI. */
+void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
+                      const char *argument, int ranks);
+
+extern const struct scaling scaling_barneshut, scaling_leanmd, scaling_fft1d, scaling_matmul3d,
+    scaling_pairs, scaling_randomaccess, scaling_stencil3d;
+
+#endif
