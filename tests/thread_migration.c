@@ -414,16 +414,16 @@ static void start(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
 
-    if (argc > 2)
-        depth_most = atoi(argv[2]);
-    if (strcmp(mode, "overflow") && strcmp(mode, "refused") && argc > 1)
-        elements = atoi(mode);
     if (skua_pe() == skua_pes() - 1 && strcmp(mode, "refused") == 0) {
         uintptr_t here = (uintptr_t)on_refused;
         skua_send_copy(0, migrated_handler, &here, sizeof here);
     }
     if (skua_pe() != 0)
         return;
+    if (argc > 2)
+        depth_most = atoi(argv[2]);
+    if (strcmp(mode, "overflow") && strcmp(mode, "refused") && argc > 1)
+        elements = atoi(mode);
     oracles = skua_array_create1(oracle_class, elements, NULL, 0);
     roamers = skua_array_create1(roamer_class, elements, NULL, 0);
     if (strcmp(mode, "overflow") == 0) {

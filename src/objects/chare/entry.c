@@ -110,11 +110,13 @@ static void entry_moving_main(void *arg)
     struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
+    skua_thread_self()->charged = call.object; /* until thread_migration.c ends it */
+    (void)ski_measure_enter(call.object);
     if (call.entry->method && call.msg->bytes <= ENTRY_COPY_MOST) {
         entry_call_copied(&call);
         return;
     }
-    ski_self->thread->on_host = true; /* the message is in the arena of this host */
+    skua_thread_self()->on_host = true; /* the message is in the arena of this host */
     if (call.entry->method) {
         entry_call_moving(&call, skua_msg_data(call.msg), call.msg->bytes);
         skua_msg_free(call.msg);

@@ -16,6 +16,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/future.h"
 #include "core/sched/thread_move.h"
+#include "objects/measure/measure.h"
 #include "objects/model/element.h"
 #include "onesided/onesided.h"
 
@@ -239,6 +240,7 @@ static void thread_migration_answer(struct ski_object *object, skua_status statu
 static void thread_migration_cancel(struct ski_object *object)
 {
     ski_object_change(object, SKI_ALIVE);
+    ski_notify_element_staying(&object->of->self->objects->lifecycle, object);
     thread_migration_answer(object, SKUA_ERR_MISMATCH);
 }
 
@@ -284,6 +286,8 @@ static void thread_migration_left(struct ski_pe *self, void *owner, struct skua_
 {
     struct ski_object *object = owner;
 
+    if (self->objects->measure)
+        (void)ski_measure_enter(NULL); /* the object may go */
     if (!thread)
         ski_element_leave(object);
     else if (SKI_UNLIKELY(object->life & SKI_LIFE_CHANGED) || thread->wait == SKI_THREAD_MIGRATES)

@@ -37,7 +37,7 @@ EVENT(element_detached, (object), struct ski_object *object)
 /* An element that shall migrate or be deleted has no entry running.  An observer that has transfers
  * under way from or to its memory enters it (element.h), and leaves it when they are complete. */
 EVENT(element_draining, (object), struct ski_object *object)
-/* An element that was to migrate stays: its program has named this PE meanwhile. */
+/* An element that was to migrate stays: its program has named this PE meanwhile, or it cannot go. */
 EVENT(element_staying,  (object), struct ski_object *object)
 /* An element that shall migrate has no entry running but threads that move with it: the observer packs
  * and sends it. */
