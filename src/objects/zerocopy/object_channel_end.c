@@ -20,7 +20,7 @@ skua_channel_end skua_channel_end_register(const skua_channel_end_def *def)
     ski_params_check(__func__, "skua_channel_end_def", def->size, sizeof *def);
     if (!def->name || !def->buffer)
         ski_misuse("%s: an end has a name and a function `buffer`", __func__);
-    ski_register_name("channel end", def->name);
+    ski_register_name(__func__, "channel end", def->name);
     object_end_kinds =
         ski_realloc(object_end_kinds, (object_end_kind_count + 1) * sizeof *object_end_kinds);
     object_end_kinds[object_end_kind_count++] = *def;
