@@ -364,7 +364,7 @@ static void unlock_untaken(void)
 /* On one PE, which waits for its message to itself. */
 struct thing {
     int64_t value;
-    int     how; /* its pup is wrong */
+    int     how;
 };
 
 static skua_class thing_class, other_class;
@@ -384,8 +384,7 @@ static void on_end(void *self, const void *data, size_t bytes)
 
 static void on_go(void *self, const void *data, size_t bytes)
 {
-    (void)bytes;
-    ((struct thing *)self)->how = *(const int *)data;
+    (void)data, (void)bytes;
     skua_migrate(self, (skua_pe() + 1) % skua_pes());
 }
 
@@ -407,21 +406,6 @@ static void on_odd(void *self, const void *data, size_t bytes)
         skua_contribute(self, SKUA_SUM, SKUA_DOUBLE, x, odd ? 2 : 1, skua_done_nothing());
     else
         skua_contribute(self, odd ? SKUA_MAX : SKUA_SUM, SKUA_DOUBLE, x, 1, skua_done_nothing());
-}
-
-enum { RIGHT, PACKS_LESS, PACKS_MORE, UNPACKS_MORE };
-
-static void pup_thing(skua_pup *p, void *self)
-{
-    static int    calls; /* one measures, the next packs */
-    struct thing *t = self;
-    bool          more;
-
-    skua_pup_value(p, &t->how);
-    more = t->how == UNPACKS_MORE ? skua_pup_unpacking(p)
-                                  : t->how && ++calls % 2 == (t->how == PACKS_LESS);
-    if (more)
-        skua_pup_value(p, &t->value);
 }
 
 static skua_collection things(int n)
@@ -618,26 +602,6 @@ static void delete_member(void)
     skua_object_destroy_ref(skua_member(skua_group_create(thing_class, NULL, 0), skua_pe()));
 }
 
-static void go(int how)
-{
-    skua_invoke_copy(skua_element1(things(20), 19), go_entry, &how, sizeof how);
-}
-
-static void pack_less(void)
-{
-    go(PACKS_LESS);
-}
-
-static void pack_more(void)
-{
-    go(PACKS_MORE);
-}
-
-static void unpack_more(void)
-{
-    go(UNPACKS_MORE);
-}
-
 /* Classes without a pup function, or with a wrong one. */
 static skua_class fixed_class, partly_class;
 static skua_entry fixed_entry, partly_entry;
@@ -667,7 +631,7 @@ static void register_things(void)
 {
     static const skua_class_def thing  = {.name  = "thing",
                                           .bytes = sizeof(struct thing),
-                                          .pup   = pup_thing},
+                                          .pup   = skua_pup_plain},
                                 other  = {.name = "other"},
                                 fixed  = {.name = "fixed", .bytes = sizeof(struct thing)},
                                 partly = {.name  = "partly",
@@ -1425,9 +1389,6 @@ static const struct {
     {"reply-to-nobody", reply_to_nobody, NULL},
     {"migrate-member", migrate_member, NULL},
     {"delete-member", delete_member, NULL},
-    {"pack-less", pack_less, NULL},
-    {"pack-more", pack_more, NULL},
-    {"unpack-more", unpack_more, NULL},
     {"move-fixed", move_fixed, NULL},
     {"move-partly", move_partly, NULL},
     {"flow-frames", many_frames, NULL},

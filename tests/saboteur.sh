@@ -93,7 +93,7 @@ pause()
 # The programs, with arguments that make them run for about a second.
 choose_program()
 {
-  choose "storm 12" "wander 10" "channels 8" "onesided 400" "notify 60 200" "order" "large 8" "flood 1500 1000" "nocopy_args 40" "create"
+  choose "storm 12" "wander 10" "moving 6" "sections 6" "channels 8" "onesided 400" "notify 60 200" "order" "large 8" "flood 1500 1000" "nocopy_args 40" "create"
   test_name=${chosen%% *}
   arguments=${chosen#"$test_name"}
   program=$work/$name

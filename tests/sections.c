@@ -6,7 +6,8 @@
  *
  * First each call once, with its number of messages.  Then rounds: random, overlapping sections of
  * arrays indexed by integers, triples and strings, and of a group, receive multicasts and reduce,
- * many at a time, started on all PEs, while their members migrate.  Each member records the
+ * many at a time, started on all PEs, while their members migrate and the sections rebuild their
+ * trees.  Each member records the
  * multicasts of each section: it must receive all of them once and in order.  PE 0 computes the
  * expected result of each reduction.
  */
@@ -24,7 +25,7 @@
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
-    kinds_entry, brief_entry;
+    next_entry, kinds_entry, brief_entry;
 static skua_handler start_handler, ask_handler, told_handler;
 static uint64_t     seed;
 
@@ -116,6 +117,13 @@ static void on_move(void *self, const void *data, size_t bytes)
 
     (void)data, (void)bytes;
     skua_migrate(self, (int)(tap_random(&p->random) % (unsigned)skua_pes()));
+}
+
+/* Moves to the next PE. */
+static void on_next(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
 }
 
 static void on_leave(void *self, const void *data, size_t bytes)
@@ -415,6 +423,8 @@ static void on_start(skua_msg *msg)
     for (int n = 0; n < CASTS; n++) {
         cast->number = n;
         skua_section_invoke(cast->section, cast_entry, cast, n % 2 ? sizeof *cast : SHORT);
+        if (n % 4 == cast->slot % 4)
+            skua_section_rebuild(cast->section);
         skua_poll((size_t)n % 3);
     }
     skua_msg_free(msg);
@@ -491,6 +501,8 @@ static void test_deaths(int rounds)
             cast.number = n;
             skua_section_invoke(section, cast_entry, &cast, SHORT);
             skua_poll(tap_random(&seed) % 20);
+            if (tap_random(&seed) % 3 == 0)
+                skua_section_rebuild(section);
             if (n == CASTS / 2)
                 for (int i = 0; i < DEAD; i++)
                     skua_invoke_copy(skua_element(all, index[(dead + i) % MEMBERS]), leave_entry,
@@ -555,6 +567,8 @@ static void test_direct(int rounds)
             index[i] = index_of(round % 3, i);
         cast.section = skua_section_create(all, index, MEMBERS);
         invoke_each(all, index, &cast);
+        skua_poll(tap_random(&seed) % 40);
+        skua_section_rebuild(cast.section);
         wait_quiet();
         CHECK(directs == 3 && direct[2] == MEMBERS - DEAD);
         CHECK(direct[0] >= MEMBERS - DEAD && direct[0] <= MEMBERS);
@@ -611,6 +625,61 @@ static void ask_all(struct traffic *into)
     CHECK(skua_run_until(all_told, NULL));
 }
 
+/* The messages that all PEs send for TIMES multicasts with a reduction. */
+static uint64_t count_sent(skua_section section, int members)
+{
+    int             pes  = skua_pes();
+    struct traffic *then = calloc(2 * (size_t)pes, sizeof *then), *now = then + pes;
+    uint64_t        sent = 0;
+
+    ask_all(then);
+    for (int i = 0; i < TIMES; i++)
+        CHECK(count_members(section) == members);
+    ask_all(now);
+    for (int pe = 0; pe < pes; pe++)
+        sent += now[pe].sent - then[pe].sent;
+    free(then);
+    return sent;
+}
+
+/* Moves one in @p stride of the members to the next PE. */
+static void move_some(skua_collection all, int members, int stride)
+{
+    for (int i = 0; i < members; i += stride)
+        skua_invoke_copy(skua_element1(all, i), next_entry, NULL, 0);
+    wait_quiet();
+}
+
+/* A member that has moved costs a message for each multicast and each reduction, until the section
+ * rebuilds its tree: when it is told to, or on its own when many have moved. */
+static void test_rebuild(void)
+{
+    int             pes = skua_pes(), members = 10 * pes;
+    uint64_t        tree = (uint64_t)TIMES * 2 * (unsigned)(pes - 1), slack = 20 * (unsigned)pes;
+    skua_collection all     = skua_array_create1(point_class, members, NULL, 0);
+    skua_range      range   = {.dims = 1, .upper = {members}};
+    skua_section    section = skua_section_create_range(all, &range, NULL);
+
+    if (pes == 1)
+        return;
+    CHECK(count_members(section) == members);
+    move_some(all, members, 5);
+    CHECK(count_sent(section, members) >= tree + (uint64_t)TIMES * 2 * (unsigned)members / 5);
+    skua_section_rebuild(section);
+    wait_quiet();
+    CHECK(count_sent(section, members) <= tree + slack);
+    for (int i = 0; i < 3; i++) { /* half of the members at each balancing */
+        move_some(all, members, 2);
+        for (int j = 0; j < 8; j++)
+            CHECK(count_members(section) == members);
+        wait_quiet();
+        CHECK(count_sent(section, members) <= tree + slack);
+    }
+    skua_section_destroy(section);
+    wait_quiet();
+    skua_collection_destroy(all);
+}
+
 /* A multicast and a reduction over a section on half of the PEs take two messages for each of these
  * PEs, and none for the others. */
 static void test_messages(void)
@@ -650,6 +719,7 @@ static void start(int argc, char **argv)
     test_completion();
     test_kinds();
     test_messages();
+    test_rebuild();
     for (int kind = 0; kind < 4; kind++) {
         skua_collection all = make_array(kind);
 
@@ -676,6 +746,7 @@ int main(int argc, char **argv)
     pass_entry    = skua_method_register(point_class, "pass", on_pass, 0);
     move_entry    = skua_method_register(point_class, "move", on_move, 0);
     one_entry     = skua_method_register(point_class, "one", on_one, 0);
+    next_entry    = skua_method_register(point_class, "next", on_next, 0);
     leave_entry   = skua_method_register(point_class, "leave", on_leave, 0);
     kinds_entry   = skua_method_register(point_class, "kinds", on_kinds, 0);
     brief_entry   = skua_method_register(point_class, "brief", on_brief, 0);

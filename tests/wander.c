@@ -3,7 +3,10 @@
  * wander.c - elements of a sparse array are inserted, deleted, migrated, counted and broadcast to
  * at random, by all PEs at once, and compared with a model.
  *
- * usage: wander [ROUNDS] [STEPS]
+ * usage: wander [ROUNDS] [STEPS] [plain | packed | pointer]
+ *
+ * How the elements move: as plain bytes; packed, with memory that they own; or by pointer, with
+ * memory that they own.
  *
  * Every element takes random steps: it sends to others, migrates, contributes to the next
  * reduction, and sometimes waits in the middle of an entry method.  PE 0 inserts and deletes
@@ -12,6 +15,7 @@
  *   - each element has received exactly the messages that were sent to it, and each broadcast of
  * its lifetime exactly once, in order;
  *   - each reduction has counted each existing element exactly once.
+ * Each step finds the memory that its element owns as the last one left it.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -26,7 +30,18 @@ struct walker {
     int64_t  got, sent[INDICES]; /* messages */
     int      shouts;             /* broadcasts of this round */
     int      steps, contributed;
+
+    /* Unless it is plain. */
+    void          *address; /* itself, unless it was unpacked since */
+    int            pe;      /* where it has arrived */
+    uint32_t       owned_bytes;
+    unsigned char *owned; /* bytes that depend on their number */
+    char          *name;
 };
+
+enum { PLAIN, PACKED, POINTER };
+
+static int how = PLAIN;
 
 static skua_class      walker_class;
 static skua_entry      greet_entry, step_entry, shout_entry, report_entry;
@@ -69,10 +84,85 @@ struct round {
     skua_completion counted;
 };
 
+/* ---- owned memory ---------------------------------------------------------------- */
+
+static void *own(size_t bytes)
+{
+    return how == POINTER ? skua_buffer_alloc(bytes) : malloc(bytes);
+}
+
+static void disown(void *memory)
+{
+    if (how == POINTER)
+        skua_buffer_free(memory);
+    else
+        free(memory);
+}
+
+static void own_other(struct walker *w)
+{
+    disown(w->owned);
+    w->owned_bytes = (uint32_t)(tap_random(&w->random) % 5000);
+    w->owned       = w->owned_bytes ? own(w->owned_bytes) : NULL;
+    for (uint32_t i = 0; i < w->owned_bytes; i++)
+        w->owned[i] = (unsigned char)(i * 7 + w->owned_bytes);
+}
+
+static void check_owned(const struct walker *w)
+{
+    for (uint32_t i = 0; i < w->owned_bytes; i++)
+        CHECK(w->owned[i] == (unsigned char)(i * 7 + w->owned_bytes));
+    CHECK(how == PLAIN || strcmp(w->name, "walker") == 0);
+    CHECK(how == PLAIN || w->pe == skua_pe());
+}
+
 static void construct(void *self, const void *data, size_t bytes)
 {
+    struct walker *w = self;
+
     CHECK(bytes == sizeof(uint64_t));
-    memcpy(&((struct walker *)self)->random, data, bytes);
+    memcpy(&w->random, data, bytes);
+    if (how == PLAIN)
+        return;
+    w->address = self;
+    w->pe      = skua_pe();
+    w->name    = strcpy(own(sizeof "walker"), "walker");
+    own_other(w);
+}
+
+static void destroy(void *self)
+{
+    struct walker *w = self;
+
+    disown(w->owned);
+    disown(w->name);
+}
+
+static void pup(skua_pup *p, void *self)
+{
+    struct walker *w = self;
+
+    CHECK(how != POINTER || !tap_all_near() || skua_pup_sizing(p));
+    skua_pup_value(p, &w->random);
+    skua_pup_value(p, &w->got);
+    skua_pup_value(p, &w->sent);
+    skua_pup_value(p, &w->shouts);
+    skua_pup_value(p, &w->steps);
+    skua_pup_value(p, &w->contributed);
+    skua_pup_value(p, &w->owned_bytes);
+    skua_pup_memory(p, &w->owned, w->owned_bytes);
+    skua_pup_string(p, &w->name);
+}
+
+/* An element that moved by pointer is where it was. */
+static void moved(void *self)
+{
+    struct walker *w = self;
+
+    w->pe = skua_pe();
+    CHECK(!w->address || w->address == self);
+    CHECK(w->address || how == PACKED || !tap_all_near());
+    w->address = self;
 }
 
 /* ---- a step ----------------------------------------------------------------------- */
@@ -112,6 +202,7 @@ static void on_step(void *self, const void *data, size_t bytes)
     uint64_t            draw  = tap_random(&w->random);
 
     CHECK(bytes == sizeof *round);
+    check_owned(w);
     for (uint64_t n = draw % 4; n > 0; n--)
         greet(w, round, (int)(tap_random(&w->random) % INDICES));
     if (w->contributed < REDUCTIONS && draw >> 8 & 1)
@@ -124,6 +215,8 @@ static void on_step(void *self, const void *data, size_t bytes)
             contribute(w, round);
         w->steps = w->contributed = 0;
     }
+    if (how != PLAIN && (draw >> 32) % 4 == 0)
+        own_other(w);
     if (draw >> 16 & 1)
         skua_migrate(self, (int)(tap_random(&w->random) % (unsigned)skua_pes()));
     if ((draw >> 24) % 8 == 0)
@@ -252,6 +345,11 @@ static void play(int steps)
     check_round(shouts);
 }
 
+static bool is_how(int argc, char **argv, const char *word)
+{
+    return argc > 3 && strcmp(argv[3], word) == 0;
+}
+
 static void start(int argc, char **argv)
 {
     int            rounds = argc > 1 ? atoi(argv[1]) : 30;
@@ -276,6 +374,16 @@ int main(int argc, char **argv)
                           .construct = construct,
                           .pup       = skua_pup_plain};
 
+    if (is_how(argc, argv, "packed"))
+        how = PACKED;
+    if (is_how(argc, argv, "pointer"))
+        how = POINTER;
+    if (how != PLAIN) {
+        def.destroy = destroy;
+        def.pup     = pup;
+        def.moved   = moved;
+        def.flags   = how == POINTER ? SKUA_CLASS_BY_POINTER : 0;
+    }
     walker_class = skua_class_register(&def);
     greet_entry  = skua_method_register(walker_class, "greet", on_greet, 0);
     step_entry   = skua_method_register(walker_class, "step", on_step, 0);

@@ -36,7 +36,7 @@
  * ready, no copy is needed within a host: see skua_channel_create_view() and skua_channel_lend().
  *
  * A channel belongs to the PE that created or opened it, and its functions are called on that PE.
- * An object that migrates creates new channels.
+ * Objects that migrate use object channels (object_channel.h), which follow them.
  *
  * With the setting `checked_channels`, misuse ends the job with an error that names the channel,
  * both PEs and the number of the put. Misuse is: a put before ready, a second put in flight, a

@@ -45,6 +45,18 @@ typedef struct {
     uint32_t id;
 } skua_entry;
 
+/** Flags of a class, combined by |. */
+enum {
+    /** The objects of the class and all memory that they own lie in the arena: the runtime
+     *  allocates the objects there, and the program the rest, by skua_buffer_alloc() or, with the
+     *  setting `malloc_arena`, by malloc(). An object that migrates to a PE that shares the arena
+     *  keeps its address: neither `pup` nor `destroy` is called, and nothing is copied. Processes
+     *  load code and static variables at addresses of their own, so an object may point to neither.
+     *  The class has a `pup` as well, for migrations to PEs that do not share memory with the
+     *  source. With the setting `checked_pup` the memory that `pup` names must lie in the arena. */
+    SKUA_CLASS_BY_POINTER = 1,
+};
+
 /** The definition of a class. All functions may be NULL. The memory of an object is zeroed and
  *  aligned to 16 bytes before `construct` gets the data that the creator passed. */
 typedef struct {
@@ -54,6 +66,8 @@ typedef struct {
     void (*construct)(void *self, const void *data, size_t bytes);
     void (*destroy)(void *self);
     void (*pup)(skua_pup *p, void *self); /* packs objects that migrate; skua_pup_plain: bytewise */
+    unsigned flags;                       /* SKUA_CLASS_..., or 0 */
+    void (*moved)(void *self); /* called on the new PE after each migration, before any entry */
 } skua_class_def;
 
 /** Registers a class, before skua_main(), under the rules of skua_handler_register(). @p def is
@@ -318,12 +332,15 @@ SKUA_API void skua_object_destroy(void *self);
 SKUA_API void skua_object_destroy_ref(skua_ref ref);
 
 /** Migrates an object to @p pe at the end of the running entry: the class's `pup` packs it, and
- *  unpacks it at the destination; references stay valid. Threaded entries that have not returned
- * move with the object, which then keeps its address, as soon as all of them wait in something that
- * moves (thread.h). If the program or a library lies at another address in the process of @p pe,
- * such an object stays where it is, and an error is logged once (SKUA_ERR_MISMATCH). An object of a
- * class without `pup` cannot migrate, unless it has no bytes: the call ends the job with an error
- * that names the class, on any number of PEs. */
+ *  unpacks it at the destination, unless the class is SKUA_CLASS_BY_POINTER and both PEs share
+ *  memory; then `moved` of the class is called there. References stay valid. An object that data are
+ *  being transferred to or from (a nocopy argument into memory that the object named, a put on an
+ *  object channel) migrates when they have arrived; its entries may run meanwhile. Threaded entries
+ *  that have not returned move with the object, which then keeps its address, as soon as all of them
+ *  wait in something that moves (thread.h). If the program or a library lies at another address in
+ *  the process of @p pe, such an object stays where it is, and an error is logged once
+ *  (SKUA_ERR_MISMATCH). An object of a class without `pup` cannot migrate, unless it has no bytes:
+ *  the call ends the job with an error that names the class, on any number of PEs. */
 SKUA_API void skua_migrate(void *self, int pe);
 
 /** Migrates the object @p self from within one of its threaded entries, with the calling thread, to

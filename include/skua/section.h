@@ -9,8 +9,9 @@
  * about it.
  *
  * Members may migrate. The results stay correct, but each member that has moved costs an additional
- * message per multicast and reduction. After many migrations, create a new section and destroy the
- * old one.
+ * message per multicast and reduction. When more than a share of the members have moved (setting
+ * `section_rebuild`, a quarter) and multicasts have cost as many such messages as there are members,
+ * the section rebuilds its tree of the PEs where the members are, between two multicasts.
  *
  * Operations wait for members that do not exist yet in an open array, for example until a multicast
  * to an entry that creates them; members in an array that is SKUA_ARRAY_ON_DEMAND are created. A
@@ -55,6 +56,14 @@ SKUA_API skua_section skua_section_create_range(skua_collection array, const sku
 /** Destroys a section on all PEs, after the multicasts that this PE sent before. Its members
  *  continue to exist. Unfinished reductions never complete. */
 SKUA_API void skua_section_destroy(skua_section section);
+
+/** Lets a section rebuild its tree of the PEs where its members are now, for example after the
+ *  program has moved them. The call returns at once; multicasts and reductions go on meanwhile, in
+ *  the same order and with the same results. It costs a few messages for each member that has moved
+ *  and for each PE of the tree, and nothing changes if no member has moved. Two calls that follow
+ *  each other closely may cause one rebuild. A section that was destroyed ends the job with an
+ *  error. */
+SKUA_API void skua_section_rebuild(skua_section section);
 
 /** Multicasts to a section: invokes @p entry of every member with a copy of the data. A member
  *  receives each multicast of a section once; all members receive them in the same order, and those

@@ -16,6 +16,7 @@
 #include <skua/layout.h>
 #include <skua/message.h>
 #include <skua/object.h>
+#include <skua/object_channel.h>
 #include <skua/onesided.h>
 #include <skua/nocopy.h>
 #include <skua/notify.h>

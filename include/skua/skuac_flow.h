@@ -30,7 +30,7 @@
 
 #include <skua/api.h>
 #include <skua/message.h>
-#include <skua/pup.h>
+#include <skua/object.h>
 
 SKUA_BEGIN_DECLS
 
@@ -137,6 +137,11 @@ SKUA_HOT_API void skuac_flow_arrive_msg(const skuac_flow_class *of, void *self, 
 /** Packs or unpacks the waiting frames and the buffered messages of an object. Called after the
  *  object's own pup function. */
 SKUA_API void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self);
+
+/** Tells that objects of the class @p which, which is SKUA_CLASS_BY_POINTER, have flows: these
+ * travel with an object that migrates by pointer. Called before skua_main(), after the class was
+ *  registered. */
+SKUA_API void skuac_flow_by_pointer(const skuac_flow_class *of, skua_class which);
 
 /** Frees the frames and messages of an object, when it is deleted or after it was packed. */
 SKUA_API void skuac_flow_destroy(const skuac_flow_class *of, void *self);

@@ -154,11 +154,13 @@ SKUA_API void *skuac_state_array(const char *field, long long count, size_t each
 /** Returns a copy of @p string for the initial state of an object. */
 SKUA_API char *skuac_state_string(const char *string);
 
-/** Packs or unpacks a malloc() array that may be NULL. */
-SKUA_API void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each);
+/** Allocates zeroed memory of skua_buffer_alloc() for an array of @p count items in the initial state
+ *  of an object that is by pointer. */
+SKUA_API void *skuac_shared_array(const char *field, long long count, size_t each);
 
-/** Packs or unpacks a malloc() string that may be NULL. */
-SKUA_API void skua_pup_string(skua_pup *p, char **string);
+/** Returns a copy of @p string in memory of skua_buffer_alloc() for the initial state of an object
+ *  that is by pointer. */
+SKUA_API char *skuac_shared_string(const char *string);
 
 /* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
 

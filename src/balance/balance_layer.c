@@ -89,7 +89,7 @@ static void layer_element_deleted(struct ski_object *object)
     layer_end_element(object, balance);
 }
 
-static void layer_migration_ended(struct ski_object *object)
+static void layer_element_staying(struct ski_object *object)
 {
     struct ski_balance *balance = layer_of(object->of);
 
@@ -240,7 +240,7 @@ static const struct ski_lifecycle layer_lifecycle = {
     .element_deleted      = layer_element_deleted,
     .element_departed     = layer_element_departed,
     .element_arrived      = layer_element_arrived,
-    .migration_ended      = layer_migration_ended,
+    .element_staying      = layer_element_staying,
     .insertion_begun      = layer_insertion_begun,
     .element_inserted     = layer_element_inserted,
     .pe_report            = layer_report,

@@ -3,6 +3,7 @@
  * codegen_support.c - see skua/skuac_marshal.h: the functions for generated code that are too rare
  * to be inline.  Most of them report invalid arguments.
  */
+#include <skua/buffer.h>
 #include <skua/skuac_marshal.h>
 
 #include "base/log.h"
@@ -51,58 +52,56 @@ void skuac_answer_wait(skua_future *answer, const char *entry, void *result, siz
     skua_future_clear(answer);
 }
 
-void *skuac_state_array(const char *field, long long count, size_t each)
+static void codegen_check_count(const char *field, long long count)
 {
-    void *memory = NULL;
-
     if (count < 0)
         ski_misuse(
             "%s: the length of this array is %lld when the object is constructed; it must not be "
             "negative",
             field, count);
+}
+
+static _Noreturn void codegen_no_memory(const char *field, long long count, size_t each)
+{
+    ski_fatal("%s: out of memory for an array of %lld elements of %zu bytes", field, count, each);
+}
+
+void *skuac_state_array(const char *field, long long count, size_t each)
+{
+    void *memory = NULL;
+
+    codegen_check_count(field, count);
     if (count > 0 && !(memory = calloc((size_t)count, each)))
-        ski_fatal("%s: out of memory for an array of %lld elements of %zu bytes", field, count,
-                  each);
+        codegen_no_memory(field, count, each);
     return memory;
 }
 
 char *skuac_state_string(const char *string)
 {
-    size_t bytes = string ? strlen(string) + 1 : 0;
+    size_t bytes = skuac_string_bytes(string);
     char  *copy  = bytes ? ski_malloc(bytes) : NULL;
 
     skua_copy(copy, string, bytes);
     return copy;
 }
 
-void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each)
+void *skuac_shared_array(const char *field, long long count, size_t each)
 {
-    void    *memory;
-    uint64_t bytes;
+    size_t bytes;
 
-    memcpy(&memory, pointer, sizeof memory); /* a pointer of any type */
-    bytes = memory && count > 0 ? (uint64_t)count * each : 0;
-    skua_pup_value(p, &bytes);
-    if (skua_pup_unpacking(p) && bytes != 0 &&
-        (count <= 0 || bytes / each != (uint64_t)count || bytes % each != 0))
-        ski_misuse(
-            "pup: an array of %lld elements of %zu bytes was packed as %llu bytes; does its length "
-            "field precede it?",
-            count, each, (unsigned long long)bytes);
-    skua_pup_memory(p, pointer, bytes);
+    codegen_check_count(field, count);
+    if (count == 0)
+        return NULL;
+    if (__builtin_mul_overflow((size_t)count, each, &bytes))
+        codegen_no_memory(field, count, each);
+    return memset(skua_buffer_alloc(bytes), 0, bytes);
 }
 
-void skua_pup_string(skua_pup *p, char **string)
+char *skuac_shared_string(const char *string)
 {
-    uint64_t bytes = 0;
+    size_t bytes = skuac_string_bytes(string);
+    char  *copy  = bytes ? skua_buffer_alloc(bytes) : NULL;
 
-    if (!skua_pup_unpacking(p) && *string)
-        bytes = strlen(*string) + 1;
-    skua_pup_value(p, &bytes);
-    skua_pup_memory(p, string, bytes);
-    if (bytes > 0 && (*string)[bytes - 1] != 0)
-        ski_misuse(
-            "pup: a string of %llu bytes has no terminator; does pup() treat the object alike when "
-            "it packs and unpacks?",
-            (unsigned long long)bytes);
+    skua_copy(copy, string, bytes);
+    return copy;
 }

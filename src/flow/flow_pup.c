@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "flow/flow.h"
 #include "objects/zerocopy/inplace.h"
+#include "objects/zerocopy/nocopy.h"
 #include "objects/model/element.h"
 #include "objects/model/pup.h"
 
@@ -63,19 +64,28 @@ static SKI_COLD _Noreturn void flow_pup_invalid(const struct flow_pup_context *c
 
 /* ---- messages --------------------------------------------------------------------------- */
 
+/* The message to pack in place of @p msg, or @p msg itself: data that lie in memory which does not
+ * migrate, or has another address then, are in the message. */
+static skua_msg *flow_pup_whole(skua_msg *msg)
+{
+    skua_msg *whole = NULL;
+
+    if (msg)
+        whole = ski_msg_is_inplace(msg) ? ski_inplace_copy(msg) : ski_nocopy_copy_posted(msg);
+    return whole ? whole : msg;
+}
+
 static void flow_pack_message(skua_pup *p, skua_msg *msg)
 {
     struct flow_pup_message record = {0};
-    skua_msg               *whole  = msg;
+    skua_msg               *whole  = flow_pup_whole(msg);
 
-    if (msg && ski_msg_is_inplace(msg)) /* its data lie in memory that does not migrate */
-        whole = ski_inplace_copy(msg);
     if (msg)
         record = (struct flow_pup_message){whole->bytes, ski_when_refnum(msg), msg->source,
                                            msg->handler, true};
-    skua_pup_value(p, &record);
+    skua_pup_bytes_named(p, &record, sizeof record, "the record of a message");
     if (msg)
-        skua_pup_bytes(p, skua_msg_data(whole), whole->bytes);
+        skua_pup_bytes_named(p, skua_msg_data(whole), whole->bytes, "a message");
     if (whole != msg)
         skua_msg_free(whole);
 }
@@ -85,7 +95,7 @@ static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
     struct flow_pup_message record;
     skua_msg               *msg;
 
-    skua_pup_value(context->p, &record);
+    skua_pup_bytes_named(context->p, &record, sizeof record, "the record of a message");
     if (!record.present)
         return NULL;
     if (record.bytes > ski_pup_left(context->p))
@@ -94,7 +104,7 @@ static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
     msg->source  = record.source;
     msg->handler = record.handler;
     msg->target  = (uint64_t)record.reference;
-    skua_pup_bytes(context->p, skua_msg_data(msg), record.bytes);
+    skua_pup_bytes_named(context->p, skua_msg_data(msg), record.bytes, "a message");
     if (ski_msg_is_inplace(msg) && !ski_inplace_accept(msg))
         flow_pup_invalid(context, "a message");
     return msg;
@@ -133,7 +143,7 @@ static void flow_pup_variables(skua_pup *p, skuac_frame *frame)
     char *from = (char *)(frame->wait + frame->type->waits);
     char *end  = (char *)frame + frame->type->bytes;
 
-    skua_pup_bytes(p, from, (size_t)(end - from));
+    skua_pup_bytes_named(p, from, (size_t)(end - from), "the variables of a frame");
 }
 
 static uint32_t flow_pup_type_number(const struct flow_pup_context *context,
@@ -288,8 +298,53 @@ void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self)
 {
     struct flow_pup_context context = {p, of, self, ski_flow_of(of, self)};
 
+    skua_pup_begin(p, "its control flow");
     if (skua_pup_unpacking(p))
         flow_unpack(&context);
     else
         flow_pack(&context);
+    skua_pup_end(p);
+}
+
+/* ---- by pointer ---------------------------------------------------------------------------- */
+
+/* Frames lie in memory of the process and point to its static variables, so the flow of an object
+ * that migrates by pointer is packed all the same. */
+static void flow_pup_part(skua_pup *p, void *self)
+{
+    skuac_flow_pup(ski_object_of(self)->of->class->baggage_arg, p, self);
+}
+
+static size_t flow_baggage_bytes(const struct ski_object *object)
+{
+    return ski_pup_part_measure(flow_pup_part, (void *)(object + 1));
+}
+
+/* The object leaves with its flow: what is packed is freed here. */
+static void flow_baggage_pack(struct ski_object *object, void *to)
+{
+    void *self = object + 1;
+
+    ski_pup_part_pack(flow_pup_part, self, to, ski_pup_part_measure(flow_pup_part, self));
+    skuac_flow_destroy(object->of->class->baggage_arg, self);
+}
+
+/* flow_unpack() checks what it reads. */
+static bool flow_baggage_valid(const struct ski_collection *all, const void *from, size_t bytes)
+{
+    (void)all, (void)from;
+    return bytes >= sizeof(struct flow_pup_head);
+}
+
+static void flow_baggage_unpack(struct ski_object *object, const void *from, size_t bytes)
+{
+    ski_pup_part_unpack(flow_pup_part, object + 1, from, bytes);
+}
+
+static const struct ski_baggage flow_baggage = {flow_baggage_bytes, flow_baggage_pack,
+                                                flow_baggage_valid, flow_baggage_unpack};
+
+void skuac_flow_by_pointer(const skuac_flow_class *of, skua_class which)
+{
+    ski_class_set_baggage(which, &flow_baggage, of);
 }

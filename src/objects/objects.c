@@ -18,8 +18,8 @@
 #include "objects/location/insertion.h"
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
-#include "objects/location/thread_migration.h"
 #include "objects/measure/measure.h"
+#include "objects/location/thread_migration.h"
 #include "objects/services/detector.h"
 #include "objects/services/finalize.h"
 #include "objects/services/host_topology.h"
@@ -31,9 +31,10 @@
 #include "objects/services/termination.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "objects/zerocopy/nocopy.h"
+#include "objects/zerocopy/object_channel.h"
 
 /* The modules of this layer that observe it.  An event reaches them in this order:
- *   - learned channels first: no other PE writes to an element when others look at it;
+ *   - channels first: no other PE writes to an element when others look at it;
  *   - broadcasts before reductions: a report of a reduction says which broadcasts were heard;
  *   - location behind those: the home of an element hears of its arrival or deletion when it is
  *     counted everywhere else;
@@ -41,15 +42,25 @@
  * reduction goes on;
  *   - termination before the services that register topics with it. */
 static const struct ski_lifecycle *const objects_modules[] = {
-    &ski_learned_channel_lifecycle, &ski_thread_migration_lifecycle,
-    &ski_array_broadcast_lifecycle, &ski_array_reduction_lifecycle,
-    &ski_section_lifecycle,         &ski_section_multicast_lifecycle,
-    &ski_location_lifecycle,        &ski_migration_lifecycle,
-    &ski_closing_lifecycle,         &ski_insertion_lifecycle,
-    &ski_callback_lifecycle,        &ski_seed_lifecycle,
-    &ski_termination_lifecycle,     &ski_quiescence_lifecycle,
-    &ski_detector_lifecycle,        &ski_stream_lifecycle,
-    &ski_program_lifecycle,         &ski_idle_report_lifecycle,
+    &ski_learned_channel_lifecycle,
+    &ski_object_channel_lifecycle,
+    &ski_thread_migration_lifecycle,
+    &ski_array_broadcast_lifecycle,
+    &ski_array_reduction_lifecycle,
+    &ski_section_lifecycle,
+    &ski_section_multicast_lifecycle,
+    &ski_location_lifecycle,
+    &ski_migration_lifecycle,
+    &ski_closing_lifecycle,
+    &ski_insertion_lifecycle,
+    &ski_callback_lifecycle,
+    &ski_seed_lifecycle,
+    &ski_termination_lifecycle,
+    &ski_quiescence_lifecycle,
+    &ski_detector_lifecycle,
+    &ski_stream_lifecycle,
+    &ski_program_lifecycle,
+    &ski_idle_report_lifecycle,
     &ski_finalize_lifecycle,
 };
 

@@ -116,12 +116,32 @@ void Mover_on_create(Mover *self)
     (void)self;
 }
 
+/* On the PE that sent it, which the sender may have left. */
+static void free_face(void *arg, const void *data, size_t bytes)
+{
+    skua_buffer b;
+
+    (void)arg;
+    CHECK(bytes == sizeof b);
+    memcpy(&b, data, sizeof b);
+    is_free(b);
+}
+
 void Mover_send(Mover *self)
 {
     int me = Mover_index(self), n = size_of(self->step, me);
 
     Mover_data(Mover_at(movers, (me + 1) % count), self->step, n, new_array(n, self->step),
                Mover_sent_done(Mover_self(self)));
+    Mover_face(Mover_at(movers, (me + 1) % count), self->step, n, new_array(n, self->step + 7),
+               skua_done_call(free_face, NULL));
+}
+
+/* Those of two steps ahead have no room: they would overwrite one that is still needed. */
+void Mover_post_face(Mover *self, int step, int n, double **x)
+{
+    if (n <= ROOM / 2 && step <= self->step + 1)
+        *x = self->room + step % 2 * (ROOM / 2);
 }
 
 void Team_on_create(Team *self)

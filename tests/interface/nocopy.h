@@ -6,6 +6,7 @@
 #include "../tap.h"
 
 #define SENT 12 /* arrays that a block gives away in a step, not copied */
+#define ROOM 15000 /* numbers of two arrays that a mover has room for */
 
 SKUA_BEGIN_DECLS
 

@@ -9,3 +9,5 @@ const char *const ast_attribute_names[] = {
 
 const char *const ast_class_kind_names[] = {"mainchare", "chare",     "group", "nodegroup",
                                             "array",     "interface", NULL};
+
+const char *const ast_class_attribute_names[] = {"migratable", "bypointer", "moved", NULL};

@@ -124,6 +124,12 @@ enum ast_class_kind {
 /** The keywords of the class kinds, in the order of enum ast_class_kind, ended by NULL. */
 extern const char *const ast_class_kind_names[];
 
+/** The attributes of classes, combined by |. */
+enum { CLASS_MIGRATABLE = 1, CLASS_BY_POINTER = 2, CLASS_MOVED = 4 };
+
+/** The words of the class attributes: bit i of ast_class.attributes is word i; ended by NULL. */
+extern const char *const ast_class_attribute_names[];
+
 /** A reference from a class to an interface that it inherits. */
 struct ast_base {
     struct ast_base   *next;
@@ -136,7 +142,7 @@ struct ast_class {
     struct text            comment;
     struct source_location location;
     enum ast_class_kind    kind;
-    bool                   migratable; /* `[migratable]` before the kind           */
+    unsigned               attributes; /* CLASS_MIGRATABLE ..., before the kind    */
     unsigned               dims;       /* of an array: 1 to 6, or 0 if indexed by: */
     struct source_code     index;      /* this type                                */
     struct source_name     name;

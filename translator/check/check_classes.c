@@ -223,7 +223,11 @@ static void check_class_shape(const struct ast_class *class)
         diagnostic_error_name(class->name, "an array must have 1 to 6 dimensions");
     if (class->kind == CLASS_INTERFACE && class->has_state)
         diagnostic_error_at(class->state_location, 5, "an interface cannot have a state");
-    if (class->migratable && class->has_state) {
+    if (class->attributes & (CLASS_BY_POINTER | CLASS_MOVED) && class->kind != CLASS_ARRAY &&
+        class->kind != CLASS_CHARE)
+        diagnostic_error_name(class->name, "`bypointer' and `moved' are for objects that migrate: "
+                                           "those of arrays and chares");
+    if (class->attributes & CLASS_MIGRATABLE && class->has_state) {
         diagnostic_warning_at(
             class->location, 1,
             "`migratable' is redundant: objects with a `state', such as `%.*s', can always migrate",

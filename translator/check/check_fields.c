@@ -308,9 +308,34 @@ static void check_field_namesakes(const struct checker   *checker, const struct 
         }
 }
 
+/* Returns whether a struct owns memory: its release function frees what malloc() allocated. */
+static bool check_record_owns_memory(const struct ast_record *record)
+{
+    for (const struct ast_field *f = record->fields; f; f = f->next)
+        if (f->variable || text_is(f->type.text, "string") ||
+            (f->record && !f->stars && check_record_owns_memory(f->record)))
+            return true;
+    return false;
+}
+
+/* Memory that the objects of a class by pointer own lies in the arena. */
+static void check_state_by_pointer(const struct ast_class *class)
+{
+    for (const struct ast_field *f = class->state; f; f = f->next)
+        if (f->record && !f->stars && check_record_owns_memory(f->record)) {
+            diagnostic_error_name(f->name,
+                                  "`%.*s' is a struct that owns memory outside of the arena, which "
+                                  "objects of a `bypointer' class cannot have",
+                                  TEXT_ARGS(f->name.text));
+            diagnostic_hint("move its arrays and strings to the state of the class");
+        }
+}
+
 void check_state(struct checker *checker, struct ast_class *class)
 {
     check_field_list(checker, &of_state, class->state);
+    if (class->attributes & CLASS_BY_POINTER)
+        check_state_by_pointer(class);
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         if (entry->kind == ENTRY_CONSTRUCTOR)
             check_field_namesakes(checker, class, entry);

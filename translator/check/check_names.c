@@ -167,6 +167,9 @@ static const struct check_name_suffix class_names[] = {{"", NULL},
                                                        {"_on_pup", "the pack and unpack function"},
                                                        {NULL, NULL}};
 
+static const struct check_name_suffix moved_names[] = {{"_on_moved", "the function after a move"},
+                                                       {NULL, NULL}};
+
 /* `_on_` precedes the name: see check_name_reserve_entry(). */
 static const struct check_name_suffix entry_names[]  = {{"", NULL}, {NULL, NULL}};
 static const struct check_name_suffix send_names[]   = {{"_all", "the broadcast"},
@@ -231,7 +234,12 @@ static void check_name_reserve_entry(struct checker         *checker, const stru
 static void check_name_reserve_class(struct checker *checker, const struct ast_class *class,
                                      struct check_name_origin origin)
 {
-    if (!check_name_reserve_all(checker, bump_string(class->name.text), class_names, origin))
+    const char *stem = bump_string(class->name.text);
+
+    if (!check_name_reserve_all(checker, stem, class_names, origin))
+        return;
+    if (class->attributes & CLASS_MOVED &&
+        !check_name_reserve_all(checker, stem, moved_names, origin))
         return;
     for (const struct ast_base *base = class->bases; base; base = base->next)
         if (base->class) {

@@ -23,7 +23,8 @@ static struct ast_entry *emit_class_destructor_of(const struct ast_class *class)
 /* Returns whether objects can be packed. */
 static bool emit_class_has_pup(const struct ast_class *class)
 {
-    return (class->has_state || class->migratable) && class->kind != CLASS_MAINCHARE;
+    return (class->has_state || class->attributes & (CLASS_MIGRATABLE | CLASS_BY_POINTER)) &&
+           class->kind != CLASS_MAINCHARE;
 }
 
 /* ---- types -------------------------------------------------------------------------------- */
@@ -488,6 +489,15 @@ static void emit_class_pup(struct writer *to, const struct ast_class *class)
     writer_put(to, "    (void)skua_p, (void)self;\n}\n\n");
 }
 
+static void emit_class_moved(struct writer *to, const struct ast_class *class)
+{
+    if (!(class->attributes & CLASS_MOVED))
+        return;
+    writer_put(to, "static void %.*s__moved(void *skua_object)\n{\n", NAME_ARGS(class));
+    emit_class_self(to, class);
+    writer_put(to, "\n    %.*s_on_moved(self);\n}\n\n", NAME_ARGS(class));
+}
+
 /* ---- functions that the user defines ------------------------------------------------------ */
 
 static bool emit_class_is_user_function(const struct ast_entry *entry)
@@ -520,9 +530,11 @@ static void emit_class_user_functions(struct writer *to, const struct ast_class 
             emit_land_head(to, class, entry);
             writer_put(to, ";\n");
         }
-    if (class->migratable && !class->has_state)
+    if (emit_class_has_pup(class) && !class->has_state)
         writer_put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME_ARGS(class),
                    NAME_ARGS(class));
+    if (class->attributes & CLASS_MOVED)
+        writer_put(to, "void %.*s_on_moved(%.*s *self);\n", NAME_ARGS(class), NAME_ARGS(class));
     writer_put(to, "\n");
 }
 
@@ -652,6 +664,18 @@ void emit_class(struct emit_files to, const struct ast_class *class)
     emit_class_construct(to.source, class);
     emit_class_destroy(to.source, class);
     emit_class_pup(to.source, class);
+    emit_class_moved(to.source, class);
+}
+
+/* What the registration of a class that migrates has beside its functions. */
+static void emit_class_migration(struct writer *to, const struct ast_class *class)
+{
+    if (emit_class_has_pup(class))
+        writer_put(to, "        skua_def.pup = %.*s__pup;\n", NAME_ARGS(class));
+    if (class->attributes & CLASS_MOVED)
+        writer_put(to, "        skua_def.moved = %.*s__moved;\n", NAME_ARGS(class));
+    if (class->attributes & CLASS_BY_POINTER)
+        writer_put(to, "        skua_def.flags = SKUA_CLASS_BY_POINTER;\n");
 }
 
 void emit_class_registration(struct writer *to, const struct ast_class *class)
@@ -673,10 +697,12 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
                "        skua_def.construct = %.*s__construct;\n"
                "        skua_def.destroy = %.*s__destroy;\n",
                NAME_ARGS(class), NAME_ARGS(class));
-    if (emit_class_has_pup(class))
-        writer_put(to, "        skua_def.pup = %.*s__pup;\n", NAME_ARGS(class));
-    writer_put(to, "        %.*s__class = skua_class_register(&skua_def);\n    }\n",
-               NAME_ARGS(class));
+    emit_class_migration(to, class);
+    writer_put(to, "        %.*s__class = skua_class_register(&skua_def);\n", NAME_ARGS(class));
+    if (class->attributes & CLASS_BY_POINTER && emit_has_flow(class))
+        writer_put(to, "        skuac_flow_by_pointer(&%.*s__flow, %.*s__class);\n",
+                   NAME_ARGS(class), NAME_ARGS(class));
+    writer_put(to, "    }\n");
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         emit_entry_registration(to, class, entry);
     for (const struct ast_base *base = class->bases; base; base = base->next)

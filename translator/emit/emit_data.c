@@ -115,13 +115,13 @@ static void emit_data_for_each(struct writer *to, struct text of, const char *it
 }
 
 static void emit_data_free(struct writer *to, struct text of, const char *it,
-                           const struct ast_field *fields)
+                           const struct ast_field *fields, const char *release)
 {
     for (const struct ast_field *field = fields; field; field = field->next) {
         if (field->record && !field->stars && !field->transient)
             emit_data_for_each(to, of, it, field, "free", "");
         if (field->variable || emit_data_is_string(field))
-            writer_put(to, "    free(%s->%.*s);\n", it, NAME_ARGS(field));
+            writer_put(to, "    %s(%s->%.*s);\n", release, it, NAME_ARGS(field));
     }
 }
 
@@ -140,8 +140,11 @@ static void emit_data_pup(struct writer *to, struct text of, const char *it,
                 it, NAME_ARGS(field), TEXT_ARGS(of), NAME_ARGS(field), it, it, NAME_ARGS(field));
         else if (!field->record)
             writer_put(to, "    skua_pup_value(skua_p, &%s->%.*s);\n", it, NAME_ARGS(field));
-        if (field->record && !field->stars)
+        if (field->record && !field->stars) {
+            writer_put(to, "    skua_pup_begin(skua_p, \"%s->%.*s\");\n", it, NAME_ARGS(field));
             emit_data_for_each(to, of, it, field, "pup", "skua_p, ");
+            writer_put(to, "    skua_pup_end(skua_p);\n");
+        }
     }
 }
 
@@ -164,7 +167,7 @@ void emit_record(struct emit_files to, const struct ast_record *record)
     emit_data_pup(source, of, "skua_it", record->fields);
     writer_put(source, "    (void)skua_p, (void)skua_it;\n}\n\n");
     writer_put(source, "void %.*s_free(%.*s *skua_it)\n{\n", TEXT_ARGS(of), TEXT_ARGS(of));
-    emit_data_free(source, of, "skua_it", record->fields);
+    emit_data_free(source, of, "skua_it", record->fields, "free");
     writer_put(source, "    (void)skua_it;\n}\n\n");
 }
 
@@ -362,15 +365,24 @@ static const struct ast_parameter *emit_data_namesake(const struct ast_class *cl
     return NULL;
 }
 
+/* Memory that objects by pointer own is memory of the arena. */
+static const char *emit_data_alloc_function(const struct ast_class *class, bool string)
+{
+    if (class->attributes & CLASS_BY_POINTER)
+        return string ? "skuac_shared_string" : "skuac_shared_array";
+    return string ? "skuac_state_string" : "skuac_state_array";
+}
+
 static void emit_data_array_default(struct writer          *to, const struct ast_class *class,
                                     const struct ast_field *field, const struct ast_parameter *from)
 {
     writer_put(to,
                "    self->%.*s = " CAST_LIKE(
-                   "self->%.*s") "skuac_state_array(\"%.*s.%.*s\", "
+                   "self->%.*s") "%s(\"%.*s.%.*s\", "
                                  "%.*s__%.*s_length(self), sizeof *self->%.*s);\n",
-               NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(class), NAME_ARGS(field),
-               NAME_ARGS(class), NAME_ARGS(field), NAME_ARGS(field));
+               NAME_ARGS(field), NAME_ARGS(field), emit_data_alloc_function(class, false),
+               NAME_ARGS(class), NAME_ARGS(field), NAME_ARGS(class), NAME_ARGS(field),
+               NAME_ARGS(field));
     if (from && from->passing == PASS_ARRAY)
         writer_put(to,
                    "    skua_copy(self->%.*s, %.*s, (size_t)%.*s__%.*s_length(self) * "
@@ -380,7 +392,8 @@ static void emit_data_array_default(struct writer          *to, const struct ast
 }
 
 /* A value in braces initializes a temporary; any other value is assigned. */
-void emit_assignment(struct writer *to, const char *target, const struct ast_field *field)
+void emit_assignment(struct writer *to, const char *target, const struct ast_field *field,
+                     const char *copy)
 {
     bool braces = text_starts_with(field->value.text, "{");
 
@@ -389,8 +402,8 @@ void emit_assignment(struct writer *to, const char *target, const struct ast_fie
         emit_type(to, field->type, field->stars);
         writer_put(to, "skua_value =\n");
     } else {
-        writer_put(to, "    %s = %s\n", target,
-                   emit_data_is_string(field) ? "skuac_state_string(" : "");
+        writer_put(to, "    %s = %s%s\n", target, emit_data_is_string(field) ? copy : "",
+                   emit_data_is_string(field) ? "(" : "");
     }
     writer_put_code(to, field->value);
     if (braces)
@@ -399,14 +412,15 @@ void emit_assignment(struct writer *to, const char *target, const struct ast_fie
         writer_put(to, "    %s;\n", emit_data_is_string(field) ? ")" : "");
 }
 
-static void emit_data_value_default(struct writer *to, const struct ast_field *field,
-                                    const struct ast_parameter *from)
+static void emit_data_value_default(struct writer          *to, const struct ast_class *class,
+                                    const struct ast_field *field, const struct ast_parameter *from)
 {
+    const char *copy = emit_data_alloc_function(class, true);
+
     if (field->value.text.at)
-        emit_assignment(to, bump_printf("self->%.*s", NAME_ARGS(field)), field);
+        emit_assignment(to, bump_printf("self->%.*s", NAME_ARGS(field)), field, copy);
     else if (from && emit_data_is_string(field))
-        writer_put(to, "    self->%.*s = skuac_state_string(%.*s);\n", NAME_ARGS(field),
-                   NAME_ARGS(field));
+        writer_put(to, "    self->%.*s = %s(%.*s);\n", NAME_ARGS(field), copy, NAME_ARGS(field));
     else if (from && from->passing != PASS_ARRAY)
         writer_put(to, "    self->%.*s = %.*s;\n", NAME_ARGS(field), NAME_ARGS(field));
 }
@@ -432,7 +446,7 @@ void emit_state_defaults(struct writer *to, const struct ast_class *class)
         else if (field->dimensions && field->value.text.at)
             emit_data_array_value(to, field);
         else if (!field->dimensions)
-            emit_data_value_default(to, field, from);
+            emit_data_value_default(to, class, field, from);
     }
 }
 
@@ -447,7 +461,8 @@ bool emit_default_mentions(const struct ast_class *class, const struct ast_param
 
 void emit_state_free(struct writer *to, const struct ast_class *class)
 {
-    emit_data_free(to, class->name.text, "self", class->state);
+    emit_data_free(to, class->name.text, "self", class->state,
+                   class->attributes & CLASS_BY_POINTER ? "skua_buffer_free" : "free");
 }
 
 void emit_state_pup(struct writer *to, const struct ast_class *class)

@@ -264,7 +264,8 @@ static const char *emit_flow_first_value(struct emit_flow *flow, struct emit_fra
     struct emit_fragment fragment =
         emit_fragment_begin(flow, frame, scope->next, "first", "void ", &local->value, 1);
 
-    emit_assignment(&flow->fragments, bump_printf("skua_frame->%s", scope->variable), local);
+    emit_assignment(&flow->fragments, bump_printf("skua_frame->%s", scope->variable), local,
+                    "skuac_state_string");
     return emit_fragment_end(&fragment, "");
 }
 

@@ -224,8 +224,10 @@ void emit_state(struct emit_files to, const struct ast_class *class);
 /** Emits statements that give the fields of a state their initial values. */
 void emit_state_defaults(struct writer *to, const struct ast_class *class);
 
-/** Emits statements that assign the initial value of @p field to @p target. */
-void emit_assignment(struct writer *to, const char *target, const struct ast_field *field);
+/** Emits statements that assign the initial value of @p field to @p target; a string is copied by
+ *  the function @p copy. */
+void emit_assignment(struct writer *to, const char *target, const struct ast_field *field,
+                     const char *copy);
 
 /** Returns whether the initial value of some field of the state uses the constructor's @p
  * parameter. */

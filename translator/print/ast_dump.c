@@ -278,8 +278,10 @@ static void ast_dump_entry(struct ast_dump_output *out, const struct ast_entry *
 static void ast_dump_class(struct ast_dump_output *out, const struct ast_class *here)
 {
     ast_dump_indent(out);
-    fprintf(out->to, "%s%s", here->migratable ? "migratable " : "",
-            ast_class_kind_names[here->kind]);
+    for (unsigned i = 0; ast_class_attribute_names[i]; i++)
+        if (here->attributes >> i & 1)
+            fprintf(out->to, "%s ", ast_class_attribute_names[i]);
+    fputs(ast_class_kind_names[here->kind], out->to);
     if (here->dims)
         fprintf(out->to, " %uD", here->dims);
     fprintf(out->to, " %.*s", (int)here->name.text.length, here->name.text.at);

@@ -337,27 +337,44 @@ bool parse_at_class(struct parser *parser)
            (parser_at_keyword(parser, "array") && parser_is_punctuator(&after, '['));
 }
 
-/* [ "[" "migratable" "]" ] */
-static bool parse_class_migratable(struct parser *parser, struct ast_class *class)
+/* "migratable" | "bypointer" | "moved" */
+static bool parse_class_prefix(struct parser *parser, struct ast_class *class)
 {
-    static const char *const words[] = {"migratable", NULL};
-    const char              *open    = parser_peek(parser)->text.at;
+    int which = text_index_in(parser_peek(parser)->text, ast_class_attribute_names);
 
-    if (!parser_accept_punctuator(parser, '['))
-        return true;
-    class->migratable = true;
-    if (!parser_at_keyword(parser, "migratable")) {
-        bool entrys = parse_class_is_attribute(parser_peek(parser));
+    if (which >= 0) {
+        class->attributes |= 1u << which;
+    } else {
+        bool        entrys  = parse_class_is_attribute(parser_peek(parser));
+        const char *nearest = parser_nearest_keyword(parser, ast_class_attribute_names);
 
-        if (parser_error(parser, "unknown class attribute %s", parser_describe_next(parser)))
-            diagnostic_hint(parser_nearest_keyword(parser, words) ? "did you mean `migratable'?"
-                            : entrys
-                                ? "it is an attribute of entries: `entry [threaded] void run();'"
-                                : "the only class attribute is `migratable'");
+        class->attributes |= CLASS_MIGRATABLE; /* a guess, so that no error follows from this one */
+        if (parser_error(parser, "unknown class attribute %s", parser_describe_next(parser))) {
+            if (nearest)
+                diagnostic_hint("did you mean `%s'?", nearest);
+            else
+                diagnostic_hint(
+                    entrys ? "it is an attribute of entries: `entry [threaded] void run();'"
+                           : "the class attributes are migratable, bypointer and moved");
+        }
         if (entrys || parser_peek(parser)->kind != TOKEN_IDENTIFIER)
             return false;
     }
     parser_next(parser);
+    return true;
+}
+
+/* [ "[" class-attribute { "," class-attribute } "]" ] */
+static bool parse_class_prefixes(struct parser *parser, struct ast_class *class)
+{
+    const char *open = parser_peek(parser)->text.at;
+
+    if (!parser_accept_punctuator(parser, '['))
+        return true;
+    do
+        if (!parse_class_prefix(parser, class))
+            return false;
+    while (parser_accept_punctuator(parser, ','));
     return parser_expect_closer(parser, open);
 }
 
@@ -465,7 +482,7 @@ struct ast_class *parse_class(struct parser *parser, const char *as)
 
     class->comment  = word.comment;
     class->location = parser_locate(parser, word.text.at);
-    if (!parse_class_migratable(parser, class) || !parse_class_kind(parser, class, as) ||
+    if (!parse_class_prefixes(parser, class) || !parse_class_kind(parser, class, as) ||
         parse_class_reject_attribute(parser))
         return NULL;
     if (!parser_expect_name(parser, &class->name, "the name of a class") ||

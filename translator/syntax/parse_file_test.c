@@ -62,7 +62,7 @@ static void parse_file_test_whole(void)
     const struct ast_statement *local = run->body->body;
 
     OK(!diagnostic_error_count(), "no errors");
-    OK(class->migratable && class->dims == 2 && class->bases->next && class->has_state, "a class");
+    OK(class->attributes == CLASS_MIGRATABLE && class->dims == 2 && class->bases->next && class->has_state, "a class");
     OK(class->entries->kind == ENTRY_CONSTRUCTOR && class->entries->next->kind == ENTRY_DESTRUCTOR,
        "constructor, destructor");
     OK(run->kind == ENTRY_METHOD && !run->result.text.at && !run->next, "an entry");

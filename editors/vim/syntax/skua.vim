@@ -14,7 +14,7 @@ syntax sync minlines=200
 
 syntax keyword skuaStructure module mainmodule extern include initnode readonly message struct state
 syntax keyword skuaClass     mainchare chare group nodegroup array interface
-syntax keyword skuaEntry     entry transient migratable
+syntax keyword skuaEntry     entry transient migratable bypointer
 syntax keyword skuaFlow      when if else for while forall overlap case
 syntax keyword skuaSerial    serial code
 syntax keyword skuaAttribute threaded sync expedited immediate inline local reductiontarget contained

@@ -146,8 +146,12 @@ HANDLER(SKI_HANDLER_ARRAY_REDUCTION_START, "skua.array-reduction-start",
         ski_on_array_reduction_start, SKI_ARRAY_REDUCTION_START_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_ARRAY_REDUCTION_INACTIVE, "skua.array-reduction-inactive",
         ski_on_array_reduction_inactive, SKI_ARRAY_REDUCTION_START_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_OBJECT_CHANNEL, "skua.object-channel", ski_on_object_channel,
+        SKI_OBJECT_CHANNEL_LEAST, SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_SECTION_CREATE, "skua.section-create", ski_on_section_create,
         SKI_SECTION_CREATE_LEAST, 0)
+HANDLER(SKI_HANDLER_SECTION_REBUILD, "skua.section-rebuild", ski_on_section_rebuild,
+        SKI_SECTION_REBUILD_LEAST, 0)
 HANDLER(SKI_HANDLER_SECTION_MULTICAST_ROOT, "skua.section-multicast-root",
         ski_on_section_multicast_root, SKI_SECTION_MULTICAST_LEAST, 0)
 HANDLER(SKI_HANDLER_SECTION_MULTICAST, "skua.section-multicast", ski_on_section_multicast,

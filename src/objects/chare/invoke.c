@@ -301,9 +301,24 @@ static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, s
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
+/* Queues a message for an object that is here, and may leave by pointer. */
+static __attribute__((noinline)) void invoke_post_named(struct ski_pe           *self,
+                                                        const struct ski_object *object,
+                                                        skua_msg                *msg)
+{
+    skua_index index = ski_object_index_get(object);
+
+    msg = ski_msg_set_target(msg, object->of->id, &index);
+    ski_queue_push(&self->queue, msg, msg->flags);
+}
+
 /* Queues a message for an object that is here. */
 static inline void invoke_post_here(struct ski_pe *self, struct ski_object *object, skua_msg *msg)
 {
+    if (SKI_UNLIKELY(ski_class_by_pointer(object->of->class))) {
+        invoke_post_named(self, object, msg);
+        return;
+    }
     msg->flags |= SKI_MSG_HERE;
     msg->target      = (uintptr_t)object;
     msg->here.method = NULL;

@@ -3,7 +3,14 @@
  * invoke.h - sending messages to objects, and delivering them.
  *
  * A message to an object that is here names it by address (SKI_MSG_HERE).  One that travels names
- * collection and index (msg_target.h).
+ * collection and index (msg_target.h), and so does one to an object of a class by pointer, wherever
+ * it is.
+ *
+ * The reason for the latter: an object that leaves while messages in this PE's queue name it by
+ * address keeps its memory here until they have been taken out, and its copy goes.  An object that
+ * leaves by pointer leaves no memory behind, and the messages, which may have any priority, are not
+ * found in the queue.  With names in place of addresses none of this is needed, at the price of a
+ * second look into the directory when such a message runs.
  */
 #ifndef SKI_INVOKE_H
 #define SKI_INVOKE_H

@@ -53,6 +53,11 @@ void ski_reduction_list_report(struct ski_reduction_partial **list, int pe, uint
     reduction_list_free_partial(first);
 }
 
+void ski_reduction_list_drop(struct ski_reduction_partial **list)
+{
+    reduction_list_free_partial(reduction_list_take(list));
+}
+
 void ski_reduction_list_free(struct ski_reduction_partial **list)
 {
     while (*list)

@@ -36,6 +36,9 @@ void ski_reduction_list_complete(struct ski_reduction_partial **list);
 void ski_reduction_list_report(struct ski_reduction_partial **list, int pe, uint32_t handler,
                                const void *header, size_t bytes);
 
+/** Remove and free the first partial result of @p list. */
+void ski_reduction_list_drop(struct ski_reduction_partial **list);
+
 /** Free all partial results of @p list. */
 void ski_reduction_list_free(struct ski_reduction_partial **list);
 

@@ -18,51 +18,80 @@ const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id)
     return text;
 }
 
-struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id)
+/* The first record of section @p id from @p link on. */
+static struct ski_section *section_seek(struct ski_hash_link *link, uint64_t id)
 {
-    struct ski_sections  *sections = ski_sections_of(objects);
-    struct ski_hash_link *link;
-
-    if (SKI_LIKELY(sections->last && sections->last->id == id))
-        return sections->last;
-    link = ski_hash_first(&sections->table, id);
     while (link && link->hash != id)
         link = link->next;
-    if (link)
-        sections->last = (struct ski_section *)link;
     return (struct ski_section *)link;
 }
 
-static struct ski_section *section_add(struct ski_objects *objects, uint64_t id)
+struct ski_section *ski_section_first(const struct ski_objects *objects, uint64_t id)
+{
+    return section_seek(ski_hash_first(&ski_sections_of(objects)->table, id), id);
+}
+
+struct ski_section *ski_section_sibling(const struct ski_section *section)
+{
+    return section_seek(section->link.next, section->id);
+}
+
+struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id,
+                                     uint32_t generation)
+{
+    struct ski_sections *sections = ski_sections_of(objects);
+    struct ski_section  *section  = sections->last;
+
+    if (SKI_LIKELY(section && section->id == id && section->generation == generation))
+        return section;
+    section = ski_section_first(objects, id);
+    while (section && section->generation != generation)
+        section = ski_section_sibling(section);
+    if (section)
+        sections->last = section;
+    return section;
+}
+
+uint32_t ski_section_latest(const struct ski_objects *objects, uint64_t id)
+{
+    struct ski_section *section = ski_section_first(objects, id);
+    uint32_t            latest  = 0;
+
+    for (; section; section = ski_section_sibling(section))
+        if (section->state != SKI_SECTION_VISITED && section->generation > latest)
+            latest = section->generation;
+    return latest;
+}
+
+static struct ski_section *section_add(struct ski_objects *objects, uint64_t id,
+                                       uint32_t generation)
 {
     struct ski_section *section = ski_calloc(1, sizeof *section);
 
-    section->id   = id;
-    section->self = objects->self;
+    section->id         = id;
+    section->generation = generation;
+    section->self       = objects->self;
     ski_list_init(&section->held);
     ski_list_init(&section->behind);
     ski_hash_add(&ski_sections_of(objects)->table, &section->link, id);
     return section;
 }
 
-struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id)
+struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id, uint32_t generation)
 {
-    struct ski_section *section = ski_section_find(objects, id);
+    struct ski_section *section = ski_section_find(objects, id, generation);
 
     if (!section && !ski_id_valid(objects->self, id))
         ski_fatal("PE %d: %llx is no section that was ever created", objects->self->pe,
                   (unsigned long long)id);
-    return section ? section : section_add(objects, id);
+    return section ? section : section_add(objects, id, generation);
 }
 
-/* Whether section @p id, whose record here is @p section or NULL, was deleted. */
-static bool section_is_ended(const struct ski_objects *objects, const struct ski_section *section,
-                             uint64_t id)
+/* Whether section @p id was deleted, if none of its generations is in use here. */
+static bool section_is_ended(const struct ski_objects *objects, uint64_t id)
 {
     const struct ski_sections *sections = ski_sections_of(objects);
 
-    if (section && section->state != SKI_SECTION_VISITED)
-        return false;
     if (ski_section_root(id) == objects->self->pe)
         return (uint32_t)id <= sections->created;
     for (uint64_t i = 0; i < SECTION_ENDED && i < sections->ends; i++)
@@ -82,13 +111,17 @@ bool ski_section_ended(const struct ski_objects *objects, const char *call, uint
 {
     if (!section_id_valid(objects, id))
         ski_misuse("%s: %llx is no section that was ever created", call, (unsigned long long)id);
-    return section_is_ended(objects, ski_section_find(objects, id), id);
+    for (struct ski_section *s = ski_section_first(objects, id); s; s = ski_section_sibling(s))
+        if (s->state != SKI_SECTION_VISITED)
+            return false;
+    return section_is_ended(objects, id);
 }
 
-struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, bool *ended)
+struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t generation,
+                                        bool *ended)
 {
     struct ski_objects *objects = ski_self->objects;
-    struct ski_section *section = ski_section_find(objects, id);
+    struct ski_section *section = ski_section_find(objects, id, generation);
 
     *ended = false;
     if (SKI_LIKELY(section && section->state == SKI_SECTION_JOINED))
@@ -96,9 +129,10 @@ struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, bool *ended)
     if (!section_id_valid(objects, id))
         ski_fatal("PE %d sent a message for %llx, which is no section", msg->source,
                   (unsigned long long)id);
-    *ended = section_is_ended(objects, section, id);
+    *ended = !(section && section->state == SKI_SECTION_CREATED) && section_is_ended(objects, id);
     if (!*ended)
-        ski_msg_hold(objects->self, &(section ? section : section_add(objects, id))->held, msg);
+        ski_msg_hold(objects->self,
+                     &(section ? section : section_add(objects, id, generation))->held, msg);
     return NULL;
 }
 
@@ -138,10 +172,11 @@ struct ski_section_member *ski_section_member_get(struct ski_section *section,
 
     if (member)
         return member;
-    member           = ski_calloc(1, sizeof *member);
-    member->index    = *index;
-    member->seen     = SKI_SECTION_UNSEEN;
-    member->delegate = ski_section_root(section->id);
+    member            = ski_calloc(1, sizeof *member);
+    member->index     = *index;
+    member->seen      = SKI_SECTION_UNSEEN;
+    member->delegate  = ski_section_root(section->id);
+    member->successor = -1;
     ski_hash_add(&section->members, &member->link, ski_index_hash(index));
     return member;
 }
@@ -219,6 +254,8 @@ static void section_free_tree(struct ski_section *section)
     section->children  = 0;
     section->own_count = 0;
     section_ops(section)->reduction_free(&section->reduction);
+    free(section->rebuild.lists);
+    section->rebuild = (struct ski_section_rebuild){0};
 }
 
 static void section_free(struct ski_section *section)
@@ -261,17 +298,6 @@ void ski_section_enter(struct ski_section *section)
     section->walking++;
 }
 
-void ski_section_leave(struct ski_section *section)
-{
-    ski_assert(section->walking > 0);
-    if (--section->walking > 0)
-        return;
-    if (section->end && !section->over)
-        section_ops(section)->multicast_end(section);
-    else
-        ski_section_release(section);
-}
-
 /* A member that is elsewhere hears of the end by the order that was sent after it. */
 static void section_forget_absent(struct ski_hash_link *link, void *arg)
 {
@@ -281,18 +307,49 @@ static void section_forget_absent(struct ski_hash_link *link, void *arg)
         ski_section_member_forget(arg, member);
 }
 
-void ski_section_leave_tree(struct ski_section *section)
+/* Leaves the tree of one generation. */
+static void section_leave_generation(struct ski_section *section)
 {
-    struct ski_sections *sections = ski_sections_of(section->self->objects);
-
     ski_assert(section->state == SKI_SECTION_JOINED && section->walking == 0);
-    if (!sections->ended)
-        sections->ended = ski_calloc(SECTION_ENDED, sizeof *sections->ended);
-    sections->ended[sections->ends++ % SECTION_ENDED] = section->id;
     section_free_tree(section);
     ski_hash_each(&section->members, section_forget_absent, section);
     section->state = SKI_SECTION_VISITED;
     ski_section_release(section);
+}
+
+void ski_section_leave_tree(struct ski_section *section)
+{
+    struct ski_sections *sections = ski_sections_of(section->self->objects);
+
+    if (!sections->ended)
+        sections->ended = ski_calloc(SECTION_ENDED, sizeof *sections->ended);
+    sections->ended[sections->ends++ % SECTION_ENDED] = section->id;
+    section_leave_generation(section);
+}
+
+/* Leaves the tree of a generation for which nothing can come any more. */
+static void section_leave_superseded(struct ski_section *section)
+{
+    const struct ski_section_ops *ops = section_ops(section);
+    struct ski_section           *next =
+        ski_section_find(section->self->objects, section->id, section->generation + 1);
+
+    section_leave_generation(section);
+    ops->succeeded(next);
+}
+
+void ski_section_leave(struct ski_section *section)
+{
+    ski_assert(section->walking > 0);
+    if (--section->walking > 0)
+        return;
+    if (section->end && !section->over)
+        section_ops(section)->multicast_end(section);
+    else if (section->switched && !section->over && section->state == SKI_SECTION_JOINED &&
+             section_ops(section)->superseded(section))
+        section_leave_superseded(section);
+    else
+        ski_section_release(section);
 }
 
 void ski_section_collection_deleted(struct ski_section *section)

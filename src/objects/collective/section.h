@@ -14,6 +14,9 @@
  * that is by an order that the delegate sends after it, the first of its multicasts; until then it
  * sends to the root, which forwards contributions and finds those of elements that are no members.
  *
+ * A section whose members have moved away from their delegates rebuilds its tree
+ * (section_rebuild.h): a PE then has a record of each *generation* of the section that it knows.
+ *
  * This module keeps the records.  The modules above it act on them; what a record needs of those
  * when it ends is a table that section_lifecycle.c sets (struct ski_section_ops).
  */
@@ -40,7 +43,10 @@ struct ski_section_member {
     bool                 gone;   /* at its delegate: the member was deleted, ... */
     uint32_t             until;  /* ... and contributes to no reduction from this one on */
     bool                 came;   /* at its delegate: a contribution came from another PE */
-    struct skua_msg     *early;  /* multicasts before their turn, by number */
+    bool                 joined; /* at its delegate in a later generation: it has told from which
+                                    reduction on it contributes */
+    int32_t          successor;  /* at its delegate: its delegate in the next generation, or -1 */
+    struct skua_msg *early;      /* multicasts before their turn, by number */
 };
 
 #define SKI_SECTION_UNSEEN UINT32_MAX /* the order that enrolls a member is number 0 */
@@ -53,6 +59,25 @@ struct ski_section_reduction {
     uint32_t                     *left_from;    /* for each contributor that has left: the first
                                                    reduction it does not contribute to */
     size_t left;                                /* contributors that have left */
+    /* Of a later generation (section_rebuild.h). */
+    size_t    unjoined;  /* own members whose first reduction is not known yet */
+    uint32_t *late_from; /* for each contributor that begins after `first`: where */
+    size_t    late;
+};
+
+/* What a delegate knows of the next generation of its section (section_rebuild.h). */
+struct ski_section_rebuild {
+    uint64_t  sent_after; /* messages to own members on other PEs, in this generation */
+    uint32_t  reported;   /* own members on other PEs that the root was told of */
+    uint32_t  awaited;    /* children that have not said where their members are */
+    bool      asked;      /* this delegate is finding out where its members are */
+    uint32_t *lists;      /* where members are (section_list.h), as far as known */
+    size_t    words;
+    uint32_t  lists_count;
+    uint64_t  away;    /* at the root: members on other PEs than their delegates, as reported */
+    uint64_t  members; /* at the root: members of this generation */
+    bool      wanted;  /* at the root: the program has called for a rebuild */
+    bool      called;  /* at the root: the rebuild in progress is one that the program wants */
 };
 
 /* States of a section on a PE: members are here, but the PE is not in its tree; at the root: its
@@ -60,8 +85,9 @@ struct ski_section_reduction {
 enum { SKI_SECTION_VISITED, SKI_SECTION_CREATED, SKI_SECTION_JOINED };
 
 struct ski_section {
-    struct ski_hash_link   link; /* first: by id */
+    struct ski_hash_link   link; /* first: by id; the generations of a section share it */
     uint64_t               id;
+    uint32_t               generation; /* times that the tree was rebuilt before */
     struct ski_pe         *self;
     struct ski_collection *of;   /* NULL: not known here */
     struct ski_section    *next; /* of the same collection */
@@ -81,7 +107,9 @@ struct ski_section {
                                              fetched, or NULL */
     struct ski_list              behind;  /* multicasts that came after that one */
     struct ski_section_reduction reduction;
-    struct ski_list              held; /* messages that came before the section was created */
+    struct ski_list              held;     /* messages that came before the section was created */
+    bool                         switched; /* the members have been sent to the next generation */
+    struct ski_section_rebuild   rebuild;
 };
 
 /* What the end of a record needs of the modules above this one. */
@@ -89,6 +117,14 @@ struct ski_section_ops {
     void (*multicast_free)(skua_msg *msg);              /* a multicast that waits */
     void (*multicast_end)(struct ski_section *section); /* carry out the order to end */
     void (*reduction_free)(struct ski_section_reduction *reduction); /* all that is combined */
+    /* A multicast found @away own members on other PEs. */
+    void (*members_away)(struct ski_section *section, size_t away);
+    /* At the root: create the next generation from @lists, the data of the order to switch. */
+    bool (*succeed)(struct ski_section *section, const void *lists, size_t bytes);
+    /* Whether nothing can come for a generation that its members have been sent away from. */
+    bool (*superseded)(const struct ski_section *section);
+    /* This PE has left the tree of a generation; the next one is @next, or NULL. */
+    void (*succeeded)(struct ski_section *next);
 };
 
 /* The sections of a PE. */
@@ -124,19 +160,31 @@ static inline int ski_section_root(uint64_t id)
     return (int)(id >> 32);
 }
 
-/** The record of section @p id, which is added if this PE has none. */
-struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id);
+/** The record of a generation of section @p id, which is added if this PE has none. */
+struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id, uint32_t generation);
 
-/** The record of section @p id, or NULL. */
-struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id);
+/** The record of a generation of section @p id, or NULL. */
+struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id,
+                                     uint32_t generation);
+
+/** The record of some generation of section @p id, or NULL; ski_section_sibling() has the others.
+ */
+struct ski_section *ski_section_first(const struct ski_objects *objects, uint64_t id);
+
+/** The record of another generation behind @p section in this PE's table, or NULL. */
+struct ski_section *ski_section_sibling(const struct ski_section *section);
+
+/** At the root: the generation that multicasts go to. */
+uint32_t ski_section_latest(const struct ski_objects *objects, uint64_t id);
 
 /** Whether section @p id was deleted, as far as this PE knows.  Ends the job, naming @p call, if
  *  there has never been such a section. */
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id);
 
-/** The section that @p msg, for its tree, names.  NULL: the section was deleted, and *ended is
- * true; or it is not created yet, and @p msg is held until it is. */
-struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, bool *ended);
+/** The generation of section @p id that @p msg, for its tree, names.  NULL: it has ended, and
+ * *ended is true; or it is not created yet, and @p msg is held until it is. */
+struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t generation,
+                                        bool *ended);
 
 /** Record that @p section is one of collection @p all. */
 void ski_section_set_collection(struct ski_section *section, struct ski_collection *all);
@@ -173,7 +221,8 @@ void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, vo
 /** A loop that delivers or reports for @p section begins: the record stays until it ends. */
 void ski_section_enter(struct ski_section *section);
 
-/** A loop ends.  The last one carries out an order to end that has come meanwhile. */
+/** A loop ends.  The last one carries out an order to end that has come meanwhile, and leaves the
+ *  tree of a generation that has been superseded. */
 void ski_section_leave(struct ski_section *section);
 
 /** Free the record if neither a member nor a message needs it and no loop runs. */

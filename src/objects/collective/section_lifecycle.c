@@ -5,12 +5,17 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "objects/collective/section_multicast.h"
+#include "objects/collective/section_rebuild.h"
 #include "objects/collective/section_reduction.h"
 
 static const struct ski_section_ops section_lifecycle_ops = {
     .multicast_free = ski_section_multicast_free,
     .multicast_end  = ski_section_multicast_end,
     .reduction_free = ski_section_reduction_free,
+    .members_away   = ski_section_rebuild_away,
+    .succeed        = ski_section_rebuild_succeed,
+    .superseded     = ski_section_reduction_over,
+    .succeeded      = ski_section_rebuild_ended,
 };
 
 static void section_lifecycle_pe_begin(struct ski_objects *objects)
@@ -31,7 +36,7 @@ struct section_packed {
     uint64_t id;
     uint32_t seen, next;
     int32_t  delegate;
-    uint32_t zero;
+    uint32_t generation;
 };
 
 static size_t section_lifecycle_packed_bytes(const struct ski_object *object)
@@ -42,7 +47,8 @@ static size_t section_lifecycle_packed_bytes(const struct ski_object *object)
 static void section_lifecycle_pack_member(struct ski_section        *section,
                                           struct ski_section_member *member, void *arg)
 {
-    struct section_packed packed = {section->id, member->seen, member->next, member->delegate, 0};
+    struct section_packed packed = {section->id, member->seen, member->next, member->delegate,
+                                    section->generation};
     char                **at     = arg;
 
     memcpy(*at, &packed, sizeof packed);
@@ -104,7 +110,7 @@ static void section_lifecycle_member_arrived(struct ski_object *object, const vo
     struct ski_section_member *member;
 
     memcpy(&packed, from, sizeof packed);
-    section = ski_section_get(all->self->objects, packed.id);
+    section = ski_section_get(all->self->objects, packed.id, packed.generation);
     ski_section_set_collection(section, all);
     member = ski_section_member_get(section, &index);
     if (member->object || (unsigned)packed.delegate >= (unsigned)all->self->pes)

@@ -21,12 +21,15 @@ struct section_multicast_head {
     uint32_t number;
     int32_t  delegate; /* of the member that it is sent to */
     uint32_t nocopy;   /* the data is a message with nocopy arguments */
+    uint32_t generation;
+    int32_t  successor; /* in the order to switch: the delegate in the next generation */
 };
 
 _Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_LEAST,
                "see section_multicast.h");
 
 /* Orders stand in place of an entry. */
+#define SECTION_MULTICAST_SWITCH (UINT32_MAX - 2)
 #define SECTION_MULTICAST_ENROLL (UINT32_MAX - 1)
 #define SECTION_MULTICAST_END    UINT32_MAX
 
@@ -37,7 +40,7 @@ static struct section_multicast_head *section_multicast_head_of(skua_msg *msg)
 
 static bool section_multicast_is_order(const struct section_multicast_head *head)
 {
-    return head->entry >= SECTION_MULTICAST_ENROLL;
+    return head->entry >= SECTION_MULTICAST_SWITCH;
 }
 
 static bool section_multicast_has_nocopy(const skua_msg *msg)
@@ -74,8 +77,10 @@ static void section_multicast_send_after(struct ski_section *section, const skua
 
 void ski_section_multicast_enroll(struct ski_section *section, const skua_index *index)
 {
-    struct section_multicast_head head = {
-        .id = section->id, .entry = SECTION_MULTICAST_ENROLL, .delegate = section->self->pe};
+    struct section_multicast_head head = {.id         = section->id,
+                                          .entry      = SECTION_MULTICAST_ENROLL,
+                                          .delegate   = section->self->pe,
+                                          .generation = section->generation};
 
     section_multicast_send_after(section, index, &head, 0);
 }
@@ -122,6 +127,35 @@ static void section_multicast_run_entry(struct ski_object                   *obj
     ski_thread_unpin(ski_self);
 }
 
+static void section_multicast_catch_up(struct ski_section        *section,
+                                       struct ski_section_member *member);
+
+/* Lets a member continue in the next generation, whose multicasts may wait for it there.  The
+ * record of the member in this one may be freed. */
+static void section_multicast_switch_member(struct ski_section        *section,
+                                            struct ski_section_member *member, int delegate)
+{
+    struct ski_section *next =
+        ski_section_get(section->self->objects, section->id, section->generation + 1);
+    struct ski_section_member *then;
+
+    ski_section_set_collection(next, section->of);
+    then = ski_section_member_get(next, &member->index);
+    if (!then->object)
+        ski_section_member_here(then, member->object);
+    ski_assert(then->seen == SKI_SECTION_UNSEEN);
+    then->seen     = 0;
+    then->next     = member->next;
+    then->delegate = delegate;
+    ski_section_enter(next);
+    ski_section_reduction_switched(section, member);
+    ski_section_member_absent(section, member);
+    ski_section_reduction_joined(next, then);
+    if (then->early)
+        section_multicast_catch_up(next, then);
+    ski_section_leave(next);
+}
+
 /* Delivers a multicast whose turn it is.  False: the record of the member is gone. */
 static bool section_multicast_run(struct ski_section *section, struct ski_section_member *member,
                                   const struct section_multicast_head *head, size_t bytes)
@@ -134,9 +168,12 @@ static bool section_multicast_run(struct ski_section *section, struct ski_sectio
         member->delegate = head->delegate;
     else if (head->entry == SECTION_MULTICAST_END)
         ski_section_member_forget(section, member);
+    else if (head->entry == SECTION_MULTICAST_SWITCH)
+        section_multicast_switch_member(section, member, head->successor);
     else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
         section_multicast_run_entry(object, head, bytes);
-    return head->entry != SECTION_MULTICAST_END && !section->over;
+    return head->entry != SECTION_MULTICAST_END && head->entry != SECTION_MULTICAST_SWITCH &&
+           !section->over;
 }
 
 /* Delivers the multicasts that waited for the one which a member has just got. */
@@ -237,14 +274,15 @@ void ski_on_section_multicast_catch_up(skua_msg *msg)
 
     if (!ski_element_msg(msg, sizeof *head, &all, &index))
         return;
-    if ((unsigned)head->delegate >= (unsigned)all->self->pes)
+    if ((unsigned)head->delegate >= (unsigned)all->self->pes ||
+        (unsigned)head->successor >= (unsigned)all->self->pes)
         ski_fatal("PE %d sent an invalid multicast", msg->source);
     if (!(object = section_multicast_receiver(all, &index, msg)))
         return;
     section_multicast_check_entry(all, head);
     if (head->nocopy)
         ski_nocopy_hold(msg);
-    section = ski_section_get(all->self->objects, head->id);
+    section = ski_section_get(all->self->objects, head->id, head->generation);
     ski_section_set_collection(section, all);
     member = ski_section_member_get(section, &index);
     if (head->entry == SECTION_MULTICAST_END && ski_section_member_tracked(section, member))
@@ -259,32 +297,42 @@ void ski_on_section_multicast_catch_up(skua_msg *msg)
 
 /* ---- to all ---------------------------------------------------------------------------------- */
 
-/* Delivers a multicast to one of the own members, or sends it after the member. */
-static void section_multicast_deliver_or_send(struct ski_section            *section,
+static const struct ski_section_ops *section_multicast_ops(const struct ski_section *section)
+{
+    return ski_sections_of(section->self->objects)->ops;
+}
+
+/* Delivers a multicast to one of the own members, or sends it after the member.  Returns whether it
+ * was sent. */
+static bool section_multicast_deliver_or_send(struct ski_section            *section,
                                               struct ski_section_member     *member,
                                               struct section_multicast_head *head, size_t bytes)
 {
     struct ski_object *object;
 
     if (member->gone)
-        return;
+        return false;
+    head->successor = head->entry == SECTION_MULTICAST_SWITCH ? member->successor : 0;
     if (!member->object && (object = ski_element_here(section->of, &member->index)))
         ski_section_member_here(member, object);
     if (SKI_LIKELY(member->object != NULL)) {
         section_multicast_deliver(section, member, head, bytes);
-        return;
+        return false;
     }
     head->delegate = section->self->pe;
     section_multicast_send_after(section, &member->index, head, bytes);
+    return true;
 }
 
 static void section_multicast_deliver_all(struct ski_section *section, skua_msg *msg)
 {
     struct section_multicast_head *head  = skua_msg_data(msg);
-    size_t                         bytes = msg->bytes - sizeof *head;
+    size_t                         bytes = msg->bytes - sizeof *head, away = 0;
 
     for (size_t i = 0; i < section->own_count && !section->over; i++)
-        section_multicast_deliver_or_send(section, section->own[i], head, bytes);
+        away += section_multicast_deliver_or_send(section, section->own[i], head, bytes);
+    if (SKI_UNLIKELY(away > 0) && !section->over && !section_multicast_is_order(head))
+        section_multicast_ops(section)->members_away(section, away);
 }
 
 void ski_section_multicast_end(struct ski_section *section)
@@ -317,6 +365,8 @@ static void section_multicast_spread(struct ski_section *section, skua_msg *msg)
     if (head->entry == SECTION_MULTICAST_END) {
         section->end = msg; /* when the loops of those before it end */
     } else {
+        if (head->entry == SECTION_MULTICAST_SWITCH)
+            ski_section_reduction_switch_gone(section);
         section_multicast_deliver_all(section, msg);
         ski_section_multicast_free(msg);
     }
@@ -346,7 +396,7 @@ void ski_on_section_multicast(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
     bool                           ended;
-    struct ski_section            *section = ski_section_awaited(msg, head->id, &ended);
+    struct ski_section *section = ski_section_awaited(msg, head->id, head->generation, &ended);
 
     if (!section && !ended)
         return;
@@ -371,12 +421,40 @@ static SKI_COLD _Noreturn void section_multicast_deleted(const struct section_mu
                ski_entries[head->entry].name, source, text);
 }
 
+/* Creates the next generation, and replaces the order to switch by one without its members.  NULL:
+ * there is no next generation after all. */
+static skua_msg *section_multicast_succeed(struct ski_section *section, skua_msg *msg)
+{
+    struct section_multicast_head *head  = skua_msg_data(msg);
+    skua_msg                      *order = NULL;
+
+    if (msg->source != section->self->pe || head->generation != section->generation)
+        ski_fatal("PE %d sent an invalid multicast", msg->source);
+    if (section_multicast_ops(section)->succeed(section, head + 1, msg->bytes - sizeof *head))
+        order = ski_msg_with_header(head, sizeof *head, NULL, 0);
+    skua_msg_free(msg);
+    return order;
+}
+
+/* Whether @p msg, for a section that has ended or is about to, is an order of the runtime itself.
+ */
+static bool section_multicast_obsolete(skua_msg *msg)
+{
+    if (section_multicast_head_of(msg)->entry != SECTION_MULTICAST_SWITCH)
+        return false;
+    skua_msg_free(msg);
+    return true;
+}
+
 void ski_on_section_multicast_root(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
     bool                           ended;
-    struct ski_section            *section = ski_section_awaited(msg, head->id, &ended);
+    struct ski_section            *section =
+        ski_section_awaited(msg, head->id, ski_section_latest(ski_self->objects, head->id), &ended);
 
+    if ((ended || (section && section->end)) && section_multicast_obsolete(msg))
+        return;
     if (ended || (section && section->end))
         section_multicast_deleted(head, msg->source);
     if (!section)
@@ -385,7 +463,12 @@ void ski_on_section_multicast_root(skua_msg *msg)
         ski_fatal("PE %d sent an invalid multicast", msg->source);
     if (section_multicast_has_to_wait(section, msg))
         return;
-    head->number = section->number + 1;
+    if (SKI_UNLIKELY(head->entry == SECTION_MULTICAST_SWITCH) &&
+        !(msg = section_multicast_succeed(section, msg)))
+        return;
+    head             = skua_msg_data(msg);
+    head->number     = section->number + 1;
+    head->generation = section->generation;
     section_multicast_spread(section, msg);
 }
 
@@ -415,6 +498,15 @@ static void section_multicast_check_call(const char                          *ca
         ski_misuse("%s: %s::%s is a sync entry, whose answer a multicast cannot return; invoke it "
                    "on one element",
                    call, what->of->def.name, what->name);
+}
+
+void ski_section_multicast_switch(const struct ski_section *section, const void *lists,
+                                  size_t bytes)
+{
+    struct section_multicast_head head = {
+        .id = section->id, .entry = SECTION_MULTICAST_SWITCH, .generation = section->generation};
+
+    section_multicast_order(&head, lists, bytes);
 }
 
 void skua_section_invoke(skua_section target, skua_entry entry, const void *data, size_t bytes)

@@ -11,8 +11,9 @@
  * A delegate that gets a multicast with nocopy arguments (nocopy.h) which some PE of its host does
  * not reach fetches them before it passes the multicast on; later multicasts wait.
  *
- * Two orders are multicasts as well: number 0 tells a member that is not on the PE of its delegate
- * which PE that is; the last ends the section.
+ * Three orders are multicasts as well: number 0 tells a member that is not on the PE of its
+ * delegate which PE that is; the last of a generation sends its members to the next one
+ * (section_rebuild.h), or ends the section.
  */
 #ifndef SKI_SECTION_MULTICAST_H
 #define SKI_SECTION_MULTICAST_H
@@ -33,6 +34,11 @@ void ski_section_multicast_free(skua_msg *msg);
 
 /** The observer of section multicasts. */
 extern const struct ski_lifecycle ski_section_multicast_lifecycle;
+
+/** At the root: send the order that lets the members of @p section switch to the generation of the
+ *  members in @p lists, in its turn. */
+void ski_section_multicast_switch(const struct ski_section *section, const void *lists,
+                                  size_t bytes);
 
 /** Handler at the root: number a multicast and pass it down the tree. */
 void ski_on_section_multicast_root(skua_msg *msg);

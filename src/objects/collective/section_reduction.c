@@ -16,19 +16,34 @@
 struct section_reduction_report {
     _Alignas(16) uint64_t id;
     uint32_t                  number;
-    uint32_t                  zero;
-    struct ski_reduction_spec spec;
+    uint32_t                  generation;
+    struct ski_reduction_spec spec; /* of a report without data: SECTION_REDUCTION_EMPTY */
     skua_completion           to;
 };
+
+#define SECTION_REDUCTION_EMPTY UINT32_MAX /* in place of the operator */
 
 _Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_LEAST,
                "see section_reduction.h");
 
-/* A contributor leaves: it contributes to no reduction from a number on. */
+/* A contributor contributes to no reduction from a number on: it was deleted; it was deleted before
+ * it was enrolled, and may have contributed before; it has switched to the next generation.  A
+ * member contributes from a number on, or never. */
+enum section_reduction_change {
+    SECTION_REDUCTION_DELETED,
+    SECTION_REDUCTION_LOST,
+    SECTION_REDUCTION_SWITCHED,
+    SECTION_REDUCTION_JOINED,
+    SECTION_REDUCTION_NEVER,
+};
+
+/* A contributor leaves, or joins. */
 struct section_reduction_leave_msg {
     uint64_t id;
     uint32_t number;
-    uint32_t lost; /* the member was never enrolled: it may have contributed before */
+    uint32_t generation;
+    uint32_t change; /* enum section_reduction_change */
+    uint32_t zero;
 };
 
 _Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_LEAST,
@@ -51,6 +66,7 @@ void ski_section_reduction_free(struct ski_section_reduction *reduction)
 {
     ski_reduction_list_free(&reduction->partials);
     free(reduction->left_from);
+    free(reduction->late_from);
     *reduction = (struct ski_section_reduction){0};
 }
 
@@ -63,7 +79,39 @@ static size_t section_reduction_expected(const struct ski_section_reduction *red
     ski_assert(reduction->left <= reduction->contributors);
     for (size_t i = 0; i < reduction->left; i++)
         count -= !ski_seqnum_before(number, reduction->left_from[i]);
+    for (size_t i = 0; i < reduction->late; i++)
+        count -= ski_seqnum_before(number, reduction->late_from[i]);
     return count;
+}
+
+/* Appends @p number to the list @p from of @p count numbers. */
+static uint32_t *section_reduction_append(uint32_t *from, size_t *count, uint32_t number)
+{
+    from             = ski_realloc(from, (*count + 1) * sizeof *from);
+    from[(*count)++] = number;
+    return from;
+}
+
+/* Drops the contributors that contribute to the first reduction from those that begin late. */
+static SKI_COLD void section_reduction_prune_late(struct ski_section_reduction *reduction)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < reduction->late; i++)
+        if (ski_seqnum_before(reduction->first, reduction->late_from[i]))
+            reduction->late_from[kept++] = reduction->late_from[i];
+    reduction->late = kept;
+}
+
+/* The reduction from which on no contributor contributes; all have left. */
+static uint32_t section_reduction_last(const struct ski_section_reduction *reduction)
+{
+    uint32_t last = reduction->left ? reduction->left_from[0] : reduction->first;
+
+    for (size_t i = 1; i < reduction->left; i++)
+        if (ski_seqnum_before(last, reduction->left_from[i]))
+            last = reduction->left_from[i];
+    return last;
 }
 
 static SKI_COLD _Noreturn void section_reduction_mismatch(
@@ -77,55 +125,130 @@ static SKI_COLD _Noreturn void section_reduction_mismatch(
         contributor ? ski_element_text(section->of, contributor) : "a delegate", pe);
 }
 
+static void section_reduction_advance(struct ski_section *section);
+static void section_reduction_contributor_left(struct ski_section *section, uint32_t number);
+
 /* ---- up the tree ----------------------------------------------------------------------------- */
+
+/* At the root: the next generation, to which the results of @p section are contributions; NULL:
+ * there is none, or it has ended. */
+static struct ski_section *section_reduction_successor(const struct ski_section *section)
+{
+    struct ski_section *next;
+
+    if (SKI_LIKELY(!section->switched) || section->parent >= 0)
+        return NULL;
+    next = ski_section_find(section->self->objects, section->id, section->generation + 1);
+    return next && next->state == SKI_SECTION_JOINED ? next : NULL;
+}
+
+/* At the root: combines the result of the generation before with a partial result of @p next. */
+static void section_reduction_hand_over(struct ski_section                *next,
+                                        struct ski_reduction_partial      *partial,
+                                        const struct ski_reduction_buffer *result)
+{
+    int pe = next->self->pe;
+
+    if (!result->filled)
+        return;
+    if (!ski_reduction_buffer_fits(&partial->buffer, &result->spec))
+        section_reduction_mismatch(next, partial, &result->spec, NULL, pe);
+    ski_reduction_partial_add(partial, &result->spec, result->data, result->bytes, &result->to, pe);
+}
+
+/* At the root: gives the first reduction to the next generation, or to its completion. */
+static void section_reduction_report_root(struct ski_section *section)
+{
+    struct ski_section           *next = section_reduction_successor(section);
+    struct ski_reduction_partial *done = section->reduction.partials, *partial;
+
+    if (SKI_LIKELY(!section->switched)) {
+        ski_reduction_list_complete(&section->reduction.partials);
+        return;
+    }
+    if (next) {
+        partial = section_reduction_partial(&next->reduction, done->number);
+        partial->contributions++;
+        section_reduction_hand_over(next, partial, &done->buffer);
+    }
+    ski_reduction_list_drop(&section->reduction.partials);
+    if (next)
+        section_reduction_advance(next);
+}
 
 /* Reports the first reduction, to which all have contributed; at the root completes it. */
 static void section_reduction_report_up(struct ski_section *section)
 {
     const struct ski_reduction_partial *done   = section->reduction.partials;
-    struct section_reduction_report     report = {section->id, done->number, 0, done->buffer.spec,
-                                                  done->buffer.to};
+    struct section_reduction_report     report = {section->id, done->number, section->generation,
+                                                  done->buffer.spec, done->buffer.to};
 
     ski_assert(done->number == section->reduction.first);
     section->reduction.first++;
+    if (SKI_UNLIKELY(section->reduction.late > 0))
+        section_reduction_prune_late(&section->reduction);
+    if (SKI_UNLIKELY(!done->buffer.filled))
+        report.spec.op = SECTION_REDUCTION_EMPTY;
     if (section->parent < 0)
-        ski_reduction_list_complete(&section->reduction.partials);
+        section_reduction_report_root(section);
     else
         ski_reduction_list_report(&section->reduction.partials, section->parent,
                                   SKI_HANDLER_SECTION_REDUCTION_REPORT, &report, sizeof report);
 }
 
+/* Whether the first reduction is complete at this delegate.  One to which no contributor
+ * contributes is, if a contributor follows that begins later. */
+static bool section_reduction_complete(struct ski_section_reduction *reduction)
+{
+    const struct ski_reduction_partial *partial =
+        ski_reduction_list_find(reduction->partials, reduction->first);
+    size_t expected;
+
+    if (SKI_UNLIKELY(reduction->unjoined > 0) || (!partial && SKI_LIKELY(reduction->late == 0)))
+        return false;
+    expected = section_reduction_expected(reduction, reduction->first);
+    if (!partial && expected == 0)
+        partial = section_reduction_partial(reduction, reduction->first);
+    return partial && partial->contributions == expected;
+}
+
 /* Reports all reductions that are complete at this delegate. */
 static void section_reduction_advance(struct ski_section *section)
 {
-    struct ski_section_reduction       *reduction = &section->reduction;
-    const struct ski_reduction_partial *partial;
-
     ski_section_enter(section);
-    while ((partial = ski_reduction_list_find(reduction->partials, reduction->first)) &&
-           partial->contributions == section_reduction_expected(reduction, reduction->first))
+    while (section_reduction_complete(&section->reduction))
         section_reduction_report_up(section);
     ski_section_leave(section);
+}
+
+/* All contributors have left: tells the parent, or the next generation. */
+static void section_reduction_all_left(struct ski_section *section)
+{
+    struct section_reduction_leave_msg all  = {section->id,
+                                               section_reduction_last(&section->reduction),
+                                               section->generation, SECTION_REDUCTION_DELETED, 0};
+    struct ski_section                *next = section_reduction_successor(section);
+
+    if (section->parent >= 0)
+        skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_LEAVE}, &all,
+                       sizeof all);
+    else if (next)
+        section_reduction_contributor_left(next, all.number);
 }
 
 /* A contributor contributes to reductions before @p number only. */
 static void section_reduction_contributor_left(struct ski_section *section, uint32_t number)
 {
-    struct ski_section_reduction      *reduction = &section->reduction;
-    struct section_reduction_leave_msg all       = {section->id, number, 0};
+    struct ski_section_reduction *reduction = &section->reduction;
 
     if (reduction->left == reduction->contributors)
         ski_fatal("PE %d: more contributors leave a section than it has", section->self->pe);
-    reduction->left_from =
-        ski_realloc(reduction->left_from, (reduction->left + 1) * sizeof *reduction->left_from);
-    reduction->left_from[reduction->left++] = number;
-    for (size_t i = 0; i < reduction->left; i++)
-        if (ski_seqnum_before(all.number, reduction->left_from[i]))
-            all.number = reduction->left_from[i];
-    if (reduction->left == reduction->contributors && section->parent >= 0)
-        skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_LEAVE}, &all,
-                       sizeof all);
+    reduction->left_from = section_reduction_append(reduction->left_from, &reduction->left, number);
+    ski_section_enter(section);
+    if (reduction->left == reduction->contributors)
+        section_reduction_all_left(section);
     section_reduction_advance(section);
+    ski_section_leave(section);
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -148,20 +271,112 @@ static void section_reduction_member_left(struct ski_section        *section,
     section_reduction_contributor_left(section, number);
 }
 
-void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
+/* At the delegate of a member in this generation: tells its delegate in the next one that the
+ * member is not coming. */
+static void section_reduction_send_never(struct ski_section              *section,
+                                         const struct ski_section_member *member)
 {
-    struct section_reduction_leave_msg leave = {section->id, member->next, 0};
+    struct section_reduction_leave_msg never = {section->id, 0, section->generation + 1,
+                                                SECTION_REDUCTION_NEVER, 0};
 
-    if (section->state == SKI_SECTION_JOINED && member->delegate == section->self->pe)
+    if (member->successor >= 0)
+        section_reduction_send_leave(section->of, member->successor, &member->index, &never);
+}
+
+/* At the delegate of a member that was deleted. */
+static void section_reduction_member_deleted(struct ski_section        *section,
+                                             struct ski_section_member *member, uint32_t number)
+{
+    section_reduction_member_left(section, member, number);
+    if (section->switched)
+        section_reduction_send_never(section, member);
+}
+
+/* A member on this PE leaves: tells its delegate. */
+static void section_reduction_leave(struct ski_section *section, struct ski_section_member *member,
+                                    enum section_reduction_change change)
+{
+    struct section_reduction_leave_msg leave = {section->id, member->next, section->generation,
+                                                (uint32_t)change, 0};
+
+    if (section->state != SKI_SECTION_JOINED || member->delegate != section->self->pe)
+        section_reduction_send_leave(section->of, member->delegate, &member->index, &leave);
+    else if (change == SECTION_REDUCTION_SWITCHED)
         section_reduction_member_left(section, member, member->next);
     else
-        section_reduction_send_leave(section->of, member->delegate, &member->index, &leave);
+        section_reduction_member_deleted(section, member, member->next);
+}
+
+void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
+{
+    if (section->generation == 0 || member->seen != SKI_SECTION_UNSEEN) /* else it has not joined */
+        section_reduction_leave(section, member, SECTION_REDUCTION_DELETED);
+}
+
+void ski_section_reduction_switched(struct ski_section *section, struct ski_section_member *member)
+{
+    section_reduction_leave(section, member, SECTION_REDUCTION_SWITCHED);
+}
+
+/* ---- the next generation --------------------------------------------------------------------- */
+
+/* At the delegate of a member: the member contributes from @p number on. */
+static void section_reduction_member_joined(struct ski_section        *section,
+                                            struct ski_section_member *member, uint32_t number)
+{
+    struct ski_section_reduction *reduction = &section->reduction;
+
+    if (member->joined || reduction->unjoined == 0)
+        ski_fatal("PE %d: a member joins a section twice", section->self->pe);
+    member->joined = true;
+    reduction->unjoined--;
+    if (ski_seqnum_before(reduction->first, number))
+        reduction->late_from =
+            section_reduction_append(reduction->late_from, &reduction->late, number);
+    section_reduction_advance(section);
+}
+
+void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member)
+{
+    struct section_reduction_leave_msg joined = {section->id, member->next, section->generation,
+                                                 SECTION_REDUCTION_JOINED, 0};
+
+    if (section->state == SKI_SECTION_JOINED && member->delegate == section->self->pe)
+        section_reduction_member_joined(section, member, member->next);
+    else
+        section_reduction_send_leave(section->of, member->delegate, &member->index, &joined);
+}
+
+void ski_section_reduction_switch_gone(struct ski_section *section)
+{
+    section->switched = true;
+    for (size_t i = 0; i < section->own_count; i++)
+        if (section->own[i]->gone)
+            section_reduction_send_never(section, section->own[i]);
+}
+
+void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next)
+{
+    ski_assert(section->parent < 0 && next->parent < 0 && next->state == SKI_SECTION_JOINED);
+    next->reduction.contributors++;
+    section->switched = true;
+    if (section->reduction.left == section->reduction.contributors)
+        section_reduction_all_left(section);
+}
+
+bool ski_section_reduction_over(const struct ski_section *section)
+{
+    const struct ski_section_reduction *reduction = &section->reduction;
+
+    return reduction->left == reduction->contributors && reduction->unjoined == 0 &&
+           !reduction->partials &&
+           !ski_seqnum_before(reduction->first, section_reduction_last(reduction));
 }
 
 void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
                                 int delegate)
 {
-    struct section_reduction_leave_msg leave = {id, 0, 1};
+    struct section_reduction_leave_msg leave = {id, 0, 0, SECTION_REDUCTION_LOST, 0};
 
     section_reduction_send_leave(all, delegate, index, &leave);
 }
@@ -239,17 +454,20 @@ static void section_reduction_combine(struct ski_section                    *sec
                                       const skua_index *contributor, int source)
 {
     struct ski_reduction_partial *partial;
+    bool empty = !contributor && bytes == 0 && report->spec.op == SECTION_REDUCTION_EMPTY;
 
-    if (!ski_reduction_spec_valid(&report->spec, bytes))
+    if (!empty && !ski_reduction_spec_valid(&report->spec, bytes))
         ski_fatal("PE %d sent an invalid contribution to a section", source);
     section_reduction_check_number(
         section, report->number,
         contributor ? ski_element_text(section->of, contributor) : "a delegate", source);
     partial = section_reduction_partial(&section->reduction, report->number);
+    partial->contributions++;
+    if (empty)
+        return;
     if (!ski_reduction_buffer_fits(&partial->buffer, &report->spec))
         section_reduction_mismatch(section, partial, &report->spec, contributor, source);
     ski_reduction_partial_add(partial, &report->spec, report + 1, bytes, &report->to, source);
-    partial->contributions++;
 }
 
 /* A message for a section that has ended: reports are dropped, contributions are errors. */
@@ -260,6 +478,9 @@ static void section_reduction_came_too_late(skua_msg                            
 
     if (msg->flags & SKI_MSG_OBJECT) {
         index = ski_msg_index(msg);
+        if (ski_section_latest(ski_self->objects, report->id) > report->generation)
+            section_reduction_no_member(
+                report->id, section_reduction_element_text(msg->target >> 8, &index), msg->source);
         section_reduction_section_deleted(
             report->id, section_reduction_element_text(msg->target >> 8, &index), msg->source);
     }
@@ -278,7 +499,7 @@ void ski_on_section_reduction_report(skua_msg *msg)
     size_t                                 bytes  = msg->bytes - sizeof *report;
     struct ski_section_member             *member = NULL;
     bool                                   ended;
-    struct ski_section                    *section = ski_section_awaited(msg, report->id, &ended);
+    struct ski_section *section = ski_section_awaited(msg, report->id, report->generation, &ended);
 
     if (ended)
         section_reduction_came_too_late(msg, report);
@@ -299,14 +520,51 @@ void ski_on_section_reduction_report(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+/* At the delegate of a member that leaves or joins. */
+static void section_reduction_member_changed(struct ski_section                       *section,
+                                             struct ski_section_member                *member,
+                                             const struct section_reduction_leave_msg *leave)
+{
+    ski_section_enter(section);
+    switch (leave->change) {
+    case SECTION_REDUCTION_JOINED:
+        section_reduction_member_joined(section, member, leave->number);
+        break;
+    case SECTION_REDUCTION_NEVER:
+        section_reduction_member_joined(section, member, section->reduction.first);
+        section_reduction_member_deleted(section, member, section->reduction.first);
+        break;
+    case SECTION_REDUCTION_SWITCHED:
+        section_reduction_member_left(section, member, leave->number);
+        break;
+    default:
+        if (!member->gone && !(leave->change == SECTION_REDUCTION_LOST && member->came))
+            section_reduction_member_deleted(section, member, leave->number);
+    }
+    ski_section_leave(section);
+}
+
+/* Whether a lost member must have told by itself: its delegate, which had sent the order that
+ * did not find the member, has left the tree since. */
+static bool section_reduction_told_before(const struct section_reduction_leave_msg *leave)
+{
+    const struct ski_section *section =
+        ski_section_find(ski_self->objects, leave->id, leave->generation);
+
+    return leave->change == SECTION_REDUCTION_LOST &&
+           (!section || section->state != SKI_SECTION_JOINED);
+}
+
 void ski_on_section_reduction_leave(skua_msg *msg)
 {
     struct section_reduction_leave_msg leave =
         *(struct section_reduction_leave_msg *)skua_msg_data(msg);
     struct ski_section_member *member;
-    bool                       ended;
-    struct ski_section        *section = ski_section_awaited(msg, leave.id, &ended);
+    bool                       ended   = section_reduction_told_before(&leave);
+    struct ski_section        *section = NULL;
 
+    if (!ended)
+        section = ski_section_awaited(msg, leave.id, leave.generation, &ended);
     if (ended)
         skua_msg_free(msg);
     if (!section)
@@ -314,8 +572,7 @@ void ski_on_section_reduction_leave(skua_msg *msg)
     if (msg->flags & SKI_MSG_OBJECT) {
         if (!(member = section_reduction_named_member(section, msg)))
             return;
-        if (!member->gone && !(leave.lost && member->came))
-            section_reduction_member_left(section, member, leave.number);
+        section_reduction_member_changed(section, member, &leave);
     } else if (section_reduction_is_child(section, msg->source)) {
         section_reduction_contributor_left(section, leave.number);
     } else {
@@ -326,29 +583,62 @@ void ski_on_section_reduction_leave(skua_msg *msg)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The record of the section that @p object contributes to. */
-static struct ski_section *section_reduction_section_of(const struct ski_object *object,
-                                                        uint64_t                 id)
+/* The record of the first generation of the section that @p object contributes to, which has no
+ * record in another. */
+static SKI_COLD struct ski_section *section_reduction_section_of(const struct ski_object *object,
+                                                                 uint64_t                 id)
 {
     struct ski_objects *objects = object->of->self->objects;
-    struct ski_section *section = ski_section_find(objects, id);
+    struct ski_section *section = ski_section_find(objects, id, 0);
 
-    if (SKI_LIKELY(section && section->state == SKI_SECTION_JOINED))
+    if (section && section->state == SKI_SECTION_JOINED)
         return section;
     if (ski_section_ended(objects, "skua_section_contribute", id))
         section_reduction_section_deleted(id, ski_object_text(object), objects->self->pe);
-    return ski_section_get(objects, id);
+    return ski_section_get(objects, id, 0);
 }
 
-/* The record of @p object in a section; ends the job if this PE knows that it is no member. */
-static struct ski_section_member *section_reduction_member(struct ski_section *section,
-                                                           struct ski_object  *object)
+/* The record of @p object in the generation @p section, if it contributes to that; or NULL. */
+static inline struct ski_section_member *section_reduction_active(const struct ski_section *section,
+                                                                  const struct ski_object  *object,
+                                                                  const skua_index         *index)
+{
+    struct ski_section_member *member = ski_section_member_find(section, index);
+
+    if (SKI_UNLIKELY(!member || member->object != object) ||
+        (SKI_UNLIKELY(section->generation > 0) && member->seen == SKI_SECTION_UNSEEN))
+        return NULL;
+    return member;
+}
+
+/* Finds the generation of section @p id that @p object contributes to. */
+static inline struct ski_section *section_reduction_find(const struct ski_objects *objects,
+                                                         const struct ski_object  *object,
+                                                         uint64_t id, const skua_index *index,
+                                                         struct ski_section_member **member)
+{
+    struct ski_sections *sections = ski_sections_of(objects);
+    struct ski_section  *section  = sections->last;
+
+    if (SKI_LIKELY(section && section->id == id) &&
+        SKI_LIKELY((*member = section_reduction_active(section, object, index)) != NULL))
+        return section;
+    section = ski_section_first(objects, id);
+    while (section && !(*member = section_reduction_active(section, object, index)))
+        section = ski_section_sibling(section);
+    if (section)
+        sections->last = section;
+    return section;
+}
+
+/* The record of @p object, which has none yet, in the first generation of a section; ends the job
+ * if this PE knows that it is no member. */
+static SKI_COLD struct ski_section_member *section_reduction_member(struct ski_section *section,
+                                                                    struct ski_object  *object)
 {
     skua_index                 index  = ski_object_index_get(object);
     struct ski_section_member *member = ski_section_member_find(section, &index);
 
-    if (SKI_LIKELY(member && member->object == object))
-        return member;
     if ((section->of && section->of != object->of) || (member && member->gone) ||
         (!member && section->state == SKI_SECTION_JOINED && section->parent < 0))
         section_reduction_no_member(section->id, ski_object_text(object), section->self->pe);
@@ -391,21 +681,30 @@ static inline void section_reduction_contribute_here(struct ski_section         
         section_reduction_mismatch(section, partial, &report->spec, &member->index,
                                    section->self->pe);
     ski_reduction_buffer_contribute(&partial->buffer, &report->spec, data, bytes, &report->to);
-    if (++partial->contributions >= section->reduction.contributors - section->reduction.left)
+    if (++partial->contributions + section->reduction.left + section->reduction.late >=
+        section->reduction.contributors)
         section_reduction_advance(section);
 }
 
 void skua_section_contribute(skua_section target, void *self, skua_contribution give,
                              skua_completion done)
 {
-    struct ski_object              *object  = ski_object_of(self);
-    struct ski_pe                  *pe      = object->of->self;
-    struct ski_section             *section = section_reduction_section_of(object, target.id);
-    struct ski_section_member      *member  = section_reduction_member(section, object);
-    struct section_reduction_report report  = {
-         target.id, member->next, 0, {give.op, (uint32_t)give.type, give.count}, done};
+    struct ski_object         *object = ski_object_of(self);
+    struct ski_pe             *pe     = object->of->self;
+    skua_index                 index  = ski_object_index_get(object);
+    struct ski_section_member *member = NULL;
+    struct ski_section        *section =
+        section_reduction_find(pe->objects, object, target.id, &index, &member);
+    struct section_reduction_report report = {
+        target.id, 0, 0, {give.op, (uint32_t)give.type, give.count}, done};
     size_t bytes = give.count * ski_type_size(give.type);
 
+    if (SKI_UNLIKELY(!section)) {
+        section = section_reduction_section_of(object, target.id);
+        member  = section_reduction_member(section, object);
+    }
+    report.number     = member->next;
+    report.generation = section->generation;
     if (SKI_UNLIKELY(!ski_reduction_spec_known(give.op, give.type)))
         ski_reduction_spec_check(__func__, &report.spec, ski_object_text(object), pe->pe);
     member->next++;

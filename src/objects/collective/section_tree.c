@@ -19,7 +19,9 @@ struct section_tree_creation {
     _Alignas(16) uint64_t id;
     uint64_t collection;
     uint32_t delegates;
-    uint32_t zero[3];
+    uint32_t generation;
+    uint32_t first; /* the first reduction of this generation */
+    uint32_t zero;
 };
 
 _Static_assert(sizeof(struct section_tree_creation) == SKI_SECTION_CREATE_LEAST,
@@ -37,7 +39,8 @@ static bool section_tree_creation_valid(const struct ski_pe                *self
            lists[SKI_SECTION_LIST_PE] == (uint32_t)self->pe;
 }
 
-/* At the delegate of a member: finds the member here, or sends it the order that enrolls it. */
+/* At the delegate of a member: finds the member here, or sends it the order that enrolls it.  In a
+ * later generation the delegate before this one does that (section_rebuild.h). */
 static void section_tree_enroll(struct ski_section *section, struct ski_section_member *member)
 {
     struct ski_object *object =
@@ -46,6 +49,8 @@ static void section_tree_enroll(struct ski_section *section, struct ski_section_
     member->delegate = section->self->pe;
     if (object)
         ski_section_member_here(member, object);
+    if (section->generation > 0)
+        return;
     if (member->object)
         member->seen = 0;
     else
@@ -136,6 +141,9 @@ static void section_tree_join(struct ski_section                 *section,
     if (root)
         section_tree_read_others(section, creation, ski_section_list_next(own));
     section->reduction.contributors = section->own_count + section->children;
+    section->reduction.first        = creation->first;
+    section->reduction.unjoined     = section->generation > 0 ? section->own_count : 0;
+    section->rebuild.members        = section->members.count;
     for (size_t i = 0; i < section->own_count; i++)
         section_tree_enroll(section, section->own[i]);
 }
@@ -150,7 +158,7 @@ void ski_on_section_create(skua_msg *msg)
         return;
     if (all->kind == SKI_CHARES || !section_tree_creation_valid(all->self, creation, msg->bytes))
         ski_fatal("PE %d sent an invalid creation of a section", msg->source);
-    section = ski_section_get(all->self->objects, creation->id);
+    section = ski_section_get(all->self->objects, creation->id, creation->generation);
     if (section->state == SKI_SECTION_JOINED)
         ski_fatal("PE %d created a section that exists already", msg->source);
     ski_section_set_collection(section, all);
@@ -161,15 +169,9 @@ void ski_on_section_create(skua_msg *msg)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* A member, and its delegate by the number of PEs after the root. */
-struct section_tree_choice {
-    uint32_t          rank;
-    const skua_index *index;
-};
-
 static int section_tree_compare(const void *a, const void *b)
 {
-    const struct section_tree_choice *x = a, *y = b;
+    const struct ski_section_choice *x = a, *y = b;
 
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
@@ -179,11 +181,11 @@ static int section_tree_compare(const void *a, const void *b)
 }
 
 /* Chooses a delegate for each member, and sorts the members by it. */
-static struct section_tree_choice *section_tree_choose(struct ski_collection *all,
-                                                       const skua_index *indices, size_t count)
+static struct ski_section_choice *section_tree_choose(struct ski_collection *all,
+                                                      const skua_index *indices, size_t count)
 {
-    struct section_tree_choice *chosen = ski_malloc((count ? count : 1) * sizeof *chosen);
-    int                         pes = all->self->pes, root = all->self->pe;
+    struct ski_section_choice *chosen = ski_malloc((count ? count : 1) * sizeof *chosen);
+    int                        pes = all->self->pes, root = all->self->pe;
 
     for (size_t i = 0; i < count; i++) {
         int pe = root;
@@ -191,7 +193,7 @@ static struct section_tree_choice *section_tree_choose(struct ski_collection *al
         ski_check_index("skua_section_create", all, &indices[i]);
         if (!ski_element_here(all, &indices[i]))
             pe = ski_lookup_pe(all, &indices[i]);
-        chosen[i] = (struct section_tree_choice){(uint32_t)((pe - root + pes) % pes), &indices[i]};
+        chosen[i] = (struct ski_section_choice){(uint32_t)((pe - root + pes) % pes), &indices[i]};
     }
     ski_assert(root >= 0 && root < pes);
     qsort(chosen, count, sizeof *chosen, section_tree_compare);
@@ -203,7 +205,7 @@ static struct section_tree_choice *section_tree_choose(struct ski_collection *al
 }
 
 /* The words of all lists; that of the root is always there. */
-static size_t section_tree_count_words(const struct section_tree_choice *chosen, size_t count)
+static size_t section_tree_count_words(const struct ski_section_choice *chosen, size_t count)
 {
     size_t   words = SKI_SECTION_LIST_HEAD;
     uint32_t last  = 0;
@@ -216,9 +218,9 @@ static size_t section_tree_count_words(const struct section_tree_choice *chosen,
     return words;
 }
 
-static void section_tree_write_lists(const struct ski_pe              *self,
-                                     struct section_tree_creation     *creation,
-                                     const struct section_tree_choice *chosen, size_t count)
+static void section_tree_write_lists(const struct ski_pe             *self,
+                                     struct section_tree_creation    *creation,
+                                     const struct ski_section_choice *chosen, size_t count)
 {
     uint32_t *list = (uint32_t *)(creation + 1);
     uint32_t  rank = 0;
@@ -236,6 +238,19 @@ static void section_tree_write_lists(const struct ski_pe              *self,
     }
 }
 
+/* The order to create a section of the members @p chosen, which are sorted. */
+static skua_msg *section_tree_creation_msg(const struct ski_collection *all, uint64_t id,
+                                           const struct ski_section_choice *chosen, size_t count)
+{
+    struct section_tree_creation *creation;
+    skua_msg *msg = skua_msg_alloc(sizeof *creation + 4 * section_tree_count_words(chosen, count));
+
+    creation  = skua_msg_data(msg);
+    *creation = (struct section_tree_creation){.id = id, .collection = all->id};
+    section_tree_write_lists(all->self, creation, chosen, count);
+    return msg;
+}
+
 static struct ski_collection *section_tree_collection(struct ski_pe *self, const char *call,
                                                       skua_collection of)
 {
@@ -248,21 +263,36 @@ static struct ski_collection *section_tree_collection(struct ski_pe *self, const
     return all;
 }
 
+struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
+                                             struct ski_section_choice *chosen, size_t count)
+{
+    struct ski_section           *next;
+    struct section_tree_creation *creation;
+    skua_msg                     *msg;
+
+    qsort(chosen, count, sizeof *chosen, section_tree_compare);
+    msg                  = section_tree_creation_msg(section->of, section->id, chosen, count);
+    creation             = skua_msg_data(msg);
+    creation->generation = section->generation + 1;
+    creation->first      = section->reduction.first;
+    next = ski_section_get(section->self->objects, section->id, creation->generation);
+    ski_section_set_collection(next, section->of);
+    section_tree_join(next, creation, -1);
+    skua_msg_free(msg);
+    ski_msg_unhold(next->self, &next->held);
+    return next;
+}
+
 skua_section skua_section_create(skua_collection of, const skua_index *indices, size_t count)
 {
-    struct ski_pe              *self   = SKI_SELF();
-    struct ski_collection      *all    = section_tree_collection(self, __func__, of);
-    struct section_tree_choice *chosen = section_tree_choose(all, indices, count);
-    uint64_t  id = ski_id_make((uint64_t)self->pe, ++ski_sections_of(self->objects)->created);
-    skua_msg *msg;
-    struct section_tree_creation *creation;
+    struct ski_pe             *self   = SKI_SELF();
+    struct ski_collection     *all    = section_tree_collection(self, __func__, of);
+    struct ski_section_choice *chosen = section_tree_choose(all, indices, count);
+    uint64_t  id  = ski_id_make((uint64_t)self->pe, ++ski_sections_of(self->objects)->created);
+    skua_msg *msg = section_tree_creation_msg(all, id, chosen, count);
 
-    msg       = skua_msg_alloc(sizeof *creation + 4 * section_tree_count_words(chosen, count));
-    creation  = skua_msg_data(msg);
-    *creation = (struct section_tree_creation){.id = id, .collection = of.id};
-    section_tree_write_lists(self, creation, chosen, count);
     free(chosen);
-    ski_section_get(self->objects, id)->state = SKI_SECTION_CREATED;
+    ski_section_get(self->objects, id, 0)->state = SKI_SECTION_CREATED;
     skua_enqueue((skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
     return (skua_section){id};
 }

@@ -5,7 +5,8 @@
  * A section is created by a message with the lists of its delegates and their members
  * (section_list.h), that of the creator first.  The PE that gets the message is the delegate of the
  * first list.  It divides the other lists, as evenly as can be, among its children: the delegates
- * of the first list of each share.
+ * of the first list of each share.  The trees of later generations (section_rebuild.h) are made in
+ * the same way, with the same root.
  */
 #ifndef SKI_SECTION_TREE_H
 #define SKI_SECTION_TREE_H
@@ -13,6 +14,8 @@
 #include <stdint.h>
 
 #include <skua/message.h>
+
+#include "objects/collective/section.h"
 
 /** The children of a delegate that passes on @p others lists in a tree of @p arity. */
 static inline uint32_t ski_section_tree_children(uint32_t others, uint32_t arity)
@@ -25,6 +28,17 @@ static inline uint32_t ski_section_tree_share(uint32_t others, uint32_t children
 {
     return others / children + (i < others % children);
 }
+
+/* A member, and its delegate by the number of PEs after the root. */
+struct ski_section_choice {
+    uint32_t          rank;
+    const skua_index *index;
+};
+
+/** At the root: create the generation that follows @p section, of the members @p chosen, which are
+ *  sorted by the call.  Returns its record. */
+struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
+                                             struct ski_section_choice *chosen, size_t count);
 
 /** Handler: create a section at a delegate. */
 void ski_on_section_create(skua_msg *msg);

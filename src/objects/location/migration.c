@@ -3,6 +3,7 @@
 #include "objects/location/migration.h"
 
 #include "base/assert.h"
+#include "base/config.h"
 #include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -11,14 +12,22 @@
 #include "objects/model/element.h"
 #include "objects/model/pup.h"
 
+/* Flags of a migration. */
+enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2 };
+
+/* What an element and its baggage are, as they travel. */
 struct migration_head {
     struct ski_iso_move block; /* the block that the element lies in; at 0: none    */
     uint32_t            moves; /* the element's number of migrations, with this one */
-    uint32_t            zero;
-    uint32_t bytes[SKI_BAGGAGES_MOST]; /* of the baggage of each module                     */
+    uint32_t            flags;
+    uint32_t bytes[SKI_BAGGAGES_MOST + 1]; /* of the baggage of each module, then of the class */
 };
 
 _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migration.h");
+
+/* A size up to which the size of the last element is the guess for the next one's.  Larger elements
+ * are measured, so that messages do not waste more than this. */
+#define MIGRATION_GUESS 8192
 
 void ski_migration_order(struct ski_object *object, int pe)
 {
@@ -29,7 +38,7 @@ void ski_migration_order(struct ski_object *object, int pe)
     if (object->state)
         ski_element_settle(object);
     else if (leaving)
-        ski_notify_migration_ended(&object->of->self->objects->lifecycle, object);
+        ski_notify_element_staying(&object->of->self->objects->lifecycle, object);
 }
 
 void skua_migrate(void *self, int pe)
@@ -52,34 +61,104 @@ void skua_migrate(void *self, int pe)
     ski_migration_order(object, pe);
 }
 
-/* ---- departure ---------------------------------------------------------------------- */
+/* ---- baggage ------------------------------------------------------------------------ */
 
-static const struct ski_baggage *const *migration_baggage(const struct ski_collection *all)
+/* The baggage of an element, a list that NULL ends. */
+struct migration_baggage {
+    const struct ski_baggage *list[SKI_BAGGAGES_MOST + 2];
+};
+
+static struct migration_baggage migration_baggage_of(const struct ski_collection *all,
+                                                     unsigned                     flags)
 {
-    return all->self->objects->lifecycle.baggage;
+    const struct ski_baggage *const *of_modules = all->self->objects->lifecycle.baggage;
+    struct migration_baggage         baggage    = {{NULL}};
+    int                              count      = 0;
+
+    for (; of_modules[count]; count++)
+        baggage.list[count] = of_modules[count];
+    if (flags & MIGRATION_BY_POINTER)
+        baggage.list[count] = all->class->baggage;
+    return baggage;
 }
 
-/* A message with an element and its baggage. */
-static skua_msg *migration_pack(struct ski_object *object)
-{
-    const struct ski_baggage *const *baggage = migration_baggage(object->of);
-    const struct ski_class *class            = object->of->class;
-    struct migration_head head               = {.block = ski_thread_migration_block(object),
-                                                .moves = object->moves + 1};
-    size_t                bytes = ski_pup_measure(class, object + 1), baggage_bytes = 0;
-    skua_msg             *msg;
-    char                 *at;
+/* ---- departure ---------------------------------------------------------------------- */
 
-    for (int i = 0; baggage[i]; i++)
-        baggage_bytes += head.bytes[i] = (uint32_t)baggage[i]->bytes(object);
-    msg = skua_msg_alloc(sizeof head + baggage_bytes + bytes);
+/* Whether an element goes by pointer: to a PE of this host, because its class wants it so, or
+ * because it is all plain bytes and no message in the queue here names it by its address. */
+static bool migration_by_pointer(const struct ski_object *object)
+{
+    const struct ski_class *class = object->of->class;
+
+    if (ski_object_block(object) || ski_job_index(object->of->self->job, object->to) < 0)
+        return false;
+    return ski_class_by_pointer(class) ||
+           (class->def.pup == skua_pup_plain && !ski_object_queued(object));
+}
+
+/* The bytes to reserve for the packed element. */
+static size_t migration_room(struct ski_object *object, unsigned flags)
+{
+    size_t guess = object->of->packed_bytes;
+
+    if (flags & MIGRATION_BY_POINTER)
+        return sizeof(void *);
+    if (guess == 0 || guess > MIGRATION_GUESS)
+        return ski_pup_measure(object->of->class, object + 1);
+    return guess;
+}
+
+/* A message with the baggage of an element and room for the element behind it, at *used. */
+static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
+{
+    struct migration_baggage baggage = migration_baggage_of(object->of, flags);
+    struct migration_head    head    = {
+              .block = ski_thread_migration_block(object), .moves = object->moves + 1, .flags = flags};
+    size_t    bytes = 0;
+    skua_msg *msg;
+    char     *at;
+
+    for (int i = 0; baggage.list[i]; i++)
+        bytes += head.bytes[i] = (uint32_t)baggage.list[i]->bytes(object);
+    msg = skua_msg_alloc(sizeof head + bytes + migration_room(object, flags));
     at  = skua_msg_data(msg);
     memcpy(at, &head, sizeof head);
     at += sizeof head;
-    for (int i = 0; baggage[i]; at += head.bytes[i++])
-        baggage[i]->pack(object, at);
-    ski_assert(at + bytes == (char *)skua_msg_data(msg) + msg->bytes);
-    ski_pup_pack(class, object + 1, at, bytes);
+    for (int i = 0; baggage.list[i]; at += head.bytes[i++])
+        baggage.list[i]->pack(object, at);
+    *used = sizeof head + bytes;
+    return msg;
+}
+
+/* Packs an element into a message, and lets its class free what it holds here. */
+static skua_msg *migration_pack(struct ski_object *object)
+{
+    struct ski_collection *all   = object->of;
+    unsigned               flags = ski_config.checked_pup ? MIGRATION_CHECKED : 0;
+    size_t                 used;
+    skua_msg              *msg = migration_pack_baggage(object, flags, &used);
+
+    if (flags & MIGRATION_CHECKED)
+        msg = ski_pup_pack_checked(all->class, object + 1, msg, used);
+    else
+        msg = ski_pup_pack(all->class, object + 1, msg, used);
+    all->packed_bytes = msg->bytes - used;
+    ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
+    ski_element_destroy(object);
+    return msg;
+}
+
+/* Writes the address of an element into a message.  *object becomes the stub that stays here. */
+static skua_msg *migration_pack_pointer(struct ski_object **object)
+{
+    size_t    used;
+    skua_msg *msg;
+
+    if (ski_config.checked_pup)
+        ski_pup_check_shared((*object)->of->class, *object + 1);
+    msg = migration_pack_baggage(*object, MIGRATION_BY_POINTER, &used);
+    memcpy((char *)skua_msg_data(msg) + used, object, sizeof *object);
+    *object = ski_element_replace(*object);
     return msg;
 }
 
@@ -94,10 +173,13 @@ static void migration_depart(struct ski_object *object)
     if (!ski_thread_migration_may_depart(object))
         return; /* when the next message to it has been delivered */
     ski_notify_element_detached(lifecycle, object);
-    msg = migration_pack(object);
-    ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
-    ski_element_destroy(object);
-    object = ski_thread_migration_split(object);
+    if (migration_by_pointer(object)) {
+        msg = migration_pack_pointer(&object);
+    } else {
+        msg = migration_pack(object);
+        if (ski_object_block(object))
+            object = ski_element_replace(object);
+    }
     ski_directory_set(&all->directory, &index, 0);
     ski_location_update(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
@@ -110,38 +192,108 @@ static void migration_depart(struct ski_object *object)
 
 /* ---- arrival ------------------------------------------------------------------------ */
 
-/* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
- * here, and each module takes its baggage. */
-static bool migration_valid(const struct ski_collection *all, const skua_index *index,
-                            const struct migration_head *head, const char *from, size_t bytes)
-{
-    const struct ski_baggage *const *baggage = migration_baggage(all);
+/* An element that arrives, and the data that are not read yet. */
+struct migration_arrival {
+    struct ski_collection *all;
+    skua_index             index;
+    struct migration_head  head;
+    int                    source;
+    const char            *from;
+    size_t                 bytes;
+    struct ski_object     *object; /* by pointer: the element */
+};
 
-    if ((all->kind != SKI_ARRAY && all->kind != SKI_CHARES) || ski_element_here(all, index) ||
-        !ski_thread_migration_valid(all, &head->block))
-        return false;
-    for (int i = 0; baggage[i]; i++) {
-        if (head->bytes[i] > bytes || !baggage[i]->valid(all, from, head->bytes[i]))
-            return false;
-        from += head->bytes[i];
-        bytes -= head->bytes[i];
-    }
-    return true;
+/* The element whose address is at @p from, or NULL: no element that is on its way to this PE begins
+ * there. */
+static struct ski_object *migration_pointer(const struct migration_arrival *came, const void *from,
+                                            size_t bytes)
+{
+    struct ski_pe     *self = came->all->self;
+    struct ski_object *object;
+
+    if (bytes != sizeof object || !ski_class_shared(came->all->class) ||
+        ski_job_index(self->job, came->source) < 0)
+        return NULL;
+    memcpy(&object, from, sizeof object);
+    if (!ski_arena_contains(self->pool.arena, object) ||
+        !ski_block_begins(self->pool.arena, object) || object->to != self->pe ||
+        !ski_object_is(object, &came->index))
+        return NULL;
+    return object;
 }
 
-/* Unpacks an element and its baggage, which were found valid. */
-static void migration_unpack(struct ski_object *object, const struct migration_head *head,
-                             const char *from, size_t bytes)
+/* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
+ * here, each module takes its baggage, and an element that comes by pointer, came->object, is
+ * there. */
+static bool migration_valid(struct migration_arrival *came)
 {
-    const struct ski_baggage *const *baggage = migration_baggage(object->of);
+    struct migration_baggage baggage = migration_baggage_of(came->all, came->head.flags);
+    const char              *from    = came->from;
+    size_t                   bytes   = came->bytes;
 
-    for (int i = 0; baggage[i]; i++) {
-        ski_assert(head->bytes[i] <= bytes);
-        baggage[i]->unpack(object, from, head->bytes[i]);
-        from += head->bytes[i];
-        bytes -= head->bytes[i];
+    if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
+        ski_element_here(came->all, &came->index) ||
+        !ski_thread_migration_valid(came->all, &came->head.block))
+        return false;
+    for (int i = 0; baggage.list[i]; i++) {
+        if (came->head.bytes[i] > bytes ||
+            !baggage.list[i]->valid(came->all, from, came->head.bytes[i]))
+            return false;
+        from += came->head.bytes[i];
+        bytes -= came->head.bytes[i];
     }
-    ski_pup_unpack(object->of->class, object + 1, from, bytes);
+    if (!(came->head.flags & MIGRATION_BY_POINTER))
+        return true;
+    came->object = migration_pointer(came, from, bytes);
+    return came->object != NULL;
+}
+
+/* Unpacks the baggage of an element. */
+static void migration_unpack_baggage(struct ski_object *object, struct migration_arrival *came)
+{
+    struct migration_baggage baggage = migration_baggage_of(came->all, came->head.flags);
+
+    for (int i = 0; baggage.list[i]; i++) {
+        ski_assert(came->head.bytes[i] <= came->bytes);
+        baggage.list[i]->unpack(object, came->from, came->head.bytes[i]);
+        came->from += came->head.bytes[i];
+        came->bytes -= came->head.bytes[i];
+    }
+}
+
+/* Enters an element that came by pointer: what precedes its memory is this PE's from now on. */
+static struct ski_object *migration_adopt(const struct migration_arrival *came)
+{
+    struct ski_object *object = came->object;
+
+    object->of       = came->all;
+    object->life     = 0;
+    object->state    = SKI_ALIVE;
+    object->sections = 0;
+    ski_element_place(object, &came->index);
+    return object;
+}
+
+/* Adds an element that was found valid, with its baggage and, unless it came by pointer, its packed
+ * memory.  It is entered: it stays until all have seen it, whatever a reduction sets off. */
+static struct ski_object *migration_add(struct migration_arrival *came)
+{
+    bool               by_pointer = came->head.flags & MIGRATION_BY_POINTER;
+    struct ski_object *object =
+        by_pointer ? migration_adopt(came)
+                   : ski_element_add_at(came->all, &came->index,
+                                        ski_thread_migration_arrive(came->all, &came->head.block));
+    struct ski_pup_packed packed;
+
+    object->moves = came->head.moves;
+    ski_element_enter(object);
+    migration_unpack_baggage(object, came);
+    if (by_pointer)
+        return object;
+    packed = (struct ski_pup_packed){came->from, came->bytes, came->source,
+                                     came->head.flags & MIGRATION_CHECKED};
+    ski_pup_unpack(came->all->class, object + 1, &packed);
+    return object;
 }
 
 /* Tells the home of an element where it is; after other modules have entered it. */
@@ -159,25 +311,22 @@ static void migration_arrived(struct ski_object *object, int from)
 
 void ski_on_migrate(skua_msg *msg)
 {
-    struct ski_collection *all;
-    skua_index             index;
-    struct migration_head  head;
-    struct ski_object     *object;
-    const char            *from  = (const char *)skua_msg_data(msg) + sizeof head;
-    size_t                 bytes = msg->bytes - sizeof head;
+    struct migration_arrival came = {.source = msg->source};
+    struct ski_object       *object;
 
-    if (!ski_element_msg(msg, sizeof head, &all, &index))
+    if (!ski_element_msg(msg, sizeof came.head, &came.all, &came.index))
         return;
-    memcpy(&head, skua_msg_data(msg), sizeof head);
-    if (!migration_valid(all, &index, &head, from, bytes)) {
-        ski_net_drop(all->self, msg);
+    memcpy(&came.head, skua_msg_data(msg), sizeof came.head);
+    came.from  = (const char *)skua_msg_data(msg) + sizeof came.head;
+    came.bytes = msg->bytes - sizeof came.head;
+    if (!migration_valid(&came)) {
+        ski_net_drop(came.all->self, msg);
         return;
     }
-    object        = ski_element_add_at(all, &index, ski_thread_migration_arrive(all, &head.block));
-    object->moves = head.moves;
-    ski_element_enter(object); /* it stays until all have seen it, whatever a reduction sets off */
-    migration_unpack(object, &head, from, bytes);
-    ski_notify_element_arrived(&all->self->objects->lifecycle, object, msg->source);
+    object = migration_add(&came);
+    ski_notify_element_arrived(&came.all->self->objects->lifecycle, object, came.source);
+    if (came.all->class->def.moved)
+        came.all->class->def.moved(object + 1);
     ski_element_leave(object);
     skua_msg_free(msg);
 }

@@ -2,10 +2,24 @@
 /*
  * migration.h - elements that move to another PE.
  *
- * An element is packed when none of its entries is running: by the function of its class (pup.h),
- * behind what modules of the runtime give it to take along (struct ski_baggage).  As it travels:
+ * An element moves when none of its entries is running.  As it travels:
  *
  *      struct migration_head | baggage of each module, in their order | the element
+ *
+ * Baggage is what modules of the runtime give the element to take along (struct ski_baggage).  The
+ * element itself is packed by the function of its class (pup.h), straight into the message, and
+ * unpacked from it.
+ *
+ * By pointer.  Elements of classes that can migrate lie in the arena.  If all that an element owns
+ * lies there as well (its class is SKUA_CLASS_BY_POINTER), or it owns nothing (skua_pup_plain), a
+ * PE that shares the arena gets its address in place of its packed data; the object keeps its
+ * address.  The source has done everything that needs the object before it posts the message, and
+ * keeps a stub for what must follow it (ski_element_replace()): the object belongs to the
+ * destination as soon as it is posted, and the inbox orders what the source has written before what
+ * the destination reads.  No message in the source's queue names such an object by its address:
+ * those of a class by pointer never do (chare/invoke.h), and a plain object that they name is
+ * packed, so its memory stays until they have run.  Baggage of the class itself
+ * (ski_class_set_baggage()) is for parts of an object that cannot lie in the arena.
  */
 #ifndef SKI_MIGRATION_H
 #define SKI_MIGRATION_H
@@ -24,6 +38,6 @@ void ski_migration_order(struct ski_object *object, int pe);
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_MIGRATE_LEAST (8 + 4 * SKI_BAGGAGES_MOST + 8 + 8)
+#define SKI_MIGRATE_LEAST (24 + 4 * (SKI_BAGGAGES_MOST + 1))
 
 #endif

@@ -139,7 +139,7 @@ static bool thread_migration_can_move(struct ski_object *object)
 
 bool ski_thread_migration_may_depart(const struct ski_object *object)
 {
-    return !ski_object_block(object) || ski_element_can_split(object);
+    return !ski_object_block(object) || ski_element_can_replace(object);
 }
 
 /* ---- code maps --------------------------------------------------------------------------------
@@ -258,7 +258,9 @@ static void thread_migration_delayed(struct ski_object *object)
         *code = CODE_ASKED;
         thread_migration_ask(self, object->to);
     } else if (*code == CODE_SAME && thread_migration_can_move(object)) {
-        ski_notify_element_leaving(&self->objects->lifecycle, object);
+        ski_notify_element_draining(&self->objects->lifecycle, object);
+        if (thread_migration_can_move(object)) /* no transfer has entered it */
+            ski_notify_element_leaving(&self->objects->lifecycle, object);
     }
 }
 
@@ -337,17 +339,6 @@ struct ski_iso_move ski_thread_migration_block(struct ski_object *object)
 
     return block ? ski_isomalloc_depart(object->of->self, block, object->to)
                  : (struct ski_iso_move){.at = 0};
-}
-
-struct ski_object *ski_thread_migration_split(struct ski_object *object)
-{
-    struct ski_object *left;
-
-    if (!ski_object_block(object))
-        return object;
-    left = ski_element_split(object);
-    ski_notify_element_replaced(&object->of->self->objects->lifecycle, object, left);
-    return left;
 }
 
 skua_status skua_migrate_now(void *self, int pe)

@@ -14,8 +14,7 @@
  *      struct thread_packed | bytes of the stack, to another host | struct thread_packed | ...
  *
  * The header of the element moves as well, in the memory of the same host even while this PE still
- * uses it.  So a copy of the header takes its place here (element_replaced) before the element is
- * sent.
+ * uses it.  So a stub takes its place here (ski_element_replace()) before the element is sent.
  *
  * Between processes the code must lie at the same addresses.  The first time that threads are to
  * move to a process, this PE sends its code map (core/pe/code_map.h) there, and the element waits
@@ -47,10 +46,6 @@ bool ski_thread_migration_may_depart(const struct ski_object *object);
 
 /** The block of an element that departs, which is not here any more; at 0: it lies elsewhere. */
 struct ski_iso_move ski_thread_migration_block(struct ski_object *object);
-
-/** The header that stays here of an element that has been packed: @p object itself if it keeps no
- *  address. */
-struct ski_object *ski_thread_migration_split(struct ski_object *object);
 
 /** Whether an element in @p block may arrive. */
 bool ski_thread_migration_valid(const struct ski_collection *all, const struct ski_iso_move *block);

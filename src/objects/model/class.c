@@ -46,8 +46,11 @@ skua_class skua_class_register(const skua_class_def *def)
     struct ski_class *made = ski_malloc(sizeof *made);
 
     ski_params_check(__func__, "skua_class_def", def->size, sizeof *def);
-    *made =
-        (struct ski_class){.def = *def, .id = class_count + 1, .given = def->name}; /* 0 is none */
+    if (def->flags & ~(unsigned)SKUA_CLASS_BY_POINTER)
+        ski_misuse("%s: class %s has flags 0x%x, of which this library knows SKUA_CLASS_BY_POINTER "
+                   "(0x%x) alone",
+                   __func__, def->name, def->flags, (unsigned)SKUA_CLASS_BY_POINTER);
+    *made          = (struct ski_class){.def = *def, .id = class_count + 1, .given = def->name};
     made->def.name = class_own_name(def->name);
     ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
@@ -84,6 +87,15 @@ void ski_class_set_balance(const char *call, skua_class of, const skua_balance_p
 bool ski_classes_balanced(void)
 {
     return class_balanced;
+}
+
+void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg)
+{
+    struct ski_class *class = classes[of.id - 1];
+
+    ski_assert(of.id - 1 < class_count && ski_class_by_pointer(class));
+    class->baggage     = baggage;
+    class->baggage_arg = arg;
 }
 
 const struct ski_class *ski_class_find(uint32_t id)
@@ -132,9 +144,10 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
     handler = skua_handler_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
-    ski_entries[handler.id]       = *entry;
-    ski_entries[handler.id].of    = class;
-    ski_entries[handler.id].plain = entry->flags & ~SKI_ENTRY_CREATES ? NULL : entry->method;
+    ski_entries[handler.id]    = *entry;
+    ski_entries[handler.id].of = class;
+    ski_entries[handler.id].plain =
+        entry->flags & ~SKI_ENTRY_CREATES || ski_class_by_pointer(class) ? NULL : entry->method;
     return (skua_entry){handler.id};
 }
 

@@ -14,14 +14,21 @@
 
 #include "base/arch.h"
 
+struct ski_baggage;
+
 /* A class that was registered. */
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
-    const char    *given; /* the name that it was registered with; def.name is unique */
+    const char    *given;    /* the name that it was registered with; def.name is unique */
+    bool           threaded; /* it has entries that run in threads */
 
     skua_balance_params *balance; /* NULL: its objects take no part in balancing */
-    bool                 threaded; /* it has entries that run in threads */
+
+    /* Of a class by pointer: what its objects take along in another way than by pointer, since it
+     * lies outside of the arena, or NULL; and whatever that needs to know of the class. */
+    const struct ski_baggage *baggage;
+    const void               *baggage_arg;
 };
 
 /* Flags of entries whose messages create an element that does not exist. */
@@ -55,11 +62,12 @@ struct ski_entry_ops {
 
 /* An entry that was registered. */
 struct ski_entry {
-    const struct ski_class *of;     /* NULL: the handler is no entry                */
-    skua_method_fn          plain;  /* the method, if running the entry is calling it */
-    skua_entry_fn           entry;  /* of entry and method */
-    skua_method_fn          method; /* one is NULL         */
-    const char             *name;
+    const struct ski_class *of;    /* NULL: the handler is no entry                */
+    skua_method_fn          plain; /* the method, if running the entry is calling it; messages in
+                                      the queue may name its object by address: invoke.h */
+    skua_entry_fn  entry;          /* of entry and method */
+    skua_method_fn method;         /* one is NULL         */
+    const char    *name;
     _Alignas(16) unsigned flags;
     const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_INPLACE */
 };
@@ -81,6 +89,22 @@ static inline bool ski_class_moves(const struct ski_class *class)
 {
     return class->def.pup || class->def.bytes == 0;
 }
+
+/** Whether objects of a class always migrate by pointer to PEs that share the arena. */
+static inline bool ski_class_by_pointer(const struct ski_class *class)
+{
+    return class->def.flags & SKUA_CLASS_BY_POINTER;
+}
+
+/** Whether objects of a class lie in the arena: those that can migrate do.  Memory that an element
+ *  leaves behind on one PE is soon that of another one there, without page faults. */
+static inline bool ski_class_shared(const struct ski_class *class)
+{
+    return class->def.pup || ski_class_by_pointer(class);
+}
+
+/** Give the class @p of, which is by pointer, a baggage of its own. */
+void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg);
 
 /** Whether objects of a class migrate with threads inside, so that they keep their addresses
  *  (core/isomalloc/isomalloc.h). */

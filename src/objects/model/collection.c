@@ -367,7 +367,7 @@ static void collection_free(struct ski_collection *all, void *arg)
     (void)arg;
     for (uint32_t i = 0; i < all->objects; i++)
         if (all->object[i]) /* a hole, if the job ended inside of a loop */
-            ski_object_free(all->object[i]);
+            ski_object_free(all->object[i], ski_collection_pool(all));
     ski_notify_collection_freed(collection_lifecycle(all), all);
     ski_directory_destroy(&all->directory);
     while ((msg = ski_list_pop(&all->held)))

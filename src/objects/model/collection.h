@@ -68,6 +68,8 @@ struct ski_collection {
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
 
+    size_t packed_bytes; /* of the element that migrated last: migration.c */
+
     struct ski_lookup lookup[SKI_LOOKUPS]; /* by the low bits of their keys */
 
     skua_array_def  def;
@@ -164,6 +166,12 @@ const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
 
 /** Close the holes that elements which went during a loop have left in the list. */
 void ski_elements_compact(struct ski_collection *all);
+
+/** The pool that the elements of a collection are allocated from; NULL: malloc(). */
+static inline struct ski_pool *ski_collection_pool(const struct ski_collection *all)
+{
+    return ski_class_shared(all->class) ? &all->self->pool : NULL;
+}
 
 /** Call @p fn for each element here, of those there are at the time of the call.  Elements may come
  *  and go meanwhile. */

@@ -27,6 +27,15 @@ static void element_enter_directory(struct ski_object *object, const skua_index 
         ski_notify_absence_ended(element_lifecycle(all), all, absent);
 }
 
+void ski_element_place(struct ski_object *object, const skua_index *index)
+{
+    struct ski_collection *all = object->of;
+
+    ski_elements_add(all, object);
+    ski_notify_element_added(element_lifecycle(all), object);
+    element_enter_directory(object, index);
+}
+
 /* A block for an element that keeps its address; NULL: it does not, or there is no room. */
 static struct ski_object_threads *element_block(const struct ski_collection *all)
 {
@@ -44,14 +53,12 @@ struct ski_object *ski_element_add(struct ski_collection *all, const skua_index 
 struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
                                       struct ski_object_threads *block)
 {
-    size_t             bytes = all->class->def.bytes;
-    struct ski_object *object =
-        block ? ski_object_place(block, bytes, index) : ski_object_alloc(bytes, index);
+    size_t             bytes  = all->class->def.bytes;
+    struct ski_object *object = block ? ski_object_place(block, bytes, index)
+                                      : ski_object_alloc(ski_collection_pool(all), bytes, index);
 
     object->of = all;
-    ski_elements_add(all, object);
-    ski_notify_element_added(element_lifecycle(all), object);
-    element_enter_directory(object, index);
+    ski_element_place(object, index);
     return object;
 }
 
@@ -94,7 +101,7 @@ void ski_element_remove(struct ski_object *object, int state)
     ski_object_change(object, state);
     ski_elements_remove(all, object);
     if (!ski_object_queued(object))
-        ski_object_free(object);
+        ski_object_free(object, ski_collection_pool(all));
     if (all->state != SKI_ENDED)
         ski_notify_element_removed(element_lifecycle(all), all);
 }
@@ -115,6 +122,15 @@ static void element_die(struct ski_object *object)
     ski_element_end(object);
 }
 
+/* Whether transfers have to complete before an element migrates or is deleted. */
+static bool element_drains(struct ski_object *object)
+{
+    if (object->state != SKI_DYING && object->state != SKI_LEAVING)
+        return false;
+    ski_notify_element_draining(element_lifecycle(object->of), object);
+    return ski_object_running(object);
+}
+
 void ski_element_settle(struct ski_object *object)
 {
     if (ski_object_running(object)) {
@@ -122,12 +138,14 @@ void ski_element_settle(struct ski_object *object)
             ski_notify_element_delayed(element_lifecycle(object->of), object);
         return;
     }
+    if (element_drains(object))
+        return;
     switch (object->state) {
     case SKI_DYING: element_die(object); break;
     case SKI_LEAVING: ski_notify_element_leaving(element_lifecycle(object->of), object); break;
     default:
         if (!ski_object_queued(object))
-            ski_object_free(object);
+            ski_object_free(object, ski_collection_pool(object->of));
     }
 }
 
@@ -149,7 +167,7 @@ void skua_object_destroy(void *self)
     ski_element_delete(ski_object_of(self));
 }
 
-/* ---- elements that keep their addresses ---------------------------------------------- */
+/* ---- elements that leave at their addresses --------------------------------------------- */
 
 /* Messages that name an element by address. */
 struct element_renaming {
@@ -179,20 +197,21 @@ static uint32_t element_rename(const struct ski_object *from, struct ski_object 
     return renaming.found;
 }
 
-bool ski_element_can_split(const struct ski_object *object)
+bool ski_element_can_replace(const struct ski_object *object)
 {
     return element_rename(object, NULL) == (uint32_t)object->life;
 }
 
-struct ski_object *ski_element_split(struct ski_object *object)
+struct ski_object *ski_element_replace(struct ski_object *object)
 {
     struct ski_collection *all  = object->of;
-    struct ski_object     *left = ski_malloc(sizeof *left);
+    struct ski_object     *stub = ski_object_stub(object, ski_collection_pool(all));
 
-    ski_assert(ski_element_can_split(object));
-    *left      = *object;
-    left->life = (uint32_t)object->life | (object->life & SKI_LIFE_CHANGED);
-    element_rename(object, left);
-    all->object[object->position] = left;
-    return left;
+    ski_assert(ski_element_can_replace(object));
+    ski_assert(all->object[object->position] == object);
+    stub->life = (uint32_t)object->life | (object->life & SKI_LIFE_CHANGED);
+    element_rename(object, stub);
+    all->object[object->position] = stub;
+    ski_notify_element_replaced(element_lifecycle(all), object, stub);
+    return stub;
 }

@@ -3,7 +3,8 @@
  * element.h - the life of an element on this PE: created, running, deleted.
  *
  * An element is deleted, or migrates, when none of its entries is running.  Its memory stays until
- * the messages in this PE's queue that name it by address have been taken out.  Each step is an
+ * the messages in this PE's queue that name it by address have been taken out; no message names an
+ * element of a class by pointer so (chare/invoke.h), and its memory goes with it.  Each step is an
  * event that other modules observe (lifecycle_defs.h).
  */
 #ifndef SKI_ELEMENT_H
@@ -27,6 +28,19 @@ struct ski_object *ski_element_add(struct ski_collection *all, const skua_index 
  *  anywhere. */
 struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
                                       struct ski_object_threads *block);
+
+/** Add an element that exists already: @p object, of its collection, lies in memory that this PE
+ *  shares with the PE that had it before. */
+void ski_element_place(struct ski_object *object, const skua_index *index);
+
+/** Whether all messages that name @p object by address are in the queue. */
+bool ski_element_can_replace(const struct ski_object *object);
+
+/** Put a stub, which is returned, in the place of an element that is about to leave and takes its
+ *  address along, in the list of its collection and in the tables of all modules: @p object belongs
+ *  to another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
+ *  Messages in the queue that name the object name the stub from now on. */
+struct ski_object *ski_element_replace(struct ski_object *object);
 
 /** Run the constructor of an element. */
 void ski_element_construct(struct ski_object *object, const void *data, size_t bytes);
@@ -63,13 +77,6 @@ void ski_element_destroy(struct ski_object *object);
 /** Take an element off the list of its collection, and free its memory when no message in the
  *  queue names it; @p state is what those messages will see. */
 void ski_element_remove(struct ski_object *object, int state);
-
-/** Whether all messages that name @p object by address are in the queue. */
-bool ski_element_can_split(const struct ski_object *object);
-
-/** The header of @p object, which moves away with its block, as a copy that stays: messages in the
- *  queue that name the object name the copy from now on. */
-struct ski_object *ski_element_split(struct ski_object *object);
 
 /** Delete an element whose collection is deleted. */
 void ski_element_end(struct ski_object *object);

@@ -33,7 +33,7 @@ struct ski_baggage {
     /* The bytes that pack() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
 
-    /* Write what the element takes along. */
+    /* Write what the element takes along, also when it moves by pointer. */
     void (*pack)(struct ski_object *object, void *to);
 
     /* Whether @from, which came from another PE, may be unpacked. */
@@ -70,7 +70,7 @@ struct ski_lifecycle {
 
 #define SKI_OBSERVERS_MOST 8 /* of one event */
 #define SKI_MODULES_MOST   24
-#define SKI_BAGGAGES_MOST  6
+#define SKI_BAGGAGES_MOST  7
 
 /* The observers of a PE, by event, in order; NULL ends each list. */
 struct ski_lifecycle_table {

@@ -34,18 +34,21 @@ EVENT(element_removed,  (all), struct ski_collection *all)
  * the observer returns. */
 EVENT(element_detached, (object), struct ski_object *object)
 
+/* An element that shall migrate or be deleted has no entry running.  An observer that has transfers
+ * under way from or to its memory enters it (element.h), and leaves it when they are complete. */
+EVENT(element_draining, (object), struct ski_object *object)
+/* An element that was to migrate stays: its program has named this PE meanwhile. */
+EVENT(element_staying,  (object), struct ski_object *object)
 /* An element that shall migrate has no entry running but threads that move with it: the observer packs
  * and sends it. */
 EVENT(element_leaving,  (object), struct ski_object *object)
 /* An element that shall migrate has entries running.  The observer packs and sends it if all of them
  * are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
-/* An element that was to migrate, and has not left, stays after all. */
-EVENT(migration_ended,  (object), struct ski_object *object)
-/* An element leaves by pointer: @stub, which has no memory of the program, takes its place here, and
+/* An element leaves at its address: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */
 EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
-/* An element is on its way to PE object->to; if it left by pointer, `object` is its stub. */
+/* An element is on its way to PE object->to; if it left at its address, `object` is its stub. */
 EVENT(element_departed, (object), struct ski_object *object)
 /* An element that PE @from sent has been unpacked here. */
 EVENT(element_arrived,  (object, from), struct ski_object *object, int from)

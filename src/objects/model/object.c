@@ -8,29 +8,60 @@
 #include "core/isomalloc/isomalloc.h"
 #include "core/pe/pe.h"
 
+static void *object_alloc_shared(struct ski_pool *pool, size_t bytes)
+{
+    void *memory = ski_pool_try(pool, bytes);
+
+    if (!memory)
+        ski_fatal("no memory for an object of %zu bytes: the arena is full; raise SKUA_ARENA_SIZE",
+                  bytes);
+    return memory;
+}
+
+/* Zeroes the @p bytes of a new object and gives it its index.  A long one goes to @p long_index;
+ * NULL: to memory of malloc(). */
 static struct ski_object *object_init(struct ski_object *object, size_t bytes,
-                                      const skua_index *index)
+                                      const skua_index *index, unsigned char *long_index)
 {
     unsigned char *to = object->index.raw;
 
     ski_assert(index->bytes <= SKUA_INDEX_MAX);
-    memset(object, 0, sizeof *object + bytes);
+    memset(object, 0, bytes);
     object->index_bytes = (uint8_t)index->bytes;
     if (index->bytes > sizeof object->index.raw)
-        to = object->index.long_one = ski_malloc(index->bytes);
+        to = object->index.long_one = long_index ? long_index : ski_malloc(index->bytes);
     memcpy(to, &index->at, index->bytes);
     return object;
 }
 
-struct ski_object *ski_object_alloc(size_t bytes, const skua_index *index)
+struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const skua_index *index)
 {
-    return object_init(ski_malloc(sizeof(struct ski_object) + bytes), bytes, index);
+    struct ski_object *object;
+
+    bytes += sizeof *object;
+    if (!pool)
+        return object_init(ski_malloc(bytes), bytes, index, NULL);
+    object = object_alloc_shared(pool, bytes + SKUA_INDEX_MAX);
+    return object_init(object, bytes, index, (unsigned char *)object + bytes);
 }
 
-void ski_object_free(struct ski_object *object)
+struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool)
+{
+    skua_index         index = ski_object_index_get(object);
+    struct ski_object *stub  = ski_object_alloc(pool, 0, &index);
+
+    memcpy(stub, object, offsetof(struct ski_object, index));
+    return stub;
+}
+
+void ski_object_free(struct ski_object *object, struct ski_pool *pool)
 {
     struct ski_object_threads *block = ski_object_block(object);
 
+    if (pool && !block) {
+        ski_pool_give(pool, object);
+        return;
+    }
     if (object->index_bytes > sizeof object->index.raw)
         free(object->index.long_one);
     if (!block)
@@ -50,6 +81,8 @@ struct ski_object_threads *ski_object_block(const struct ski_object *object)
 struct ski_object *ski_object_place(struct ski_object_threads *block, size_t bytes,
                                     const skua_index *index)
 {
+    struct ski_object *object = (struct ski_object *)(block + 1);
+
     block->first = NULL;
-    return object_init((struct ski_object *)(block + 1), bytes, index);
+    return object_init(object, sizeof *object + bytes, index, NULL);
 }

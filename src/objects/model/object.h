@@ -21,6 +21,7 @@
 #define SKI_OBJECT_H
 
 #include "base/assert.h"
+#include "base/pool.h"
 #include "objects/model/index.h"
 
 struct ski_collection;
@@ -123,8 +124,17 @@ static inline skua_index ski_object_index_get(const struct ski_object *object)
     return index;
 }
 
-/** A new object of @p bytes of the program's memory, zeroed, with an index. */
-struct ski_object *ski_object_alloc(size_t bytes, const skua_index *index);
+/** A new object of @p bytes of the program's memory, zeroed, with an index, from @p pool, which has
+ *  memory of the arena, long indices too; NULL: from malloc(). */
+struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const skua_index *index);
+
+/** A copy, from @p pool, of what precedes the program's memory in @p object, without that memory.
+ */
+struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool);
+
+/** Free an object that no message in the queue names; its memory is of @p pool or, NULL, of
+ *  malloc(). */
+void ski_object_free(struct ski_object *object, struct ski_pool *pool);
 
 /** The block of the isomalloc range that @p object lies in; NULL: it lies elsewhere. */
 struct ski_object_threads *ski_object_block(const struct ski_object *object);
@@ -139,8 +149,5 @@ static inline size_t ski_object_block_bytes(size_t bytes)
 {
     return sizeof(struct ski_object_threads) + sizeof(struct ski_object) + bytes;
 }
-
-/** Free an object that no message in the queue names. */
-void ski_object_free(struct ski_object *object);
 
 #endif

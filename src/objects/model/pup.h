@@ -3,25 +3,60 @@
  * pup.h - packing and unpacking an object by the function of its class.
  *
  * One function of a class (`pup`) measures, packs and unpacks its objects, by what it is called
- * for.
+ * for.  The packed data are the bytes of the fields, one behind the other.  Checked data
+ * (SKUA_CHECKED_PUP) have a record in front of each field:
+ *
+ *      struct pup_record | name | bytes of the field
+ *
+ * Data say nothing of themselves: their container tells whether they are checked (migration.c).
  */
 #ifndef SKI_PUP_H
 #define SKI_PUP_H
 
+#include <skua/message.h>
+
 #include "objects/model/class.h"
 
-/** Bytes that the object @p self packs into. */
+/** Returns the bytes that the object @p self packs into, unchecked. */
 size_t ski_pup_measure(const struct ski_class *of, void *self);
 
-/** Pack the object @p self into @p bytes at @p to, as many as it measures; ends the job if its
- * class packs fewer or more. */
-void ski_pup_pack(const struct ski_class *of, void *self, void *to, size_t bytes);
+/** Packs the object @p self into @p msg, behind the first @p used bytes of its data.  Returns the
+ *  message, which ends behind the packed data, or a larger one in its place. */
+skua_msg *ski_pup_pack(const struct ski_class *of, void *self, skua_msg *msg, size_t used);
 
-/** Unpack the object @p self from @p bytes that came from another PE; ends the job if its class
- *  unpacks fewer or more. */
-void ski_pup_unpack(const struct ski_class *of, void *self, const void *from, size_t bytes);
+/** Packs the object @p self as ski_pup_pack() does, checked; ends the job if its class packs other
+ *  fields than it measures. */
+skua_msg *ski_pup_pack_checked(const struct ski_class *of, void *self, skua_msg *msg, size_t used);
 
-/** Bytes that are left to unpack. */
+/* Packed data that PE `source` has sent. */
+struct ski_pup_packed {
+    const void *data;
+    size_t      bytes;
+    int         source;
+    bool        checked;
+};
+
+/** Unpacks the object @p self; ends the job if its class unpacks other fields than were packed, or
+ *  more or fewer bytes. */
+void ski_pup_unpack(const struct ski_class *of, void *self, const struct ski_pup_packed *from);
+
+/** Ends the job if a pointer that the class of the object @p self packs as memory, an array or a
+ *  string leads to memory outside of the arena: other processes of the host do not reach it. */
+void ski_pup_check_shared(const struct ski_class *of, void *self);
+
+/* A function of the runtime that packs, unpacks or measures a part of the object `self`. */
+typedef void ski_pup_part_fn(skua_pup *p, void *self);
+
+/** Returns the bytes that a part of the object @p self packs into. */
+size_t ski_pup_part_measure(ski_pup_part_fn *part, void *self);
+
+/** Packs a part of the object @p self into the @p bytes at @p to that it was measured to have. */
+void ski_pup_part_pack(ski_pup_part_fn *part, void *self, void *to, size_t bytes);
+
+/** Unpacks a part of the object @p self, unchecked; ends the job if it has not @p bytes. */
+void ski_pup_part_unpack(ski_pup_part_fn *part, void *self, const void *from, size_t bytes);
+
+/** Returns an upper bound of the bytes that are left to unpack. */
 size_t ski_pup_left(const skua_pup *p);
 
 #endif

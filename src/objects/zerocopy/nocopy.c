@@ -93,6 +93,63 @@ skua_msg *skua_nocopy_copied(skua_msg *msg)
     return made;
 }
 
+/* ---- migrating ------------------------------------------------------------------------------- */
+
+/* The bytes of all arguments of a valid message if those that are posted are in it; *posted counts
+ * them.  A tag proves that an argument is one: the message may be a plain one that looks alike. */
+static size_t nocopy_extent_posted(const void *data, const struct ski_nocopy_trailer *trailer,
+                                   unsigned *posted)
+{
+    struct ski_nocopy_walk       walk   = ski_nocopy_walk_in(data, trailer);
+    size_t                       extent = 0;
+    const struct ski_nocopy_arg *arg;
+
+    *posted = 0;
+    while ((arg = ski_nocopy_walk_next(&walk))) {
+        bool here = ski_nocopy_posted(arg) != NULL;
+
+        *posted += here;
+        extent += ski_nocopy_extent(here ? SKI_NOCOPY_DATA : arg->kind, arg->bytes);
+    }
+    return extent;
+}
+
+/* Writes @p from, with its data if it is posted, to @p to. */
+static void nocopy_copy_arg(struct ski_nocopy_arg *to, const struct ski_nocopy_arg *from)
+{
+    const void *at = ski_nocopy_posted(from);
+
+    if (!at) {
+        memcpy(to, from, ski_nocopy_extent(from->kind, from->bytes));
+        return;
+    }
+    *to = (struct ski_nocopy_arg){.bytes = from->bytes, .kind = SKI_NOCOPY_DATA};
+    memcpy(to + 1, at, from->bytes);
+}
+
+skua_msg *ski_nocopy_copy_posted(const skua_msg *msg)
+{
+    const struct ski_nocopy_trailer *trailer = ski_nocopy_trailer(msg + 1, msg->bytes);
+    struct ski_nocopy_walk           walk;
+    struct ski_nocopy_arg           *from, *to;
+    unsigned                         posted;
+    size_t                           extent;
+    skua_msg                        *made;
+
+    if (!trailer)
+        return NULL;
+    extent = nocopy_extent_posted(msg + 1, trailer, &posted);
+    if (posted == 0)
+        return NULL;
+    made = ski_nocopy_new(trailer->first, trailer->count, extent);
+    ski_nocopy_trailer_at(made + 1, made->bytes)->posted = trailer->posted;
+    memcpy(skua_msg_data(made), msg + 1, trailer->first);
+    walk = ski_nocopy_walk_in(msg + 1, trailer);
+    for (to = nocopy_first(made); (from = ski_nocopy_walk_next(&walk)); to = ski_nocopy_next(to))
+        nocopy_copy_arg(to, from);
+    return made;
+}
+
 /* ---- arriving -------------------------------------------------------------------------------- */
 
 /* Copies data that came in the message to where the program wants it. */
@@ -132,6 +189,8 @@ static void nocopy_go_on(struct ski_nocopy_pending *pending)
         ski_msg_post(ski_self, ski_self->pe, is.msg->handler, is.msg);
     else
         nocopy_redeliver(&is.to.ref, is.entry, is.msg);
+    if (is.posted)
+        ski_element_leave(is.posted);
 }
 
 /* Whether this PE reaches all arguments of a message. */
@@ -146,7 +205,9 @@ static bool nocopy_all_reachable(const struct ski_pe *self, const skua_msg *msg)
     return true;
 }
 
-/* Copies or fetches all arguments to where the program wants them, @p to.  Whether all are here. */
+/* Copies or fetches all arguments to where the program wants them, @p to.  Whether all are here. An
+ * object that named memory of its own neither migrates nor is deleted while data are fetched into
+ * it. */
 static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *const *to)
 {
     struct ski_nocopy_walk     walk    = ski_nocopy_walk(msg);
@@ -156,6 +217,10 @@ static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *cons
     pending->entry = entry;
     if (self)
         pending->to.ref = skua_ref_of(self);
+    if (self && to) {
+        pending->posted = ski_object_of(self);
+        ski_element_enter(pending->posted);
+    }
     for (unsigned i = 0; (arg = ski_nocopy_walk_next(&walk)); i++) {
         void *place = to ? to[i] : NULL;
 
@@ -164,7 +229,11 @@ static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *cons
         else if (place || !ski_buffer_ptr(ski_self, ski_nocopy_buffer(arg)))
             ski_nocopy_fetch(pending, arg, place);
     }
-    return ski_nocopy_fetched(pending);
+    if (!ski_nocopy_fetched(pending))
+        return false;
+    if (self && to)
+        ski_element_leave(ski_object_of(self)); /* its entry runs, so it stays */
+    return true;
 }
 
 bool skua_nocopy_ready_entry(skua_msg *msg, void *self, skua_entry entry, skua_nocopy_post_fn post)

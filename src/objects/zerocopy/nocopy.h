@@ -59,6 +59,10 @@ void ski_nocopy_count_copy(const void *data, size_t bytes);
 /** A copy of a message that is held, counted, without its first @p head bytes. */
 skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head);
 
+/** A copy of @p msg, which may have nocopy arguments, for an object that migrates: data that the
+ *  program has in memory of the object are in the copy.  NULL: there are none. */
+skua_msg *ski_nocopy_copy_posted(const skua_msg *msg);
+
 /** Free a message that will not be delivered; its sender is told unless the job ends. */
 void ski_nocopy_drop(skua_msg *msg);
 

@@ -32,7 +32,8 @@ struct ski_nocopy_pending {
         skua_ref                ref;   /* the element that the message is for */
         struct ski_nocopy_route route; /* the PEs */
     } to;
-    skua_entry              entry; /* of that element */
+    struct ski_object      *posted; /* the element, which data are fetched into; or NULL */
+    skua_entry              entry;  /* of that element */
     struct ski_buffer_fetch fetch[];
 };
 

@@ -157,6 +157,7 @@ struct skua_sender {
     uint32_t           slots, slot;
     struct ski_coop   *coop; /* or NULL */
     bool               once; /* used for one put, then freed */
+    bool known;              /* the channel exists and has the size of the sender's buffer */
     bool wants_zcopy;        /* the program keeps the data unchanged until the receiver is ready */
     struct ski_channel           *channel; /* of this host, or NULL */
     struct ski_copy_plan          plan;    /* to the buffer, or to one block */
@@ -221,6 +222,10 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender);
 /** Frees a sender that has nothing in the arena. */
 void ski_sender_free(skua_sender *sender);
 
+/** Opens a channel as skua_channel_open() does.  The caller knows that the channel exists and has the
+ *  size of @p from, so a receiver on another host is not asked. */
+skua_sender *ski_channel_open_known(skua_channel channel, const skua_layout *from);
+
 /** Creates a sender that has no channel yet; NULL, logged for @p call. */
 skua_sender *ski_sender_new(const char *call, const skua_layout *from);
 
@@ -249,6 +254,9 @@ void ski_channel_send_head(struct ski_pe *self, int pe, const struct ski_channel
 skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *head, const char *data);
 
 /* ---- local completion (channel_local.c) ----------------------------------------------------- */
+
+/** Returns whether all puts of @p sender are locally complete. */
+bool ski_channel_put_complete(skua_sender *sender);
 
 /** Notes that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs within
  *  the driver. */

@@ -47,6 +47,11 @@ static bool local_is_complete(skua_sender *sender)
     return local_is_sent(sender) && local_is_returned(sender);
 }
 
+bool ski_channel_put_complete(skua_sender *sender)
+{
+    return local_is_complete(sender);
+}
+
 /* ---- data that are sent from where they lie --------------------------------------------- */
 
 /* Takes the completion that a sender has for its local completion. */

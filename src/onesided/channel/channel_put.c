@@ -377,7 +377,8 @@ skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender
     sender->index = ski_job_index(self->job, value.pe);
     if (sender->index < 0) {
         sender_select_message(sender);
-        ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
+        if (!sender->known)
+            ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
         return SKUA_OK;
     }
     channel = ski_channel_find(self->job, value.key);
@@ -427,7 +428,7 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 }
 
 static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
-                                bool wants_zcopy)
+                                bool wants_zcopy, bool known)
 {
     struct ski_pe *self   = ski_pe_of_caller(call);
     skua_sender   *sender = ski_sender_new(call, from);
@@ -435,6 +436,7 @@ static skua_sender *sender_open(const char *call, skua_channel channel, const sk
     if (!sender)
         return NULL;
     sender->wants_zcopy = wants_zcopy;
+    sender->known       = known;
     if (ski_sender_select(self, call, sender, channel) != SKUA_OK) {
         ski_sender_free(sender);
         return NULL;
@@ -446,12 +448,17 @@ static skua_sender *sender_open(const char *call, skua_channel channel, const sk
 
 skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from)
 {
-    return sender_open(__func__, channel, from, false);
+    return sender_open(__func__, channel, from, false, false);
 }
 
 skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from)
 {
-    return sender_open(__func__, channel, from, true);
+    return sender_open(__func__, channel, from, true, false);
+}
+
+skua_sender *ski_channel_open_known(skua_channel channel, const skua_layout *from)
+{
+    return sender_open("skua_object_channel_open", channel, from, false, true);
 }
 
 void skua_channel_put(skua_sender *sender)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * section_rebuild.h - a section rebuilds its tree when members have moved away from their
+ * delegates.
+ *
+ * A member that is not on the PE of its delegate costs a message for each multicast and each
+ * reduction.  The tree that follows, of the PEs where the members are now, is the next *generation*
+ * of the section.  A PE has a record of each generation it takes part in, with tree, numbers of
+ * multicasts, members and reductions of its own; at most two generations of a section are in use.
+ *
+ * When.  A delegate whose multicasts have cost as many such messages as it has members, and that
+ * misses more than a share of them (setting section_rebuild), tells the root how many it misses.
+ * The root begins when those are more than that share of all members, so a rebuild costs no more
+ * than a few times what the moves have cost before; or when skua_section_rebuild() is called.  It
+ * begins one at a time: the generation before last has ended.
+ *
+ * How.
+ *   1. The root asks for the members, down the tree.  Each delegate chooses a successor for each of
+ *      its own members, the PE where it believes the member to be, and remembers the choice.  What
+ *      all have chosen goes up the tree.
+ *   2. The root sends itself the order to switch, which waits in turn behind the multicasts that
+ *      came before.  When its turn comes the root creates the next generation (section_tree.h), and
+ *      the order goes down the old tree as its last multicast.  All later multicasts go down the
+ *      new tree.
+ *   3. A delegate gives its members the order as it does any multicast, with their successors.  A
+ *      member that gets it leaves the old generation and joins the new one: it says to its old
+ *      delegate that it contributes to no reduction from its next one on, and to its successor that
+ *      it does.  A member that is deleted before says the first of these, and its old delegate then
+ *      tells the successor that it never joins.
+ *   4. A delegate leaves the old tree when all its contributors have left and all its reductions
+ *      are reported.
+ *
+ * Why it is right.
+ *   Multicasts: the order is the last of the old generation and makes the new one begin for a
+ *   member, in one step; before, multicasts of the new one wait at the member (`seen` is
+ *   SKI_SECTION_UNSEEN).  Each generation delivers once and in order, so both together do, and the
+ *   root gives all members the same order.
+ *   Reductions: a live member contributes to each reduction once, in the old generation before the
+ *   number at which it switches and in the new one from there on.  The root of the old generation
+ *   is a contributor of the new one, with the same numbers, until all have left it.  A delegate of
+ *   the new one reports no reduction before it knows the number of each own member (`unjoined`),
+ *   and each member says so exactly once, or its old delegate does.  So the new root completes a
+ *   reduction when every member has contributed in one generation or the other, or was deleted.
+ *   Numbers are those of before: the new generation begins with the first reduction that the root
+ *   had not completed when it was created, to which no member was past contributing there.
+ *   Ending: the order to end a section goes to the latest generation, and reaches a member behind
+ *   the order to switch.
+ */
+#ifndef SKI_SECTION_REBUILD_H
+#define SKI_SECTION_REBUILD_H
+
+#include "objects/collective/section.h"
+
+/** A multicast found @p away own members on other PEs. */
+void ski_section_rebuild_away(struct ski_section *section, size_t away);
+
+/** At the root: create the next generation from @p lists, the data of the order to switch.  False:
+ *  there is nothing to rebuild. */
+bool ski_section_rebuild_succeed(struct ski_section *section, const void *lists, size_t bytes);
+
+/** The generation before @p next has ended on this PE; @p next may be NULL. */
+void ski_section_rebuild_ended(struct ski_section *next);
+
+/** Handler: a call for a rebuild, members that are away, the question where members are, and the
+ *  answer. */
+void ski_on_section_rebuild(skua_msg *msg);
+
+#define SKI_SECTION_REBUILD_LEAST 24 /* bytes of the smallest message */
+
+#endif

@@ -1,0 +1,704 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object_channel.c - see object_channel.h. */
+#include "objects/zerocopy/object_channel.h"
+
+#include "base/assert.h"
+#include "base/log.h"
+#include "core/message/message.h"
+#include "core/pe/handler.h"
+#include "objects/location/forward.h"
+#include "objects/location/location.h"
+#include "objects/model/msg_target.h"
+#include "objects/model/seqnum.h"
+#include "objects/zerocopy/object_channel_end.h"
+#include "onesided/channel/channel.h"
+
+enum object_channel_kind {
+    /* To the receiving end. */
+    OBJECT_CHANNEL_OPEN,
+    OBJECT_CHANNEL_OPENED,
+    OBJECT_CHANNEL_STOPPED,
+    OBJECT_CHANNEL_DRAIN,
+    OBJECT_CHANNEL_SENDER_CLOSED,
+    /* To the sending end. */
+    OBJECT_CHANNEL_OFFER,
+    OBJECT_CHANNEL_STOP,
+    OBJECT_CHANNEL_DRAINED,
+    OBJECT_CHANNEL_RECEIVER_CLOSED,
+};
+
+/* A message between the ends of a channel. */
+struct object_channel_head {
+    uint64_t     id;
+    uint32_t     kind;  /* enum object_channel_kind */
+    uint32_t     epoch; /* of the end that sends the message */
+    uint32_t     about; /* the epoch of the end that the message is for; or that it answers */
+    uint32_t     zero;
+    uint64_t     puts;    /* STOPPED, DRAIN, CLOSED: that the sender has made */
+    uint64_t     bytes;   /* OFFER: of the buffer */
+    skua_channel channel; /* OFFER */
+    skua_ref     from;    /* the object that sends the message */
+};
+
+_Static_assert(sizeof(struct object_channel_head) == SKI_OBJECT_CHANNEL_LEAST,
+               "see object_channel.h");
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static struct ski_pe *object_channel_pe(const struct ski_object_end *end)
+{
+    return end->of->object->of->self;
+}
+
+/* Sends a message to an object, wherever it is; one to an object of a collection that was deleted
+ * is dropped. */
+static void object_channel_post_to(struct ski_pe *self, const skua_ref *to,
+                                   const struct object_channel_head *head)
+{
+    struct ski_collection *all = ski_collection_expect(self->objects, to->of.id);
+    int                    pe  = self->pe;
+
+    if (!all || all->state == SKI_ENDED)
+        return;
+    if (all->state == SKI_EXISTS && !ski_element_here(all, &to->index))
+        pe = ski_lookup_pe(all, &to->index);
+    ski_element_post(self, pe, SKI_HANDLER_OBJECT_CHANNEL, to->of.id, &to->index, head,
+                     sizeof *head);
+}
+
+static void object_channel_post(const struct ski_object_end *end, enum object_channel_kind kind,
+                                uint32_t about)
+{
+    struct object_channel_head head = {.id      = end->state.id,
+                                       .kind    = (uint32_t)kind,
+                                       .epoch   = end->state.epoch,
+                                       .about   = about,
+                                       .puts    = end->state.puts,
+                                       .bytes   = end->bytes,
+                                       .channel = end->channel,
+                                       .from    = skua_ref_of(end->of->object + 1)};
+
+    object_channel_post_to(object_channel_pe(end), &end->state.peer, &head);
+}
+
+/* ---- draining -------------------------------------------------------------------------------- */
+
+static bool object_end_is_drained(const struct ski_object_end *end)
+{
+    if (end->state.sends)
+        return !end->sender || (end->drained && !end->sending);
+    return !end->offered && end->state.puts >= end->state.expected;
+}
+
+static void object_end_offer(struct ski_object_end *end)
+{
+    end->offered = true;
+    object_channel_post(end, OBJECT_CHANNEL_OFFER, end->state.peer_epoch);
+}
+
+static void object_end_close_sender(struct ski_object_end *end)
+{
+    end->live = end->drained = end->sending = false;
+    if (!end->sender)
+        return;
+    end->sender->local = skua_done_nothing();
+    skua_channel_close(end->sender);
+    end->sender = NULL;
+}
+
+static void object_end_stop(struct ski_object_end *end)
+{
+    if (end->stopping)
+        return;
+    end->stopping = true;
+    end->live     = false;
+    if (end->sender)
+        object_channel_post(end, OBJECT_CHANNEL_DRAIN, end->state.peer_epoch);
+    else if (end->offered)
+        object_channel_post(end, OBJECT_CHANNEL_STOP, end->state.peer_epoch);
+}
+
+/* Sets an end up that does not leave after all. */
+static void object_end_resume(struct ski_object_end *end)
+{
+    end->stopping = false;
+    end->state.epoch++;
+    if (end->state.sends)
+        object_end_close_sender(end);
+    if (end->state.over || !end->state.bound)
+        return;
+    if (end->state.sends)
+        object_channel_post(end, OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
+    else
+        object_end_offer(end);
+}
+
+static bool object_ends_are_drained(const struct ski_object_ends *ends)
+{
+    for (const struct ski_object_end *end = ends->first; end; end = end->next)
+        if (end->stopping && !object_end_is_drained(end))
+            return false;
+    return true;
+}
+
+/* Sets the ends of an object up again if it stays after all. */
+static void object_ends_resume(struct ski_object_ends *ends)
+{
+    if (ends->object->state == SKI_ALIVE && !ends->draining)
+        for (struct ski_object_end *end = ends->first; end; end = end->next)
+            if (end->stopping)
+                object_end_resume(end);
+}
+
+/* Lets an object go whose ends are drained.  The object, and its ends, may be gone afterwards. */
+static void object_ends_check(struct ski_object_ends *ends)
+{
+    struct ski_object *object = ends->object;
+
+    if (!ends->draining || !object_ends_are_drained(ends))
+        return;
+    ends->draining = false;
+    object_ends_resume(ends);
+    ski_object_ends_release(ends);
+    ski_element_leave(object);
+}
+
+static void object_channel_element_draining(struct ski_object *object)
+{
+    struct ski_object_ends *ends = ski_object_ends_find(object);
+
+    if (!ends || object->of->state == SKI_ENDED)
+        return;
+    ski_assert(!ends->draining);
+    for (struct ski_object_end *end = ends->first; end; end = end->next)
+        object_end_stop(end);
+    if (object_ends_are_drained(ends))
+        return;
+    ends->draining = true;
+    ski_element_enter(object);
+}
+
+static void object_channel_element_staying(struct ski_object *object)
+{
+    struct ski_object_ends *ends = ski_object_ends_find(object);
+
+    if (ends)
+        object_ends_resume(ends);
+}
+
+/* ---- the program's functions ----------------------------------------------------------------- */
+
+/* Calls a function of the program for an end, which may be gone afterwards, and lets an object go
+ * that has waited for what led to the call. */
+static void object_end_call(struct ski_object_end *end, void (*fn)(void *self, uint64_t tag))
+{
+    struct ski_object      *object = end->of->object;
+    struct ski_object_ends *ends;
+
+    ski_element_enter(object);
+    if (fn && (object->state == SKI_ALIVE || object->state == SKI_LEAVING))
+        fn(object + 1, end->state.tag);
+    ends = ski_object_ends_find(object);
+    if (ends)
+        object_ends_check(ends);
+    ski_element_leave(object);
+}
+
+/* Asks where the data of an end are. */
+static skua_layout object_end_buffer(struct ski_object_end *end)
+{
+    skua_layout layout;
+
+    memset(&layout, 0, sizeof layout);
+    end->kind->buffer(end->of->object + 1, end->state.tag, &layout);
+    end->bytes = skua_layout_bytes(&layout);
+    return layout;
+}
+
+/* ---- the receiving end ----------------------------------------------------------------------- */
+
+static void object_end_answer_drain(struct ski_object_end *end)
+{
+    if (!end->asked || end->state.puts < end->state.expected)
+        return;
+    end->asked = false;
+    object_channel_post(end, OBJECT_CHANNEL_DRAINED, end->state.peer_epoch);
+}
+
+/* The callback of the channel: a put has arrived. */
+static void object_end_arrived(void *arg)
+{
+    struct ski_object_end *end = arg;
+
+    end->state.puts++;
+    object_end_answer_drain(end);
+    object_end_call(end, end->kind->arrived);
+}
+
+/* Creates the channel of a receiving end on this PE. */
+static void object_end_create(struct ski_object_end *end)
+{
+    skua_layout to = object_end_buffer(end);
+
+    if (skua_channel_create(&to, object_end_arrived, end, end->kind->name, &end->channel) !=
+        SKUA_OK)
+        ski_misuse("the buffer of channel end %s of %s cannot be used", end->kind->name,
+                   ski_object_text(end->of->object));
+}
+
+/* The sender has made @p puts puts, and makes none until the next offer. */
+static void object_end_sender_stopped(struct ski_object_end *end, uint64_t puts)
+{
+    end->offered        = false;
+    end->state.expected = puts;
+}
+
+static void object_end_on_open(struct ski_object_end *end, const struct object_channel_head *head)
+{
+    if (end->state.bound && ski_seqnum_before(head->epoch, end->state.peer_epoch))
+        return;
+    end->state.bound      = true;
+    end->state.peer       = head->from;
+    end->state.peer_epoch = head->epoch;
+    if (!end->stopping)
+        object_end_offer(end);
+}
+
+static void object_end_on_drain(struct ski_object_end *end, const struct object_channel_head *head)
+{
+    object_end_sender_stopped(end, head->puts);
+    end->asked = true;
+    object_end_answer_drain(end);
+    object_end_call(end, NULL);
+}
+
+static void object_end_on_stopped(struct ski_object_end            *end,
+                                  const struct object_channel_head *head)
+{
+    if (head->about != end->state.epoch || !end->stopping)
+        return;
+    object_end_sender_stopped(end, head->puts);
+    object_end_call(end, NULL);
+}
+
+static void object_end_on_sender_closed(struct ski_object_end            *end,
+                                        const struct object_channel_head *head)
+{
+    object_end_sender_stopped(end, head->puts);
+    end->state.over = true;
+    object_end_call(end, end->kind->ended);
+}
+
+static void object_end_on_receiving(struct ski_object_end            *end,
+                                    const struct object_channel_head *head)
+{
+    switch (head->kind) {
+    case OBJECT_CHANNEL_OPEN: object_end_on_open(end, head); break;
+    case OBJECT_CHANNEL_OPENED:
+        if (head->about == end->state.epoch)
+            object_end_call(end, end->kind->established);
+        break;
+    case OBJECT_CHANNEL_STOPPED: object_end_on_stopped(end, head); break;
+    case OBJECT_CHANNEL_DRAIN: object_end_on_drain(end, head); break;
+    default: object_end_on_sender_closed(end, head);
+    }
+}
+
+/* ---- the sending end ------------------------------------------------------------------------- */
+
+static void object_end_on_sending(struct ski_object_end            *end,
+                                  const struct object_channel_head *head);
+
+/* Accepts an offer that came while the network was reading the buffer. */
+static void object_end_take_kept(struct ski_object_end *end)
+{
+    struct object_channel_head head = {.id      = end->state.id,
+                                       .kind    = OBJECT_CHANNEL_OFFER,
+                                       .epoch   = end->kept_epoch,
+                                       .about   = end->state.epoch,
+                                       .bytes   = end->bytes,
+                                       .channel = end->kept};
+
+    if (!end->kept.key)
+        return;
+    end->kept = (skua_channel){0};
+    object_end_on_sending(end, &head);
+}
+
+/* A put that was not locally complete at once is now. */
+static void object_end_sent(void *arg, const void *data, size_t bytes)
+{
+    struct ski_object_end *end     = arg;
+    struct ski_object     *object  = end->of->object;
+    struct ski_objects    *objects = object->of->self->objects;
+    uint64_t               id      = end->state.id;
+
+    (void)data, (void)bytes;
+    end->sending = false;
+    ski_element_enter(object);
+    object_end_call(end, end->kind->sent);
+    end = ski_object_end_find(objects, id, true); /* the program may have closed it */
+    if (end && !end->sending)
+        object_end_take_kept(end);
+    ski_element_leave(object);
+}
+
+/* Returns whether the put is locally complete. */
+static bool object_end_put(struct ski_object_end *end)
+{
+    end->state.puts++;
+    skua_channel_put(end->sender);
+    if (ski_channel_put_complete(end->sender))
+        return true;
+    end->sending = true;
+    skua_channel_put_then(end->sender, skua_done_call(object_end_sent, end));
+    return false;
+}
+
+/* Whether an offer is for this sender as it is now, and of a receiver that has not been stopped. */
+static bool object_end_accepts(const struct ski_object_end      *end,
+                               const struct object_channel_head *head)
+{
+    return head->about == end->state.epoch && !end->stopping && !end->state.over &&
+           !ski_seqnum_before(head->epoch, end->state.least) &&
+           !(end->live && head->epoch == end->state.peer_epoch);
+}
+
+static void object_end_check_bytes(const struct ski_object_end      *end,
+                                   const struct object_channel_head *head)
+{
+    if (end->bytes != head->bytes)
+        ski_misuse("channel end %s of %s sends %zu bytes, and the receiver's end has %llu",
+                   end->kind->name, ski_object_text(end->of->object), end->bytes,
+                   (unsigned long long)head->bytes);
+}
+
+static void object_end_on_offer(struct ski_object_end *end, const struct object_channel_head *head)
+{
+    skua_layout from;
+
+    if (!object_end_accepts(end, head))
+        return;
+    if (end->sending) { /* the put has arrived, but the network may still read the buffer */
+        end->kept       = head->channel;
+        end->kept_epoch = head->epoch;
+        return;
+    }
+    object_end_close_sender(end);
+    end->state.peer_epoch = end->state.least = head->epoch;
+    from                                     = object_end_buffer(end);
+    object_end_check_bytes(end, head);
+    end->sender = ski_channel_open_known(head->channel, &from);
+    if (!end->sender)
+        return; /* logged: the receiver was deleted with its collection */
+    end->live = true;
+    object_channel_post(end, OBJECT_CHANNEL_OPENED, head->epoch);
+    if (end->state.held) {
+        end->state.held = false;
+        if (object_end_put(end))
+            object_end_call(end, end->kind->sent);
+    }
+}
+
+static void object_end_on_stop(struct ski_object_end *end, const struct object_channel_head *head)
+{
+    if (ski_seqnum_before(head->epoch, end->state.least))
+        return;
+    end->live        = false;
+    end->state.least = head->epoch + 1;
+    object_channel_post(end, OBJECT_CHANNEL_STOPPED, head->epoch);
+}
+
+static void object_end_on_receiver_closed(struct ski_object_end *end)
+{
+    end->state.over = true;
+    end->state.held = false;
+    object_end_close_sender(end);
+    object_end_call(end, end->kind->ended);
+}
+
+static void object_end_on_sending(struct ski_object_end            *end,
+                                  const struct object_channel_head *head)
+{
+    struct ski_objects *objects = object_channel_pe(end)->objects;
+    bool                live    = end->live;
+
+    switch (head->kind) {
+    case OBJECT_CHANNEL_OFFER:
+        object_end_on_offer(end, head);
+        end = ski_object_end_find(objects, head->id, true); /* the program may have closed it */
+        if (end && !live && end->live)
+            object_end_call(end, end->kind->established);
+        break;
+    case OBJECT_CHANNEL_STOP: object_end_on_stop(end, head); break;
+    case OBJECT_CHANNEL_DRAINED:
+        end->drained |= end->stopping && head->about == end->state.epoch;
+        object_end_call(end, NULL);
+        break;
+    default: object_end_on_receiver_closed(end);
+    }
+}
+
+/* ---- handler --------------------------------------------------------------------------------- */
+
+/* Answers a message for an end that is closed. */
+static void object_channel_on_closed(struct ski_object                *object,
+                                     const struct object_channel_head *head)
+{
+    struct object_channel_head answer = {
+        .id = head->id, .about = head->epoch, .from = skua_ref_of(object + 1)};
+
+    if (head->kind == OBJECT_CHANNEL_OPEN)
+        answer.kind = OBJECT_CHANNEL_RECEIVER_CLOSED;
+    else if (head->kind == OBJECT_CHANNEL_DRAIN)
+        answer.kind = OBJECT_CHANNEL_DRAINED;
+    else
+        return;
+    object_channel_post_to(object->of->self, &head->from, &answer);
+}
+
+void ski_on_object_channel(skua_msg *msg)
+{
+    struct object_channel_head head  = *(struct object_channel_head *)skua_msg_data(msg);
+    bool                       sends = head.kind >= OBJECT_CHANNEL_OFFER;
+    struct ski_collection     *all;
+    struct ski_object         *object;
+    struct ski_object_end     *end;
+    skua_index                 index;
+
+    if (!ski_element_msg(msg, sizeof head, &all, &index))
+        return;
+    object = ski_element_here(all, &index);
+    if (!object && !ski_element_gone(all, &index)) {
+        if (!(object = ski_forward_for(all, &index, msg, 0)))
+            return;
+    }
+    skua_msg_free(msg);
+    if (!object)
+        return;
+    end = ski_object_end_find(all->self->objects, head.id, sends);
+    if (!end || end->of->object != object)
+        object_channel_on_closed(object, &head);
+    else if (sends)
+        object_end_on_sending(end, &head);
+    else
+        object_end_on_receiving(end, &head);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static uint32_t object_channel_check_kind(const char *call, const struct ski_object *object,
+                                          skua_channel_end kind)
+{
+    if (!ski_channel_end_find(kind.id))
+        ski_misuse("%s: %s: there is no kind of end %u; skua_channel_end_register() makes them, "
+                   "before skua_main()",
+                   call, ski_object_text(object), kind.id);
+    return kind.id;
+}
+
+static SKI_COLD _Noreturn void object_channel_no_end(const char              *call,
+                                                     const struct ski_object *object, uint64_t id)
+{
+    ski_misuse("%s: %s has no such end of channel %llx", call, ski_object_text(object),
+               (unsigned long long)id);
+}
+
+static struct ski_object_end *object_channel_end_of(const char *call, void *self, uint64_t id,
+                                                    bool sends)
+{
+    struct ski_object     *object = ski_object_of(self);
+    struct ski_object_end *end    = ski_object_end_find(object->of->self->objects, id, sends);
+
+    if (SKI_UNLIKELY(!end || end->of->object != object))
+        object_channel_no_end(call, object, id);
+    return end;
+}
+
+skua_object_channel skua_object_channel_create(void *self, skua_channel_end kind, uint64_t tag)
+{
+    struct ski_object          *object   = ski_object_of(self);
+    struct ski_pe              *pe       = object->of->self;
+    struct ski_object_channels *channels = ski_object_channels_of(pe->objects);
+    struct ski_object_end_state state = {.id = ski_id_make((uint64_t)pe->pe, channels->created + 1),
+                                         .tag  = tag,
+                                         .kind = object_channel_check_kind(__func__, object, kind)};
+
+    if (!ski_channel_end_find(kind.id)->arrived)
+        ski_misuse("%s: %s: a receiving end has a function `arrived`", __func__,
+                   ski_object_text(object));
+    channels->created++;
+    object_end_create(ski_object_end_add(object, &state));
+    return (skua_object_channel){state.id};
+}
+
+void skua_object_channel_open(void *self, skua_ref receiver, skua_object_channel channel,
+                              skua_channel_end kind, uint64_t tag)
+{
+    struct ski_object          *object = ski_object_of(self);
+    struct ski_object_end_state state  = {.id    = channel.id,
+                                          .tag   = tag,
+                                          .kind  = object_channel_check_kind(__func__, object, kind),
+                                          .sends = 1,
+                                          .bound = 1,
+                                          .peer  = receiver};
+
+    if (!ski_id_valid(object->of->self, channel.id) ||
+        ski_object_end_find(object->of->self->objects, channel.id, true))
+        ski_misuse("%s: %s: channel %llx does not exist, or has been opened", __func__,
+                   ski_object_text(object), (unsigned long long)channel.id);
+    object_channel_post(ski_object_end_add(object, &state), OBJECT_CHANNEL_OPEN, 0);
+}
+
+bool skua_object_channel_put(void *self, skua_object_channel channel)
+{
+    struct ski_object_end *end = object_channel_end_of(__func__, self, channel.id, true);
+
+    if (SKI_UNLIKELY(end->state.over))
+        return true;
+    if (SKI_UNLIKELY(end->state.held || end->sending))
+        ski_misuse("%s: %s: the put before has not left the buffer of end %s yet", __func__,
+                   ski_object_text(end->of->object), end->kind->name);
+    if (SKI_LIKELY(end->live))
+        return object_end_put(end);
+    end->state.held = true;
+    return false;
+}
+
+void skua_object_channel_ready(void *self, skua_object_channel channel)
+{
+    skua_channel_ready(object_channel_end_of(__func__, self, channel.id, false)->channel);
+}
+
+/* An end of @p object of channel @p id, if it has one, or NULL. */
+static struct ski_object_end *object_channel_any_end(const struct ski_object *object, uint64_t id)
+{
+    for (int sends = 0; sends < 2; sends++) {
+        struct ski_object_end *end = ski_object_end_find(object->of->self->objects, id, sends);
+
+        if (end && end->of->object == object)
+            return end;
+    }
+    return NULL;
+}
+
+uint64_t skua_object_channel_count(void *self, skua_object_channel channel)
+{
+    struct ski_object     *object = ski_object_of(self);
+    struct ski_object_end *end    = object_channel_any_end(object, channel.id);
+
+    if (!end)
+        object_channel_no_end(__func__, object, channel.id);
+    return end->state.puts + end->state.held;
+}
+
+/* Gives back what an end has on this PE. */
+static void object_end_detach(struct ski_object_end *end)
+{
+    if (end->state.sends)
+        object_end_close_sender(end);
+    else if (end->channel.key)
+        skua_channel_destroy(end->channel);
+    end->channel = (skua_channel){0};
+}
+
+/* Closes an end, and tells the other. */
+static void object_end_close(struct ski_object_end *end)
+{
+    if (end->state.bound && !end->state.over)
+        object_channel_post(
+            end, end->state.sends ? OBJECT_CHANNEL_SENDER_CLOSED : OBJECT_CHANNEL_RECEIVER_CLOSED,
+            end->state.peer_epoch);
+    object_end_detach(end);
+    ski_object_end_remove(end);
+}
+
+void skua_object_channel_close(void *self, skua_object_channel channel)
+{
+    struct ski_object      *object = ski_object_of(self);
+    struct ski_object_end  *end    = object_channel_any_end(object, channel.id);
+    struct ski_object_ends *ends;
+
+    if (end)
+        object_end_close(end);
+    else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+        object_channel_no_end(__func__, object, channel.id); /* else its ends are closed */
+    ends = ski_object_ends_find(object);
+    if (ends)
+        object_ends_check(ends); /* the object may have waited for this end only */
+}
+
+/* ---- life cycle ------------------------------------------------------------------------------ */
+
+/* An object that is deleted closes its ends; one that migrates takes them along. */
+static void object_channel_element_detached(struct ski_object *object)
+{
+    struct ski_object_ends *ends   = ski_object_ends_find(object);
+    bool                    closes = object->state == SKI_DYING || object->state == SKI_DEAD;
+
+    if (!ends)
+        return;
+    ends->draining = false;
+    for (struct ski_object_end *end = ends->first, *next; end; end = next) {
+        next = end->next;
+        if (closes && !ski_pe_exiting(object->of->self))
+            object_end_close(end); /* the last one frees `ends` */
+        else
+            object_end_detach(end);
+    }
+}
+
+static void object_channel_element_departed(struct ski_object *object)
+{
+    ski_object_ends_remove(object);
+}
+
+static void object_channel_element_arrived(struct ski_object *object, int from)
+{
+    struct ski_object_ends *ends = ski_object_ends_find(object);
+
+    (void)from;
+    for (struct ski_object_end *end = ends ? ends->first : NULL; end; end = end->next) {
+        bool reach = end->state.bound && !end->state.over;
+
+        if (!end->state.sends)
+            object_end_create(end);
+        if (reach && end->state.sends)
+            object_channel_post(end, OBJECT_CHANNEL_OPEN, end->state.peer_epoch);
+        else if (reach)
+            object_end_offer(end);
+    }
+}
+
+/* Objects whose collection is deleted do not wait for their ends. */
+static void object_channel_release(struct ski_hash_link *link, void *all)
+{
+    struct ski_object_ends *ends   = (struct ski_object_ends *)link;
+    struct ski_object      *object = ends->object;
+
+    if (object->of != all || !ends->draining)
+        return;
+    ends->draining = false;
+    ski_element_leave(object);
+}
+
+static void object_channel_collection_ended(struct ski_collection *all)
+{
+    ski_hash_each(&ski_object_channels_of(all->self->objects)->by_object, object_channel_release,
+                  all);
+}
+
+static const uint32_t object_channel_late[] = {SKI_HANDLER_OBJECT_CHANNEL, 0};
+
+const struct ski_lifecycle ski_object_channel_lifecycle = {
+    .pe_begin         = ski_object_channels_begin,
+    .pe_end           = ski_object_channels_end,
+    .collection_ended = object_channel_collection_ended,
+    .element_draining = object_channel_element_draining,
+    .element_staying  = object_channel_element_staying,
+    .element_detached = object_channel_element_detached,
+    .element_departed = object_channel_element_departed,
+    .element_arrived  = object_channel_element_arrived,
+    .baggage          = &ski_object_end_baggage,
+    .late             = object_channel_late,
+};
