@@ -240,7 +240,7 @@ static void thread_migration_answer(struct ski_object *object, skua_status statu
 static void thread_migration_cancel(struct ski_object *object)
 {
     ski_object_change(object, SKI_ALIVE);
-    ski_notify_migration_ended(&object->of->self->objects->lifecycle, object);
+    ski_notify_element_staying(&object->of->self->objects->lifecycle, object);
     thread_migration_answer(object, SKUA_ERR_MISMATCH);
 }
 
