@@ -6,6 +6,7 @@
 #include "balance/balancer.h"
 #include "balance/load_gather.h"
 #include "balance/move_orders.h"
+#include "balance/neighbour_rounds.h"
 #include "balance/sync_point.h"
 #include "core/collective/collective.h"
 #include "core/isomalloc/isomalloc.h"

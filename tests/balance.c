@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * balance.c - elements wait at sync points and are moved by strategies, while they send to each
- * other, come, go and migrate by themselves.
+ * balance.c - elements wait at sync points and are moved by every strategy, while they send to each
+ * other, are inserted, destroy themselves and migrate; others move asynchronously under traffic;
+ * strategies that return nonsense are refused.
  *
  * usage: balance [POINTS]
+ *
+ * One phase for each strategy.  An element that has passed k sync points sends k to another: that
+ * one must have called skua_at_sync() k times by then, or the sync point was passed too early.  A
+ * phase ends when each element has passed all sync points, which a reduction counts.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -11,104 +16,321 @@
 #include "tap.h"
 
 #define ELEMENTS 23
+#define DRIFTERS 9
+#define HOPS     60
 
 struct block {
-    int step;    /* sync points that it has passed */
-    int waiting; /* it has called skua_at_sync()   */
-    int moves, pe;
-    int got;
+    uint64_t random;
+    int      phase, passed; /* sync points of the phase that it has passed ... */
+    int      called;        /* ... and reached                                 */
+    int      waiting, inserted;
 };
 
-static skua_class      block_class;
-static skua_entry      step_entry, greet_entry;
-static skua_handler    end_handler;
-static skua_collection blocks;
-static int             points = 12;
+struct birth {
+    int phase, passed;
+};
+
+struct hop {
+    int left;
+};
+
+static skua_class      block_class, drifter_class, rock_class;
+static skua_entry      begin_entry, resume_entry, greet_entry, die_entry, hop_entry;
+static skua_handler    end_handler, hopped_handler;
+static skua_collection blocks, drifters; /* read-only */
+static int             points = 5;       /* of each phase; read-only */
+static uint64_t        seed;             /* read-only */
+
+static const char *const strategies[] = {
+    "none", "rotate",   "random",       "greedy",     "refine", "greedy-comm",
+    "orb",  "topology", "hierarchical", "diffusion",  "auto",   "auto:greedy",
+    "mine", "bad-pe",   "bad-fixed",    "bad-status", "rotate"};
+
+#define PHASES ((int)(sizeof strategies / sizeof *strategies))
+
+/* PE 0's. */
+static int      phase, hopped;
+static uint64_t refused;
+static bool     phase_over;
+
+/* ---- strategies of the program ---------------------------------------------------- */
+
+static skua_status decide_mine(const skua_strategy_problem *problem, int32_t *to)
+{
+    for (uint32_t i = 0; i < problem->objects; i++)
+        if (problem->object[i].flags & SKUA_OBJECT_MOVABLE)
+            to[i] = (int32_t)(i % (uint32_t)problem->pes);
+    return SKUA_OK;
+}
+
+static skua_status decide_bad_pe(const skua_strategy_problem *problem, int32_t *to)
+{
+    if (problem->objects)
+        to[problem->objects - 1] = problem->pes;
+    return SKUA_OK;
+}
+
+static skua_status decide_bad_fixed(const skua_strategy_problem *problem, int32_t *to)
+{
+    for (uint32_t i = 0; i < problem->objects; i++)
+        if (!(problem->object[i].flags & SKUA_OBJECT_MOVABLE))
+            to[i] = problem->pes; /* also on one PE */
+    return SKUA_OK;
+}
+
+static skua_status decide_bad_status(const skua_strategy_problem *problem, int32_t *to)
+{
+    if (problem->objects)
+        to[0] = problem->pes - 1;
+    return SKUA_ERR_NOMEM;
+}
+
+static const skua_strategy own[] = {
+    {.name = "mine", .about = "by turns", .decide = decide_mine},
+    {.name = "bad-pe", .about = "no such PE", .decide = decide_bad_pe},
+    {.name = "bad-fixed", .about = "moves what stays", .decide = decide_bad_fixed},
+    {.name = "bad-status", .about = "fails", .decide = decide_bad_status},
+};
+
+/* ---- elements at sync points ------------------------------------------------------ */
 
 static void block_construct(void *self, const void *data, size_t bytes)
 {
     struct block *b = self;
+    struct birth  birth;
 
-    (void)data, (void)bytes;
-    b->pe = skua_pe();
+    b->random = seed + 1 + (uint64_t)skua_index_of(self).at.x[0] * 977;
+    if (bytes != sizeof birth)
+        return; /* created with the array */
+    memcpy(&birth, data, sizeof birth);
+    b->inserted = 1;
+    b->phase    = birth.phase;
+    b->passed = b->called = birth.passed;
+    skua_invoke_copy(skua_ref_of(self), begin_entry, &b->phase, sizeof b->phase);
 }
 
-/* Runs to the next sync point. */
+static void block_position(const void *self, double xyz[3])
+{
+    xyz[0] = skua_index_of(self).at.x[0];
+    xyz[1] = xyz[2] = 0;
+}
+
+static volatile double sink;
+
+static void work(struct block *b)
+{
+    for (uint64_t i = tap_random(&b->random) % 3000; i > 0; i--)
+        sink += (double)i;
+}
+
+static void maybe_insert(struct block *b)
+{
+    int          index = skua_index_of(b).at.x[0];
+    struct birth birth = {b->phase, b->passed};
+
+    if (b->inserted || tap_random(&b->random) % 8)
+        return;
+    index = ((b->phase + 1) * (points + 1) + b->passed) * ELEMENTS + index;
+    skua_array_insert(skua_element1(blocks, index),
+                      (int)(tap_random(&b->random) % (unsigned)skua_pes()), &birth, sizeof birth);
+}
+
+/* Reaches the next sync point; or ends the phase. */
 static void block_run(struct block *b)
 {
-    int next = (skua_index_of(b).at.x[0] + 7) % ELEMENTS;
+    int to = (int)(tap_random(&b->random) % ELEMENTS), total, die;
 
-    if (b->step == points) {
-        skua_contribute(b, SKUA_SUM, SKUA_INT32, &b->moves, 1, skua_done_send(0, end_handler));
+    if (b->passed == points) {
+        die = b->inserted;
+        skua_contribute(b, SKUA_SUM, SKUA_INT32, &(int32_t){1}, 1, skua_done_send(0, end_handler));
+        if (die)
+            skua_object_destroy(b);
         return;
     }
-    skua_invoke_copy(skua_element1(blocks, next), greet_entry, &b->step, sizeof b->step);
+    work(b);
+    total = b->phase * points + b->passed;
+    skua_invoke_copy(skua_element1(blocks, to), greet_entry, &total, sizeof total);
+    if (b->passed + 1 < points)
+        maybe_insert(b);
+    if (tap_random(&b->random) % 6 == 0)
+        skua_migrate(b, (int)(tap_random(&b->random) % (unsigned)skua_pes()));
+    if (b->inserted && tap_random(&b->random) % 6 == 0) {
+        skua_object_destroy(b); /* without having reached it */
+        return;
+    }
+    if (b->inserted && tap_random(&b->random) % 4 == 0)
+        skua_invoke_copy(skua_ref_of(b), die_entry, NULL, 0); /* while it waits */
+    b->called++;
     b->waiting = 1;
     skua_at_sync(b);
 }
 
-static void on_step(void *self, const void *data, size_t bytes)
+static void on_begin(void *self, const void *data, size_t bytes)
 {
     struct block *b = self;
 
-    CHECK(bytes == 0 && !data == !data);
-    CHECK(b->waiting);
+    CHECK(bytes == sizeof b->phase);
+    memcpy(&b->phase, data, bytes);
+    if (!b->inserted)
+        b->passed = b->called = 0;
+    block_run(b);
+}
+
+static void on_resume(void *self, const void *data, size_t bytes)
+{
+    struct block *b = self;
+
+    (void)data;
+    CHECK(bytes == 0 && b->waiting);
     b->waiting = 0;
-    b->step++;
-    b->moves += b->pe != skua_pe();
-    b->pe = skua_pe();
+    b->passed++;
+    CHECK(b->passed == b->called);
     block_run(b);
 }
 
 static void on_greet(void *self, const void *data, size_t bytes)
 {
+    struct block *b = self;
+    int           passed;
+
+    CHECK(bytes == sizeof passed);
+    memcpy(&passed, data, bytes);
+    CHECK(b->phase * points + b->called >= passed);
+    if (tap_random(&b->random) % 8 == 0)
+        skua_migrate(b, (int)(tap_random(&b->random) % (unsigned)skua_pes()));
+}
+
+static void on_die(void *self, const void *data, size_t bytes)
+{
     (void)data, (void)bytes;
-    ((struct block *)self)->got++;
+    skua_object_destroy(self);
+}
+
+/* ---- elements that move at any time ----------------------------------------------- */
+
+static void on_hop(void *self, const void *data, size_t bytes)
+{
+    struct block *b = self;
+    struct hop    hop;
+
+    CHECK(bytes == sizeof hop);
+    memcpy(&hop, data, bytes);
+    if (!b->random)
+        b->random = seed + 77 + (uint64_t)skua_index_of(self).at.x[0];
+    work(b);
+    if (hop.left % 20 == 0)
+        skua_balance_now();
+    if (hop.left-- == 0)
+        skua_send_copy(0, hopped_handler, NULL, 0);
+    else
+        skua_invoke_copy(skua_element1(drifters, (int)(tap_random(&b->random) % DRIFTERS)),
+                         hop_entry, &hop, sizeof hop);
+}
+
+/* ---- phases ----------------------------------------------------------------------- */
+
+static void check_stats(void)
+{
+    skua_balance_stats stats;
+    const char        *name = strategies[phase];
+    bool               bad  = strncmp(name, "bad", 3) == 0;
+
+    skua_balance_stats_get(&stats, sizeof stats);
+    CHECK(stats.sync_points == (uint64_t)(phase + 1) * (uint64_t)points);
+    CHECK(strcmp(skua_balance_strategy(), name) == 0);
+    CHECK(bad ? stats.refused > refused : refused > 0 || stats.refused == 0);
+    CHECK(strcmp(name, "rotate") != 0 || skua_pes() == 1 || stats.rounds > 0);
+    refused = stats.refused;
+}
+
+static void begin_phase(void)
+{
+    struct hop hop = {HOPS};
+
+    phase_over = false;
+    hopped     = 0;
+    skua_balance_set_strategy(strategies[phase]);
+    skua_invoke_all(blocks, begin_entry, &phase, sizeof phase);
+    for (int i = 0; i < DRIFTERS; i++)
+        skua_invoke_copy(skua_element1(drifters, i), hop_entry, &hop, sizeof hop);
+}
+
+/* Ends a phase that both kinds of elements have ended. */
+static void maybe_end_phase(void)
+{
+    if (!phase_over || hopped < DRIFTERS)
+        return;
+    check_stats();
+    if (++phase == PHASES)
+        skua_exit(0);
+    else
+        begin_phase();
 }
 
 static void on_end(skua_msg *msg)
 {
-    int moves = *(int *)skua_msg_data(msg);
-
-    CHECK(moves == (skua_pes() > 1 ? points * ELEMENTS : 0));
+    CHECK(*(int32_t *)skua_msg_data(msg) >= ELEMENTS);
     skua_msg_free(msg);
-    skua_exit(0);
+    phase_over = true;
+    maybe_end_phase();
 }
 
-static skua_entry begin_entry;
-
-static void on_begin(void *self, const void *data, size_t bytes)
+static void on_hopped(skua_msg *msg)
 {
-    CHECK(bytes == sizeof blocks);
-    memcpy(&blocks, data, sizeof blocks);
-    block_run(self);
+    skua_msg_free(msg);
+    hopped++;
+    maybe_end_phase();
 }
 
-static void start(int argc, char **argv)
+static void begin(int argc, char **argv)
 {
+    skua_array_def sparse = {.dims = 1, .range = {1, {0}, {ELEMENTS}}, .flags = SKUA_ARRAY_OPEN};
+
+    seed = tap_seed();
     if (argc > 1)
         points = atoi(argv[1]);
-    if (skua_pe() != 0)
-        return;
-    blocks = skua_array_create1(block_class, ELEMENTS, NULL, 0);
-    skua_invoke_all(blocks, begin_entry, &blocks, sizeof blocks);
+    blocks   = skua_array_create(block_class, &sparse, NULL, 0);
+    drifters = skua_array_create1(drifter_class, DRIFTERS, NULL, 0);
+    skua_array_create1(rock_class, 5, NULL, 0);
+    begin_phase();
+}
+
+static void register_classes(void)
+{
+    static const skua_class_def block   = {.name      = "block",
+                                           .bytes     = sizeof(struct block),
+                                           .construct = block_construct,
+                                           .pup       = skua_pup_plain};
+    static const skua_class_def drifter = {
+        .name = "drifter", .bytes = sizeof(struct block), .pup = skua_pup_plain};
+    static const skua_class_def rock = {.name = "rock", .bytes = 8};
+    skua_balance_params params       = {.flags = SKUA_BALANCE_AT_SYNC, .position = block_position};
+
+    block_class   = skua_class_register(&block);
+    drifter_class = skua_class_register(&drifter);
+    rock_class    = skua_class_register(&rock);
+    begin_entry   = skua_method_register(block_class, "begin", on_begin, 0);
+    resume_entry  = skua_method_register(block_class, "resume", on_resume, 0);
+    greet_entry   = skua_method_register(block_class, "greet", on_greet, 0);
+    die_entry     = skua_method_register(block_class, "die", on_die, 0);
+    hop_entry     = skua_method_register(drifter_class, "hop", on_hop, 0);
+    params.resume = resume_entry;
+    skua_class_set_balance(block_class, &params);
+    params = (skua_balance_params){.flags = 0};
+    skua_class_set_balance(drifter_class, &params);
+    skua_class_set_balance(rock_class, &params);
 }
 
 int main(int argc, char **argv)
 {
-    static const skua_class_def def    = {.name      = "block",
-                                          .bytes     = sizeof(struct block),
-                                          .construct = block_construct,
-                                          .pup       = skua_pup_plain};
-    skua_balance_params         params = {.flags = SKUA_BALANCE_AT_SYNC};
-
-    block_class   = skua_class_register(&def);
-    step_entry    = skua_method_register(block_class, "step", on_step, 0);
-    greet_entry   = skua_method_register(block_class, "greet", on_greet, 0);
-    begin_entry   = skua_method_register(block_class, "begin", on_begin, 0);
-    end_handler   = skua_handler_register("end", on_end);
-    params.resume = step_entry;
-    skua_class_set_balance(block_class, &params);
-    skua_balance_set_strategy("rotate");
-    return skua_main(argc, argv, start);
+    register_classes();
+    end_handler    = skua_handler_register("end", on_end);
+    hopped_handler = skua_handler_register("hopped", on_hopped);
+    skua_readonly_register("blocks", &blocks, sizeof blocks);
+    skua_readonly_register("drifters", &drifters, sizeof drifters);
+    skua_readonly_register("points", &points, sizeof points);
+    skua_readonly_register("seed", &seed, sizeof seed);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        skua_strategy_register(&own[i]);
+    return skua_program(argc, argv, begin);
 }

@@ -57,6 +57,19 @@ at_most cube 220
 at_most flow 265
 at_most item 40
 
+# Measuring (skua/balance.h) costs nothing while it is off, and less than 40 instructions an entry.
+measured()
+{
+  off=$(( ($(total "$1" 12800) - $(total "$1" 6400) + 6399) / 6400 ))
+  on=$(( ($(SKUA_MEASURE=1 total "$1" 12800) - $(SKUA_MEASURE=1 total "$1" 6400) + 6399) / 6400 ))
+  ok "$1: $off instructions, $on measured, at most 40 more" \
+    test "$on" -gt "$off" -a "$on" -le $((off + 40))
+}
+export SKUA_MEASURE=0
+measured element
+measured message
+unset SKUA_MEASURE
+
 # A message between PEs that share no memory: the instructions of the runtime from the check of a
 # received packet to the queue.
 net_total()

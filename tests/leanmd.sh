@@ -38,6 +38,11 @@ same_energy()
     awk 'NR == 1 { a = $1 } NR == 2 { d = ($1 - a) / a; exit !(d < 1e-9 && d > -1e-9) }'
 }
 
+launcher()
+{
+  command -v "mpiexec.$1" || command -v mpiexec
+}
+
 # job PES THREADS STRATEGY ARGUMENTS...
 job()
 {
@@ -48,13 +53,20 @@ job()
   run env SKUA_BALANCE="$strategy" timeout 120 "$skuarun" -n "$pes" -t "$threads" --pin=none "$@"
 }
 
-run timeout 120 "$leanmd" --size=3,3,3 --atoms=12 --steps=1000
-ok "energy, momentum and atoms are conserved over 1000 steps" has "$code $(result)" '^0 result .* good$'
+numbers="2 4 7"
+steps=1000
+if [ -n "$SANITIZED" ]; then # slow
+  numbers=4
+  steps=100
+fi
+
+run timeout 120 "$leanmd" --size=3,3,3 --atoms=12 --steps=$steps
+ok "energy, momentum and atoms are conserved over $steps steps" has "$code $(result)" '^0 result .* good$'
 
 run timeout 120 "$leanmd" $small
 reference=$(result)
 ok "one PE" has "$code $reference" '^0 result .* 576 atoms, 24 steps; .* good$'
-for pes in 2 4 7; do
+for pes in $numbers; do
   for strategy in none rotate; do
     job $pes $pes $strategy "$leanmd" $small
     ok "$pes PEs, threads, $strategy" same
@@ -76,7 +88,8 @@ case $SANITIZED in
     unset SKUA_SHARED_MEMORY SKUA_DRIVER ;;
 esac
 for mpi in "$@"; do
-  run timeout 120 "mpiexec.$mpi" -n 3 "$peers/peer-$mpi-leanmd" test $even
+  [ -x "$peers/peer-$mpi-leanmd" ] || continue # some builds have no peers
+  run timeout 120 "$(launcher "$mpi")" -n 3 "$peers/peer-$mpi-leanmd" test $even
   ok "$mpi, 3 ranks" same_energy
 done
 
@@ -86,7 +99,8 @@ ok "a droplet with neighbours two cells away, one PE" has "$code $reference" '^0
 job 4 4 rotate "$leanmd" $uneven
 ok "a droplet, 4 PEs, rotate" same
 for mpi in "$@"; do
-  run timeout 120 "mpiexec.$mpi" -n 2 "$peers/peer-$mpi-leanmd" test $droplet
+  [ -x "$peers/peer-$mpi-leanmd" ] || continue # some builds have no peers
+  run timeout 120 "$(launcher "$mpi")" -n 2 "$peers/peer-$mpi-leanmd" test $droplet
   ok "a droplet, $mpi, 2 ranks" same_energy
 done
 

@@ -622,6 +622,52 @@ static void move_fixed(void)
     skua_invoke_copy(skua_chare_create(fixed_class, 0, NULL, 0), fixed_entry, NULL, 0);
 }
 
+/* Load balancing: `fixed` is not balanced, `waiter` is. */
+static skua_class waiter_class;
+static skua_entry waiter_entry, sync_fixed_entry;
+
+static void on_waiter(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_at_sync(self);
+    skua_at_sync(self);
+}
+
+static void sync_twice(void)
+{
+    skua_invoke_copy(skua_element1(skua_array_create1(waiter_class, 4, NULL, 0), 3), waiter_entry,
+                     NULL, 0);
+}
+
+static void sync_group(void)
+{
+    skua_invoke_copy(skua_member(skua_group_create(waiter_class, NULL, 0), 1), waiter_entry, NULL,
+                     0);
+}
+
+static void sync_class(void)
+{
+    skua_invoke_copy(skua_element1(skua_array_create1(fixed_class, 4, NULL, 0), 2),
+                     sync_fixed_entry, NULL, 0);
+}
+
+static void strategy_unknown(void)
+{
+    skua_balance_set_strategy("gredy");
+}
+
+static void register_waiter(void)
+{
+    static const skua_class_def def    = {.name = "waiter", .bytes = 8, .pup = skua_pup_plain};
+    skua_balance_params         params = {.flags = SKUA_BALANCE_AT_SYNC};
+
+    waiter_class     = skua_class_register(&def);
+    waiter_entry     = skua_method_register(waiter_class, "go", on_waiter, 0);
+    sync_fixed_entry = skua_method_register(fixed_class, "sync", on_waiter, 0);
+    params.resume    = waiter_entry;
+    skua_class_set_balance(waiter_class, &params);
+}
+
 static void move_partly(void)
 {
     skua_invoke_copy(skua_chare_create(partly_class, 0, NULL, 0), partly_entry, NULL, 0);
@@ -644,13 +690,14 @@ static void register_things(void)
     partly_class = skua_class_register(&partly);
     fixed_entry  = skua_method_register(fixed_class, "go", on_go_on, 0);
     partly_entry = skua_method_register(partly_class, "go", on_go_on, 0);
-    poke_entry   = skua_method_register(thing_class, "poke", on_poke, 0);
-    end_entry    = skua_method_register(thing_class, "end", on_end, 0);
-    ask_entry    = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
-    go_entry     = skua_method_register(thing_class, "go", on_go, 0);
-    twice_entry  = skua_method_register(thing_class, "twice", on_twice, 0);
-    odd_entry    = skua_method_register(thing_class, "odd", on_odd, 0);
-    other_entry  = skua_method_register(other_class, "poke", on_poke, 0);
+    register_waiter();
+    poke_entry  = skua_method_register(thing_class, "poke", on_poke, 0);
+    end_entry   = skua_method_register(thing_class, "end", on_end, 0);
+    ask_entry   = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
+    go_entry    = skua_method_register(thing_class, "go", on_go, 0);
+    twice_entry = skua_method_register(thing_class, "twice", on_twice, 0);
+    odd_entry   = skua_method_register(thing_class, "odd", on_odd, 0);
+    other_entry = skua_method_register(other_class, "poke", on_poke, 0);
 }
 
 /* Invalid packed flows. */
@@ -1391,6 +1438,10 @@ static const struct {
     {"delete-member", delete_member, NULL},
     {"move-fixed", move_fixed, NULL},
     {"move-partly", move_partly, NULL},
+    {"sync-twice", sync_twice, NULL},
+    {"sync-group", sync_group, NULL},
+    {"sync-class", sync_class, NULL},
+    {"strategy-unknown", strategy_unknown, NULL},
     {"flow-frames", many_frames, NULL},
     {"flow-frame", strange_frame, NULL},
     {"flow-waits", strange_waits, NULL},

@@ -120,6 +120,10 @@ misuse migrate-member 'skua_migrate: thing .1. is a member of a group, which doe
 misuse delete-member 'skua_object_destroy: thing .1. is a member of a group, which is deleted as a whole'
 misuse write-late 'skua_program: read-only variable late was written after .begin. had waited'
 misuse move-fixed 'skua_migrate: fixed .* cannot move: its class does not say how to pack it'
+misuse sync-twice 'skua_at_sync: waiter .3. on PE [01] waits at sync point 1 already'
+misuse sync-group 'skua_at_sync: waiter .1. on PE 1 is no element of an array'
+misuse sync-class 'skua_at_sync: fixed .2. on PE [01]: its class does not wait at sync points'
+misuse strategy-unknown "skua_balance_set_strategy: there is no strategy 'gredy'; there are none, rotate"
 misuse move-partly 'skua_pup_plain: it packs all of an object, not parts of partly'
 export SKUA_CHECKED_PUP=0 # what follows would differ from what was packed already
 misuse flow-frames 'pup of flowing .19.: the number of frames is invalid'

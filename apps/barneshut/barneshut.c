@@ -14,10 +14,10 @@ Domain *domain_here(void)
     return Domain_here(Domain_at(domains, skua_pe()));
 }
 
-/* A cell has 0.7 times the particles that it may have, on average. */
+/* A cell has 0.6 times the particles that it may have, on average: most Pieces have one cell. */
 int64_t pieces_of_job(void)
 {
-    int64_t count = 3 * options.particles / (2 * options.per_piece);
+    int64_t count = 2 * options.particles / options.per_piece;
 
     return count < skua_pes() ? skua_pes() : count;
 }

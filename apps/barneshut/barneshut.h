@@ -11,8 +11,8 @@
 #include "options.h"
 #include "plummer.h"
 
-/** Priorities of messages: replies and requests, then remote walks, then all others, then forces.
- */
+/** Priorities of messages: requests and replies, then remote walks, then all others, then forces,
+ * in the order of Pieces. */
 enum { PRIORITY_BRANCH = -20, PRIORITY_WALK = -10, PRIORITY_COMPUTE = 10 };
 
 /** A cell of the decomposition: bodies with keys from `key`, in `depth` bits like it. */
@@ -21,6 +21,7 @@ struct cell {
     int64_t  depth, bodies;
 };
 
+/** The cells that contain bodies. */
 struct cells {
     struct cell *at; /* sorted by key */
     int64_t      count, room;
@@ -112,9 +113,8 @@ void compare_samples(Main *main, const double *direct);
 
 /* piece.c */
 
-/** Lets Pieces migrate to balance the load: by recursive bisection of their positions, unless
- *  SKUA_BALANCE chooses another strategy. */
-void register_balance(void);
+/** Chooses recursive bisection of the positions of Pieces, unless SKUA_BALANCE is set. */
+void choose_strategy(void);
 
 void contribute_means(Piece *piece);
 void advance(Piece *piece);
@@ -124,6 +124,7 @@ void sort_bodies(Piece *piece, const struct cube *cube);
 void send_bodies(Piece *piece);
 void receive_bodies(Piece *piece, const Bodies *bodies);
 void build_tree(Piece *piece);
+void start_compute(Piece *piece);
 void end_step(Piece *piece);
 
 /* domain.c */

@@ -13,7 +13,7 @@
 
 #include "barneshut.ci.h"
 
-#define LEVELS       5 /* of the tree in a reply */
+#define LEVELS       7 /* of the tree in a reply: a few messages bring all of a small cell */
 #define BRANCH_NODES (2 << LEVELS)
 
 /* ---- walks ----------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ static void cache_visit(Domain *d, Piece *p, int32_t target, struct node *node)
 static void cache_end_wait(Piece *p)
 {
     if (--p->missing == 0)
-        Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE);
+        start_compute(p);
 }
 
 void cache_walk(Domain *d, Piece *p)

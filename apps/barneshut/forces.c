@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define BATCH 32                       /* nodes that are tested at once */
-#define STACK (BATCH * (KEY_BITS + 2)) /* nodes; see forces_traverse()  */
+#define PAIRS 16                       /* pairs of nodes that are tested at once */
+#define STACK (PAIRS * (KEY_BITS + 3)) /* see forces_traverse()                  */
 
 struct forces_walk {
     struct forces_list list;
@@ -31,51 +31,59 @@ static inline void forces_add(struct forces_walk *walk, const struct point *poin
     walk->list.count++;
 }
 
-/* Adds nodes that are accepted to the list, moves the others to *@p near, inner ones, and @p leaf.
- * Returns the number of leaves.  The loop has no branches, which could not be predicted. */
+static void forces_add_leaf(struct forces_walk *walk, const struct node *leaf)
+{
+    for (int32_t k = 0; k < leaf->count; k++)
+        forces_add(walk, &leaf->point[k]);
+}
+
+/* Tests pairs of nodes.  Adds those that are accepted to the list, others to @p leaf, or their
+ * children to *@p opened.  Returns the number of leaves.  The loop has no branches: they could not
+ * be predicted. */
 static int forces_test(struct forces_walk *walk, const struct bounds *bounds,
-                       const struct node **batch, int count, const struct node **leaf,
-                       const struct node ***near)
+                       const struct node *const *pair, int pairs, const struct node **leaf,
+                       const struct node ***opened)
 {
     struct forces_list *list   = &walk->list;
     int                 leaves = 0;
 
-    for (int i = 0; i < count; i++) {
-        const struct node *node  = batch[i];
+    for (int i = 0; i < 2 * pairs; i++) {
+        const struct node *node  = pair[i / 2] + i % 2;
         bool               opens = node_is_near(node, bounds), inner = node->count == 0;
 
+        __builtin_prefetch(node->at);
         forces_put(list, &node->sum);
         list->count += !opens;
         leaf[leaves] = node;
         leaves += opens & !inner;
-        __builtin_prefetch(node->at);
-        (*near)[0] = node->child;
-        (*near)[1] = node->child + 1;
-        *near += opens & inner ? 2 : 0;
+        **opened = node->child;
+        *opened += opens & inner;
     }
     return leaves;
 }
 
-/* Takes batches from the top of a stack and pushes the children of nodes that are opened.  A batch
- * leaves at most BATCH nodes of those that were pushed together, and what is pushed next is deeper
- * in the tree: hence the size of the stack. */
+/* Takes pairs of nodes from the top of a stack and pushes the children of nodes that are opened. At
+ * most PAIRS remain of those that were pushed together, and what is pushed next is deeper in the
+ * tree: hence the size of the stack.  The root contains the leaf, so it is opened. */
 static void forces_traverse(struct forces_walk *walk, const struct node *root,
                             const struct bounds *bounds)
 {
-    const struct node *stack[STACK], *batch[BATCH], *leaf[BATCH], **top = stack;
+    const struct node *stack[STACK], *pair[PAIRS], *leaf[2 * PAIRS], **top = stack;
 
-    *top++ = root;
+    if (root->count > 0)
+        forces_add_leaf(walk, root);
+    else
+        *top++ = root->child;
     while (top > stack) {
-        int count = top - stack < BATCH ? (int)(top - stack) : BATCH, leaves;
+        int pairs = top - stack < PAIRS ? (int)(top - stack) : PAIRS, leaves;
 
-        if (walk->list.count + BATCH > FORCES_LIST)
+        if (walk->list.count + 2 * PAIRS > FORCES_LIST)
             forces_flush(walk);
-        top -= count;
-        memcpy(batch, top, (size_t)count * sizeof *batch);
-        leaves = forces_test(walk, bounds, batch, count, leaf, &top);
+        top -= pairs;
+        memcpy(pair, top, (size_t)pairs * sizeof *pair);
+        leaves = forces_test(walk, bounds, pair, pairs, leaf, &top);
         for (int i = 0; i < leaves; i++)
-            for (int32_t k = 0; k < leaf[i]->count; k++)
-                forces_add(walk, &leaf[i]->point[k]);
+            forces_add_leaf(walk, leaf[i]);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "barneshut.ci.h"
 
-#define LEAVES 32 /* whose forces are computed before the PE looks for messages */
+#define LEAVES 8 /* whose forces are computed before the PE looks for messages */
 
 /* ---- creation, migration --------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ void Piece_on_destroy(Piece *p)
     tree_free(&p->tree);
 }
 
-/* A Piece migrates between two steps, when it has no forces and no tree. */
+/* A Piece migrates when its bodies have moved, so that its forces and its tree are of no use. */
 void Piece_on_pup(skua_pup *pup, Piece *p)
 {
     skua_pup_value(pup, &p->step);
@@ -37,10 +37,8 @@ void Piece_on_pup(skua_pup *pup, Piece *p)
         p->room = p->bodies;
 }
 
-static void piece_position(const void *self, double at[3])
+void Piece_on_position(const Piece *p, double at[3])
 {
-    const Piece *p = self;
-
     for (int i = 0; i < 3; i++) {
         at[i] = 0;
         for (int64_t k = 0; k < p->bodies; k++)
@@ -48,13 +46,9 @@ static void piece_position(const void *self, double at[3])
     }
 }
 
-void register_balance(void)
+void choose_strategy(void)
 {
-    skua_class_set_balance(Piece__class, &(skua_balance_params){.flags    = SKUA_BALANCE_AT_SYNC,
-                                                                .resume   = Piece__resume_entry,
-                                                                .position = piece_position});
-    if (skua_strategy_find("orb"))
-        skua_balance_set_strategy("orb");
+    skua_balance_set_strategy("orb");
 }
 
 bool is_balance_due(const Piece *p)
@@ -240,6 +234,13 @@ static void compute_leaf(Piece *p, const Domain *d, int32_t i)
                                       p->field + (leaf->point - p->tree.point));
 }
 
+/* One Piece after the other computes, in the order of their cells: neighbours open the same nodes,
+ * which are in the CPU cache. */
+void start_compute(Piece *p)
+{
+    Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE + Piece_index(p));
+}
+
 void Piece_on_compute(Piece *p)
 {
     Domain *d     = domain_here();
@@ -252,7 +253,7 @@ void Piece_on_compute(Piece *p)
         }
     d->times.busy += skua_time() - begun;
     if (p->next < p->tree.nodes)
-        Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE);
+        start_compute(p);
     else
         Piece_computed(Piece_self(p));
 }

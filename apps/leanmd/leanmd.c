@@ -153,11 +153,13 @@ void receive_atoms(Cell *cell, const struct md_atom *at, int n)
 
 /* ---- computes -------------------------------------------------------------------------------- */
 
-bool is_single(const Compute *compute)
+void set_cells(Compute *compute)
 {
     skua_index self = skua_index_of(compute);
 
-    return memcmp(self.at.x, self.at.x + 3, 3 * sizeof *self.at.x) == 0;
+    compute->single = memcmp(self.at.x, self.at.x + 3, 3 * sizeof *self.at.x) == 0;
+    compute->first  = box_number(&options.box, self.at.x);
+    box_shift(&options.box, self.at.x, self.at.x + 3, compute->shift);
 }
 
 static void contribute_forces(Compute *compute, const struct md_sender *from, const int64_t *force)
@@ -189,15 +191,13 @@ void interact_within(Compute *compute, const struct md_sender *from, const doubl
 void interact_between(Compute *compute, const struct md_sender *from, const double *x,
                       const struct md_sender *other, const double *y)
 {
-    double             began = skua_time(), shift[3];
-    skua_index         self  = skua_index_of(compute);
+    double             began = skua_time();
     struct force_atoms a = received_atoms(from, x), b = received_atoms(other, y);
-    bool               swapped = from->cell != box_number(&options.box, self.at.x);
+    bool               swapped = from->cell != compute->first;
     int64_t            force[2][3 * CELL_ATOMS_MAX + 1];
 
-    box_shift(&options.box, self.at.x, self.at.x + 3, shift);
-    force_between(swapped ? &b : &a, swapped ? &a : &b, shift, is_sample(compute->step), force[0],
-                  force[1]);
+    force_between(swapped ? &b : &a, swapped ? &a : &b, compute->shift, is_sample(compute->step),
+                  force[0], force[1]);
     contribute_forces(compute, from, force[swapped]);
     contribute_forces(compute, other, force[!swapped]);
     busy += skua_time() - began;

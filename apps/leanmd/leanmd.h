@@ -44,7 +44,7 @@ void send_atoms(Cell *cell);
 void receive_atoms(Cell *cell, const struct md_atom *at, int n);
 
 /* Compute */
-bool is_single(const Compute *compute);
+void set_cells(Compute *compute);
 void interact_within(Compute *compute, const struct md_sender *from, const double *x);
 void interact_between(Compute *compute, const struct md_sender *from, const double *x,
                       const struct md_sender *other, const double *y);

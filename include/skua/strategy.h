@@ -30,7 +30,10 @@
  * neighbours, whose background is all their time, and the objects are its own (so to[i] is 0 on
  * entry; messages to objects elsewhere are not shown). The caller repeats this for at most `rounds`
  * rounds, each with another seed, and ends earlier when no PE moves an object. So time and memory a
- * PE do not grow with the number of PEs.
+ * PE do not grow with the number of PEs. An object without a load stays; where no PE of the job has
+ * measured any, the caller sets all loads to 1.
+ *
+ * `skua balance --plugin=FILE` tries a strategy of a shared library on recorded loads.
  */
 #ifndef SKUA_STRATEGY_H
 #define SKUA_STRATEGY_H

@@ -15,6 +15,7 @@
 #include "core/sched/wait_report.h"
 #include "objects/location/insertion.h"
 #include "objects/location/migration.h"
+#include "objects/measure/measure.h"
 
 void skua_class_set_balance(skua_class of, const skua_balance_params *params)
 {
@@ -53,9 +54,19 @@ static void layer_collection_populated(struct ski_collection *all)
     ski_balancer_start_timer(balance);
 }
 
+/* An object is about to go: a user thread of it may have run until now, and is charged first. */
+static void layer_stop_charging(const struct ski_object *object)
+{
+    struct ski_measure *measure = object->of->self->objects->measure;
+
+    if (measure && measure->running == object)
+        ski_measure_switch(measure, NULL);
+}
+
 static void layer_end_element(struct ski_object *object, void *arg)
 {
-    ski_move_orders_void(arg, object);
+    layer_stop_charging(object);
+    ski_move_orders_void(object);
     ski_load_gather_forget(arg, object);
 }
 
@@ -83,6 +94,7 @@ static void layer_element_deleted(struct ski_object *object)
 {
     struct ski_balance *balance = layer_of(object->of);
 
+    layer_stop_charging(object);
     if (!balance)
         return;
     ski_sync_point_deleted(balance, object);
@@ -91,10 +103,8 @@ static void layer_element_deleted(struct ski_object *object)
 
 static void layer_element_staying(struct ski_object *object)
 {
-    struct ski_balance *balance = layer_of(object->of);
-
-    if (balance)
-        ski_move_orders_void(balance, object);
+    if (layer_of(object->of))
+        ski_move_orders_void(object);
 }
 
 static void layer_element_departed(struct ski_object *object)
@@ -103,7 +113,6 @@ static void layer_element_departed(struct ski_object *object)
 
     if (!balance)
         return;
-    ski_sync_point_departed(balance, object);
     if (ski_element_load(object)->ordered == object->to + 1)
         ski_element_load(object)->ordered = 0; /* it counts where it arrives */
     layer_end_element(object, balance);
@@ -128,18 +137,18 @@ static void layer_insertion_begun(struct ski_collection *all, struct ski_account
 {
     struct ski_balance *balance = layer_of(all);
 
-    (void)account;
     if (balance)
-        ski_sync_point_insertion_begun(balance);
+        account->sync_point = ski_sync_point_insertion_begun(balance);
 }
 
 static void layer_element_inserted(struct ski_object *object, const struct ski_account *account)
 {
     struct ski_balance *balance = layer_of(object->of);
 
-    (void)account;
-    if (balance)
-        ski_sync_point_inserted(balance, object);
+    if (!balance)
+        return;
+    ski_sync_point_reach(balance, account->sync_point);
+    ski_sync_point_inserted(balance, object);
 }
 
 /* ---- what an element takes along ---------------------------------------------------------- */
@@ -148,7 +157,7 @@ struct layer_baggage {
     uint64_t ns; /* its load: the ticks of hosts differ */
     uint64_t bytes;
     uint32_t messages;
-    uint32_t waits;
+    uint32_t point;
     uint32_t ordered; /* it is expected where it goes */
     uint32_t unused;
 };
@@ -165,13 +174,16 @@ static void layer_baggage_pack(struct ski_object *object, void *to)
 
     if (!object->of->measured)
         return;
+    layer_stop_charging(object);
     load    = ski_element_load(object);
     baggage = (struct layer_baggage){.ns       = ski_ticks_to_ns(load->ticks),
                                      .bytes    = load->bytes,
                                      .messages = load->messages,
-                                     .waits    = load->waits,
+                                     .point    = load->point,
                                      .ordered  = load->ordered == object->to + 1};
     memcpy(to, &baggage, sizeof baggage);
+    if (layer_of(object->of)) /* before the element is sent: it must not be counted there first */
+        ski_sync_point_departed(layer_of(object->of), object);
 }
 
 static bool layer_baggage_valid(const struct ski_collection *all, const void *from, size_t bytes)
@@ -192,12 +204,25 @@ static void layer_baggage_unpack(struct ski_object *object, const void *from, si
     load->ticks    = ski_ns_to_ticks(baggage.ns);
     load->bytes    = baggage.bytes;
     load->messages = baggage.messages;
-    load->waits    = baggage.waits;
+    load->point    = baggage.point;
     load->ordered  = baggage.ordered != 0;
 }
 
 static const struct ski_baggage layer_baggage = {layer_baggage_bytes, layer_baggage_pack,
                                                  layer_baggage_valid, layer_baggage_unpack};
+
+/* Whether a message brings an element that is expected here. */
+static bool layer_is_ordered(const skua_msg *msg)
+{
+    size_t               bytes;
+    const void          *at = ski_migration_baggage(msg, &layer_baggage, &bytes);
+    struct layer_baggage baggage;
+
+    if (!at || bytes != sizeof baggage)
+        return false;
+    memcpy(&baggage, at, sizeof baggage);
+    return baggage.ordered;
+}
 
 /* An element that is dropped on its way is in transit no more; its collection was deleted. */
 static bool layer_discard(skua_msg *msg)
@@ -214,6 +239,8 @@ static bool layer_discard(skua_msg *msg)
 
         if (all && ski_balance_syncs(all))
             ski_sync_point_dropped(balance);
+        if (layer_is_ordered(msg))
+            ski_move_orders_arrived(balance);
     }
     return false;
 }
@@ -246,6 +273,7 @@ static const struct ski_lifecycle layer_lifecycle = {
     .pe_report            = layer_report,
     .baggage              = &layer_baggage,
     .discard              = layer_discard,
+    .late                 = (const uint32_t[]){SKI_HANDLER_SYNC_RESUME, 0},
 };
 
 static void layer_begin(struct ski_pe *self)
@@ -277,6 +305,7 @@ static void layer_end(struct ski_pe *self)
     ski_balancer_destroy(balance);
     ski_sync_point_destroy(balance);
     ski_balance_tree_destroy(&balance->tree);
+    free(balance->rounds);
     free(balance);
 }
 

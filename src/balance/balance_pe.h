@@ -15,6 +15,7 @@
 #include "balance/balance_tree.h"
 #include "balance/strategy_choice.h"
 #include "core/pe/pe.h"
+#include "objects/measure/comm_graph.h"
 #include "objects/model/element.h"
 
 #define SKI_BALANCE_ROOT 0 /* the PE that decides */
@@ -45,14 +46,6 @@ struct ski_gathered_pe {
     uint32_t         unused;
 };
 
-/* Messages from an object to another, as they are gathered. */
-struct ski_gathered_edge {
-    uint32_t from; /* number among the objects that are gathered with it */
-    uint32_t messages;
-    uint64_t to; /* the key of the other object */
-    uint64_t bytes;
-};
-
 /* What a balancing asks of each PE. */
 enum {
     SKI_GATHER_SYNC  = 1, /* it is at a sync point                            */
@@ -62,12 +55,12 @@ enum {
 
 /* The loads of a subtree. */
 struct ski_gathered {
-    struct ski_sync_counts    counts;
-    uint32_t                  pes, objects, edges;
-    struct ski_gathered_pe   *pe;
-    skua_strategy_object     *object;
-    uint64_t                 *key; /* of each object, if SKI_GATHER_GRAPH */
-    struct ski_gathered_edge *edge;
+    struct ski_sync_counts  counts;
+    uint32_t                pes, objects, edges;
+    struct ski_gathered_pe *pe;
+    skua_strategy_object   *object;
+    uint64_t               *key; /* of each object, if SKI_GATHER_GRAPH */
+    struct ski_comm_edge   *edge;
 };
 
 /* The gathering of loads on a PE (load_gather.h). */
@@ -84,12 +77,16 @@ struct ski_load_gather {
 
 /* The elements that a balancing moves, on a PE (move_orders.h). */
 struct ski_move_orders {
-    bool     ordered;  /* the orders of this balancing have come               */
-    uint32_t expected; /* elements that shall arrive here, with them           */
-    uint32_t arrived;  /* elements that have arrived, or will not              */
-    int      open;     /* children whose subtrees are not done, with them      */
-    bool     done;     /* this subtree is                                      */
+    bool     ordered;      /* the orders of this balancing have come               */
+    uint32_t expected;     /* elements that shall arrive here, with them           */
+    uint32_t arrived;      /* elements that have arrived, or will not              */
+    int      open;         /* children whose subtrees are not done, with them      */
+    bool     done;         /* this subtree is                                      */
+    uint64_t moved, bytes; /* elements of this subtree that have left, and their size */
+    uint64_t refused;      /* results of a local strategy that were refused           */
 };
+
+struct ski_neighbour_rounds;
 
 struct ski_balance;
 
@@ -109,12 +106,14 @@ struct ski_balancer;
 
 /* The state of the balancer on a PE. */
 struct ski_balance {
-    struct ski_pe                 *self;
-    bool                           active; /* a class of the program takes part */
-    struct ski_balance_tree        tree;   /* once it was needed                */
-    struct ski_sync_point          sync;
-    struct ski_load_gather         gather;
-    struct ski_move_orders         moves;
+    struct ski_pe               *self;
+    bool                         active; /* a class of the program takes part */
+    struct ski_balance_tree      tree;   /* once it was needed                */
+    struct ski_sync_point        sync;
+    struct ski_load_gather       gather;
+    struct ski_move_orders       moves;
+    struct ski_neighbour_rounds *rounds; /* neighbour_rounds.c; NULL: it was never needed */
+    void (*on_arrived)(struct ski_balance *balance); /* an element has, of local rounds; or NULL */
     const struct ski_balance_root *root;
     struct ski_balancer           *balancer; /* at the root */
     struct ski_strategy_choice     choice;   /* of the next balancing, as far as this PE knows */

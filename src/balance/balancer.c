@@ -2,15 +2,18 @@
 /* balancer.c - see balancer.h. */
 #include "balance/balancer.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <skua/time.h>
 
+#include "balance/balance_meta.h"
 #include "balance/decision.h"
 #include "balance/load_gather.h"
 #include "balance/move_orders.h"
+#include "balance/neighbour_rounds.h"
 #include "balance/sync_point.h"
 #include "base/clock.h"
 #include "base/config.h"
@@ -20,6 +23,7 @@
 #include "core/pe/handler.h"
 #include "objects/measure/measure.h"
 #include "objects/services/measure_table.h"
+#include "strategy/problem.h"
 #include "strategy/strategy.h"
 
 /* What the root is doing. */
@@ -33,10 +37,13 @@ struct ski_balancer {
     double                 started;  /* when it began                                        */
     bool                   fresh;    /* `reported` has come since it was looked at           */
     bool                   wanted;   /* an asynchronous balancing was requested              */
+    bool                   pays;     /* the balancing that runs may move objects             */
     bool                   periodic; /* the timer of SKUA_BALANCE_PERIOD runs                */
     struct ski_sync_counts reported; /* the last report of all PEs                           */
 
-    struct ski_strategy_choice choice; /* of the balancing that runs */
+    struct ski_strategy_choice choice;   /* of the balancing that runs */
+    struct ski_balance_meta    meta;     /* whether it pays            */
+    bool                       recorded; /* a problem was written to SKUA_BALANCE_RECORD */
     skua_balance_stats         stats;
 };
 
@@ -66,11 +73,12 @@ static void balancer_next(struct ski_balance *balance);
 static void balancer_resume(struct ski_balance *balance, const struct balance_resume *end)
 {
     ski_balance_send_down(balance, SKI_HANDLER_BALANCE_RESUME, end, sizeof *end);
-    balance->stats = end->stats;
+    balance->stats      = end->stats;
+    balance->on_arrived = NULL;
     ski_load_gather_end(balance);
     ski_move_orders_end(balance);
     ski_measure_clear(balance->self);
-    if (end->point)
+    if (end->point && !ski_sync_point_passed(balance, end->point))
         ski_sync_point_pass(balance, end->point);
 }
 
@@ -83,12 +91,19 @@ void ski_on_balance_resume(skua_msg *msg)
     balance = ski_balance_accept_down(msg);
     if (!balance)
         return;
-    if (msg->bytes != sizeof end || (end.point && end.point != balance->sync.number)) {
+    if (msg->bytes != sizeof end || (end.point && end.point != balance->sync.number &&
+                                     !ski_sync_point_passed(balance, end.point))) {
         ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
     balancer_resume(balance, &end);
+}
+
+/* Whether the balancing that runs is one of a local strategy. */
+static bool balancer_is_local(const struct ski_balancer *root)
+{
+    return root->pays && root->choice.strategy->flags & SKUA_STRATEGY_LOCAL;
 }
 
 static void balancer_print(const struct ski_balancer *root)
@@ -98,13 +113,13 @@ static void balancer_print(const struct ski_balancer *root)
     fprintf(
         stderr,
         "skua: balance %llu (%s, %s): load max %.4g s, mean %.4g s, ratio %.3f, then %.3f; moved "
-        "%llu of %llu objects, %llu bytes; %.4g s, %.4g s to decide\n",
+        "%llu of %llu objects, %llu bytes; idle %.1f %%; %.4g s, %.4g s to decide\n",
         (unsigned long long)stats->rounds, root->choice.name,
         root->flags & SKI_GATHER_SYNC ? "sync" : "async", stats->max_before, stats->mean,
         stats->mean > 0 ? stats->max_before / stats->mean : 1,
         stats->mean > 0 ? stats->max_after / stats->mean : 1, (unsigned long long)stats->moved,
-        (unsigned long long)stats->objects, (unsigned long long)stats->bytes, stats->seconds,
-        stats->decide);
+        (unsigned long long)stats->objects, (unsigned long long)stats->bytes,
+        100 * stats->idle_before, stats->seconds, stats->decide);
 }
 
 static void balancer_finish(struct ski_balance *balance)
@@ -114,8 +129,9 @@ static void balancer_finish(struct ski_balance *balance)
 
     root->state         = BALANCER_IDLE;
     root->stats.seconds = skua_time() - root->started;
-    if (root->flags & SKI_GATHER_LOADS) {
+    if (root->flags & SKI_GATHER_LOADS || balancer_is_local(root)) {
         root->stats.rounds++;
+        ski_balance_meta_balanced(&root->meta, root->stats.seconds);
         if (ski_config.balance_verbose)
             balancer_print(root);
     }
@@ -130,6 +146,25 @@ static void balancer_finish(struct ski_balance *balance)
 
 /* ---- a balancing -------------------------------------------------------------------------- */
 
+/* Whether problems are written to a file. */
+static bool balancer_records(void)
+{
+    return strcmp(ski_config.balance_record, "none") != 0;
+}
+
+/* Writes a problem to the file of SKUA_BALANCE_RECORD, behind those of this job. */
+static void balancer_record(struct ski_balancer *root, const skua_strategy_problem *problem)
+{
+    FILE *to = fopen(ski_config.balance_record, root->recorded ? "a" : "w");
+
+    root->recorded = true;
+    if (to)
+        ski_problem_write(to, problem);
+    if (!to || fclose(to) != 0)
+        ski_log(SKI_LOG_ERROR, "cannot write the loads to %s (SKUA_BALANCE_RECORD): %s",
+                ski_config.balance_record, strerror(errno));
+}
+
 static void balancer_decide(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root   = balance->balancer;
@@ -138,7 +173,10 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     struct ski_decision  decision;
 
     ski_decision_init(&decision, all, balance->self->pes, root->round);
-    stats->refused += !ski_decision_run(&decision, root->choice.strategy);
+    if (balancer_records())
+        balancer_record(root, &decision.problem);
+    stats->refused += !ski_decision_run(&decision, root->pays ? root->choice.strategy
+                                                              : skua_strategy_find("none"));
     stats->decide      = skua_time() - before;
     stats->objects     = decision.problem.objects;
     stats->moved       = decision.moved;
@@ -155,6 +193,15 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     ski_decision_destroy(&decision);
 }
 
+/* Starts the rounds of a local strategy. */
+static void balancer_start_local(struct ski_balance *balance)
+{
+    struct ski_balancer *root = balance->balancer;
+
+    root->state = BALANCER_MOVING;
+    ski_neighbour_rounds_start(balance, &root->choice, root->round, root->flags);
+}
+
 static void balancer_on_gathered(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root = balance->balancer;
@@ -165,8 +212,37 @@ static void balancer_on_gathered(struct ski_balance *balance, struct ski_gathere
         balancer_next(balance);
     } else if (root->flags & SKI_GATHER_LOADS) {
         balancer_decide(balance, all);
+    } else if (balancer_is_local(root)) {
+        balancer_start_local(balance);
     } else {
         balancer_finish(balance);
+    }
+}
+
+/* Whether the balancing that begins may move objects. */
+static bool balancer_pays(struct ski_balance *balance)
+{
+    struct ski_balancer          *root = balance->balancer;
+    const struct ski_sync_counts *sum  = &root->reported;
+
+    if (ski_strategy_is_none(root->choice.strategy))
+        return false;
+    if (!root->choice.automatic || !(root->flags & SKI_GATHER_SYNC))
+        return true;
+    return ski_balance_meta_pays(&root->meta, sum->load_max, sum->load_sum / balance->self->pes);
+}
+
+/* Begins the statistics of a balancing, with the loads that the PEs have reported. */
+static void balancer_reset_stats(struct ski_balance *balance)
+{
+    struct ski_balancer *root  = balance->balancer;
+    skua_balance_stats  *stats = &root->stats;
+
+    stats->objects = stats->moved = stats->bytes = 0;
+    stats->max_before = stats->max_after = stats->mean = stats->idle_before = stats->decide = 0;
+    if (root->flags & SKI_GATHER_SYNC) {
+        stats->max_before = stats->max_after = root->reported.load_max;
+        stats->mean                          = root->reported.load_sum / balance->self->pes;
     }
 }
 
@@ -182,8 +258,13 @@ static void balancer_start(struct ski_balance *balance, unsigned flags)
     root->started = skua_time();
     root->round   = root->round + 1 ? root->round + 1 : 1;
     root->flags   = flags;
-    if (!ski_strategy_is_none(strategy))
+    root->pays    = balancer_pays(balance);
+    if ((root->pays && !(strategy->flags & SKUA_STRATEGY_LOCAL)) || balancer_records())
         root->flags |= SKI_GATHER_LOADS;
+    if (root->flags & SKI_GATHER_LOADS &&
+        (strategy->flags & SKUA_STRATEGY_NEEDS_GRAPH || balancer_records()))
+        root->flags |= SKI_GATHER_GRAPH;
+    balancer_reset_stats(balance);
     ski_load_gather_start(balance, root->round, root->flags);
 }
 
@@ -213,7 +294,12 @@ static void balancer_on_reported(struct ski_balance *balance, const struct ski_s
 
 static void balancer_on_moved(struct ski_balance *balance)
 {
-    ski_assert(balance->balancer->state == BALANCER_MOVING);
+    struct ski_balancer *root = balance->balancer;
+
+    ski_assert(root->state == BALANCER_MOVING);
+    root->stats.moved = balance->moves.moved;
+    root->stats.bytes = balance->moves.bytes;
+    root->stats.refused += balance->moves.refused;
     balancer_finish(balance);
 }
 
@@ -246,8 +332,9 @@ static void balancer_measure(struct ski_balance *balance)
 {
     const skua_strategy *strategy = balance->choice.strategy;
 
-    if (balance->active && !ski_strategy_is_none(strategy))
-        ski_measure_start(balance->self, strategy->flags & SKUA_STRATEGY_NEEDS_GRAPH);
+    if (balance->active && (!ski_strategy_is_none(strategy) || balancer_records()))
+        ski_measure_start(balance->self,
+                          strategy->flags & SKUA_STRATEGY_NEEDS_GRAPH || balancer_records());
 }
 
 /* Acts on what the root tells all PEs. */
@@ -335,7 +422,9 @@ void skua_balance_set_strategy(const char *name)
 
 const char *skua_balance_strategy(void)
 {
-    return ski_self ? ski_balance_of(ski_self)->choice.name : balancer_given;
+    const struct ski_balance *balance = ski_self ? ski_balance_of(ski_self) : NULL;
+
+    return balance ? balance->choice.name : balancer_given;
 }
 
 void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "strategy/quality.h"
 #include "strategy/strategy.h"
 
 /* ---- the problem ---------------------------------------------------------------------- */
@@ -37,6 +38,14 @@ static int decision_compare_keys(const void *a, const void *b)
     uint64_t x = ((const struct decision_key *)a)->key, y = ((const struct decision_key *)b)->key;
 
     return x < y ? -1 : x > y;
+}
+
+static const struct decision_key *decision_find_key(const struct decision_key *keys, uint32_t count,
+                                                    uint64_t key)
+{
+    struct decision_key want = {key, 0};
+
+    return bsearch(&want, keys, count, sizeof *keys, decision_compare_keys);
 }
 
 static int decision_compare_edges(const void *a, const void *b)
@@ -79,14 +88,12 @@ static void decision_make_edges(struct ski_decision *decision, const struct ski_
     qsort(keys, all->objects, sizeof *keys, decision_compare_keys);
     decision->edge = ski_malloc((all->edges + (size_t)1) * sizeof *decision->edge);
     for (uint32_t i = 0; i < all->edges; i++) {
-        struct decision_key  want = {all->edge[i].to, 0};
-        struct decision_key *to =
-            bsearch(&want, keys, all->objects, sizeof *keys, decision_compare_keys);
-        uint32_t from = number[all->edge[i].from];
+        const struct decision_key *from = decision_find_key(keys, all->objects, all->edge[i].from);
+        const struct decision_key *to   = decision_find_key(keys, all->objects, all->edge[i].to);
 
-        if (to && to->object != from)
-            decision->edge[edges++] =
-                (skua_strategy_edge){from, to->object, all->edge[i].messages, all->edge[i].bytes};
+        if (from && to && to->object != from->object)
+            decision->edge[edges++] = (skua_strategy_edge){
+                from->object, to->object, all->edge[i].messages, all->edge[i].bytes};
     }
     free(keys);
     decision_sort_edges(decision, edges);
@@ -156,45 +163,22 @@ void ski_decision_destroy(struct ski_decision *decision)
 
 /* ---- the result ----------------------------------------------------------------------- */
 
-/* The largest and the mean load of a PE, with objects where @p to says, or, if it is NULL, where
- * they are. */
-static double decision_max_load(const skua_strategy_problem *problem, const int32_t *to,
-                                double *mean)
-{
-    double *load = ski_calloc((size_t)problem->pes, sizeof *load), max = 0, sum = 0;
-
-    for (int pe = 0; pe < problem->pes; pe++)
-        load[pe] = problem->pe[pe].background;
-    for (uint32_t i = 0; i < problem->objects; i++) {
-        int32_t at    = to ? to[i] : problem->object[i].pe;
-        double  speed = problem->pe[at].speed;
-
-        load[at] += problem->object[i].load / (speed > 0 ? speed : 1);
-    }
-    for (int pe = 0; pe < problem->pes; pe++) {
-        sum += load[pe];
-        if (max < load[pe])
-            max = load[pe];
-    }
-    free(load);
-    *mean = sum / problem->pes;
-    return max;
-}
-
-static void decision_count(struct ski_decision *decision)
+/* Records how good the moves are. */
+static void decision_judge(struct ski_decision *decision)
 {
     const skua_strategy_problem *problem = &decision->problem;
+    struct ski_quality           before  = ski_quality_of(problem, NULL, NULL);
+    struct ski_quality           after   = ski_quality_of(problem, decision->to, NULL);
     double                       idle    = 0;
 
     for (int pe = 0; pe < problem->pes; pe++)
         idle += problem->pe[pe].idle;
-    if (idle > 0)
-        decision->idle = idle / (idle + decision->mean * problem->pes);
-    for (uint32_t i = 0; i < problem->objects; i++)
-        if (decision->to[i] != problem->object[i].pe) {
-            decision->moved++;
-            decision->bytes += problem->object[i].bytes;
-        }
+    decision->max_before = before.max;
+    decision->mean       = before.mean;
+    decision->max_after  = after.max;
+    decision->moved      = after.moved;
+    decision->bytes      = after.moved_bytes;
+    decision->idle       = idle > 0 ? idle / (idle + before.mean * problem->pes) : 0;
 }
 
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy)
@@ -205,8 +189,6 @@ bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strate
 
     if (!valid)
         ski_log(SKI_LOG_ERROR, "%s: no object moves", text);
-    decision->max_before = decision_max_load(problem, NULL, &decision->mean);
-    decision->max_after  = decision_max_load(problem, decision->to, &decision->mean);
-    decision_count(decision);
+    decision_judge(decision);
     return valid;
 }

@@ -57,8 +57,6 @@ static void gather_add(struct ski_gathered *sum, const struct ski_gathered *more
         sum->key =
             gather_append(sum->key, sum->objects, more->key, more->objects, sizeof *sum->key);
     sum->edge = gather_append(sum->edge, sum->edges, more->edge, more->edges, sizeof *sum->edge);
-    for (uint32_t i = 0; i < more->edges; i++)
-        sum->edge[sum->edges + i].from += sum->objects;
     sum->pes += more->pes;
     sum->objects += more->objects;
     sum->edges += more->edges;
@@ -108,9 +106,6 @@ static bool gather_valid(const struct ski_gathered *loads, int pes)
         if ((unsigned)loads->pe[i].pe.pe >= (unsigned)pes)
             return false;
     }
-    for (uint32_t i = 0; i < loads->edges; i++)
-        if (loads->edge[i].from >= loads->objects)
-            return false;
     return objects == loads->objects && loads->pes <= (unsigned)pes;
 }
 
@@ -148,7 +143,7 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
         return false;
     if (!ski_balance_syncs(object->of))
         return true;
-    return balance->gather.flags & SKI_GATHER_SYNC && ski_element_load(object)->waits;
+    return balance->gather.flags & SKI_GATHER_SYNC && ski_sync_point_waits(object);
 }
 
 /* The load of an object in seconds. */
@@ -234,6 +229,24 @@ static struct ski_gathered_pe gather_describe_pe(const struct ski_balance *balan
     return like;
 }
 
+/* Lists the keys of the objects that are listed, and the messages that this PE has counted. */
+static void gather_list_graph(struct ski_balance *balance)
+{
+    const struct ski_measure    *measure = balance->self->objects->measure;
+    const struct ski_comm_graph *graph   = measure ? measure->graph : NULL;
+    struct ski_gathered         *sum     = &balance->gather.sum;
+
+    sum->key = ski_malloc((sum->objects + (size_t)1) * sizeof *sum->key);
+    for (uint32_t i = 0; i < sum->objects; i++)
+        sum->key[i] = ski_comm_key_of(balance->gather.snapshot[i]);
+    if (!graph)
+        return;
+    sum->edge = ski_malloc((graph->count + (size_t)1) * sizeof *sum->edge);
+    for (uint64_t i = 0; i <= graph->mask; i++)
+        if (graph->edge[i].messages)
+            sum->edge[sum->edges++] = graph->edge[i];
+}
+
 /* Lists this PE and its objects. */
 static void gather_list_pe(struct ski_balance *balance)
 {
@@ -245,9 +258,21 @@ static void gather_list_pe(struct ski_balance *balance)
         return;
     ski_collections_each(balance->self->objects, gather_list_collection, &list);
     balance->gather.listed = sum->objects;
-    sum->pe                = ski_malloc(sizeof *sum->pe);
-    sum->pes               = 1;
-    *sum->pe               = gather_describe_pe(balance);
+    if (balance->gather.flags & SKI_GATHER_GRAPH)
+        gather_list_graph(balance);
+    sum->pe  = ski_malloc(sizeof *sum->pe);
+    sum->pes = 1;
+    *sum->pe = gather_describe_pe(balance);
+}
+
+const struct ski_gathered *ski_load_gather_local(struct ski_balance *balance)
+{
+    struct ski_load_gather now = {.round = balance->gather.round, .flags = balance->gather.flags};
+
+    ski_load_gather_end(balance);
+    balance->gather = now;
+    gather_list_pe(balance);
+    return &balance->gather.sum;
 }
 
 struct ski_object *ski_load_gather_object(const struct ski_balance *balance, uint32_t number)

@@ -17,6 +17,9 @@
 /** At the root: ask all PEs for the loads that @p flags (SKI_GATHER_...) name. */
 void ski_load_gather_start(struct ski_balance *balance, uint32_t round, unsigned flags);
 
+/** List the objects of this PE anew, for the round and flags that are set; no other PE is asked. */
+const struct ski_gathered *ski_load_gather_local(struct ski_balance *balance);
+
 /** The object of a number in the snapshot of this PE; NULL: it is gone, or there was none. */
 struct ski_object *ski_load_gather_object(const struct ski_balance *balance, uint32_t number);
 

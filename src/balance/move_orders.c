@@ -11,6 +11,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/migration.h"
+#include "objects/model/pup.h"
 
 struct orders_head {
     uint32_t round;
@@ -30,7 +31,15 @@ struct move_order {
     int32_t  to;
 };
 
-_Static_assert(sizeof(struct orders_head) == SKI_ORDERS_LEAST, "see move_orders.h");
+/* A subtree is done. */
+struct orders_done {
+    uint64_t moved, bytes; /* elements that have left, and their size            */
+    uint64_t refused;      /* results of a local strategy that were refused there */
+};
+
+_Static_assert(sizeof(struct orders_head) == SKI_ORDERS_LEAST &&
+                   sizeof(struct orders_done) == SKI_MOVED_LEAST,
+               "see move_orders.h");
 
 /* ---- done ------------------------------------------------------------------------------ */
 
@@ -46,29 +55,39 @@ static void orders_check(struct ski_balance *balance)
     if (balance->tree.parent < 0)
         balance->root->moved(balance);
     else
-        skua_send_copy(balance->tree.parent, (skua_handler){SKI_HANDLER_BALANCE_MOVED}, NULL, 0);
+        skua_send_copy(balance->tree.parent, (skua_handler){SKI_HANDLER_BALANCE_MOVED},
+                       &(struct orders_done){moves->moved, moves->bytes, moves->refused},
+                       sizeof(struct orders_done));
 }
 
 void ski_move_orders_arrived(struct ski_balance *balance)
 {
     balance->moves.arrived++;
+    if (balance->on_arrived)
+        balance->on_arrived(balance);
     orders_check(balance);
 }
 
-static void orders_send_void(struct ski_balance *balance, int pe)
+void ski_move_orders_settle(struct ski_balance *balance)
 {
-    skua_send_copy(pe, (skua_handler){SKI_HANDLER_BALANCE_VOID}, NULL, 0);
-    (void)balance;
+    balance->moves.ordered = true;
+    balance->moves.open += balance->tree.children;
+    orders_check(balance);
 }
 
-void ski_move_orders_void(struct ski_balance *balance, struct ski_object *object)
+static void orders_send_void(int pe)
+{
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_BALANCE_VOID}, NULL, 0);
+}
+
+void ski_move_orders_void(struct ski_object *object)
 {
     struct ski_element_load *load = ski_element_load(object);
     int                      pe   = load->ordered - 1;
 
     load->ordered = 0;
     if (pe >= 0)
-        orders_send_void(balance, pe);
+        orders_send_void(pe);
 }
 
 void ski_on_balance_void(skua_msg *msg)
@@ -83,12 +102,16 @@ void ski_on_balance_void(skua_msg *msg)
 
 void ski_on_balance_moved(skua_msg *msg)
 {
+    struct orders_done  done = *(struct orders_done *)skua_msg_data(msg);
     int                 child;
     struct ski_balance *balance = ski_balance_accept_up(msg, &child);
 
     if (!balance)
         return;
     skua_msg_free(msg);
+    balance->moves.moved += done.moved;
+    balance->moves.bytes += done.bytes;
+    balance->moves.refused += done.refused;
     balance->moves.open--; /* may be below 0 until this PE has its orders */
     orders_check(balance);
 }
@@ -100,17 +123,17 @@ void ski_move_orders_end(struct ski_balance *balance)
 
 /* ---- orders ---------------------------------------------------------------------------- */
 
-/* Follows an order: the element leaves now, or at the end of its running entries. */
-static void orders_follow(struct ski_balance *balance, const struct move_order *order)
+bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe)
 {
-    struct ski_object *object = ski_load_gather_object(balance, order->number);
+    struct ski_object *object = ski_load_gather_object(balance, number);
 
-    if (!object || object->state != SKI_ALIVE) {
-        orders_send_void(balance, order->to);
-        return;
-    }
-    ski_element_load(object)->ordered = order->to + 1;
-    ski_migration_order(object, order->to);
+    if (!object || object->state != SKI_ALIVE)
+        return false;
+    balance->moves.moved++;
+    balance->moves.bytes += ski_pup_measure(object->of->class, object + 1);
+    ski_element_load(object)->ordered = pe + 1;
+    ski_migration_order(object, pe);
+    return true;
 }
 
 /* Takes the orders of this PE. */
@@ -122,7 +145,8 @@ static void orders_take(struct ski_balance *balance, const struct orders_block *
     balance->moves.expected = block->arrivals;
     balance->moves.open += balance->tree.children;
     for (uint32_t i = 0; i < block->orders; i++)
-        orders_follow(balance, &order[i]);
+        if (!ski_move_orders_follow(balance, order[i].number, order[i].to))
+            orders_send_void(order[i].to);
 }
 
 static size_t orders_block_bytes(const struct orders_block *block)

@@ -26,12 +26,21 @@ void ski_move_orders_arrived(struct ski_balance *balance);
 
 /** The order of an element is void: the element is deleted, stays, or moves elsewhere.  Does
  * nothing if it has none. */
-void ski_move_orders_void(struct ski_balance *balance, struct ski_object *object);
+void ski_move_orders_void(struct ski_object *object);
+
+/** Let the object of a number in the snapshot move to PE @p pe, now or at the end of its running
+ *  entries.  False: it is gone. */
+bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe);
+
+/** No more elements are expected here than moves.expected: this PE is done when they have arrived.
+ */
+void ski_move_orders_settle(struct ski_balance *balance);
 
 /** The balancing has ended. */
 void ski_move_orders_end(struct ski_balance *balance);
 
 #define SKI_ORDERS_LEAST 8
+#define SKI_MOVED_LEAST  24
 
 /** Handler: the orders of a subtree. */
 void ski_on_balance_orders(skua_msg *msg);

@@ -6,8 +6,16 @@
 
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "objects/chare/invoke.h"
+#include "core/message/message.h"
+#include "objects/chare/entry.h"
 #include "objects/measure/measure.h"
+
+/* The number of the sync point in the record of an element (struct ski_element_load): of the last
+ * that it has passed, or, with a flag, of that which it waits at; 0 stands for none. */
+#define SYNC_RESUMING                                                                              \
+    UINT32_C(0x80000000) /* it is passed; a message resumes the element, which runs */
+#define SYNC_WAITING UINT32_C(0x40000000)
+#define SYNC_NUMBER  UINT32_C(0x3fffffff)
 
 /* The counts of a subtree, as they travel. */
 struct sync_report {
@@ -138,7 +146,18 @@ static SKI_COLD _Noreturn void sync_point_misuse(const struct ski_object *object
                    text, ski_self->pe);
     ski_misuse("skua_at_sync: %s on PE %d waits at sync point %u already; it has to wait for its "
                "entry `resume`",
-               text, ski_self->pe, ski_element_load(object)->waits);
+               text, ski_self->pe, ski_element_load(object)->point & SYNC_NUMBER);
+}
+
+/* The number of the sync point after @p number. */
+static uint32_t sync_point_after(uint32_t number)
+{
+    return (number + 1) & SYNC_NUMBER ? (number + 1) & SYNC_NUMBER : 1;
+}
+
+bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number)
+{
+    return ((number - balance->sync.number) & SYNC_NUMBER) > SYNC_NUMBER / 2;
 }
 
 void skua_at_sync(void *self)
@@ -152,28 +171,74 @@ void skua_at_sync(void *self)
     if (object->of->state == SKI_ENDED || object->state >= SKI_DEAD)
         return;
     load = ski_element_load(object);
-    if (load->waits)
+    if (load->point & (SYNC_WAITING | SYNC_RESUMING))
         sync_point_misuse(object);
-    load->waits = balance->sync.number;
+    load->point = SYNC_WAITING | balance->sync.number;
     balance->sync.counts.waiting++;
     sync_point_finish(balance);
+}
+
+/* Whether a record is that of an element which waits at a sync point, and is not about to be
+ * resumed.
+ */
+static bool sync_record_waits(const struct ski_element_load *load)
+{
+    return load->point & SYNC_WAITING;
+}
+
+bool ski_sync_point_waits(const struct ski_object *object)
+{
+    return sync_record_waits(ski_element_load(object));
+}
+
+/* Invokes `resume` of an element soon. */
+static void sync_point_queue_resume(struct ski_balance *balance, const struct ski_object *object)
+{
+    skua_msg  *msg   = skua_msg_alloc(0);
+    skua_index index = ski_object_index_get(object);
+
+    msg->handler = SKI_HANDLER_SYNC_RESUME;
+    msg->source  = balance->self->pe;
+    ski_msg_post(balance->self, balance->self->pe, SKI_HANDLER_SYNC_RESUME,
+                 ski_msg_set_target(msg, object->of->id, &index));
 }
 
 /* Resumes an element that waits; it runs towards the next sync point. */
 static void sync_point_resume(struct ski_balance *balance, struct ski_object *object)
 {
-    ski_element_load(object)->waits = 0;
+    ski_element_load(object)->point ^= SYNC_WAITING | SYNC_RESUMING;
     balance->sync.counts.waiting--;
     sync_point_begin(balance);
-    ski_invoke_here(balance->self, object, object->of->class->balance->resume, skua_msg_alloc(0));
+    sync_point_queue_resume(balance, object);
+}
+
+void ski_on_sync_resume(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+    struct ski_object     *object;
+    uint32_t               resume;
+
+    if (!ski_element_msg(msg, 0, &all, &index))
+        return;
+    object = ski_element_here(all, &index);
+    if (!object || object->state >= SKI_DEAD || object->state == SKI_DYING ||
+        !(ski_element_load(object)->point & SYNC_RESUMING)) {
+        skua_msg_free(msg);
+        return;
+    }
+    ski_element_load(object)->point &= SYNC_NUMBER;
+    resume       = all->class->balance->resume.id;
+    msg->handler = (uint16_t)resume;
+    ski_entry_run(object, &all->self->objects->run[resume], msg);
 }
 
 static void sync_point_pass_element(struct ski_object *object, void *arg)
 {
-    struct ski_balance *balance = arg;
-    uint32_t            waits   = ski_element_load(object)->waits;
+    struct ski_balance      *balance = arg;
+    struct ski_element_load *load    = ski_element_load(object);
 
-    if (waits && (int32_t)(waits - balance->sync.number) < 0)
+    if (sync_record_waits(load) && ski_sync_point_passed(balance, load->point))
         sync_point_resume(balance, object);
 }
 
@@ -186,15 +251,22 @@ static void sync_point_pass_collection(struct ski_collection *all, void *arg)
 void ski_sync_point_pass(struct ski_balance *balance, uint32_t number)
 {
     ski_assert(number == balance->sync.number);
-    balance->sync.number = number + 1 ? number + 1 : 1;
+    balance->sync.number = sync_point_after(number);
     ski_collections_each(balance->self->objects, sync_point_pass_collection, balance);
     sync_point_change(balance);
+}
+
+void ski_sync_point_reach(struct ski_balance *balance, uint32_t number)
+{
+    if ((number & SYNC_NUMBER) == sync_point_after(balance->sync.number))
+        ski_sync_point_pass(balance, balance->sync.number);
 }
 
 /* ---- life cycle --------------------------------------------------------------------- */
 
 void ski_sync_point_collection_added(struct ski_balance *balance, struct ski_collection *all)
 {
+    all->sync_point = balance->sync.number;
     if (all->root == balance->self->pe)
         balance->sync.counts.produced += (uint64_t)balance->self->pes;
     sync_point_change(balance);
@@ -219,15 +291,17 @@ void ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_co
 
 void ski_sync_point_created(struct ski_balance *balance, struct ski_object *object)
 {
-    if (ski_balance_syncs(object->of))
-        sync_point_begin(balance);
+    if (!ski_balance_syncs(object->of))
+        return;
+    ski_sync_point_reach(balance, object->of->sync_point);
+    sync_point_begin(balance);
 }
 
 void ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object)
 {
     if (!ski_balance_syncs(object->of))
         return;
-    if (!ski_element_load(object)->waits) {
+    if (!ski_sync_point_waits(object)) {
         sync_point_finish(balance);
     } else {
         balance->sync.counts.waiting--;
@@ -241,7 +315,7 @@ void ski_sync_point_departed(struct ski_balance *balance, struct ski_object *obj
         return;
     if (object->of->state == SKI_ENDED) { /* which has counted it as deleted */
         balance->sync.counts.produced++;
-    } else if (ski_element_load(object)->waits) {
+    } else if (ski_sync_point_waits(object)) {
         balance->sync.counts.waiting--;
         balance->sync.counts.produced++;
     } else { /* its unit is that of its transit now */
@@ -253,26 +327,31 @@ void ski_sync_point_departed(struct ski_balance *balance, struct ski_object *obj
 
 void ski_sync_point_arrived(struct ski_balance *balance, struct ski_object *object)
 {
-    uint32_t waits;
+    struct ski_element_load *load;
 
     if (!ski_balance_syncs(object->of))
         return;
-    waits = ski_element_load(object)->waits;
+    load = ski_element_load(object);
+    ski_sync_point_reach(balance,
+                         load->point & SYNC_WAITING ? load->point : sync_point_after(load->point));
     balance->sync.counts.consumed++;
-    if (!waits) {
+    if (!sync_record_waits(load)) {
         sync_point_begin(balance);
+        if (load->point & SYNC_RESUMING)
+            sync_point_queue_resume(balance, object);
         return;
     }
     balance->sync.counts.waiting++;
     sync_point_change(balance);
-    if ((int32_t)(waits - balance->sync.number) < 0)
+    if (ski_sync_point_passed(balance, load->point))
         sync_point_resume(balance, object);
 }
 
-void ski_sync_point_insertion_begun(struct ski_balance *balance)
+uint32_t ski_sync_point_insertion_begun(struct ski_balance *balance)
 {
     balance->sync.counts.produced++;
     sync_point_change(balance);
+    return balance->sync.number;
 }
 
 void ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object)

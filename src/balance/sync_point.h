@@ -17,8 +17,13 @@
  * consumed is what the second sees as produced (objects/services/termination.h has the argument).
  * A report that comes later starts over.
  *
- * An element that waits carries the number of the sync point along when it migrates.  A PE that has
- * passed that one already resumes the element when it arrives.
+ * An element carries the number of its sync point along when it migrates.  A PE that has passed the
+ * one that an element waits at resumes the element when it arrives.  A PE that gets an element, an
+ * insertion or a creation from a PE which has passed another sync point knows by that that it is
+ * passed, and passes it before the message of the root comes: else a new element could wait at a
+ * sync point that is over.  So a PE is never behind its elements.  Elements are resumed by messages
+ * of the PE to itself, so that they run one after another and in turn with others; an element that
+ * has gone meanwhile takes the reason to resume it along.
  */
 #ifndef SKI_SYNC_POINT_H
 #define SKI_SYNC_POINT_H
@@ -37,19 +42,29 @@ struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance);
 /** Add the counts of another PE, or of a subtree, to @p sum. */
 void ski_sync_counts_add(struct ski_sync_counts *sum, const struct ski_sync_counts *more);
 
+/** Another PE has @p number as its next sync point: if this one is behind, it passes its own now.
+ */
+void ski_sync_point_reach(struct ski_balance *balance, uint32_t number);
+
+/** Whether sync point @p number is passed on this PE. */
+bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number);
+
+/** Whether an element of a SKUA_BALANCE_AT_SYNC class waits at a sync point. */
+bool ski_sync_point_waits(const struct ski_object *object);
+
 /** Resume the elements that wait at sync point @p number; the next one begins. */
 void ski_sync_point_pass(struct ski_balance *balance, uint32_t number);
 
 /* Events of elements and collections (model/lifecycle_defs.h). */
-void ski_sync_point_collection_added(struct ski_balance *balance, struct ski_collection *all);
-void ski_sync_point_collection_populated(struct ski_balance *balance);
-void ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_collection *all);
-void ski_sync_point_created(struct ski_balance *balance, struct ski_object *object);
-void ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object);
-void ski_sync_point_departed(struct ski_balance *balance, struct ski_object *object);
-void ski_sync_point_arrived(struct ski_balance *balance, struct ski_object *object);
-void ski_sync_point_insertion_begun(struct ski_balance *balance);
-void ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object);
+void     ski_sync_point_collection_added(struct ski_balance *balance, struct ski_collection *all);
+void     ski_sync_point_collection_populated(struct ski_balance *balance);
+void     ski_sync_point_collection_ending(struct ski_balance *balance, struct ski_collection *all);
+void     ski_sync_point_created(struct ski_balance *balance, struct ski_object *object);
+void     ski_sync_point_deleted(struct ski_balance *balance, struct ski_object *object);
+void     ski_sync_point_departed(struct ski_balance *balance, struct ski_object *object);
+void     ski_sync_point_arrived(struct ski_balance *balance, struct ski_object *object);
+uint32_t ski_sync_point_insertion_begun(struct ski_balance *balance);
+void     ski_sync_point_inserted(struct ski_balance *balance, struct ski_object *object);
 /** An element in transit is dropped: its collection was deleted. */
 void ski_sync_point_dropped(struct ski_balance *balance);
 
@@ -57,6 +72,9 @@ void ski_sync_point_dropped(struct ski_balance *balance);
 
 /** Handler: the counts of a child. */
 void ski_on_sync_report(skua_msg *msg);
+
+/** Handler: an element here is resumed, unless it is gone. */
+void ski_on_sync_resume(skua_msg *msg);
 
 /** Handler: this PE looks whether it has something to report. */
 void ski_on_sync_check(skua_msg *msg);

@@ -18,6 +18,7 @@ CONFIG(backpressure,         autobytes, "auto",       "Use of the arena at which
 CONFIG(backtrace,            flag,      "0",          "Report where a PE crashed and, in errors, the source line that created a region.")
 CONFIG(balance,              text,      "default",    "Strategy of load balancing, such as greedy or refine; auto balances where it pays; none, nothing moves; default is what the program has chosen, or none.")
 CONFIG(balance_period,       seconds,   "0",          "Time between two asynchronous balancings; 0: only when the program asks for one.")
+CONFIG(balance_record,       text,      "none",       "File to which the loads of each balancing are written, for `skua balance`; none: no file.")
 CONFIG(balance_verbose,      flag,      "0",          "Print a line for each balancing: its strategy, loads before and after, what moved, and the time it took.")
 CONFIG(boot,                 text,      "auto",       "How a process joins the job: auto detects the launcher; mpi uses MPI, under any mpiexec.")
 CONFIG(channels,             channels,  "auto",       "Path of puts on channels: auto, the fastest available; message, by messages, as between hosts.")

@@ -79,6 +79,15 @@ static int32_t diffusion_next(const struct diffusion *d, int32_t pes, double tim
     return best;
 }
 
+/* Whether a problem is that of a neighbourhood: few PEs, and objects of the first alone. */
+static bool diffusion_is_local(const skua_strategy_problem *problem)
+{
+    for (uint32_t i = 0; i < problem->objects; i++)
+        if (problem->object[i].pe != 0)
+            return false;
+    return problem->pes <= SKUA_NEIGHBOURS_MAX + 1;
+}
+
 skua_status ski_strategy_diffusion(const skua_strategy_problem *problem, int32_t *to)
 {
     struct diffusion d    = {.to = to, .random = problem->seed};
@@ -86,7 +95,7 @@ skua_status ski_strategy_diffusion(const skua_strategy_problem *problem, int32_t
     int32_t          next;
     double           time;
 
-    if (problem->pes > SKUA_NEIGHBOURS_MAX + 1)
+    if (!diffusion_is_local(problem))
         return SKUA_ERR_INVAL;
     ski_loads_init(&d.loads, problem, SKI_LOADS_MEASURED);
     d.sorted = ski_loads_sorted(&d.loads, problem, &d.count);

@@ -114,7 +114,7 @@ static double loads_fill(const struct loads_floor *pe, int32_t pes, double load)
     for (int32_t p = 0; p < pes; p++) {
         double room = (pe[p].time - level) * speed; /* below the floor of this PE */
 
-        if (room >= load)
+        if (p > 0 && room >= load)
             break;
         load -= room;
         level = pe[p].time;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- the check ----------------------------------------------------------------------------- */
 
@@ -102,14 +103,18 @@ bool ski_problem_check(const skua_strategy_problem *problem, char *text)
 
 /* ---- the writer ---------------------------------------------------------------------------- */
 
-/* Writes a number so that reading it gives the same value. */
+/* Writes a number so that reading it gives the same value.  The locale of the program may have
+ * another decimal point than JSON. */
 static void problem_write_number(FILE *to, const char *name, double value)
 {
-    char text[32];
+    char text[32], *point;
 
     snprintf(text, sizeof text, "%.9g", value);
     if (strtod(text, NULL) != value)
         snprintf(text, sizeof text, "%.17g", value);
+    point = text + strspn(text, "+-0123456789eE");
+    if (*point)
+        *point = '.';
     fprintf(to, "%s%s", name, text);
 }
 

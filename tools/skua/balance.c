@@ -3,8 +3,8 @@
  * balance.c - skua balance: runs load balancing strategies on recorded loads, outside a job.
  *
  * A job balances with the strategy that SKUA_BALANCE names.  Here, a file that a job has recorded
- * (SKUA_BALANCE_RECORD), or that --make has made, is read and checked; strategies decide; what they decided is evaluated.  Local strategies are simulated round
- * by round.
+ * (SKUA_BALANCE_RECORD), or that --make has made, is read and checked; strategies decide; what they
+ * decided is evaluated.  Local strategies are simulated round by round.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -294,16 +294,17 @@ static bool offline_decide(const skua_strategy *strategy, const struct offline_o
 static int offline_run(const struct offline_options *o, const skua_strategy *one,
                        const skua_strategy_problem *problem, struct balance_row *rows)
 {
-    const skua_strategy *strategy;
-    int                  count = 1;
+    const skua_strategy *strategy = o->all ? skua_strategy_at(0) : one;
+    int                  count    = 1;
 
     rows[0] = (struct balance_row){.name = "before"};
     offline_evaluate(&rows[0], problem, NULL);
-    for (int k = 0; o->all ? (strategy = skua_strategy_at(k)) != NULL : k == 0; k++)
-        if (offline_decide(o->all ? strategy : one, o, problem, &rows[count]))
-            count++;
-        else
+    for (int k = 1; strategy; k++) {
+        if (!offline_decide(strategy, o, problem, &rows[count]))
             return 0;
+        count++;
+        strategy = o->all ? skua_strategy_at(k) : NULL;
+    }
     return count;
 }
 

@@ -3,8 +3,9 @@
 #include "ast/ast.h"
 
 const char *const ast_attribute_names[] = {
-    "threaded",   "sync",       "expedited", "immediate", "inline",    "local", "reductiontarget",
-    "createhere", "createhome", "nokeep",    "notrace",   "aggregate", NULL,
+    "threaded",        "sync",       "expedited",  "immediate", "inline",  "local",
+    "reductiontarget", "createhere", "createhome", "nokeep",    "notrace", "aggregate",
+    "resume",          "position",   "load",       NULL,
 };
 
 const char *const ast_class_kind_names[] = {"mainchare", "chare",     "group", "nodegroup",

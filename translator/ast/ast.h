@@ -84,6 +84,9 @@ enum ast_attribute {
     ATTRIBUTE_NOKEEP          = 1 << 9,
     ATTRIBUTE_NOTRACE         = 1 << 10,
     ATTRIBUTE_AGGREGATE       = 1 << 11,
+    ATTRIBUTE_RESUME          = 1 << 12,
+    ATTRIBUTE_POSITION        = 1 << 13,
+    ATTRIBUTE_LOAD            = 1 << 14,
 };
 
 /** The names of the attributes in bit order, ended by NULL. */
@@ -200,6 +203,7 @@ struct ast_statement {
     struct source_code      first, condition, step, last; /* FOR, WHILE, IF, FORALL */
     struct ast_field       *local;        /* LOCAL; FOR: the variable it declares, or NULL */
     struct ast_when_entry  *when_entries; /* WHEN                                          */
+    bool                    at_sync;      /* WHEN: `at_sync;`, the checker names the entry */
     struct ast_argument    *arguments;    /* CALL                                          */
     struct ast_statement   *body;         /* BLOCK, OVERLAP, CASE: a list; others: one statement */
     struct ast_statement   *otherwise;    /* IF: the else branch                                 */

@@ -225,7 +225,7 @@ static bool check_entry_is_reduction_shape(const struct checker       *checker,
 
 static const char *check_entry_attribute_name(unsigned attribute)
 {
-    assert(attribute && attribute < ATTRIBUTE_AGGREGATE << 1);
+    assert(attribute && attribute < ATTRIBUTE_LOAD << 1);
     return ast_attribute_names[__builtin_ctz(attribute)];
 }
 
@@ -322,6 +322,28 @@ static void check_entry_aggregate(const struct checker *checker, const struct as
         diagnostic_error_name(entry->name, "`aggregate' is not possible with these parameters");
         diagnostic_hint("use values of fixed size, or (int n, T x[n])");
     }
+}
+
+/* An entry that resumes elements after a sync point: of an array, without data, one of a class. */
+static void check_entry_resume(const struct ast_class *class, const struct ast_entry *entry)
+{
+    if (!(entry->attributes & ATTRIBUTE_RESUME)) {
+        if (entry->attributes & (ATTRIBUTE_POSITION | ATTRIBUTE_LOAD))
+            diagnostic_error_name(entry->name,
+                                  "`position' and `load' belong to the entry that is `resume'");
+        return;
+    }
+    if (class->kind != CLASS_ARRAY)
+        diagnostic_error_name(entry->name, "only elements of arrays wait at sync points");
+    if (entry->kind != ENTRY_METHOD || entry->parameters || entry->result.text.at ||
+        entry->attributes & (ATTRIBUTE_LOCAL | ATTRIBUTE_SYNC | ATTRIBUTE_AGGREGATE))
+        diagnostic_error_name(entry->name,
+                              "an entry that is `resume' has no parameters and no result");
+    for (const struct ast_entry *e = class->entries; e != entry; e = e->next)
+        if (e->attributes & ATTRIBUTE_RESUME) {
+            diagnostic_error_name(entry->name, "a class has one entry that is `resume'");
+            diagnostic_note_at(e->name.location, "declared here");
+        }
 }
 
 static const struct {
@@ -453,6 +475,7 @@ void check_entry(struct checker *checker, struct ast_class *class, struct ast_en
 {
     if (entry->kind == ENTRY_METHOD) {
         check_entry_method(checker, entry);
+        check_entry_resume(class, entry);
         return;
     }
     check_entry_special_attributes(entry);

@@ -334,8 +334,24 @@ static void check_flow_call(const struct check_flow_context *flow, struct ast_st
 
 /* ---- statements --------------------------------------------------------------------------- */
 
+/* Names the entry that `at_sync;` waits for. */
+static void check_flow_at_sync(const struct check_flow_context *flow, struct ast_statement *when)
+{
+    for (const struct ast_entry *entry = flow->class->entries; entry; entry = entry->next)
+        if (entry->attributes & ATTRIBUTE_RESUME) {
+            when->when_entries->name.text     = entry->name.text;
+            when->when_entries->name.location = when->location;
+            return;
+        }
+    diagnostic_error_at(when->location, 7, "`%.*s' has no entry that resumes it after a sync point",
+                        TEXT_ARGS(flow->class->name.text));
+    diagnostic_hint("declare one: `entry [resume] void resumed();'");
+}
+
 static void check_flow_when(struct check_flow_context *flow, struct ast_statement *when)
 {
+    if (when->at_sync)
+        check_flow_at_sync(flow, when);
     for (struct ast_when_entry *w = when->when_entries; w; w = w->next)
         check_flow_when_entry(flow, w);
     check_flow_statements(flow, when->body);

@@ -530,6 +530,14 @@ static void emit_class_user_functions(struct writer *to, const struct ast_class 
             emit_land_head(to, class, entry);
             writer_put(to, ";\n");
         }
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        if (entry->attributes & ATTRIBUTE_POSITION)
+            writer_put(to, "void %.*s_on_position(const %.*s *self, double xyz[3]);\n",
+                       NAME_ARGS(class), NAME_ARGS(class));
+        if (entry->attributes & ATTRIBUTE_LOAD)
+            writer_put(to, "double %.*s_on_load(const %.*s *self);\n", NAME_ARGS(class),
+                       NAME_ARGS(class));
+    }
     if (emit_class_has_pup(class) && !class->has_state)
         writer_put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME_ARGS(class),
                    NAME_ARGS(class));
@@ -638,6 +646,23 @@ static void emit_class_headline(struct emit_files to, const struct ast_class *cl
     writer_put(to.source, "/* ---- %.*s ---- */\n\n", NAME_ARGS(class));
 }
 
+/* Emits the functions of the runtime's types that call those of the user on position and load. */
+static void emit_class_told(struct writer *to, const struct ast_class *class)
+{
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        if (entry->attributes & ATTRIBUTE_POSITION)
+            writer_put(to,
+                       "static void %.*s__position(const void *self, double xyz[3])\n{\n"
+                       "    %.*s_on_position((const %.*s *)self, xyz);\n}\n\n",
+                       NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+        if (entry->attributes & ATTRIBUTE_LOAD)
+            writer_put(to,
+                       "static double %.*s__load(const void *self)\n{\n"
+                       "    return %.*s_on_load((const %.*s *)self);\n}\n\n",
+                       NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+    }
+}
+
 void emit_class(struct emit_files to, const struct ast_class *class)
 {
     emit_class_headline(to, class);
@@ -665,6 +690,7 @@ void emit_class(struct emit_files to, const struct ast_class *class)
     emit_class_destroy(to.source, class);
     emit_class_pup(to.source, class);
     emit_class_moved(to.source, class);
+    emit_class_told(to.source, class);
 }
 
 /* What the registration of a class that migrates has beside its functions. */
@@ -676,6 +702,28 @@ static void emit_class_migration(struct writer *to, const struct ast_class *clas
         writer_put(to, "        skua_def.moved = %.*s__moved;\n", NAME_ARGS(class));
     if (class->attributes & CLASS_BY_POINTER)
         writer_put(to, "        skua_def.flags = SKUA_CLASS_BY_POINTER;\n");
+}
+
+/* Emits how the elements of a class take part in load balancing, if an entry resumes them. */
+static void emit_class_balance(struct writer *to, const struct ast_class *class)
+{
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {
+        if (!(entry->attributes & ATTRIBUTE_RESUME))
+            continue;
+        writer_put(to,
+                   "    {\n        skua_balance_params skua_balance;\n\n"
+                   "        memset(&skua_balance, 0, sizeof skua_balance);\n"
+                   "        skua_balance.size = sizeof skua_balance;\n"
+                   "        skua_balance.flags = SKUA_BALANCE_AT_SYNC;\n"
+                   "        skua_balance.resume = %s_entry;\n",
+                   emit_stem_of(class, entry));
+        if (entry->attributes & ATTRIBUTE_POSITION)
+            writer_put(to, "        skua_balance.position = %.*s__position;\n", NAME_ARGS(class));
+        if (entry->attributes & ATTRIBUTE_LOAD)
+            writer_put(to, "        skua_balance.load = %.*s__load;\n", NAME_ARGS(class));
+        writer_put(to, "        skua_class_set_balance(%.*s__class, &skua_balance);\n    }\n",
+                   NAME_ARGS(class));
+    }
 }
 
 void emit_class_registration(struct writer *to, const struct ast_class *class)
@@ -707,4 +755,5 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
         emit_entry_registration(to, class, entry);
     for (const struct ast_base *base = class->bases; base; base = base->next)
         emit_class_base_registration(to, class, base);
+    emit_class_balance(to, class);
 }

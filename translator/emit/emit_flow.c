@@ -215,8 +215,11 @@ static void emit_flow_when(struct emit_flow *flow, struct emit_frame *frame,
                            struct emit_binding *scope, const struct ast_statement *when, int indent)
 {
     unsigned point = ++frame->resume_points;
-    unsigned count = emit_flow_wants(flow, frame, scope, when, 0, 0, indent);
+    unsigned count;
 
+    if (when->at_sync)
+        writer_put(&frame->go, "%*sskua_at_sync(self);\n", indent, "");
+    count = emit_flow_wants(flow, frame, scope, when, 0, 0, indent);
     emit_flow_match(frame, count, point, indent);
     emit_flow_taken(flow, frame, scope, when, 0, indent);
 }

@@ -46,8 +46,10 @@ static void parse_class_unknown_attribute(struct parser *parser)
              parser_at_keyword(parser, "appwork"))
         diagnostic_hint("Charm++ has this attribute, Skua does not");
     else
-        diagnostic_hint("the attributes are threaded, sync, expedited, immediate, inline, local, "
-                        "reductiontarget, createhere, createhome, nokeep, notrace and aggregate");
+        diagnostic_hint(
+            "the attributes are threaded, sync, expedited, immediate, inline, local, "
+            "reductiontarget, createhere, createhome, nokeep, notrace, aggregate, resume, "
+            "position and load");
 }
 
 static bool parse_class_aggregate(struct parser *parser, struct ast_entry *entry)

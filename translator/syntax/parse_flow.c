@@ -339,6 +339,20 @@ static bool parse_flow_reject_else(struct parser *parser, struct ast_statement *
     return true;
 }
 
+/* `at_sync;` is a `when` of the entry that resumes elements after a sync point. */
+static bool parse_flow_at_sync(struct parser *parser, struct ast_statement *statement)
+{
+    statement->at_sync                = true;
+    statement->when_entries           = BUMP_NEW(struct ast_when_entry);
+    statement->when_entries->bare     = true;
+    statement->when_entries->location = statement->location;
+    statement->body                   = parse_flow_new(parser, STATEMENT_BLOCK, parser->last_end);
+    if (parser_accept_punctuator(parser, ';'))
+        return true;
+    parser_error(parser, "expected `;' after `at_sync', found %s", parser_describe_next(parser));
+    return false;
+}
+
 static const struct parse_flow_rule {
     const char             *word;
     enum ast_statement_kind kind;
@@ -353,11 +367,12 @@ static const struct parse_flow_rule {
     {"overlap", STATEMENT_OVERLAP, parse_flow_several},
     {"case", STATEMENT_CASE, parse_flow_several},
     {"else", STATEMENT_IF, parse_flow_reject_else},
+    {"at_sync", STATEMENT_WHEN, parse_flow_at_sync},
 };
 
 /* In the order of the rules above. */
-const char *const parse_statement_keywords[] = {"serial", "when",    "if",   "for",  "while",
-                                                "forall", "overlap", "case", "else", NULL};
+const char *const parse_statement_keywords[] = {
+    "serial", "when", "if", "for", "while", "forall", "overlap", "case", "else", "at_sync", NULL};
 
 /* Parses a statement by the rule of the keyword @p word, whatever the next token is. */
 static struct ast_statement *parse_flow_by_keyword(struct parser *parser, const char *word)

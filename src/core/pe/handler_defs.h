@@ -169,6 +169,8 @@ HANDLER(SKI_HANDLER_SECTION_REDUCTION_LEAVE, "skua.section-reduction-leave",
 /* balance */
 HANDLER(SKI_HANDLER_SYNC_CHECK, "skua.sync-check", ski_on_sync_check, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SYNC_RESUME, "skua.sync-resume", ski_on_sync_resume, SKI_NEVER_REMOTE,
+        SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_SYNC_REPORT, "skua.sync-report", ski_on_sync_report, SKI_SYNC_REPORT_LEAST,
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BALANCE_REQUEST, "skua.balance-request", ski_on_balance_request,
@@ -180,7 +182,11 @@ HANDLER(SKI_HANDLER_BALANCE_LOADS, "skua.balance-loads", ski_on_balance_loads, S
 HANDLER(SKI_HANDLER_BALANCE_ORDERS, "skua.balance-orders", ski_on_balance_orders, SKI_ORDERS_LEAST,
         SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BALANCE_VOID, "skua.balance-void", ski_on_balance_void, 0, SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_BALANCE_MOVED, "skua.balance-moved", ski_on_balance_moved, 0,
+HANDLER(SKI_HANDLER_BALANCE_MOVED, "skua.balance-moved", ski_on_balance_moved, SKI_MOVED_LEAST,
         SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_NEIGHBOUR_START, "skua.neighbour-start", ski_on_neighbour_start,
+        SKI_NEIGHBOUR_START_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_NEIGHBOUR_NEWS, "skua.neighbour-news", ski_on_neighbour_news,
+        SKI_NEIGHBOUR_NEWS_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BALANCE_RESUME, "skua.balance-resume", ski_on_balance_resume,
         SKI_BALANCE_RESUME_LEAST, SKI_HANDLES_PROGRAM)

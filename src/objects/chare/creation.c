@@ -83,10 +83,11 @@ static bool creation_valid(const struct ski_creation *creation)
 static void creation_define(struct ski_collection *all, const struct ski_creation *creation)
 {
     ski_assert(all->state == SKI_EXPECTED && creation->id == all->id);
-    all->state = SKI_DEFINED;
-    all->kind  = (uint8_t)creation->kind;
-    all->class = ski_class_find(creation->class);
-    all->def   = creation->def;
+    all->state      = SKI_DEFINED;
+    all->kind       = (uint8_t)creation->kind;
+    all->class      = ski_class_find(creation->class);
+    all->def        = creation->def;
+    all->sync_point = creation->sync_point;
     if (all->kind == SKI_ARRAY) {
         all->open        = all->def.flags & SKUA_ARRAY_OPEN;
         all->index_bytes = 4 * (uint32_t)all->def.dims;
@@ -146,10 +147,11 @@ static void creation_check_range(const char *call, const struct ski_class *of,
 static skua_collection creation_send(const char *call, skua_class of, enum ski_kind kind,
                                      const skua_array_def *def, const void *data, size_t bytes)
 {
-    struct ski_pe       *self = ski_pe_of_caller(call);
-    skua_msg            *msg  = skua_msg_alloc(sizeof(struct ski_creation) + bytes);
-    struct ski_creation *made = skua_msg_data(msg);
-    skua_collection      all;
+    struct ski_pe         *self = ski_pe_of_caller(call);
+    skua_msg              *msg  = skua_msg_alloc(sizeof(struct ski_creation) + bytes);
+    struct ski_creation   *made = skua_msg_data(msg);
+    struct ski_collection *known;
+    skua_collection        all;
 
     if (!ski_class_find(of.id))
         ski_misuse("%s: its class was never registered; call skua_class_register() before "
@@ -167,8 +169,10 @@ static skua_collection creation_send(const char *call, skua_class of, enum ski_k
         ski_index_map_prepare(call, &made->def);
     if (bytes)
         memcpy(made + 1, data, bytes);
-    all.id = made->id;
-    creation_define(ski_collection_expect(self->objects, made->id), made); /* a target at once */
+    all.id           = made->id;
+    known            = ski_collection_expect(self->objects, made->id);
+    made->sync_point = known->sync_point;
+    creation_define(known, made); /* a target at once */
     if (self->objects->hold_creation)
         self->objects->hold_creation(self, msg);
     else

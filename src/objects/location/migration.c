@@ -192,6 +192,20 @@ static void migration_depart(struct ski_object *object)
 
 /* ---- arrival ------------------------------------------------------------------------ */
 
+const void *ski_migration_baggage(const skua_msg *msg, const struct ski_baggage *of, size_t *bytes)
+{
+    const struct ski_baggage *const *baggage = ski_self->objects->lifecycle.baggage;
+    const struct migration_head     *head    = skua_msg_data((skua_msg *)msg);
+    size_t                           at      = sizeof *head;
+
+    for (int i = 0; msg->bytes >= sizeof *head && baggage[i]; at += head->bytes[i++])
+        if (baggage[i] == of && at <= msg->bytes && head->bytes[i] <= msg->bytes - at) {
+            *bytes = head->bytes[i];
+            return (const char *)head + at;
+        }
+    return NULL;
+}
+
 /* An element that arrives, and the data that are not read yet. */
 struct migration_arrival {
     struct ski_collection *all;

@@ -35,6 +35,10 @@ extern const struct ski_lifecycle ski_migration_lifecycle;
  *  @p pe when none of its entries is running; this PE: let it stay. */
 void ski_migration_order(struct ski_object *object, int pe);
 
+/** The baggage of a module in a message that brings an element, and its size; NULL: there is none.
+ */
+const void *ski_migration_baggage(const skua_msg *msg, const struct ski_baggage *of, size_t *bytes);
+
 /** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 

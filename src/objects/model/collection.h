@@ -78,10 +78,11 @@ struct ski_collection {
     void           *waiters;  /* calls that wait for it: creation_wait.h */
 
     /* Of modules that observe the collection, each from its collection_added on. */
-    struct ski_closing         *closing;   /* location/closing.c                */
-    struct ski_array_reduction *reduction; /* collective/array_reduction.c      */
-    struct ski_array_broadcast *broadcast; /* collective/array_broadcast.c      */
-    struct ski_section         *sections;  /* collective/section.c: of it, that this PE knows */
+    uint32_t                    sync_point; /* balance/: the next when it was created */
+    struct ski_closing         *closing;    /* location/closing.c                */
+    struct ski_array_reduction *reduction;  /* collective/array_reduction.c      */
+    struct ski_array_broadcast *broadcast;  /* collective/array_broadcast.c      */
+    struct ski_section         *sections;   /* collective/section.c: of it, that this PE knows */
 };
 
 /* What a collection is created with, as it travels; the data of the constructors follow. */
@@ -90,6 +91,7 @@ struct ski_creation {
     uint32_t class;
     uint32_t       kind;
     skua_array_def def;
+    uint32_t       sync_point; /* as in struct ski_collection */
 };
 
 #define SKI_NO_PE UINT64_C(0xffffff) /* in place of a creator: the chares of a class */

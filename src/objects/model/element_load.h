@@ -15,7 +15,7 @@ struct ski_element_load {
     uint64_t ticks;    /* CPU time of its entries since the last balancing             */
     uint64_t bytes;    /* data that it has sent to objects since then                  */
     uint32_t messages; /* messages that it has sent to objects since then              */
-    uint32_t waits;    /* the number of the sync point at which it waits; 0: none      */
+    uint32_t point;    /* the sync point that it waits at or has passed: balance/      */
     uint32_t listed;   /* its number in the snapshot of its PE, plus 1; 0: not in it   */
     int32_t  ordered;  /* the PE that a balancing sends it to, plus 1; 0: none         */
 };

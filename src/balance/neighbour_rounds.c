@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* neighbour_rounds.c - see neighbour_rounds.h. */
+#include "balance/neighbour_rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <skua/topology.h>
+
+#include "balance/load_gather.h"
+#include "balance/move_orders.h"
+#include "base/memory.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "strategy/local_rounds.h"
+#include "strategy/neighbours.h"
+#include "strategy/strategy.h"
+
+#define NEIGHBOUR_ROUNDS_MOST 64
+
+/* The start of the rounds, as it travels. */
+struct neighbour_start {
+    uint32_t round; /* of the balancing */
+    uint32_t flags; /* SKI_GATHER_...   */
+    char     name[SKI_STRATEGY_NAME];
+};
+
+enum { NEIGHBOUR_LOAD, NEIGHBOUR_COUNT };
+
+/* What a PE tells a neighbour. */
+struct neighbour_news {
+    uint32_t round; /* of the balancing                        */
+    uint16_t step;  /* the round between neighbours, from 0 on */
+    uint16_t kind;  /* NEIGHBOUR_...                           */
+    double   load;  /* all its time                            */
+    double   idle;
+    int32_t  host;
+    uint32_t count; /* of objects that come */
+};
+
+_Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_LEAST &&
+                   sizeof(struct neighbour_news) == SKI_NEIGHBOUR_NEWS_LEAST,
+               "see neighbour_rounds.h");
+
+/* What the neighbours have sent of one round. */
+struct neighbour_step {
+    int                   loads, counts; /* how many have */
+    struct neighbour_news load[SKUA_NEIGHBOURS_MAX];
+    uint32_t              count; /* of objects that come, from all */
+};
+
+/* The rounds of a PE. */
+struct ski_neighbour_rounds {
+    int                        pes; /* neighbours */
+    int                        pe[SKUA_NEIGHBOURS_MAX];
+    struct ski_strategy_choice choice;
+    uint32_t                   round; /* of the balancing */
+    bool                       begun;
+    bool                       decided; /* in this step */
+    uint16_t                   step, steps;
+    struct neighbour_step      parity[2]; /* of this step and the next */
+};
+
+static void neighbour_go_on(struct ski_balance *balance);
+
+/* ---- a round --------------------------------------------------------------------------- */
+
+static struct neighbour_step *neighbour_step_of(struct ski_neighbour_rounds *rounds, unsigned step)
+{
+    return &rounds->parity[step % 2];
+}
+
+/* Sends news of this step to neighbour @p i. */
+static void neighbour_tell(struct ski_balance *balance, int i, const struct neighbour_news *news)
+{
+    skua_send_copy(balance->rounds->pe[i], (skua_handler){SKI_HANDLER_NEIGHBOUR_NEWS}, news,
+                   sizeof *news);
+}
+
+/* Begins a step: lists the objects here, and tells the neighbours their load. */
+static void neighbour_begin_step(struct ski_balance *balance)
+{
+    struct ski_neighbour_rounds *rounds = balance->rounds;
+    const struct ski_gathered   *here   = ski_load_gather_local(balance);
+    struct neighbour_news        news   = {
+                 .round = rounds->round, .step = rounds->step, .kind = NEIGHBOUR_LOAD};
+
+    news.load = here->pe->pe.background;
+    news.idle = here->pe->pe.idle;
+    news.host = here->pe->pe.host;
+    for (uint32_t i = 0; i < here->objects; i++)
+        news.load += here->object[i].load;
+    rounds->decided = false;
+    for (int i = 0; i < rounds->pes; i++)
+        neighbour_tell(balance, i, &news);
+}
+
+/* Makes the problem of this PE and its neighbours and calls the strategy; to[i] is an index of
+ * @p pe.  Returns whether the result may be used. */
+static bool neighbour_call(struct ski_balance *balance, skua_strategy_pe *pe, int32_t *to)
+{
+    struct ski_neighbour_rounds *rounds  = balance->rounds;
+    struct ski_gathered         *here    = &balance->gather.sum;
+    struct neighbour_step       *step    = neighbour_step_of(rounds, rounds->step);
+    skua_strategy_problem        problem = {.size = sizeof problem, .pes = rounds->pes + 1};
+    char                         text[SKI_STRATEGY_TEXT];
+
+    pe[0] = here->pe->pe;
+    for (int i = 0; i < rounds->pes; i++)
+        pe[i + 1] = (skua_strategy_pe){.background = step->load[i].load,
+                                       .idle       = step->load[i].idle,
+                                       .speed      = 1,
+                                       .host       = step->load[i].host,
+                                       .pe         = rounds->pe[i]};
+    for (uint32_t i = 0; i < here->objects; i++)
+        here->object[i].pe = 0;
+    problem.hosts   = skua_hosts();
+    problem.objects = here->objects;
+    problem.pe      = pe;
+    problem.object  = here->object;
+    problem.seed    = ski_local_seed(rounds->round, rounds->step, balance->self->pe);
+    if (ski_strategy_decide(rounds->choice.strategy, &problem, to, text))
+        return true;
+    ski_log(SKI_LOG_ERROR, "%s: no object of PE %d moves", text, balance->self->pe);
+    balance->moves.refused++;
+    return false;
+}
+
+/* Calls the strategy, lets objects go, and tells each neighbour how many come. */
+static void neighbour_decide(struct ski_balance *balance)
+{
+    struct ski_neighbour_rounds *rounds  = balance->rounds;
+    uint32_t                     objects = balance->gather.sum.objects;
+    skua_strategy_pe             pe[SKUA_NEIGHBOURS_MAX + 1];
+    int32_t                     *to = ski_calloc(objects + (size_t)1, sizeof *to);
+    struct neighbour_news        news[SKUA_NEIGHBOURS_MAX];
+
+    rounds->decided = true;
+    for (int i = 0; i < rounds->pes; i++)
+        news[i] = (struct neighbour_news){
+            .round = rounds->round, .step = rounds->step, .kind = NEIGHBOUR_COUNT};
+    if (neighbour_call(balance, pe, to))
+        for (uint32_t i = 0; i < objects; i++)
+            if (to[i] > 0)
+                news[to[i] - 1].count += ski_move_orders_follow(balance, i, pe[to[i]].pe);
+    free(to);
+    for (int i = 0; i < rounds->pes; i++)
+        neighbour_tell(balance, i, &news[i]);
+}
+
+/* Ends a step: all that was sent here has arrived. */
+static void neighbour_end_step(struct ski_balance *balance)
+{
+    struct ski_neighbour_rounds *rounds = balance->rounds;
+
+    *neighbour_step_of(rounds, rounds->step) = (struct neighbour_step){0};
+    rounds->step++;
+    if (rounds->step < rounds->steps) {
+        neighbour_begin_step(balance);
+        return;
+    }
+    rounds->begun = false;
+    ski_move_orders_settle(balance);
+}
+
+/* Does what can be done now: decides, or ends a step and begins the next. */
+static void neighbour_go_on(struct ski_balance *balance)
+{
+    struct ski_neighbour_rounds *rounds = balance->rounds;
+    struct neighbour_step       *step;
+
+    while (rounds && rounds->begun) {
+        step = neighbour_step_of(rounds, rounds->step);
+        if (!rounds->decided && step->loads == rounds->pes)
+            neighbour_decide(balance);
+        if (!rounds->decided || step->counts < rounds->pes ||
+            balance->moves.arrived < balance->moves.expected)
+            return;
+        neighbour_end_step(balance);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+static struct ski_neighbour_rounds *neighbour_rounds_get(struct ski_balance *balance)
+{
+    if (!balance->rounds) {
+        balance->rounds = ski_calloc(1, sizeof *balance->rounds);
+        balance->rounds->pes =
+            ski_neighbours_of(balance->self->pe, balance->self->pes, balance->rounds->pe);
+    }
+    return balance->rounds;
+}
+
+/* Starts the rounds of this PE, and of its subtree. */
+static void neighbour_begin(struct ski_balance *balance, const struct neighbour_start *start)
+{
+    struct ski_neighbour_rounds *rounds = neighbour_rounds_get(balance);
+
+    ski_balance_send_down(balance, SKI_HANDLER_NEIGHBOUR_START, start, sizeof *start);
+    if (!ski_strategy_choose(&rounds->choice, start->name))
+        ski_fatal("the balancer of PE %d chose a strategy \"%s\", which PE %d does not have",
+                  SKI_BALANCE_ROOT, start->name, balance->self->pe);
+    rounds->round         = start->round;
+    rounds->begun         = true;
+    rounds->step          = 0;
+    rounds->steps         = (uint16_t)rounds->choice.strategy->rounds;
+    rounds->steps         = rounds->steps > NEIGHBOUR_ROUNDS_MOST ? NEIGHBOUR_ROUNDS_MOST
+                            : rounds->steps > 0                   ? rounds->steps
+                                                                  : 1;
+    balance->gather.round = start->round;
+    balance->gather.flags = start->flags | SKI_GATHER_LOADS;
+    balance->on_arrived   = neighbour_go_on;
+    neighbour_begin_step(balance);
+    neighbour_go_on(balance);
+}
+
+void ski_neighbour_rounds_start(struct ski_balance               *balance,
+                                const struct ski_strategy_choice *choice, uint32_t round,
+                                unsigned flags)
+{
+    struct neighbour_start start = {.round = round, .flags = flags};
+
+    memcpy(start.name, choice->name, sizeof start.name);
+    neighbour_begin(balance, &start);
+}
+
+void ski_on_neighbour_start(skua_msg *msg)
+{
+    struct neighbour_start start   = *(struct neighbour_start *)skua_msg_data(msg);
+    struct ski_balance    *balance = ski_balance_accept_down(msg);
+
+    if (!balance)
+        return;
+    start.name[sizeof start.name - 1] = 0;
+    skua_msg_free(msg);
+    neighbour_begin(balance, &start);
+}
+
+/* The number of the neighbour that is PE @p pe, or -1. */
+static int neighbour_find(const struct ski_neighbour_rounds *rounds, int pe)
+{
+    for (int i = 0; i < rounds->pes; i++)
+        if (rounds->pe[i] == pe)
+            return i;
+    return -1;
+}
+
+void ski_on_neighbour_news(skua_msg *msg)
+{
+    struct neighbour_news        news    = *(struct neighbour_news *)skua_msg_data(msg);
+    struct ski_balance          *balance = ski_balance_accept(msg);
+    struct ski_neighbour_rounds *rounds;
+    struct neighbour_step       *step;
+    int                          from;
+
+    if (!balance)
+        return;
+    rounds = neighbour_rounds_get(balance);
+    from   = neighbour_find(rounds, msg->source);
+    if (from < 0) {
+        ski_net_drop(ski_self, msg);
+        return;
+    }
+    skua_msg_free(msg);
+    step = neighbour_step_of(rounds, news.step);
+    if (news.kind == NEIGHBOUR_LOAD) {
+        step->load[from] = news;
+        step->loads++;
+    } else {
+        step->counts++;
+        balance->moves.expected += news.count;
+    }
+    neighbour_go_on(balance);
+}
