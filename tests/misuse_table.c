@@ -102,6 +102,7 @@ static skua_notify         notify;
     CALL(skua_timer_after, 1, DONE)                                                                \
     CALL(skua_timer_every, 1, DONE)                                                                \
     CALL(skua_timer_cancel, (skua_timer){1, 0})                                                    \
+    CALL(skua_migrate_now, &word, 0)                                                               \
     CALL(skua_idle_add, idle, NULL)                                                                \
     CALL(skua_idle_remove, idle, NULL)                                                             \
     CALL(skua_stats_get, &stats, sizeof stats)                                                     \

@@ -28,6 +28,7 @@ void use(const void *head, const void *part);
 struct block {
     size_t  n;
     double *u;
+    char   *name;
 };
 
 #endif
