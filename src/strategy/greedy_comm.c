@@ -34,12 +34,15 @@ static void greedy_comm_find(struct greedy_comm *g, uint32_t i)
 {
     g->founds = 0;
     for (uint32_t k = g->adjacency.start[i]; k < g->adjacency.start[i + 1]; k++) {
-        uint32_t j  = g->adjacency.partner[k];
-        int32_t  pe = g->to[j];
+        uint32_t j    = g->adjacency.partner[k];
+        int32_t  pe   = g->to[j];
+        double   cost = g->adjacency.cost[k] * (g->assigned[j] ? 1 : 0.5);
 
+        if (!(cost > 0)) /* it would not mark its PE as found */
+            continue;
         if (g->saved[pe] == 0)
             g->found[g->founds++] = pe;
-        g->saved[pe] += g->adjacency.cost[k] * (g->assigned[j] ? 1 : 0.5);
+        g->saved[pe] += cost;
     }
 }
 

@@ -277,6 +277,21 @@ static void test_strategies_orb(uint64_t *seed)
     OK(bad == 0, "orb is within the heaviest object of the ideal, on any number of PEs (%d)", bad);
 }
 
+/* Edges without messages: each object has more of them than there are PEs. */
+static void test_strategies_empty_edges(void)
+{
+    struct ski_problem p   = strategies_test_make("droplet", 2, 1, 64, 3);
+    int                bad = 0;
+
+    for (uint32_t i = 0; i < p.problem.edges; i++)
+        p.edge[i].messages = p.edge[i].bytes = 0;
+    for (int k = 0; skua_strategy_at(k); k++)
+        if (!(skua_strategy_at(k)->flags & SKUA_STRATEGY_LOCAL))
+            bad += strategies_test_quality(skua_strategy_at(k)->name, &p.problem).max >= 1e300;
+    OK(bad == 0, "edges without messages (%d strategies fail)", bad);
+    ski_problem_destroy(&p);
+}
+
 static void test_strategies_traffic(void)
 {
     struct ski_problem p      = strategies_test_make("droplet", 16, 4, 1728, 3);
@@ -483,6 +498,7 @@ int main(void)
     test_strategies_nothing();
     test_strategies_few_loads();
     test_strategies_orb(&seed);
+    test_strategies_empty_edges();
     test_strategies_traffic();
     test_strategies_hops();
     test_strategies_relabel();
