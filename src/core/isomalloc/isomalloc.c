@@ -17,7 +17,7 @@
 #include "core/message/message.h"
 
 #define ISO_ZONES       96        /* sizes of blocks: four to a power of two        */
-#define ISO_LEAST_SHIFT 5         /* the smallest block has 4 << 5 bytes            */
+#define ISO_LEAST_SHIFT 6         /* the smallest block has 4 << 6 bytes; all are cache lines */
 #define ISO_STACKS      ISO_ZONES /* the number of the zone that holds slots */
 #define ISO_WARM        64        /* free slots that keep their pages */
 #define ISO_GUARD_LARGE ((size_t)1 << 20)
@@ -74,8 +74,8 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
     iso.zone   = (iso.share - iso.stacks) / ISO_ZONES / SKI_UNIT_BYTES * SKI_UNIT_BYTES;
     iso.guard  = iso_round_up(iso.stacks >= ISO_ROOMY ? ISO_GUARD_LARGE : ISO_GUARD_SMALL, page);
     iso.slot   = iso.guard + iso_round_up(slot_bytes, page);
-    iso.base   = (uintptr_t)base;
-    return iso.zone > 0 && iso.stacks >= iso.slot;
+    iso.base   = iso.zone > 0 && iso.stacks >= iso.slot ? (uintptr_t)base : 0;
+    return iso.base != 0;
 }
 
 void ski_isomalloc_close(void)

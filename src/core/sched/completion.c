@@ -27,6 +27,7 @@
 #include "core/pe/pe.h"
 #include "core/sched/completion_tags.h"
 #include "core/sched/future.h"
+#include "core/sched/thread.h"
 #include "core/sched/wait.h"
 
 enum completion_kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
@@ -158,7 +159,11 @@ static void completion_run(struct ski_pe *self, const skua_completion *done, con
         done->what.counter->value++;
         ski_wake_all(self, &done->what.counter->waiters);
         break;
-    case CALL: done->what.fn(done->with.arg, data, bytes); break;
+    case CALL:
+        ski_thread_pin(self); /* callers of completions go on with this PE */
+        done->what.fn(done->with.arg, data, bytes);
+        ski_thread_unpin(self);
+        break;
     case EXIT: skua_exit((int)done->what.handler); break;
     case NOTHING:
     case SEND:

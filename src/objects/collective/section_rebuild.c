@@ -247,6 +247,15 @@ static void section_rebuild_on_root(struct ski_section                *section,
 }
 
 /* At the parent: a child has found its members. */
+/* Whether each of @p count valid lists has one member. */
+static bool section_rebuild_lists_single(const uint32_t *list, uint32_t count)
+{
+    for (; count > 0; count--, list = ski_section_list_next(list))
+        if (list[SKI_SECTION_LIST_MEMBERS] != 1)
+            return false;
+    return true;
+}
+
 static void section_rebuild_on_found(struct ski_section *section, skua_msg *msg)
 {
     const struct section_rebuild_head *head  = skua_msg_data(msg);
@@ -254,7 +263,8 @@ static void section_rebuild_on_found(struct ski_section *section, skua_msg *msg)
     const uint32_t                    *lists = (const uint32_t *)(head + 1);
 
     if (!section->rebuild.asked || section->rebuild.awaited == 0 ||
-        !ski_section_lists_valid(lists, words, head->count, section->self->pes))
+        !ski_section_lists_valid(lists, words, head->count, section->self->pes) ||
+        !section_rebuild_lists_single(lists, head->count))
         ski_fatal("PE %d sent an invalid list of members of a section", msg->source);
     section_rebuild_append(section, lists, words, head->count);
     section->rebuild.awaited--;

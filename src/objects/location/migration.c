@@ -2,6 +2,8 @@
 /* migration.c - see migration.h. */
 #include "objects/location/migration.h"
 
+#include <stdlib.h>
+
 #include "base/assert.h"
 #include "base/config.h"
 #include "core/message/message.h"
@@ -112,11 +114,10 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
 static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
 {
     struct migration_baggage baggage = migration_baggage_of(object->of, flags);
-    struct migration_head    head    = {
-              .block = ski_thread_migration_block(object), .moves = object->moves + 1, .flags = flags};
-    size_t    bytes = 0;
-    skua_msg *msg;
-    char     *at;
+    struct migration_head    head    = {.moves = object->moves + 1, .flags = flags};
+    size_t                   bytes   = 0;
+    skua_msg                *msg;
+    char                    *at;
 
     for (int i = 0; baggage.list[i]; i++)
         bytes += head.bytes[i] = (uint32_t)baggage.list[i]->bytes(object);
@@ -135,6 +136,7 @@ static skua_msg *migration_pack(struct ski_object *object)
 {
     struct ski_collection *all   = object->of;
     unsigned               flags = ski_config.checked_pup ? MIGRATION_CHECKED : 0;
+    struct ski_iso_move    block;
     size_t                 used;
     skua_msg              *msg = migration_pack_baggage(object, flags, &used);
 
@@ -145,6 +147,9 @@ static skua_msg *migration_pack(struct ski_object *object)
     all->packed_bytes = msg->bytes - used;
     ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
     ski_element_destroy(object);
+    block = ski_thread_migration_block(object); /* last: `destroy` may use what lies in it */
+    memcpy((char *)skua_msg_data(msg) + offsetof(struct migration_head, block), &block,
+           sizeof block);
     return msg;
 }
 
@@ -160,6 +165,16 @@ static skua_msg *migration_pack_pointer(struct ski_object **object)
     memcpy((char *)skua_msg_data(msg) + used, object, sizeof *object);
     *object = ski_element_replace(*object);
     return msg;
+}
+
+/* Puts a stub in the place of an element whose block has left. */
+static struct ski_object *migration_replace_block(struct ski_object *object)
+{
+    unsigned char     *index = ski_object_long_index(object);
+    struct ski_object *stub  = ski_element_replace(object); /* which has the index, too */
+
+    free(index);
+    return stub;
 }
 
 static void migration_depart(struct ski_object *object)
@@ -178,7 +193,7 @@ static void migration_depart(struct ski_object *object)
     } else {
         msg = migration_pack(object);
         if (ski_object_block(object))
-            object = ski_element_replace(object);
+            object = migration_replace_block(object);
     }
     ski_directory_set(&all->directory, &index, 0);
     ski_location_update(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
@@ -361,9 +376,13 @@ static void migration_discard_object(struct migration_arrival *came)
     ski_object_free(object, ski_collection_pool(came->all));
 }
 
+/* Frees what an element owns that comes after the end of its collection.  Returns false: other
+ * modules look at the message as well, and the caller frees it. */
 static bool migration_discard(skua_msg *msg)
 {
     struct migration_arrival came = {.source = msg->source};
+    const void              *threads;
+    size_t                   bytes = 0;
 
     if (msg->handler != SKI_HANDLER_MIGRATE)
         return false;
@@ -372,10 +391,13 @@ static bool migration_discard(skua_msg *msg)
     came.from  = skua_msg_data(msg);
     came.bytes = msg->bytes;
     memcpy(&came.head, came.from, sizeof came.head);
-    if (came.head.flags & MIGRATION_BY_POINTER && came.all && came.all->class)
+    if (!came.all || !came.all->class)
+        return false;
+    if (came.head.flags & MIGRATION_BY_POINTER)
         migration_discard_object(&came);
-    skua_msg_free(msg);
-    return true;
+    threads = ski_migration_baggage(msg, ski_thread_migration_lifecycle.baggage, &bytes);
+    ski_thread_migration_discard(came.all, &came.head.block, threads, bytes);
+    return false;
 }
 
 const struct ski_lifecycle ski_migration_lifecycle = {

@@ -83,10 +83,10 @@ static bool thread_migration_list_moves(const struct skua_thread *thread, struct
 
     if (thread->wait != SKI_THREAD_WAITS)
         return true;
-    if (waiter->woken)
-        return ski_isomalloc_block(thread->list) != (uintptr_t)ski_object_block(object);
     if (!thread_migration_moves(thread->list, object))
         return false;
+    if (waiter->woken)
+        return ski_isomalloc_block(thread->list) != (uintptr_t)ski_object_block(object);
     do {
         if (!waiter->thread || waiter->thread->object != object)
             return false;
@@ -181,14 +181,16 @@ void ski_on_code_map(skua_msg *msg)
     struct code_answer answer = {.same = 0};
     const struct ski_code_object *differs;
 
-    if ((unsigned)msg->source >= (unsigned)self->pes || count > SKI_CODE_MOST) {
+    if ((unsigned)msg->source >= (unsigned)self->pes) {
         ski_net_drop(self, msg);
         return;
     }
-    differs = ski_code_map_differs(asked->object, count, &answer.mine);
-    if (differs)
-        answer.yours = *differs;
-    answer.same = !differs && self->iso && asked->layout == ski_isomalloc_layout();
+    if (count <= SKI_CODE_MOST) {
+        differs = ski_code_map_differs(asked->object, count, &answer.mine);
+        if (differs)
+            answer.yours = *differs;
+        answer.same = !differs && self->iso && asked->layout == ski_isomalloc_layout();
+    }
     skua_send_copy(msg->source, (skua_handler){SKI_HANDLER_CODE_MAP_ANSWER}, &answer,
                    sizeof answer);
     skua_msg_free(msg);
@@ -257,7 +259,9 @@ static void thread_migration_delayed(struct ski_object *object)
     } else if (*code == CODE_UNKNOWN) {
         *code = CODE_ASKED;
         thread_migration_ask(self, object->to);
-    } else if (*code == CODE_SAME && thread_migration_can_move(object)) {
+    } else if (*code == CODE_SAME && !thread_migration_can_move(object)) {
+        ski_notify_element_lingering(&self->objects->lifecycle, object);
+    } else if (*code == CODE_SAME) {
         ski_notify_element_draining(&self->objects->lifecycle, object);
         if (thread_migration_can_move(object)) /* no transfer has entered it */
             ski_notify_element_leaving(&self->objects->lifecycle, object);
@@ -347,7 +351,7 @@ skua_status skua_migrate_now(void *self, int pe)
     struct ski_object  *object = ski_object_of(self);
     struct skua_thread *thread = here->thread;
 
-    if (!thread || (ski_object_block(object) && thread->object != object))
+    if (!thread || (thread->object && thread->object != object))
         ski_misuse("skua_migrate_now: called outside of a threaded entry of %s; skua_migrate() is "
                    "for that",
                    ski_object_text(object));
@@ -396,6 +400,7 @@ static void thread_migration_pack(struct ski_object *object, void *to)
 
         next = thread->sibling;
         ski_thread_depart(self, thread, object->to);
+        ski_unpoison(ski_thread_used(thread), packed.bytes); /* redzones of its frames */
         memcpy(at + sizeof packed, ski_thread_used(thread), packed.bytes);
         packed.move = ski_isomalloc_depart(self, thread->stack.low, object->to);
         memcpy(at, &packed, sizeof packed);
@@ -435,6 +440,7 @@ static void thread_migration_unpack_one(struct ski_object          *object,
     char                      *end =
         (char *)(uintptr_t)packed->move.at + ski_isomalloc_guard() + ski_isomalloc_slot_bytes();
 
+    ski_unpoison(end - packed->bytes, packed->bytes);
     memcpy(end - packed->bytes, stack, packed->bytes);
     thread->object   = object;
     thread->siblings = &block->first;
@@ -476,6 +482,30 @@ struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collecti
         return NULL;
     ski_isomalloc_arrive(all->self, block);
     return (struct ski_object_threads *)(uintptr_t)block->at;
+}
+
+void ski_thread_migration_discard(const struct ski_collection *all,
+                                  const struct ski_iso_move *block, const void *packed,
+                                  size_t bytes)
+{
+    struct ski_pe *self = all->self;
+    const char    *at = packed, *end = at + bytes;
+
+    if (!self->iso || !ski_thread_migration_valid(all, block) ||
+        !thread_migration_packed_valid(all, packed, bytes))
+        return;
+    if (block->at) {
+        ski_isomalloc_arrive(self, block);
+        ski_isomalloc_free(self, (void *)(uintptr_t)block->at);
+    }
+    while (at < end) {
+        struct thread_packed thread;
+
+        memcpy(&thread, at, sizeof thread);
+        ski_isomalloc_arrive(self, &thread.move);
+        ski_isomalloc_free(self, (void *)(uintptr_t)thread.move.at);
+        at += sizeof thread + thread.bytes;
+    }
 }
 
 /* The element is unpacked: its threads go on.  A wait list in the element is what the class made of

@@ -54,6 +54,12 @@ bool ski_thread_migration_valid(const struct ski_collection *all, const struct s
 struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collection *all,
                                                        const struct ski_iso_move   *block);
 
+/** Give the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to its
+ *  owners: they have come after the end of their collection. */
+void ski_thread_migration_discard(const struct ski_collection *all,
+                                  const struct ski_iso_move *block, const void *packed,
+                                  size_t bytes);
+
 /** Handler: another process asks whether this one has the same code map. */
 void ski_on_code_map(skua_msg *msg);
 

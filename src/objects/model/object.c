@@ -62,8 +62,7 @@ void ski_object_free(struct ski_object *object, struct ski_pool *pool)
         ski_pool_give(pool, object);
         return;
     }
-    if (object->index_bytes > sizeof object->index.raw)
-        free(object->index.long_one);
+    free(ski_object_long_index(object));
     if (!block)
         free(object);
     else if (!ski_pe_exiting(ski_self)) /* else its owner, perhaps another PE, may have ended */

@@ -103,6 +103,13 @@ static inline bool ski_object_is(const struct ski_object *object, const skua_ind
            memcmp(ski_object_index(object), &index->at, index->bytes) == 0;
 }
 
+/** The memory of malloc() that has the index of @p object, which lies in no pool; NULL: there is
+ *  none. */
+static inline unsigned char *ski_object_long_index(const struct ski_object *object)
+{
+    return object->index_bytes > sizeof object->index.raw ? object->index.long_one : NULL;
+}
+
 /** Write the index of @p object to @p index.  Memory of objects is zeroed, so all of a short one is
  *  copied: a few moves of fixed size. */
 static inline void ski_object_index_read(skua_index *index, const struct ski_object *object)

@@ -4,7 +4,9 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "core/message/message.h"
+#include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/forward.h"
 #include "objects/location/location.h"
@@ -58,7 +60,8 @@ static void object_channel_post_to(struct ski_pe *self, const skua_ref *to,
     struct ski_collection *all = ski_collection_expect(self->objects, to->of.id);
     int                    pe  = self->pe;
 
-    if (!all || all->state == SKI_ENDED)
+    if (!all || all->state == SKI_ENDED ||
+        (all->state == SKI_EXISTS && all->index_bytes && all->index_bytes != to->index.bytes))
         return;
     if (all->state == SKI_EXISTS && !ski_element_here(all, &to->index))
         pe = ski_lookup_pe(all, &to->index);
@@ -96,11 +99,24 @@ static void object_end_offer(struct ski_object_end *end)
     object_channel_post(end, OBJECT_CHANNEL_OFFER, end->state.peer_epoch);
 }
 
+/* Forgets the local completion of a put: it does not happen any more, or finds no end. */
+static void object_end_forget_due(struct ski_object_end *end)
+{
+    if (!end->due)
+        return;
+    if (end->sender->local.kind != skua_done_nothing().kind)
+        free(end->due);
+    else
+        end->due->end = NULL; /* it is about to happen */
+    end->due = NULL;
+}
+
 static void object_end_close_sender(struct ski_object_end *end)
 {
     end->live = end->drained = end->sending = false;
     if (!end->sender)
         return;
+    object_end_forget_due(end);
     end->sender->local = skua_done_nothing();
     skua_channel_close(end->sender);
     end->sender = NULL;
@@ -112,6 +128,7 @@ static void object_end_stop(struct ski_object_end *end)
         return;
     end->stopping = true;
     end->live     = false;
+    end->kept     = (skua_channel){0}; /* the sender asks anew, wherever it is then */
     if (end->sender)
         object_channel_post(end, OBJECT_CHANNEL_DRAIN, end->state.peer_epoch);
     else if (end->offered)
@@ -184,6 +201,17 @@ static void object_channel_element_staying(struct ski_object *object)
 
     if (ends)
         object_ends_resume(ends);
+}
+
+/* The object goes on here before it leaves: its transfers must not wait. */
+static void object_channel_element_lingering(struct ski_object *object)
+{
+    struct ski_object_ends *ends = ski_object_ends_find(object);
+
+    if (ends && !ends->draining)
+        for (struct ski_object_end *end = ends->first; end; end = end->next)
+            if (end->stopping)
+                object_end_resume(end);
 }
 
 /* ---- the program's functions ----------------------------------------------------------------- */
@@ -328,12 +356,20 @@ static void object_end_take_kept(struct ski_object_end *end)
 /* A put that was not locally complete at once is now. */
 static void object_end_sent(void *arg, const void *data, size_t bytes)
 {
-    struct ski_object_end *end     = arg;
-    struct ski_object     *object  = end->of->object;
-    struct ski_objects    *objects = object->of->self->objects;
-    uint64_t               id      = end->state.id;
+    struct ski_object_end_due *due = arg;
+    struct ski_object_end     *end = due->end;
+    struct ski_objects        *objects;
+    struct ski_object         *object;
+    uint64_t                   id;
 
     (void)data, (void)bytes;
+    free(due);
+    if (!end)
+        return;
+    object       = end->of->object;
+    objects      = object->of->self->objects;
+    id           = end->state.id;
+    end->due     = NULL;
     end->sending = false;
     ski_element_enter(object);
     object_end_call(end, end->kind->sent);
@@ -350,8 +386,10 @@ static bool object_end_put(struct ski_object_end *end)
     skua_channel_put(end->sender);
     if (ski_channel_put_complete(end->sender))
         return true;
-    end->sending = true;
-    skua_channel_put_then(end->sender, skua_done_call(object_end_sent, end));
+    end->sending  = true;
+    end->due      = ski_malloc(sizeof *end->due);
+    end->due->end = end;
+    skua_channel_put_then(end->sender, skua_done_call(object_end_sent, end->due));
     return false;
 }
 
@@ -468,6 +506,10 @@ void ski_on_object_channel(skua_msg *msg)
 
     if (!ski_element_msg(msg, sizeof head, &all, &index))
         return;
+    if (head.from.index.bytes > SKUA_INDEX_MAX) {
+        ski_net_drop(all->self, msg);
+        return;
+    }
     object = ski_element_here(all, &index);
     if (!object && !ski_element_gone(all, &index)) {
         if (!(object = ski_forward_for(all, &index, msg, 0)))
@@ -616,9 +658,12 @@ static void object_end_close(struct ski_object_end *end)
 void skua_object_channel_close(void *self, skua_object_channel channel)
 {
     struct ski_object      *object = ski_object_of(self);
-    struct ski_object_end  *end    = object_channel_any_end(object, channel.id);
+    struct ski_object_end  *end    = NULL;
     struct ski_object_ends *ends;
 
+    if (object->state == SKI_LEFT || object->state == SKI_DEAD)
+        return; /* `destroy` of its class: its ends have left, or are closed */
+    end = object_channel_any_end(object, channel.id);
     if (end)
         object_end_close(end);
     else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
@@ -698,15 +743,16 @@ static void object_channel_collection_ended(struct ski_collection *all)
 static const uint32_t object_channel_late[] = {SKI_HANDLER_OBJECT_CHANNEL, 0};
 
 const struct ski_lifecycle ski_object_channel_lifecycle = {
-    .pe_begin         = ski_object_channels_begin,
-    .pe_end           = ski_object_channels_end,
-    .collection_ended = object_channel_collection_ended,
-    .element_draining = object_channel_element_draining,
-    .element_staying  = object_channel_element_staying,
-    .element_detached = object_channel_element_detached,
-    .element_replaced = object_channel_element_replaced,
-    .element_departed = object_channel_element_departed,
-    .element_arrived  = object_channel_element_arrived,
-    .baggage          = &ski_object_end_baggage,
-    .late             = object_channel_late,
+    .pe_begin          = ski_object_channels_begin,
+    .pe_end            = ski_object_channels_end,
+    .collection_ended  = object_channel_collection_ended,
+    .element_draining  = object_channel_element_draining,
+    .element_staying   = object_channel_element_staying,
+    .element_lingering = object_channel_element_lingering,
+    .element_detached  = object_channel_element_detached,
+    .element_replaced  = object_channel_element_replaced,
+    .element_departed  = object_channel_element_departed,
+    .element_arrived   = object_channel_element_arrived,
+    .baggage           = &ski_object_end_baggage,
+    .late              = object_channel_late,
 };

@@ -31,6 +31,11 @@ struct ski_object_end_state {
     skua_ref peer;     /* the object at the other end */
 };
 
+/* What the local completion of a put refers to: the end may be gone when it happens. */
+struct ski_object_end_due {
+    struct ski_object_end *end; /* NULL: it is gone */
+};
+
 struct ski_object_end {
     struct ski_hash_link        link; /* first: by id and side */
     struct ski_object_ends     *of;
@@ -46,6 +51,7 @@ struct ski_object_end {
     bool                        live;     /* sending: puts need not wait */
     bool                        drained;  /* sending: all puts have arrived */
     bool                        sending;  /* sending: a put is not locally complete */
+    struct ski_object_end_due  *due;      /* sending: what its completion refers to, or NULL */
     skua_channel                kept;     /* sending: an offer that came meanwhile; key 0: none */
     uint32_t                    kept_epoch;
 };

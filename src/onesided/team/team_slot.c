@@ -445,7 +445,9 @@ static bool team_slots_doze(struct ski_pe *self)
     for (int pe = 0; call->writes && pe < slots->size; pe++) {
         _Atomic uint64_t *finished = team_finished_of(self, slots, pe);
 
-        if (finished && !team_slot_free_on(call->number, finished))
+        if (!finished) /* that PE has not begun */
+            return false;
+        if (pe != slots->rank && !team_slot_free_on(call->number, finished))
             team_stamp_doze(slots, finished);
     }
     return !call->writes || !team_slot_has_room(self, slots, call->number);
