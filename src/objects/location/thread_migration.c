@@ -327,12 +327,12 @@ void ski_on_code_map_answer(skua_msg *msg)
     if (*code != CODE_ASKED)
         return;
     *code = answer.same ? CODE_SAME : CODE_DIFFERENT;
-#ifdef SKI_TSAN
-    ski_log(SKI_LOG_WARN, "ThreadSanitizer: user threads do not migrate between processes");
-    *code = CODE_DIFFERENT;
-#else
     if (!answer.same)
         thread_migration_log_difference(self, from, &answer);
+#ifdef SKI_TSAN
+    if (answer.same)
+        ski_log(SKI_LOG_WARN, "ThreadSanitizer: user threads do not migrate between processes");
+    *code = CODE_DIFFERENT;
 #endif
     thread_migration_try_all(self);
 }
