@@ -225,12 +225,12 @@ static bool layer_is_ordered(const skua_msg *msg)
 }
 
 /* An element that is dropped on its way is in transit no more; its collection was deleted. */
-static bool layer_discard(skua_msg *msg)
+static void layer_message_discarded(skua_msg *msg)
 {
     struct ski_balance *balance = ski_balance_of(ski_self);
 
     if (!balance || !balance->active)
-        return false;
+        return;
     if (msg->handler == SKI_HANDLER_INSERT &&
         ((struct ski_insertion *)skua_msg_data(msg))->account.pe != SKI_NO_ACCOUNT)
         ski_sync_point_dropped(balance);
@@ -242,7 +242,6 @@ static bool layer_discard(skua_msg *msg)
         if (layer_is_ordered(msg))
             ski_move_orders_arrived(balance);
     }
-    return false;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -270,9 +269,9 @@ static const struct ski_lifecycle layer_lifecycle = {
     .element_staying      = layer_element_staying,
     .insertion_begun      = layer_insertion_begun,
     .element_inserted     = layer_element_inserted,
+    .message_discarded    = layer_message_discarded,
     .pe_report            = layer_report,
     .baggage              = &layer_baggage,
-    .discard              = layer_discard,
     .late                 = (const uint32_t[]){SKI_HANDLER_SYNC_RESUME, 0},
 };
 

@@ -40,6 +40,8 @@ struct ski_balancer {
     bool                   pays;     /* the balancing that runs may move objects             */
     bool                   periodic; /* the timer of SKUA_BALANCE_PERIOD runs                */
     struct ski_sync_counts reported; /* the last report of all PEs                           */
+    uint64_t               first_consumed; /* of the report that the balancing began with: the first
+                                            * reading of sync_point.h                         */
 
     struct ski_strategy_choice choice;   /* of the balancing that runs */
     struct ski_balance_meta    meta;     /* whether it pays            */
@@ -207,7 +209,7 @@ static void balancer_on_gathered(struct ski_balance *balance, struct ski_gathere
     struct ski_balancer *root = balance->balancer;
 
     ski_assert(root->state == BALANCER_GATHERING);
-    if (root->flags & SKI_GATHER_SYNC && all->counts.produced != root->reported.consumed) {
+    if (root->flags & SKI_GATHER_SYNC && all->counts.produced != root->first_consumed) {
         root->state = BALANCER_IDLE; /* an element came or went since: another report follows */
         balancer_next(balance);
     } else if (root->flags & SKI_GATHER_LOADS) {
@@ -252,13 +254,14 @@ static void balancer_start(struct ski_balance *balance, unsigned flags)
     struct ski_balancer *root = balance->balancer;
     const skua_strategy *strategy;
 
-    root->choice  = balance->choice;
-    strategy      = root->choice.strategy;
-    root->state   = BALANCER_GATHERING;
-    root->started = skua_time();
-    root->round   = root->round + 1 ? root->round + 1 : 1;
-    root->flags   = flags;
-    root->pays    = balancer_pays(balance);
+    root->choice         = balance->choice;
+    strategy             = root->choice.strategy;
+    root->state          = BALANCER_GATHERING;
+    root->started        = skua_time();
+    root->round          = root->round + 1 ? root->round + 1 : 1;
+    root->flags          = flags;
+    root->first_consumed = root->reported.consumed;
+    root->pays           = balancer_pays(balance);
     if ((root->pays && !(strategy->flags & SKUA_STRATEGY_LOCAL)) || balancer_records())
         root->flags |= SKI_GATHER_LOADS;
     if (root->flags & SKI_GATHER_LOADS &&

@@ -60,6 +60,10 @@ EVENT(element_inserted, (object, account), struct ski_object *object, const stru
 /* At the root of a collection: no insertion is under way on any PE, and none follows. */
 EVENT(insertions_ended, (all), struct ski_collection *all)
 
+/* A message of the runtime or to an entry will not be delivered: its collection is deleted, or its PE
+ * ends.  The message is freed when the observers return. */
+EVENT(message_discarded, (msg), skua_msg *msg)
+
 /* The idle report asks what waits on this PE for a collection. */
 EVENT(collection_report, (all, text), struct ski_collection *all, struct ski_text *text)
 /* The idle report asks what else waits on this PE. */
