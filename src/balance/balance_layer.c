@@ -182,6 +182,7 @@ static void layer_baggage_pack(struct ski_object *object, void *to)
                                      .point    = load->point,
                                      .ordered  = load->ordered == object->to + 1};
     memcpy(to, &baggage, sizeof baggage);
+    ski_measure_carry(object->of->self, (int64_t)load->ticks);
     if (layer_of(object->of)) /* before the element is sent: it must not be counted there first */
         ski_sync_point_departed(layer_of(object->of), object);
 }
@@ -206,6 +207,7 @@ static void layer_baggage_unpack(struct ski_object *object, const void *from, si
     load->messages = baggage.messages;
     load->point    = baggage.point;
     load->ordered  = baggage.ordered != 0;
+    ski_measure_carry(object->of->self, -(int64_t)load->ticks);
 }
 
 static const struct ski_baggage layer_baggage = {layer_baggage_bytes, layer_baggage_pack,

@@ -131,9 +131,10 @@ static void balancer_finish(struct ski_balance *balance)
 
     root->state         = BALANCER_IDLE;
     root->stats.seconds = skua_time() - root->started;
-    if (root->flags & SKI_GATHER_LOADS || balancer_is_local(root)) {
+    if (root->pays) {
         root->stats.rounds++;
-        ski_balance_meta_balanced(&root->meta, root->stats.seconds);
+        if (root->flags & SKI_GATHER_SYNC)
+            ski_balance_meta_balanced(&root->meta, root->stats.seconds);
         if (ski_config.balance_verbose)
             balancer_print(root);
     }
@@ -167,6 +168,15 @@ static void balancer_record(struct ski_balancer *root, const skua_strategy_probl
                 ski_config.balance_record, strerror(errno));
 }
 
+/* Starts the rounds of a local strategy. */
+static void balancer_start_local(struct ski_balance *balance)
+{
+    struct ski_balancer *root = balance->balancer;
+
+    root->state = BALANCER_MOVING;
+    ski_neighbour_rounds_start(balance, &root->choice, root->round, root->flags & SKI_GATHER_SYNC);
+}
+
 static void balancer_decide(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root   = balance->balancer;
@@ -177,6 +187,11 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     ski_decision_init(&decision, all, balance->self->pes, root->round);
     if (balancer_records())
         balancer_record(root, &decision.problem);
+    if (balancer_is_local(root)) { /* the loads were gathered for the record */
+        ski_decision_destroy(&decision);
+        balancer_start_local(balance);
+        return;
+    }
     stats->refused += !ski_decision_run(&decision, root->pays ? root->choice.strategy
                                                               : skua_strategy_find("none"));
     stats->decide      = skua_time() - before;
@@ -193,15 +208,6 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     else
         balancer_finish(balance);
     ski_decision_destroy(&decision);
-}
-
-/* Starts the rounds of a local strategy. */
-static void balancer_start_local(struct ski_balance *balance)
-{
-    struct ski_balancer *root = balance->balancer;
-
-    root->state = BALANCER_MOVING;
-    ski_neighbour_rounds_start(balance, &root->choice, root->round, root->flags);
 }
 
 static void balancer_on_gathered(struct ski_balance *balance, struct ski_gathered *all)

@@ -216,7 +216,7 @@ static void gather_list_collection(struct ski_collection *all, void *arg)
 static struct ski_gathered_pe gather_describe_pe(const struct ski_balance *balance)
 {
     struct ski_measure_times times = ski_measure_times_of(balance->self);
-    double                   work  = times.wall - times.idle;
+    double                   work  = times.wall - times.idle - times.carried;
     int                      pe    = balance->self->pe;
     struct ski_gathered_pe   like  = {
            {.idle = times.idle, .speed = 1, .host = skua_host_of(pe), .pe = pe},
