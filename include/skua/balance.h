@@ -68,7 +68,9 @@ SKUA_API void skua_at_sync(void *self);
 
 /** Starts an asynchronous balancing, of the elements whose class is not SKUA_BALANCE_AT_SYNC, and
  *  returns. The elements move at the end of an entry, while others run. May be called on any PE; a
- *  call while a balancing runs starts another one after it, and several such calls start one. */
+ *  call while a balancing runs starts another one after it, and several such calls start one. What
+ *  was measured of SKUA_BALANCE_AT_SYNC elements is kept for their next sync point. In a program
+ *  without other classes that take part, a call has no effect. */
 SKUA_API void skua_balance_now(void);
 
 /** Chooses the strategy of the following balancings by its name: one that skua_strategy_find()

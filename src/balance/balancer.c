@@ -79,7 +79,7 @@ static void balancer_resume(struct ski_balance *balance, const struct balance_re
     balance->on_arrived = NULL;
     ski_load_gather_end(balance);
     ski_move_orders_end(balance);
-    ski_measure_clear(balance->self);
+    ski_measure_clear(balance->self, end->point ? NULL : ski_balance_syncs);
     if (end->point && !ski_sync_point_passed(balance, end->point))
         ski_sync_point_pass(balance, end->point);
 }
@@ -290,7 +290,8 @@ static void balancer_next(struct ski_balance *balance)
         balancer_start(balance, SKI_GATHER_SYNC);
     } else if (root->wanted) {
         root->wanted = false;
-        balancer_start(balance, 0);
+        if (ski_classes_balanced_async())
+            balancer_start(balance, 0);
     }
 }
 
@@ -358,7 +359,7 @@ static void balancer_obey(struct ski_balance *balance, const struct balance_requ
     case SKI_BALANCE_MEASURE_START: ski_measure_start(balance->self, false); break;
     case SKI_BALANCE_MEASURE_GRAPH: ski_measure_start(balance->self, true); break;
     case SKI_BALANCE_MEASURE_STOP: ski_measure_stop(balance->self); break;
-    case SKI_BALANCE_MEASURE_RESET: ski_measure_clear(balance->self); break;
+    case SKI_BALANCE_MEASURE_RESET: ski_measure_clear(balance->self, NULL); break;
     default: break;
     }
 }

@@ -55,7 +55,7 @@ struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance)
     struct ski_measure_times times  = ski_measure_times_of(balance->self);
     struct ski_sync_counts   counts = balance->sync.counts;
 
-    counts.load_max = counts.load_sum = times.wall - times.idle;
+    counts.load_max = counts.load_sum = times.wall - times.idle - times.carried;
     return counts;
 }
 

@@ -53,7 +53,7 @@ static struct ski_measure *measure_make(struct ski_pe *self)
 
     measure->idle                         = ski_scheduler_idle_ticks(self);
     self->objects->slot[SKI_SLOT_MEASURE] = measure;
-    ski_measure_clear(self);
+    ski_measure_clear(self, NULL);
     return measure;
 }
 
@@ -82,34 +82,51 @@ void ski_measure_end(struct ski_pe *self)
     self->objects->measure = NULL;
 }
 
+/* What is cleared of a PE. */
+struct measure_clearing {
+    bool (*keeps)(const struct ski_collection *all);
+    uint64_t ticks;    /* that elements keep    */
+    uint32_t elements; /* that keep their loads */
+};
+
 static void measure_clear_collection(struct ski_collection *all, void *arg)
 {
-    (void)arg;
+    struct measure_clearing *clearing = arg;
+    bool                     kept     = clearing->keeps && clearing->keeps(all);
+
     if (!all->measured)
         return;
     for (uint32_t i = 0; i < all->objects; i++) {
+        if (kept) {
+            clearing->ticks += all->load[i].ticks;
+            clearing->elements++;
+            continue;
+        }
         all->load[i].ticks    = 0;
         all->load[i].bytes    = 0;
         all->load[i].messages = 0;
     }
 }
 
-void ski_measure_clear(struct ski_pe *self)
+void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_collection *all))
 {
-    struct ski_measure *measure = measure_of(self);
+    struct ski_measure     *measure  = measure_of(self);
+    struct measure_clearing clearing = {.keeps = keeps};
 
     if (!measure)
         return;
+    if (!measure->stopped)
+        ski_measure_switch(measure, measure->running);
+    ski_collections_each(self->objects, measure_clear_collection, &clearing);
     measure->since = measure->reset_ticks = ski_ticks();
     measure->idled = measure->reset_idle = *measure->idle;
-    measure->carried                     = 0;
+    measure->carried = -(int64_t)clearing.ticks; /* as if they had come with it */
     if (measure->stopped) {
         measure->stopped      = measure->reset_ticks;
         measure->stopped_idle = measure->reset_idle;
     }
-    if (measure->graph)
+    if (measure->graph && clearing.elements == 0)
         ski_comm_graph_clear(measure->graph);
-    ski_collections_each(self->objects, measure_clear_collection, NULL);
 }
 
 void ski_measure_carry(const struct ski_pe *self, int64_t ticks)

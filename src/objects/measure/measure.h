@@ -82,8 +82,10 @@ void ski_measure_end(struct ski_pe *self);
 /** An element that was charged @p ticks leaves this PE; below 0: it arrives, with -@p ticks. */
 void ski_measure_carry(const struct ski_pe *self, int64_t ticks);
 
-/** Clears what was measured of this PE and of its elements. */
-void ski_measure_clear(struct ski_pe *self);
+/** Clears what was measured of this PE and of its elements, but for those of collections that
+ *  @p keeps returns true of (NULL: of none).  While such a collection has elements here the graph
+ * is kept as well. */
+void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_collection *all));
 
 /** The times of this PE since they were cleared; all 0 if it has never measured. */
 struct ski_measure_times ski_measure_times_of(const struct ski_pe *self);
