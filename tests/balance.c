@@ -12,7 +12,8 @@
  * an array is destroyed while its elements migrate: the next sync point must not wait for them.
  *
  * At last `diffusion` lowers the largest load of a PE.  The elements tell their loads, so nothing
- * depends on time.
+ * depends on time.  In some of them a thread waits meanwhile where it cannot move: they stay, and
+ * no sync point waits for them.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -44,11 +45,14 @@ struct hop {
 struct weight {
     double load;
     int    passed;
+
+    bool            held; /* a thread of the element waits ... */
+    skua_completion let;  /* ... for this                       */
 };
 
 static skua_class      block_class, drifter_class, rock_class, leaf_class, weight_class;
 static skua_entry      begin_entry, resume_entry, greet_entry, die_entry, hop_entry;
-static skua_entry      blow_entry, fall_entry, weigh_entry;
+static skua_entry      blow_entry, fall_entry, weigh_entry, begin_weight_entry;
 static skua_handler    end_handler, hopped_handler, blown_handler, weighed_handler;
 static skua_collection blocks, drifters; /* read-only */
 static int             points = 5;       /* of each phase; read-only */
@@ -273,19 +277,52 @@ static double weight_load(const void *self)
     return ((const struct weight *)self)->load;
 }
 
-/* Adds the weight to the load of its PE, and waits at a sync point, three times. */
-static void on_weigh(void *self, const void *data, size_t bytes)
+/* Adds the weight to the load of its PE. */
+static void weight_add(struct weight *w)
 {
-    struct weight *w              = self;
-    double         load[PES_MOST] = {0};
+    double load[PES_MOST] = {0};
 
-    (void)data, (void)bytes;
-    if (w->load == 0)
-        w->load = skua_pe() == 0 ? 9 : 1;
     load[skua_pe()] = w->load;
     skua_contribute(w, SKUA_SUM, SKUA_DOUBLE, load, PES_MOST, skua_done_send(0, weighed_handler));
+}
+
+/* Waits at three sync points, and lets the thread that waits go on. */
+static void on_weigh(void *self, const void *data, size_t bytes)
+{
+    struct weight *w = self;
+
+    (void)data, (void)bytes;
+    if (w->passed == 3 && w->held) {
+        skua_complete(w->let, NULL, 0);
+        return;
+    }
+    weight_add(w);
     if (w->passed++ < 3)
         skua_at_sync(w);
+}
+
+/* Waits until all sync points are passed, for a future that does not move. */
+static void weight_hold(struct weight *w)
+{
+    skua_future *future = malloc(sizeof *future);
+
+    *future = (skua_future)SKUA_FUTURE_INIT;
+    w->held = true;
+    w->let  = skua_done_future(future);
+    skua_future_wait(future, NULL);
+    skua_future_clear(future);
+    free(future);
+    weight_add(w);
+}
+
+static void on_begin_weight(void *self, const void *data, size_t bytes)
+{
+    struct weight *w = self;
+
+    w->load = skua_pe() == 0 ? 9 : 1;
+    on_weigh(w, data, bytes);
+    if (skua_index_of(w).at.x[0] % 3 == 0)
+        weight_hold(w);
 }
 
 static void on_weighed(skua_msg *msg)
@@ -309,7 +346,8 @@ static void begin_weights(void)
     skua_collection_destroy(blocks);
     skua_collection_destroy(drifters);
     skua_balance_set_strategy("diffusion");
-    skua_invoke_all(skua_array_create1(weight_class, WEIGHTS, NULL, 0), weigh_entry, NULL, 0);
+    skua_invoke_all(skua_array_create1(weight_class, WEIGHTS, NULL, 0), begin_weight_entry, NULL,
+                    0);
 }
 
 /* ---- phases ----------------------------------------------------------------------- */
@@ -411,8 +449,10 @@ static void register_classes(void)
     fall_entry = skua_method_register(leaf_class, "fall", on_fall, 0);
     params     = (skua_balance_params){.flags = SKUA_BALANCE_AT_SYNC, .resume = fall_entry};
     skua_class_set_balance(leaf_class, &params);
-    weight_class  = skua_class_register(&weight);
-    weigh_entry   = skua_method_register(weight_class, "weigh", on_weigh, 0);
+    weight_class = skua_class_register(&weight);
+    weigh_entry  = skua_method_register(weight_class, "weigh", on_weigh, 0);
+    begin_weight_entry =
+        skua_method_register(weight_class, "begin", on_begin_weight, SKUA_ENTRY_THREADED);
     params.resume = weigh_entry;
     params.load   = weight_load;
     skua_class_set_balance(weight_class, &params);

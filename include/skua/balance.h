@@ -52,9 +52,11 @@ typedef struct {
 /** Lets the elements of the arrays of class @p of take part in balancing. Called before
  * skua_main(), in every process alike, after the entry `resume` was registered. @p params is
  * copied. The functions `position` and `load` are called during a balancing and may only read the
- * element. Misuse ends the job: a class that was never registered or is given twice, an entry
- * `resume` of another class, SKUA_BALANCE_AT_SYNC without `resume`. Elements of a class without
- * `pup` are measured and do not move. */
+ * element; so is `pup` of its class, to find its size. They may be called while a threaded entry of
+ * the element waits. An element in which an entry waits that cannot move with it stays. Misuse ends
+ * the job: a class that was never registered or is given twice, an entry `resume` of another class,
+ * SKUA_BALANCE_AT_SYNC without `resume`. Elements of a class without `pup` are measured and do not
+ * move. */
 SKUA_API void skua_class_set_balance(skua_class of, const skua_balance_params *params);
 
 /* ---- balancing -------------------------------------------------------------- */

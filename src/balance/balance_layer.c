@@ -107,6 +107,18 @@ static void layer_element_staying(struct ski_object *object)
         ski_move_orders_void(object);
 }
 
+/* An element that cannot follow its order stays: else the balancing, and a sync point, would wait
+ * for it. */
+static void layer_element_blocked(struct ski_object *object)
+{
+    if (!layer_of(object->of) || !ski_element_load(object)->ordered)
+        return;
+    if (ski_element_load(object)->ordered == object->to + 1)
+        ski_migration_order(object, object->of->self->pe);
+    else
+        ski_move_orders_void(object);
+}
+
 static void layer_element_departed(struct ski_object *object)
 {
     struct ski_balance *balance = layer_of(object->of);
@@ -269,6 +281,7 @@ static const struct ski_lifecycle layer_lifecycle = {
     .element_departed     = layer_element_departed,
     .element_arrived      = layer_element_arrived,
     .element_staying      = layer_element_staying,
+    .element_blocked      = layer_element_blocked,
     .insertion_begun      = layer_insertion_begun,
     .element_inserted     = layer_element_inserted,
     .message_discarded    = layer_message_discarded,

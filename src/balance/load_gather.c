@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "objects/location/thread_migration.h"
 #include "objects/measure/measure.h"
 #include "objects/model/pup.h"
 
@@ -139,7 +140,8 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
 {
     const struct ski_class *class = object->of->class;
 
-    if (!ski_class_moves(class) || object->state != SKI_ALIVE)
+    if (!ski_class_moves(class) || object->state != SKI_ALIVE ||
+        !ski_thread_migration_possible(object))
         return false;
     if (!ski_balance_syncs(object->of))
         return true;

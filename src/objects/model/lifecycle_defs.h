@@ -45,6 +45,9 @@ EVENT(element_leaving,  (object), struct ski_object *object)
 /* An element that shall migrate has entries running.  The observer packs and sends it if all of them
  * are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
+/* An element that shall migrate cannot leave now: one of its entries waits where it does not move, and
+ * may do so for ever.  The observer may let it stay. */
+EVENT(element_blocked,  (object), struct ski_object *object)
 /* An element leaves at its address: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */
 EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
