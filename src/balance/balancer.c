@@ -184,7 +184,11 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     double               before = skua_time();
     struct ski_decision  decision;
 
-    ski_decision_init(&decision, all, balance->self->pes, root->round);
+    if (!ski_decision_init(&decision, all, balance->self->pes, root->round)) {
+        stats->refused++;
+        balancer_finish(balance);
+        return;
+    }
     if (balancer_records())
         balancer_record(root, &decision.problem);
     if (balancer_is_local(root)) { /* the loads were gathered for the record */

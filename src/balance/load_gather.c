@@ -3,6 +3,7 @@
 #include "balance/load_gather.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +105,8 @@ static bool gather_valid(const struct ski_gathered *loads, int pes)
 
     for (uint32_t i = 0; i < loads->pes; i++) {
         objects += loads->pe[i].objects;
-        if ((unsigned)loads->pe[i].pe.pe >= (unsigned)pes)
+        if ((unsigned)loads->pe[i].pe.pe >= (unsigned)pes ||
+            (unsigned)loads->pe[i].pe.host >= (unsigned)skua_hosts())
             return false;
     }
     return objects == loads->objects && loads->pes <= (unsigned)pes;
@@ -161,6 +163,11 @@ static double gather_load(const struct ski_object *object)
     return (double)ski_ticks_to_ns(ski_element_load(object)->ticks) * 1e-9;
 }
 
+static bool gather_is_finite(const double position[3])
+{
+    return isfinite(position[0]) && isfinite(position[1]) && isfinite(position[2]);
+}
+
 static skua_strategy_object gather_describe(const struct ski_balance *balance,
                                             struct ski_object        *object)
 {
@@ -174,7 +181,8 @@ static skua_strategy_object gather_describe(const struct ski_balance *balance,
     }
     if (params->position) {
         params->position(object + 1, like.position);
-        like.flags |= SKUA_OBJECT_POSITIONED;
+        if (gather_is_finite(like.position))
+            like.flags |= SKUA_OBJECT_POSITIONED;
     }
     return like;
 }
