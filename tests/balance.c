@@ -8,7 +8,12 @@
  *
  * One phase for each strategy.  An element that has passed k sync points sends k to another: that
  * one must have called skua_at_sync() k times by then, or the sync point was passed too early.  A
- * phase ends when each element has passed all sync points, which a reduction counts.
+ * phase ends when each element has passed all sync points, which a reduction counts.  In each phase
+ * an array is destroyed while its elements migrate: the next sync point must not wait for them.
+ *
+ * At last `diffusion` lowers the largest load of a PE.  The elements tell their loads, so nothing
+ * depends on time.  In some of them a thread waits meanwhile where it cannot move: they stay, and
+ * no sync point waits for them.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -18,6 +23,9 @@
 #define ELEMENTS 23
 #define DRIFTERS 9
 #define HOPS     60
+#define LEAVES   40
+#define WEIGHTS  60
+#define PES_MOST 64
 
 struct block {
     uint64_t random;
@@ -34,9 +42,18 @@ struct hop {
     int left;
 };
 
-static skua_class      block_class, drifter_class, rock_class;
+struct weight {
+    double load;
+    int    passed;
+
+    bool            held; /* a thread of the element waits ... */
+    skua_completion let;  /* ... for this                       */
+};
+
+static skua_class      block_class, drifter_class, rock_class, leaf_class, weight_class;
 static skua_entry      begin_entry, resume_entry, greet_entry, die_entry, hop_entry;
-static skua_handler    end_handler, hopped_handler;
+static skua_entry      blow_entry, fall_entry, weigh_entry, begin_weight_entry;
+static skua_handler    end_handler, hopped_handler, blown_handler, weighed_handler;
 static skua_collection blocks, drifters; /* read-only */
 static int             points = 5;       /* of each phase; read-only */
 static uint64_t        seed;             /* read-only */
@@ -52,6 +69,9 @@ static const char *const strategies[] = {
 static int      phase, hopped;
 static uint64_t refused;
 static bool     phase_over;
+static double   heaviest; /* the largest load of a PE before diffusion */
+
+static skua_collection leaves; /* of this phase; it has no id when they are destroyed */
 
 /* ---- strategies of the program ---------------------------------------------------- */
 
@@ -227,6 +247,109 @@ static void on_hop(void *self, const void *data, size_t bytes)
                          hop_entry, &hop, sizeof hop);
 }
 
+/* ---- elements that are destroyed while they migrate -------------------------------- */
+
+static void on_blow(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_send_copy(0, blown_handler, NULL, 0);
+    skua_migrate(self, (skua_pe() + 1 + skua_index_of(self).at.x[0]) % skua_pes());
+}
+
+static void on_fall(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    CHECK(!"a leaf was resumed"); /* none waits at a sync point */
+}
+
+static void on_blown(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (leaves.id)
+        skua_collection_destroy(leaves);
+    leaves.id = 0;
+}
+
+/* ---- elements that tell their loads ------------------------------------------------ */
+
+static double weight_load(const void *self)
+{
+    return ((const struct weight *)self)->load;
+}
+
+/* Adds the weight to the load of its PE. */
+static void weight_add(struct weight *w)
+{
+    double load[PES_MOST] = {0};
+
+    load[skua_pe()] = w->load;
+    skua_contribute(w, SKUA_SUM, SKUA_DOUBLE, load, PES_MOST, skua_done_send(0, weighed_handler));
+}
+
+/* Waits at three sync points, and lets the thread that waits go on. */
+static void on_weigh(void *self, const void *data, size_t bytes)
+{
+    struct weight *w = self;
+
+    (void)data, (void)bytes;
+    if (w->passed == 3 && w->held) {
+        skua_complete(w->let, NULL, 0);
+        return;
+    }
+    weight_add(w);
+    if (w->passed++ < 3)
+        skua_at_sync(w);
+}
+
+/* Waits until all sync points are passed, for a future that does not move. */
+static void weight_hold(struct weight *w)
+{
+    skua_future *future = malloc(sizeof *future);
+
+    *future = (skua_future)SKUA_FUTURE_INIT;
+    w->held = true;
+    w->let  = skua_done_future(future);
+    skua_future_wait(future, NULL);
+    skua_future_clear(future);
+    free(future);
+    weight_add(w);
+}
+
+static void on_begin_weight(void *self, const void *data, size_t bytes)
+{
+    struct weight *w = self;
+
+    w->load = skua_pe() == 0 ? 9 : 1;
+    on_weigh(w, data, bytes);
+    if (skua_index_of(w).at.x[0] % 3 == 0)
+        weight_hold(w);
+}
+
+static void on_weighed(skua_msg *msg)
+{
+    static int    times;
+    const double *load = skua_msg_data(msg);
+    double        most = 0;
+
+    for (int pe = 0; pe < PES_MOST; pe++)
+        most = load[pe] > most ? load[pe] : most;
+    skua_msg_free(msg);
+    if (times == 0)
+        heaviest = most;
+    CHECK(times == 0 || skua_pes() == 1 || most < heaviest);
+    if (times++ == 3)
+        skua_exit(0);
+}
+
+static void begin_weights(void)
+{
+    skua_collection_destroy(blocks);
+    skua_collection_destroy(drifters);
+    skua_balance_set_strategy("diffusion");
+    skua_invoke_all(skua_array_create1(weight_class, WEIGHTS, NULL, 0), begin_weight_entry, NULL,
+                    0);
+}
+
 /* ---- phases ----------------------------------------------------------------------- */
 
 static void check_stats(void)
@@ -250,6 +373,8 @@ static void begin_phase(void)
     phase_over = false;
     hopped     = 0;
     skua_balance_set_strategy(strategies[phase]);
+    leaves = skua_array_create1(leaf_class, LEAVES, NULL, 0);
+    skua_invoke_all(leaves, blow_entry, NULL, 0);
     skua_invoke_all(blocks, begin_entry, &phase, sizeof phase);
     for (int i = 0; i < DRIFTERS; i++)
         skua_invoke_copy(skua_element1(drifters, i), hop_entry, &hop, sizeof hop);
@@ -262,7 +387,7 @@ static void maybe_end_phase(void)
         return;
     check_stats();
     if (++phase == PHASES)
-        skua_exit(0);
+        begin_weights();
     else
         begin_phase();
 }
@@ -303,8 +428,11 @@ static void register_classes(void)
                                            .pup       = skua_pup_plain};
     static const skua_class_def drifter = {
         .name = "drifter", .bytes = sizeof(struct block), .pup = skua_pup_plain};
-    static const skua_class_def rock = {.name = "rock", .bytes = 8};
-    skua_balance_params params       = {.flags = SKUA_BALANCE_AT_SYNC, .position = block_position};
+    static const skua_class_def rock   = {.name = "rock", .bytes = 8};
+    static const skua_class_def leaf   = {.name = "leaf", .bytes = 8, .pup = skua_pup_plain};
+    static const skua_class_def weight = {
+        .name = "weight", .bytes = sizeof(struct weight), .pup = skua_pup_plain};
+    skua_balance_params params = {.flags = SKUA_BALANCE_AT_SYNC, .position = block_position};
 
     block_class   = skua_class_register(&block);
     drifter_class = skua_class_register(&drifter);
@@ -316,6 +444,18 @@ static void register_classes(void)
     hop_entry     = skua_method_register(drifter_class, "hop", on_hop, 0);
     params.resume = resume_entry;
     skua_class_set_balance(block_class, &params);
+    leaf_class = skua_class_register(&leaf);
+    blow_entry = skua_method_register(leaf_class, "blow", on_blow, 0);
+    fall_entry = skua_method_register(leaf_class, "fall", on_fall, 0);
+    params     = (skua_balance_params){.flags = SKUA_BALANCE_AT_SYNC, .resume = fall_entry};
+    skua_class_set_balance(leaf_class, &params);
+    weight_class = skua_class_register(&weight);
+    weigh_entry  = skua_method_register(weight_class, "weigh", on_weigh, 0);
+    begin_weight_entry =
+        skua_method_register(weight_class, "begin", on_begin_weight, SKUA_ENTRY_THREADED);
+    params.resume = weigh_entry;
+    params.load   = weight_load;
+    skua_class_set_balance(weight_class, &params);
     params = (skua_balance_params){.flags = 0};
     skua_class_set_balance(drifter_class, &params);
     skua_class_set_balance(rock_class, &params);
@@ -324,8 +464,10 @@ static void register_classes(void)
 int main(int argc, char **argv)
 {
     register_classes();
-    end_handler    = skua_handler_register("end", on_end);
-    hopped_handler = skua_handler_register("hopped", on_hopped);
+    end_handler     = skua_handler_register("end", on_end);
+    hopped_handler  = skua_handler_register("hopped", on_hopped);
+    blown_handler   = skua_handler_register("blown", on_blown);
+    weighed_handler = skua_handler_register("weighed", on_weighed);
     skua_readonly_register("blocks", &blocks, sizeof blocks);
     skua_readonly_register("drifters", &drifters, sizeof drifters);
     skua_readonly_register("points", &points, sizeof points);

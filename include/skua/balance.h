@@ -52,9 +52,11 @@ typedef struct {
 /** Lets the elements of the arrays of class @p of take part in balancing. Called before
  * skua_main(), in every process alike, after the entry `resume` was registered. @p params is
  * copied. The functions `position` and `load` are called during a balancing and may only read the
- * element. Misuse ends the job: a class that was never registered or is given twice, an entry
- * `resume` of another class, SKUA_BALANCE_AT_SYNC without `resume`. Elements of a class without
- * `pup` are measured and do not move. */
+ * element; so is `pup` of its class, to find its size. They may be called while a threaded entry of
+ * the element waits. An element in which an entry waits that cannot move with it stays. Misuse ends
+ * the job: a class that was never registered or is given twice, an entry `resume` of another class,
+ * SKUA_BALANCE_AT_SYNC without `resume`. Elements of a class without `pup` are measured and do not
+ * move. */
 SKUA_API void skua_class_set_balance(skua_class of, const skua_balance_params *params);
 
 /* ---- balancing -------------------------------------------------------------- */
@@ -68,7 +70,9 @@ SKUA_API void skua_at_sync(void *self);
 
 /** Starts an asynchronous balancing, of the elements whose class is not SKUA_BALANCE_AT_SYNC, and
  *  returns. The elements move at the end of an entry, while others run. May be called on any PE; a
- *  call while a balancing runs starts another one after it, and several such calls start one. */
+ *  call while a balancing runs starts another one after it, and several such calls start one. What
+ *  was measured of SKUA_BALANCE_AT_SYNC elements is kept for their next sync point. In a program
+ *  without other classes that take part, a call has no effect. */
 SKUA_API void skua_balance_now(void);
 
 /** Chooses the strategy of the following balancings by its name: one that skua_strategy_find()

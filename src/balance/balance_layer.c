@@ -107,6 +107,18 @@ static void layer_element_staying(struct ski_object *object)
         ski_move_orders_void(object);
 }
 
+/* An element that cannot follow its order stays: else the balancing, and a sync point, would wait
+ * for it. */
+static void layer_element_blocked(struct ski_object *object)
+{
+    if (!layer_of(object->of) || !ski_element_load(object)->ordered)
+        return;
+    if (ski_element_load(object)->ordered == object->to + 1)
+        ski_migration_order(object, object->of->self->pe);
+    else
+        ski_move_orders_void(object);
+}
+
 static void layer_element_departed(struct ski_object *object)
 {
     struct ski_balance *balance = layer_of(object->of);
@@ -182,6 +194,7 @@ static void layer_baggage_pack(struct ski_object *object, void *to)
                                      .point    = load->point,
                                      .ordered  = load->ordered == object->to + 1};
     memcpy(to, &baggage, sizeof baggage);
+    ski_measure_carry(object->of->self, (int64_t)load->ticks);
     if (layer_of(object->of)) /* before the element is sent: it must not be counted there first */
         ski_sync_point_departed(layer_of(object->of), object);
 }
@@ -206,6 +219,7 @@ static void layer_baggage_unpack(struct ski_object *object, const void *from, si
     load->messages = baggage.messages;
     load->point    = baggage.point;
     load->ordered  = baggage.ordered != 0;
+    ski_measure_carry(object->of->self, -(int64_t)load->ticks);
 }
 
 static const struct ski_baggage layer_baggage = {layer_baggage_bytes, layer_baggage_pack,
@@ -225,12 +239,12 @@ static bool layer_is_ordered(const skua_msg *msg)
 }
 
 /* An element that is dropped on its way is in transit no more; its collection was deleted. */
-static bool layer_discard(skua_msg *msg)
+static void layer_message_discarded(skua_msg *msg)
 {
     struct ski_balance *balance = ski_balance_of(ski_self);
 
     if (!balance || !balance->active)
-        return false;
+        return;
     if (msg->handler == SKI_HANDLER_INSERT &&
         ((struct ski_insertion *)skua_msg_data(msg))->account.pe != SKI_NO_ACCOUNT)
         ski_sync_point_dropped(balance);
@@ -242,7 +256,6 @@ static bool layer_discard(skua_msg *msg)
         if (layer_is_ordered(msg))
             ski_move_orders_arrived(balance);
     }
-    return false;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -268,11 +281,12 @@ static const struct ski_lifecycle layer_lifecycle = {
     .element_departed     = layer_element_departed,
     .element_arrived      = layer_element_arrived,
     .element_staying      = layer_element_staying,
+    .element_blocked      = layer_element_blocked,
     .insertion_begun      = layer_insertion_begun,
     .element_inserted     = layer_element_inserted,
+    .message_discarded    = layer_message_discarded,
     .pe_report            = layer_report,
     .baggage              = &layer_baggage,
-    .discard              = layer_discard,
     .late                 = (const uint32_t[]){SKI_HANDLER_SYNC_RESUME, 0},
 };
 

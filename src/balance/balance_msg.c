@@ -28,6 +28,14 @@ static struct ski_balance *balance_accept_if(struct ski_balance *balance, skua_m
     return NULL;
 }
 
+/* The state of this PE, which has its neighbours in the tree; NULL: no class takes part. */
+static struct ski_balance *balance_active(void)
+{
+    struct ski_balance *balance = ski_balance_of(ski_self);
+
+    return balance && balance->active ? balance : NULL;
+}
+
 struct ski_balance *ski_balance_accept(skua_msg *msg)
 {
     return balance_accept_if(ski_balance_of(ski_self), msg, true);
@@ -35,19 +43,15 @@ struct ski_balance *ski_balance_accept(skua_msg *msg)
 
 struct ski_balance *ski_balance_accept_down(skua_msg *msg)
 {
-    struct ski_balance *balance = ski_balance_of(ski_self);
+    struct ski_balance *balance = balance_active();
 
-    if (balance)
-        ski_balance_connect(balance);
     return balance_accept_if(balance, msg, balance && msg->source == balance->tree.parent);
 }
 
 struct ski_balance *ski_balance_accept_up(skua_msg *msg, int *child)
 {
-    struct ski_balance *balance = ski_balance_of(ski_self);
+    struct ski_balance *balance = balance_active();
 
-    if (balance)
-        ski_balance_connect(balance);
     *child = balance ? ski_balance_tree_child(&balance->tree, msg->source) : -1;
     return balance_accept_if(balance, msg, *child >= 0);
 }

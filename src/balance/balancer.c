@@ -40,6 +40,8 @@ struct ski_balancer {
     bool                   pays;     /* the balancing that runs may move objects             */
     bool                   periodic; /* the timer of SKUA_BALANCE_PERIOD runs                */
     struct ski_sync_counts reported; /* the last report of all PEs                           */
+    uint64_t               first_consumed; /* of the report that the balancing began with: the first
+                                            * reading of sync_point.h                         */
 
     struct ski_strategy_choice choice;   /* of the balancing that runs */
     struct ski_balance_meta    meta;     /* whether it pays            */
@@ -77,7 +79,7 @@ static void balancer_resume(struct ski_balance *balance, const struct balance_re
     balance->on_arrived = NULL;
     ski_load_gather_end(balance);
     ski_move_orders_end(balance);
-    ski_measure_clear(balance->self);
+    ski_measure_clear(balance->self, end->point ? NULL : ski_balance_syncs);
     if (end->point && !ski_sync_point_passed(balance, end->point))
         ski_sync_point_pass(balance, end->point);
 }
@@ -129,9 +131,10 @@ static void balancer_finish(struct ski_balance *balance)
 
     root->state         = BALANCER_IDLE;
     root->stats.seconds = skua_time() - root->started;
-    if (root->flags & SKI_GATHER_LOADS || balancer_is_local(root)) {
+    if (root->pays) {
         root->stats.rounds++;
-        ski_balance_meta_balanced(&root->meta, root->stats.seconds);
+        if (root->flags & SKI_GATHER_SYNC)
+            ski_balance_meta_balanced(&root->meta, root->stats.seconds);
         if (ski_config.balance_verbose)
             balancer_print(root);
     }
@@ -165,6 +168,15 @@ static void balancer_record(struct ski_balancer *root, const skua_strategy_probl
                 ski_config.balance_record, strerror(errno));
 }
 
+/* Starts the rounds of a local strategy. */
+static void balancer_start_local(struct ski_balance *balance)
+{
+    struct ski_balancer *root = balance->balancer;
+
+    root->state = BALANCER_MOVING;
+    ski_neighbour_rounds_start(balance, &root->choice, root->round, root->flags & SKI_GATHER_SYNC);
+}
+
 static void balancer_decide(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root   = balance->balancer;
@@ -172,9 +184,18 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     double               before = skua_time();
     struct ski_decision  decision;
 
-    ski_decision_init(&decision, all, balance->self->pes, root->round);
+    if (!ski_decision_init(&decision, all, balance->self->pes, root->round)) {
+        stats->refused++;
+        balancer_finish(balance);
+        return;
+    }
     if (balancer_records())
         balancer_record(root, &decision.problem);
+    if (balancer_is_local(root)) { /* the loads were gathered for the record */
+        ski_decision_destroy(&decision);
+        balancer_start_local(balance);
+        return;
+    }
     stats->refused += !ski_decision_run(&decision, root->pays ? root->choice.strategy
                                                               : skua_strategy_find("none"));
     stats->decide      = skua_time() - before;
@@ -193,21 +214,12 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
     ski_decision_destroy(&decision);
 }
 
-/* Starts the rounds of a local strategy. */
-static void balancer_start_local(struct ski_balance *balance)
-{
-    struct ski_balancer *root = balance->balancer;
-
-    root->state = BALANCER_MOVING;
-    ski_neighbour_rounds_start(balance, &root->choice, root->round, root->flags);
-}
-
 static void balancer_on_gathered(struct ski_balance *balance, struct ski_gathered *all)
 {
     struct ski_balancer *root = balance->balancer;
 
     ski_assert(root->state == BALANCER_GATHERING);
-    if (root->flags & SKI_GATHER_SYNC && all->counts.produced != root->reported.consumed) {
+    if (root->flags & SKI_GATHER_SYNC && all->counts.produced != root->first_consumed) {
         root->state = BALANCER_IDLE; /* an element came or went since: another report follows */
         balancer_next(balance);
     } else if (root->flags & SKI_GATHER_LOADS) {
@@ -252,13 +264,14 @@ static void balancer_start(struct ski_balance *balance, unsigned flags)
     struct ski_balancer *root = balance->balancer;
     const skua_strategy *strategy;
 
-    root->choice  = balance->choice;
-    strategy      = root->choice.strategy;
-    root->state   = BALANCER_GATHERING;
-    root->started = skua_time();
-    root->round   = root->round + 1 ? root->round + 1 : 1;
-    root->flags   = flags;
-    root->pays    = balancer_pays(balance);
+    root->choice         = balance->choice;
+    strategy             = root->choice.strategy;
+    root->state          = BALANCER_GATHERING;
+    root->started        = skua_time();
+    root->round          = root->round + 1 ? root->round + 1 : 1;
+    root->flags          = flags;
+    root->first_consumed = root->reported.consumed;
+    root->pays           = balancer_pays(balance);
     if ((root->pays && !(strategy->flags & SKUA_STRATEGY_LOCAL)) || balancer_records())
         root->flags |= SKI_GATHER_LOADS;
     if (root->flags & SKI_GATHER_LOADS &&
@@ -281,7 +294,8 @@ static void balancer_next(struct ski_balance *balance)
         balancer_start(balance, SKI_GATHER_SYNC);
     } else if (root->wanted) {
         root->wanted = false;
-        balancer_start(balance, 0);
+        if (ski_classes_balanced_async())
+            balancer_start(balance, 0);
     }
 }
 
@@ -349,7 +363,7 @@ static void balancer_obey(struct ski_balance *balance, const struct balance_requ
     case SKI_BALANCE_MEASURE_START: ski_measure_start(balance->self, false); break;
     case SKI_BALANCE_MEASURE_GRAPH: ski_measure_start(balance->self, true); break;
     case SKI_BALANCE_MEASURE_STOP: ski_measure_stop(balance->self); break;
-    case SKI_BALANCE_MEASURE_RESET: ski_measure_clear(balance->self); break;
+    case SKI_BALANCE_MEASURE_RESET: ski_measure_clear(balance->self, NULL); break;
     default: break;
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "strategy/problem.h"
 #include "strategy/quality.h"
 #include "strategy/strategy.h"
 
@@ -25,6 +26,20 @@ static uint32_t *decision_number(const struct ski_gathered *all, int pes, uint32
     for (int pe = 0; pe < pes; pe++)
         first[pe + 1] += first[pe];
     return first;
+}
+
+/* Whether each PE was gathered at most once. */
+static bool decision_is_distinct(const struct ski_gathered *all, int pes)
+{
+    bool *seen     = ski_calloc((size_t)pes, sizeof *seen);
+    bool  distinct = true;
+
+    for (uint32_t i = 0; i < all->pes; i++) {
+        distinct &= !seen[all->pe[i].pe.pe];
+        seen[all->pe[i].pe.pe] = true;
+    }
+    free(seen);
+    return distinct;
 }
 
 /* An object by its key. */
@@ -125,13 +140,13 @@ static uint32_t *decision_place(struct ski_decision *decision, const struct ski_
     return number;
 }
 
-void ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
-                       uint64_t seed)
+/* Makes a problem of loads that were found valid, but for their values. */
+static void decision_make(struct ski_decision *decision, const struct ski_gathered *all, int pes,
+                          uint64_t seed)
 {
     uint32_t *number;
     int32_t   hosts = 1;
 
-    *decision        = (struct ski_decision){0};
     decision->pe     = ski_malloc((size_t)pes * sizeof *decision->pe);
     decision->object = ski_malloc((all->objects + (size_t)1) * sizeof *decision->object);
     decision->to     = ski_malloc((all->objects + (size_t)1) * sizeof *decision->to);
@@ -150,6 +165,22 @@ void ski_decision_init(struct ski_decision *decision, const struct ski_gathered 
     decision->problem.object  = decision->object;
     decision->problem.edge    = decision->edge;
     decision->problem.seed    = seed;
+}
+
+bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
+                       uint64_t seed)
+{
+    char text[SKI_PROBLEM_TEXT] = "a PE was gathered twice";
+
+    *decision = (struct ski_decision){0};
+    if (decision_is_distinct(all, pes)) {
+        decision_make(decision, all, pes, seed);
+        if (ski_problem_check(&decision->problem, text))
+            return true;
+    }
+    ski_log(SKI_LOG_ERROR, "the loads that PEs have sent make no sense: %s: no object moves", text);
+    ski_decision_destroy(decision);
+    return false;
 }
 
 void ski_decision_destroy(struct ski_decision *decision)

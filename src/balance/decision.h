@@ -24,8 +24,9 @@ struct ski_decision {
     uint64_t moved, bytes;                /* objects, and their size */
 };
 
-/** Make the problem of @p all, the loads of @p pes PEs. */
-void ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
+/** Make the problem of @p all, the loads of @p pes PEs, whose numbers are in range.  False: the
+ * loads make no sense, an error was logged, and there is no problem to free. */
+bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                        uint64_t seed);
 
 /** Let @p strategy decide.  False: what it returned was refused, an error was logged, and no object

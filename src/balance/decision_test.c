@@ -40,7 +40,7 @@ int main(void)
     struct ski_decision made;
 
     ski_log_level = SKI_LOG_FATAL;
-    ski_decision_init(&made, &all, 3, 1);
+    OK(ski_decision_init(&made, &all, 3, 1), "a problem is made");
     OK(made.problem.objects == 3 && made.object[0].load == 1 && made.object[0].pe == 0 &&
            made.object[1].load == 3 && made.object[2].pe == 2,
        "objects are in the order of PEs");
@@ -55,5 +55,10 @@ int main(void)
            made.max_before == 5 && made.max_after == 6,
        "moves are counted, and loads predicted");
     ski_decision_destroy(&made);
+    object[2].load = -1;
+    OK(!ski_decision_init(&made, &all, 3, 1), "a load below 0 is refused");
+    object[2].load = 1;
+    pe[2].pe.pe    = 0;
+    OK(!ski_decision_init(&made, &all, 3, 1), "a PE that was gathered twice is refused");
     return tap_end();
 }

@@ -3,6 +3,7 @@
 #include "balance/load_gather.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "objects/location/thread_migration.h"
 #include "objects/measure/measure.h"
 #include "objects/model/pup.h"
 
@@ -103,7 +105,8 @@ static bool gather_valid(const struct ski_gathered *loads, int pes)
 
     for (uint32_t i = 0; i < loads->pes; i++) {
         objects += loads->pe[i].objects;
-        if ((unsigned)loads->pe[i].pe.pe >= (unsigned)pes)
+        if ((unsigned)loads->pe[i].pe.pe >= (unsigned)pes ||
+            (unsigned)loads->pe[i].pe.host >= (unsigned)skua_hosts())
             return false;
     }
     return objects == loads->objects && loads->pes <= (unsigned)pes;
@@ -139,7 +142,8 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
 {
     const struct ski_class *class = object->of->class;
 
-    if (!ski_class_moves(class) || object->state != SKI_ALIVE)
+    if (!ski_class_moves(class) || object->state != SKI_ALIVE ||
+        !ski_thread_migration_possible(object))
         return false;
     if (!ski_balance_syncs(object->of))
         return true;
@@ -159,6 +163,11 @@ static double gather_load(const struct ski_object *object)
     return (double)ski_ticks_to_ns(ski_element_load(object)->ticks) * 1e-9;
 }
 
+static bool gather_is_finite(const double position[3])
+{
+    return isfinite(position[0]) && isfinite(position[1]) && isfinite(position[2]);
+}
+
 static skua_strategy_object gather_describe(const struct ski_balance *balance,
                                             struct ski_object        *object)
 {
@@ -172,7 +181,8 @@ static skua_strategy_object gather_describe(const struct ski_balance *balance,
     }
     if (params->position) {
         params->position(object + 1, like.position);
-        like.flags |= SKUA_OBJECT_POSITIONED;
+        if (gather_is_finite(like.position))
+            like.flags |= SKUA_OBJECT_POSITIONED;
     }
     return like;
 }
@@ -216,7 +226,7 @@ static void gather_list_collection(struct ski_collection *all, void *arg)
 static struct ski_gathered_pe gather_describe_pe(const struct ski_balance *balance)
 {
     struct ski_measure_times times = ski_measure_times_of(balance->self);
-    double                   work  = times.wall - times.idle;
+    double                   work  = times.wall - times.idle - times.carried;
     int                      pe    = balance->self->pe;
     struct ski_gathered_pe   like  = {
            {.idle = times.idle, .speed = 1, .host = skua_host_of(pe), .pe = pe},

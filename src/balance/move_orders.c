@@ -96,6 +96,10 @@ void ski_on_balance_void(skua_msg *msg)
 
     if (!balance)
         return;
+    if (balance->gather.round == 0) { /* no balancing runs */
+        ski_net_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     ski_move_orders_arrived(balance);
 }
@@ -127,7 +131,7 @@ bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe
 {
     struct ski_object *object = ski_load_gather_object(balance, number);
 
-    if (!object || object->state != SKI_ALIVE)
+    if (!object || object->state != SKI_ALIVE || !ski_class_moves(object->of->class))
         return false;
     balance->moves.moved++;
     balance->moves.bytes += ski_pup_measure(object->of->class, object + 1);

@@ -2,6 +2,7 @@
 /* neighbour_rounds.c - see neighbour_rounds.h. */
 #include "balance/neighbour_rounds.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct neighbour_start {
     char     name[SKI_STRATEGY_NAME];
 };
 
-enum { NEIGHBOUR_LOAD, NEIGHBOUR_COUNT };
+enum { NEIGHBOUR_LOAD, NEIGHBOUR_COUNT, NEIGHBOUR_KINDS };
 
 /* What a PE tells a neighbour. */
 struct neighbour_news {
@@ -45,6 +46,7 @@ _Static_assert(sizeof(struct neighbour_start) == SKI_NEIGHBOUR_START_LEAST &&
 /* What the neighbours have sent of one round. */
 struct neighbour_step {
     int                   loads, counts; /* how many have */
+    bool                  has[SKUA_NEIGHBOURS_MAX][NEIGHBOUR_KINDS];
     struct neighbour_news load[SKUA_NEIGHBOURS_MAX];
     uint32_t              count; /* of objects that come, from all */
 };
@@ -246,6 +248,28 @@ static int neighbour_find(const struct ski_neighbour_rounds *rounds, int pe)
     return -1;
 }
 
+/* Whether news may come now: of this step, or the load of the next.  Before the rounds begin here a
+ * neighbour can only send its first load. */
+static bool neighbour_is_due(const struct ski_neighbour_rounds *rounds,
+                             const struct neighbour_news       *news)
+{
+    if (!rounds->begun)
+        return news->round != rounds->round && news->step == 0 && news->kind == NEIGHBOUR_LOAD;
+    return news->round == rounds->round &&
+           (news->step == rounds->step ||
+            (news->step == rounds->step + 1 && news->kind == NEIGHBOUR_LOAD));
+}
+
+/* Whether news of neighbour @p from make sense. */
+static bool neighbour_news_valid(struct ski_neighbour_rounds *rounds, int from,
+                                 const struct neighbour_news *news)
+{
+    return from >= 0 && news->kind < NEIGHBOUR_KINDS && neighbour_is_due(rounds, news) &&
+           !neighbour_step_of(rounds, news->step)->has[from][news->kind] &&
+           (unsigned)news->host < (unsigned)skua_hosts() && news->load >= 0 &&
+           news->load <= DBL_MAX && news->idle >= 0 && news->idle <= DBL_MAX;
+}
+
 void ski_on_neighbour_news(skua_msg *msg)
 {
     struct neighbour_news        news    = *(struct neighbour_news *)skua_msg_data(msg);
@@ -258,12 +282,13 @@ void ski_on_neighbour_news(skua_msg *msg)
         return;
     rounds = neighbour_rounds_get(balance);
     from   = neighbour_find(rounds, msg->source);
-    if (from < 0) {
+    if (!neighbour_news_valid(rounds, from, &news)) {
         ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
-    step = neighbour_step_of(rounds, news.step);
+    step                       = neighbour_step_of(rounds, news.step);
+    step->has[from][news.kind] = true;
     if (news.kind == NEIGHBOUR_LOAD) {
         step->load[from] = news;
         step->loads++;

@@ -55,7 +55,7 @@ struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance)
     struct ski_measure_times times  = ski_measure_times_of(balance->self);
     struct ski_sync_counts   counts = balance->sync.counts;
 
-    counts.load_max = counts.load_sum = times.wall - times.idle;
+    counts.load_max = counts.load_sum = times.wall - times.idle - times.carried;
     return counts;
 }
 
@@ -153,6 +153,12 @@ static SKI_COLD _Noreturn void sync_point_misuse(const struct ski_object *object
 static uint32_t sync_point_after(uint32_t number)
 {
     return (number + 1) & SYNC_NUMBER ? (number + 1) & SYNC_NUMBER : 1;
+}
+
+/* The number of the sync point before @p number. */
+static uint32_t sync_point_before(uint32_t number)
+{
+    return number > 1 ? number - 1 : SYNC_NUMBER;
 }
 
 bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number)
@@ -294,6 +300,7 @@ void ski_sync_point_created(struct ski_balance *balance, struct ski_object *obje
     if (!ski_balance_syncs(object->of))
         return;
     ski_sync_point_reach(balance, object->of->sync_point);
+    ski_element_load(object)->point = sync_point_before(balance->sync.number);
     sync_point_begin(balance);
 }
 

@@ -404,4 +404,5 @@ const struct ski_lifecycle ski_migration_lifecycle = {
     .element_leaving = migration_depart,
     .element_arrived = migration_arrived,
     .discard         = migration_discard,
+    .late            = (const uint32_t[]){SKI_HANDLER_MIGRATE, 0},
 };

@@ -117,23 +117,21 @@ static bool thread_migration_is_local(const struct ski_pe *self, int pe)
     return ski_job_index(self->job, pe) >= 0;
 }
 
-/* Whether all entries of @p object that have not returned are threads that can move to PE
- * object->to now. */
-static bool thread_migration_can_move(struct ski_object *object)
+/* Whether all threads of @p object can move to PE object->to now.  Sets *count to their number. */
+static bool thread_migration_threads_move(struct ski_object *object, uint32_t *count)
 {
-    struct ski_pe             *self    = object->of->self;
-    struct ski_object_threads *block   = ski_object_block(object);
-    bool                       away    = ski_job_process_of(self->job, object->to) != self->process;
-    bool                       far     = !thread_migration_is_local(self, object->to);
-    uint32_t                   threads = 0;
+    struct ski_pe             *self  = object->of->self;
+    struct ski_object_threads *block = ski_object_block(object);
+    bool                       away  = ski_job_process_of(self->job, object->to) != self->process;
+    bool                       far   = !thread_migration_is_local(self, object->to);
 
-    for (struct skua_thread *thread = block->first; thread; thread = thread->sibling, threads++)
+    *count = 0;
+    for (struct skua_thread *thread = block->first; thread; thread = thread->sibling, ++*count)
         if (!ski_thread_can_move(thread) || !thread_migration_list_moves(thread, object) ||
             (away && !thread_migration_leaves_process(thread)) ||
             (far && !thread_migration_leaves_host(self, thread)))
             return false;
-    return threads == ski_object_entries(object) &&
-           !ski_futures_chained(self, thread_migration_moves, object) &&
+    return !ski_futures_chained(self, thread_migration_moves, object) &&
            (!far || (ski_isomalloc_here(self, block)->results == 0 && ski_onesided_is_idle(self)));
 }
 
@@ -249,6 +247,7 @@ static void thread_migration_cancel(struct ski_object *object)
 static void thread_migration_delayed(struct ski_object *object)
 {
     struct ski_pe *self = object->of->self;
+    uint32_t       threads;
     uint8_t       *code;
 
     if (!ski_object_block(object) || !ski_object_block(object)->first)
@@ -259,11 +258,11 @@ static void thread_migration_delayed(struct ski_object *object)
     } else if (*code == CODE_UNKNOWN) {
         *code = CODE_ASKED;
         thread_migration_ask(self, object->to);
-    } else if (*code == CODE_SAME && !thread_migration_can_move(object)) {
-        ski_notify_element_lingering(&self->objects->lifecycle, object);
-    } else if (*code == CODE_SAME) {
+    } else if (*code == CODE_SAME && !thread_migration_threads_move(object, &threads)) {
+        ski_notify_element_blocked(&self->objects->lifecycle, object);
+    } else if (*code == CODE_SAME && threads == ski_object_entries(object)) {
         ski_notify_element_draining(&self->objects->lifecycle, object);
-        if (thread_migration_can_move(object)) /* no transfer has entered it */
+        if (threads == ski_object_entries(object)) /* no transfer has entered it */
             ski_notify_element_leaving(&self->objects->lifecycle, object);
     }
 }

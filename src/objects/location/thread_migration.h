@@ -40,6 +40,10 @@ void ski_thread_migration_open(const struct ski_boot *boot);
 /** Forget the isomalloc range. */
 void ski_thread_migration_close(void);
 
+/** Whether all entries of an element that have not returned are threads that may move with it; also
+ *  true if none runs. */
+bool ski_thread_migration_possible(const struct ski_object *object);
+
 /** Whether an element that shall migrate, and in which only threads run that can move, can leave
  *  now. */
 bool ski_thread_migration_may_depart(const struct ski_object *object);

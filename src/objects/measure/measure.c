@@ -53,7 +53,7 @@ static struct ski_measure *measure_make(struct ski_pe *self)
 
     measure->idle                         = ski_scheduler_idle_ticks(self);
     self->objects->slot[SKI_SLOT_MEASURE] = measure;
-    ski_measure_clear(self);
+    ski_measure_clear(self, NULL);
     return measure;
 }
 
@@ -65,6 +65,7 @@ struct ski_measure *ski_measure_begin(struct ski_pe *self)
         measure = measure_make(self);
     if (measure->stopped) { /* the time between does not count */
         measure->reset_ticks += ski_ticks() - measure->stopped;
+        measure->reset_idle += *measure->idle - measure->stopped_idle;
         measure->stopped = 0;
     }
     measure->running              = NULL;
@@ -73,49 +74,87 @@ struct ski_measure *ski_measure_begin(struct ski_pe *self)
 
 void ski_measure_end(struct ski_pe *self)
 {
-    ski_measure_switch(self->objects->measure, NULL);
-    self->objects->measure->stopped = ski_ticks();
-    self->objects->measure          = NULL;
+    struct ski_measure *measure = self->objects->measure;
+
+    ski_measure_switch(measure, NULL);
+    measure->stopped       = ski_ticks();
+    measure->stopped_idle  = *measure->idle;
+    self->objects->measure = NULL;
 }
+
+/* What is cleared of a PE. */
+struct measure_clearing {
+    bool (*keeps)(const struct ski_collection *all);
+    uint64_t ticks;    /* that elements keep    */
+    uint32_t elements; /* that keep their loads */
+};
 
 static void measure_clear_collection(struct ski_collection *all, void *arg)
 {
-    (void)arg;
+    struct measure_clearing *clearing = arg;
+    bool                     kept     = clearing->keeps && clearing->keeps(all);
+
     if (!all->measured)
         return;
     for (uint32_t i = 0; i < all->objects; i++) {
+        if (kept) {
+            clearing->ticks += all->load[i].ticks;
+            clearing->elements++;
+            continue;
+        }
         all->load[i].ticks    = 0;
         all->load[i].bytes    = 0;
         all->load[i].messages = 0;
     }
 }
 
-void ski_measure_clear(struct ski_pe *self)
+void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_collection *all))
 {
-    struct ski_measure *measure = measure_of(self);
+    struct ski_measure     *measure  = measure_of(self);
+    struct measure_clearing clearing = {.keeps = keeps};
 
     if (!measure)
         return;
+    if (!measure->stopped)
+        ski_measure_switch(measure, measure->running);
+    ski_collections_each(self->objects, measure_clear_collection, &clearing);
     measure->since = measure->reset_ticks = ski_ticks();
     measure->idled = measure->reset_idle = *measure->idle;
-    if (measure->stopped)
-        measure->stopped = measure->reset_ticks;
-    if (measure->graph)
+    measure->carried = -(int64_t)clearing.ticks; /* as if they had come with it */
+    if (measure->stopped) {
+        measure->stopped      = measure->reset_ticks;
+        measure->stopped_idle = measure->reset_idle;
+    }
+    if (measure->graph && clearing.elements == 0)
         ski_comm_graph_clear(measure->graph);
-    ski_collections_each(self->objects, measure_clear_collection, NULL);
+}
+
+void ski_measure_carry(const struct ski_pe *self, int64_t ticks)
+{
+    struct ski_measure *measure = measure_of(self);
+
+    if (measure)
+        measure->carried += ticks;
+}
+
+/* Ticks as seconds. */
+static double measure_seconds(int64_t ticks)
+{
+    return ticks < 0 ? -measure_seconds(-ticks) : (double)ski_ticks_to_ns((uint64_t)ticks) * 1e-9;
 }
 
 struct ski_measure_times ski_measure_times_of(const struct ski_pe *self)
 {
     const struct ski_measure *measure = measure_of(self);
-    uint64_t                  now;
+    uint64_t                  now, idle;
 
     if (!measure)
-        return (struct ski_measure_times){0, 0};
-    now = measure->stopped ? measure->stopped : ski_ticks();
-    return (struct ski_measure_times){
-        (double)ski_ticks_to_ns(now - measure->reset_ticks) * 1e-9,
-        (double)ski_ticks_to_ns(*measure->idle - measure->reset_idle) * 1e-9};
+        return (struct ski_measure_times){0, 0, 0};
+    now  = measure->stopped ? measure->stopped : ski_ticks();
+    idle = measure->stopped ? measure->stopped_idle : *measure->idle;
+    return (struct ski_measure_times){measure_seconds((int64_t)(now - measure->reset_ticks)),
+                                      measure_seconds((int64_t)(idle - measure->reset_idle)),
+                                      measure_seconds(measure->carried)};
 }
 
 void ski_measure_destroy(struct ski_pe *self)

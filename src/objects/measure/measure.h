@@ -31,14 +31,19 @@ struct ski_measure {
 
     struct ski_comm_graph *graph; /* comm_graph.h; NULL: messages are not counted */
 
-    uint64_t reset_ticks; /* when it was cleared last    */
-    uint64_t reset_idle;  /* *idle then                  */
-    uint64_t stopped;     /* when it was stopped; 0: not */
+    uint64_t reset_ticks;  /* when it was cleared last    */
+    uint64_t reset_idle;   /* *idle then                  */
+    uint64_t stopped;      /* when it was stopped; 0: not */
+    uint64_t stopped_idle; /* *idle then                  */
+    int64_t  carried;      /* ticks of elements that have left since, less those of elements that
+                            * have arrived: they take along what they were charged */
 };
 
 /* The time of a PE since its measurement was cleared, in seconds. */
 struct ski_measure_times {
     double wall, idle;
+    double carried; /* of it, charged to elements that have left; below 0 if more was charged
+                     * elsewhere to elements that have arrived */
 };
 
 /** Charges the object that runs, and lets @p next run; NULL: none.  Returns the former. */
@@ -74,8 +79,13 @@ struct ski_measure *ski_measure_begin(struct ski_pe *self);
 /** Ends charging objects on this PE, which measures; what was measured is kept. */
 void ski_measure_end(struct ski_pe *self);
 
-/** Clears what was measured of this PE and of its elements. */
-void ski_measure_clear(struct ski_pe *self);
+/** An element that was charged @p ticks leaves this PE; below 0: it arrives, with -@p ticks. */
+void ski_measure_carry(const struct ski_pe *self, int64_t ticks);
+
+/** Clears what was measured of this PE and of its elements, but for those of collections that
+ *  @p keeps returns true of (NULL: of none).  While such a collection has elements here the graph
+ * is kept as well. */
+void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_collection *all));
 
 /** The times of this PE since they were cleared; all 0 if it has never measured. */
 struct ski_measure_times ski_measure_times_of(const struct ski_pe *self);

@@ -16,6 +16,7 @@ struct ski_entry *ski_entries_measured;
 static struct ski_class **classes;
 static uint32_t           class_count;
 static bool               class_balanced; /* one of them is */
+static bool               class_async;    /* one of them is, and does not wait at sync points */
 
 void ski_entries_init(void)
 {
@@ -82,11 +83,17 @@ void ski_class_set_balance(const char *call, skua_class of, const skua_balance_p
     classes[of.id - 1]->balance  = ski_malloc(sizeof *params);
     *classes[of.id - 1]->balance = *params;
     class_balanced               = true;
+    class_async |= !(params->flags & SKUA_BALANCE_AT_SYNC);
 }
 
 bool ski_classes_balanced(void)
 {
     return class_balanced;
+}
+
+bool ski_classes_balanced_async(void)
+{
+    return class_async;
 }
 
 void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg)

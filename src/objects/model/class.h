@@ -131,6 +131,9 @@ void ski_class_set_balance(const char *call, skua_class of, const skua_balance_p
 /** Whether a class of this program was given to ski_class_set_balance(). */
 bool ski_classes_balanced(void);
 
+/** Whether such a class is without SKUA_BALANCE_AT_SYNC: its elements move at any time. */
+bool ski_classes_balanced_async(void);
+
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);
 

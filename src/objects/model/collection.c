@@ -123,6 +123,7 @@ void ski_msg_discard(skua_msg *msg)
     const struct ski_lifecycle *const *module = ski_self->objects->lifecycle.module;
     const struct ski_entry            *entry  = &ski_entries[msg->handler];
 
+    ski_notify_message_discarded(&ski_self->objects->lifecycle, msg);
     for (; *module; module++)
         if ((*module)->discard && (*module)->discard(msg))
             return;

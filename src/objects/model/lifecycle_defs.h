@@ -45,8 +45,9 @@ EVENT(element_leaving,  (object), struct ski_object *object)
 /* An element that shall migrate has entries running.  The observer packs and sends it if all of them
  * are threads that move with it. */
 EVENT(element_delayed,  (object), struct ski_object *object)
-/* An element that shall migrate has threads that cannot move now: it goes on here for an unknown time. */
-EVENT(element_lingering, (object), struct ski_object *object)
+/* An element that shall migrate cannot leave now: a thread of it waits where it does not move, and may do
+ * so for ever.  The observer may let it stay. */
+EVENT(element_blocked,  (object), struct ski_object *object)
 /* An element leaves at its address: @stub, which has no memory of the program, takes its place here, and
  * `object` belongs to PE object->to when the observers return. */
 EVENT(element_replaced, (object, stub), struct ski_object *object, struct ski_object *stub)
@@ -61,6 +62,10 @@ EVENT(insertion_begun,  (all, account), struct ski_collection *all, struct ski_a
 EVENT(element_inserted, (object, account), struct ski_object *object, const struct ski_account *account)
 /* At the root of a collection: no insertion is under way on any PE, and none follows. */
 EVENT(insertions_ended, (all), struct ski_collection *all)
+
+/* A message of the runtime or to an entry will not be delivered: its collection is deleted, or its PE
+ * ends.  The message is freed when the observers return. */
+EVENT(message_discarded, (msg), skua_msg *msg)
 
 /* The idle report asks what waits on this PE for a collection. */
 EVENT(collection_report, (all, text), struct ski_collection *all, struct ski_text *text)

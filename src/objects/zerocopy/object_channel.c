@@ -204,7 +204,7 @@ static void object_channel_element_staying(struct ski_object *object)
 }
 
 /* The object goes on here before it leaves: its transfers must not wait. */
-static void object_channel_element_lingering(struct ski_object *object)
+static void object_channel_element_blocked(struct ski_object *object)
 {
     struct ski_object_ends *ends = ski_object_ends_find(object);
 
@@ -747,8 +747,8 @@ const struct ski_lifecycle ski_object_channel_lifecycle = {
     .pe_end            = ski_object_channels_end,
     .collection_ended  = object_channel_collection_ended,
     .element_draining  = object_channel_element_draining,
-    .element_staying   = object_channel_element_staying,
-    .element_lingering = object_channel_element_lingering,
+    .element_staying  = object_channel_element_staying,
+    .element_blocked  = object_channel_element_blocked,
     .element_detached  = object_channel_element_detached,
     .element_replaced  = object_channel_element_replaced,
     .element_departed  = object_channel_element_departed,
