@@ -135,6 +135,17 @@ static bool thread_migration_threads_move(struct ski_object *object, uint32_t *c
            (!far || (ski_isomalloc_here(self, block)->results == 0 && ski_onesided_is_idle(self)));
 }
 
+bool ski_thread_migration_possible(const struct ski_object *object)
+{
+    const struct ski_object_threads *block   = ski_object_block(object);
+    uint32_t                         threads = 0;
+
+    for (const struct skua_thread *thread = block ? block->first : NULL; thread;
+         thread                           = thread->sibling)
+        threads++;
+    return threads == ski_object_entries(object);
+}
+
 bool ski_thread_migration_may_depart(const struct ski_object *object)
 {
     return !ski_object_block(object) || ski_element_can_replace(object);

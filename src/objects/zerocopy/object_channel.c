@@ -743,16 +743,16 @@ static void object_channel_collection_ended(struct ski_collection *all)
 static const uint32_t object_channel_late[] = {SKI_HANDLER_OBJECT_CHANNEL, 0};
 
 const struct ski_lifecycle ski_object_channel_lifecycle = {
-    .pe_begin          = ski_object_channels_begin,
-    .pe_end            = ski_object_channels_end,
-    .collection_ended  = object_channel_collection_ended,
-    .element_draining  = object_channel_element_draining,
+    .pe_begin         = ski_object_channels_begin,
+    .pe_end           = ski_object_channels_end,
+    .collection_ended = object_channel_collection_ended,
+    .element_draining = object_channel_element_draining,
     .element_staying  = object_channel_element_staying,
     .element_blocked  = object_channel_element_blocked,
-    .element_detached  = object_channel_element_detached,
-    .element_replaced  = object_channel_element_replaced,
-    .element_departed  = object_channel_element_departed,
-    .element_arrived   = object_channel_element_arrived,
-    .baggage           = &ski_object_end_baggage,
-    .late              = object_channel_late,
+    .element_detached = object_channel_element_detached,
+    .element_replaced = object_channel_element_replaced,
+    .element_departed = object_channel_element_departed,
+    .element_arrived  = object_channel_element_arrived,
+    .baggage          = &ski_object_end_baggage,
+    .late             = object_channel_late,
 };
