@@ -2,7 +2,8 @@
 /*
  * balance.h - load balancing: elements of arrays move by themselves to where they run evenly.
  *
- * The runtime measures the CPU time of each element and the messages between elements. A
+ * The runtime measures the time that the entries of each element run and the messages between
+ * elements. Time is that of the clock: a PE that the operating system interrupts looks loaded. A
  * *balancing* hands what was measured to a *strategy* (skua/strategy.h, SKUA_BALANCE), which
  * decides which elements move, and moves them as skua_migrate() does.
  *
@@ -87,7 +88,8 @@ SKUA_API void skua_balance_set_strategy(const char *name);
  *  skua_balance_set_strategy(). */
 SKUA_API const char *skua_balance_strategy(void);
 
-/** The last balancing, for skua_balance_stats_get(). Loads are seconds of CPU time of a PE. */
+/** The last balancing, for skua_balance_stats_get(). Loads are seconds that a PE was not
+ *  idle, by the clock. */
 typedef struct {
     uint64_t rounds;      /* balancings so far, also those in which no element moved          */
     uint64_t sync_points; /* sync points passed so far                                        */
@@ -113,14 +115,14 @@ SKUA_API void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes);
 
 /** What was measured of an element since the last balancing or skua_measure_reset(). */
 typedef struct {
-    double   seconds;  /* CPU time of its entries                      */
+    double   seconds;  /* that its entries have run, by the clock      */
     uint64_t messages; /* messages that it has sent to objects, if they are counted */
     uint64_t bytes;    /* data of these messages                       */
 } skua_element_load;
 
-/** Measures the CPU time of all objects, on all PEs from about now on. May be called on any PE. A
- *  program that balances is measured unless its strategy is `none`; SKUA_MEASURE=1 measures from
- *  the start. */
+/** Measures the time that the entries of all objects run, on all PEs from about now on. May be
+ * called on any PE. A program that balances is measured unless its strategy is `none`;
+ * SKUA_MEASURE=1 measures from the start. */
 SKUA_API void skua_measure_start(void);
 
 /** Measures as skua_measure_start() does, and counts the messages between objects as well, which

@@ -28,10 +28,10 @@
  * A strategy with SKUA_STRATEGY_LOCAL sees a neighbourhood instead of the job. Every PE calls it
  * with a problem in which pe[0] is itself, pe[1] and up are at most SKUA_NEIGHBOURS_MAX
  * neighbours, whose background is all their time, and the objects are its own (so to[i] is 0 on
- * entry; messages to objects elsewhere are not shown). The caller repeats this for at most `rounds`
- * rounds, each with another seed, and ends earlier when no PE moves an object. So time and memory a
- * PE do not grow with the number of PEs. An object without a load stays; where no PE of the job has
- * measured any, the caller sets all loads to 1.
+ * entry; messages to objects elsewhere are not shown). A job repeats this for `rounds` rounds, at
+ * most 64, each with another seed. So time and memory a PE do not grow with the number of PEs. An
+ * object without a load stays. `skua balance` knows the whole problem: it ends earlier when no PE
+ * moves an object, and sets all loads to 1 where none was recorded.
  *
  * `skua balance --plugin=FILE` tries a strategy of a shared library on recorded loads.
  */
@@ -68,7 +68,7 @@ enum {
 typedef struct {
     int32_t  pe;          /* where it is: an index of skua_strategy_problem.pe  */
     uint32_t flags;       /* SKUA_OBJECT_MOVABLE, SKUA_OBJECT_POSITIONED         */
-    double   load;        /* seconds of CPU time on a PE of speed 1              */
+    double   load;        /* seconds that its entries run on a PE of speed 1     */
     uint64_t bytes;       /* its size when it moves; 0 is unknown                */
     double   position[3]; /* coordinates that the program told                   */
 } skua_strategy_object;
@@ -91,7 +91,7 @@ typedef struct {
     const skua_strategy_pe     *pe;      /* the PEs                                           */
     const skua_strategy_object *object;  /* the objects                                       */
     const skua_strategy_edge   *edge;    /* the edges; none without SKUA_STRATEGY_NEEDS_GRAPH */
-    int (*hops)(const void *arg, int a, int b); /* the distance of two hosts; NULL: 1          */
+    int (*hops)(const void *arg, int a, int b); /* distance of two hosts; NULL, as in a job: 1 */
     const void *hops_arg;                       /* its first argument                         */
     double      seconds_per_message; /* cost of a message between PEs; 0 is unknown           */
     double      seconds_per_byte;    /* cost of a byte between PEs; 0 is unknown              */
@@ -114,7 +114,7 @@ typedef struct {
     const char      *name;   /* of lower-case letters, digits and hyphens                        */
     const char      *about;  /* one line for users                                               */
     unsigned         flags;  /* SKUA_STRATEGY_NEEDS_GRAPH, _NEEDS_POSITIONS, _LOCAL              */
-    int              rounds; /* of a local strategy: the largest number of rounds; 0 stands for 1 */
+    int              rounds; /* of a local strategy: 1 to 64 rounds; 0 stands for 1              */
     skua_strategy_fn decide; /* the function                                                     */
 } skua_strategy;
 

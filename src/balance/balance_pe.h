@@ -24,7 +24,7 @@
 struct ski_sync_counts {
     uint64_t produced, consumed; /* units */
     uint64_t waiting;            /* elements at the sync point                     */
-    double   load_max, load_sum; /* of PEs: seconds of CPU time                    */
+    double   load_max, load_sum; /* of PEs: seconds that they were not idle        */
 };
 
 /* The sync points of a PE. */

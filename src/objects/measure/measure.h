@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.h - the CPU time of elements and of a PE: what runs is charged.
+ * measure.h - the time that elements and a PE run, by the clock: what runs is charged.
  *
  * A PE that measures remembers which object runs and since when.  When another object begins or
  * ends an entry, the time since then is charged to the first: so an entry that is called inside of

@@ -12,7 +12,7 @@
 
 /* The record of an element. */
 struct ski_element_load {
-    uint64_t ticks;    /* CPU time of its entries since the last balancing             */
+    uint64_t ticks;    /* that its entries have run since the last balancing           */
     uint64_t bytes;    /* data that it has sent to objects since then                  */
     uint32_t messages; /* messages that it has sent to objects since then              */
     uint32_t point;    /* the sync point that it waits at or has passed: balance/      */
