@@ -6,15 +6,17 @@
  * All PEs of a host share the arena, so this program can measure it.
  *
  * PE 0 runs the tour in a user thread, so that each step reads from top to bottom.
+ *
+ * usage: tour [ROUNDS]
  */
 #include <sched.h>
 #include <skua/skua.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define TRIPS  20000
-#define ROUNDS 2000
+static int rounds = 2000; /* of each measurement; an argument sets it */
 
 static skua_handler token, bounce, greet;
 
@@ -58,7 +60,7 @@ static void on_bounce(skua_msg *msg)
     struct flags *flags = *(struct flags **)skua_msg_data(msg);
 
     skua_msg_free(msg);
-    for (int i = 1; i <= TRIPS; i++) {
+    for (int i = 1; i <= 10 * rounds; i++) {
         await(&flags->ping, i);
         atomic_store_explicit(&flags->pong, i, memory_order_release);
     }
@@ -75,13 +77,13 @@ static void step_floor(void)
     atomic_init(&flags->pong, 0);
     skua_send_copy(1, bounce, &flags,
                    sizeof flags); /* the arena has one address in all processes */
-    for (int i = 1; i <= TRIPS; i++) {
-        if (i == TRIPS / 2)
+    for (int i = 1; i <= 10 * rounds; i++) {
+        if (i == 10 * rounds / 2)
             start = skua_time();
         atomic_store_explicit(&flags->ping, i, memory_order_release);
         await(&flags->pong, i);
     }
-    tour.floor_us = seconds(start) / (TRIPS / 2) / 2 * 1e6;
+    tour.floor_us = seconds(start) / (10 * rounds / 2) / 2 * 1e6;
     skua_msg_free(memory);
     printf("  1  The floor: PE 0 and PE 1 bounce a cache line through the arena.\n"
            "      %-46s %7.3f us\n",
@@ -92,7 +94,7 @@ static void step_floor(void)
 
 static void on_token(skua_msg *msg)
 {
-    if (skua_pe() == 0 && ++tour.rounds == ROUNDS) {
+    if (skua_pe() == 0 && ++tour.rounds == rounds) {
         skua_msg_free(msg);
         skua_future_set(&tour.future, NULL, 0);
         return;
@@ -108,7 +110,7 @@ static double ring(size_t bytes)
     skua_send(1, token, skua_msg_alloc(bytes));
     skua_future_wait(&tour.future, NULL);
     skua_future_clear(&tour.future);
-    return seconds(start) / ROUNDS / skua_pes() * 1e6;
+    return seconds(start) / rounds / skua_pes() * 1e6;
 }
 
 static bool all_share_memory(void)
@@ -153,16 +155,16 @@ static void step_broadcast(void)
     printf("  3  A broadcast: a handler runs on every PE, and a completion reports the last.\n");
     broadcast(8);
     start = skua_time();
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < rounds; i++)
         broadcast(8);
-    compare("until the completion", seconds(start) / ROUNDS * 1e6);
+    compare("until the completion", seconds(start) / rounds * 1e6);
 }
 
 /* ---- a reduction ----------------------------------------------------------- */
 
 static skua_handler contribute;
 
-/* Every PE contributes its number ROUNDS times. */
+/* Every PE contributes its number `rounds` times. */
 static void on_contribute(skua_msg *msg)
 {
     double value = skua_pe();
@@ -170,7 +172,7 @@ static void on_contribute(skua_msg *msg)
     skua_msg_free(msg);
     if (skua_pe() == 0)
         return; /* it contributes in the thread of the tour */
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < rounds; i++)
         skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_nothing());
 }
 
@@ -182,14 +184,14 @@ static void step_reduction(void)
     printf("  4  A reduction: the sum of one number from each PE.\n");
     skua_broadcast(contribute, skua_msg_alloc(0), skua_done_nothing());
     start = skua_time();
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_future(&tour.future));
         sum = *(const double *)skua_future_wait(&tour.future, NULL);
         skua_future_clear(&tour.future);
     }
     compare(sum == pes * (pes - 1) / 2.0 ? "one of many in flight; the sum is right"
                                          : "one of many in flight; THE SUM IS WRONG",
-            seconds(start) / ROUNDS * 1e6);
+            seconds(start) / rounds * 1e6);
 }
 
 /* ---- a put that runs a handler ---------------------------------------------- */
@@ -214,7 +216,7 @@ static void on_arrived(skua_msg *msg)
     skua_msg_free(msg);
     if (skua_pe() != 0)
         put_and_signal(0, skua_region_local(memory), bytes);
-    else if (++tour.rounds == ROUNDS)
+    else if (++tour.rounds == rounds)
         skua_future_set(&tour.future, NULL, 0);
     else
         put_and_signal(1, skua_region_local(memory), bytes);
@@ -228,7 +230,7 @@ static double put_round_trips(size_t bytes)
     put_and_signal(1, skua_region_local(memory), bytes);
     skua_future_wait(&tour.future, NULL);
     skua_future_clear(&tour.future);
-    return seconds(start) / ROUNDS / 2 * 1e6;
+    return seconds(start) / rounds / 2 * 1e6;
 }
 
 static void step_put(void)
@@ -237,9 +239,9 @@ static void step_put(void)
 
     printf("  5  A put: PE 0 writes into memory of PE 1, which takes no part.\n");
     start = skua_time();
-    for (int i = 0; i < 100 * ROUNDS; i++)
+    for (int i = 0; i < 100 * rounds; i++)
         skua_put(skua_at(memory, 1, 0), &word, sizeof word);
-    printf("      %-46s %7.3f us\n", "8 bytes", seconds(start) / (100 * ROUNDS) * 1e6);
+    printf("      %-46s %7.3f us\n", "8 bytes", seconds(start) / (100 * rounds) * 1e6);
     put_round_trips(8);
     compare("8 bytes that run a handler on PE 1", put_round_trips(8));
     compare("64 KB that run a handler on PE 1", put_round_trips(PUT_BYTES));
@@ -277,6 +279,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && atoi(argv[1]) > 0)
+        rounds = atoi(argv[1]);
     token      = skua_handler_register("token", on_token);
     bounce     = skua_handler_register("bounce", on_bounce);
     greet      = skua_handler_register("greet", on_greet);

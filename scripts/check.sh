@@ -7,7 +7,7 @@
 #   scripts/check.sh [-j JOBS] release|checked|asan|tsan|debug|clang...
 #
 # While the tests of a preset run, the next ones are built at low priority: many tests wait more than
-# they compute.  There are four tests more at a time than CPUs, for the same reason.  The output of a
+# they compute.  There are two tests more at a time than CPUs, for the same reason.  The output of a
 # background build is shown when its turn has come; a build or test that fails ends all.  Tests that
 # could not run here are listed after each preset with their reasons.
 set -eu
@@ -61,7 +61,7 @@ build()
 run_tests()
 {
   code=0
-  (set -x && ctest --preset "$1" --parallel $((jobs + 4))) || code=$?
+  (set -x && ctest --preset "$1" --parallel $((jobs + 2))) || code=$?
   awk '/^[0-9]+\/[0-9]+ Test(ing)?: / { name = $NF }
        /^1\.\.0 # SKIP / { sub(/^1\.\.0 # SKIP /, ""); print "not run: " name ": " $0 }
        /^# .* not tested$/ { sub(/^# /, ""); print "not all run: " name ": " $0 }' \

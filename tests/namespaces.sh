@@ -121,7 +121,7 @@ over 2 2 "$tests/test_hosts_probe"
 ok "two hosts: PEs of the first" test "$(lines "at $(host 1) is near 0 1 2 3\$")" = 4
 ok "two hosts: PEs of the second" test "$(lines "at $(host 2) is near 4 5 6 7\$")" = 4
 SKUA_THREADS=1
-over 2 2 "$examples/tour"
+over 2 2 "$examples/tour" 50
 ok "the tour" has "$code $out" 'A put: PE 0 writes'
 over 4 1 "$tests/test_hosts_probe"
 ok "four hosts: no PEs share memory" test "$(lines "PE ([0-3]) at sk.* is near \1\$")" = 4
