@@ -12,8 +12,8 @@
  * The child may drop a packet, end with an error message, or wait.  The test fails if a child is
  * killed by a signal, if a sanitizer reports an error, or if a child uses RUNS seconds of CPU time.
  *
- * The memory of the child is private, including the arena, and its sockets are replaced by a silent
- * one, so it does not affect the job.
+ * The memory of the child is private, including the arena and the isomalloc range, and its sockets
+ * are replaced by a silent one, so it does not affect the job.
  *
  * A process that has a completion or a buffer may use it again when the program no longer expects
  * that. This is not tested: the child has another key (core/message/addr_tag.h), so no tag that it
@@ -34,6 +34,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -274,6 +275,27 @@ static void own_memory(struct ski_arena *arena)
         _exit(1);
 }
 
+/* Makes the isomalloc range private: it lies at the end of the file of the arena.  Pages that the
+ * child does not write stay those of the parent, which waits. */
+static void own_isomalloc(const struct ski_pe *self)
+{
+    size_t bytes;
+    void  *at = self->iso ? ski_arena_map_iso(&bytes) : NULL;
+
+    for (int fd = 3; at && fd < 1024; fd++) {
+        char        link[64], name[64] = "";
+        struct stat file;
+
+        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+        if (readlink(link, name, sizeof name - 1) < 0 || !strstr(name, "memfd:skua-arena") ||
+            fstat(fd, &file) != 0 || (size_t)file.st_size <= bytes)
+            continue;
+        if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd,
+                 (off_t)((size_t)file.st_size - bytes)) != at)
+            _exit(1);
+    }
+}
+
 /* Replaces the network by a silent socket. */
 static void own_sockets(void)
 {
@@ -324,6 +346,7 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     to_come  = EACH;
     drain    = DRAIN;
     own_memory(self->job->arena);
+    own_isomalloc(self);
     own_sockets();
     self->job->tag_key[0] ^= its_seed;
     ski_completion_tags_clear(self);
