@@ -135,7 +135,7 @@ static void block_position(const void *self, double xyz[3])
     xyz[1] = xyz[2] = 0;
 }
 
-static volatile double sink;
+static _Thread_local volatile double sink;
 
 static void work(struct block *b)
 {
