@@ -259,7 +259,7 @@ static void on_blow(void *self, const void *data, size_t bytes)
 static void on_fall(void *self, const void *data, size_t bytes)
 {
     (void)self, (void)data, (void)bytes;
-    CHECK(!"a leaf was resumed"); /* none waits at a sync point */
+    skua_abort("a leaf was resumed: none waits at a sync point");
 }
 
 static void on_blown(skua_msg *msg)
