@@ -16,17 +16,6 @@
 
 /* ---- receiving ------------------------------------------------------------------- */
 
-/* Applies the operator of @p call: into = into (op) from. */
-static void team_combine(const struct ski_team_call *call, char *into, const char *from,
-                         size_t bytes)
-{
-    skua_type type = (skua_type)call->kind.type;
-
-    if (bytes)
-        ski_op_function(ski_op_numbered(call->kind.op), type)(into, from,
-                                                              bytes >> ski_type_shift(type), type);
-}
-
 /* Stores or combines @p data, which have arrived for @p step. */
 static void team_store(const struct ski_team_call *call, const struct ski_step *step,
                        const char *data)
@@ -36,7 +25,7 @@ static void team_store(const struct ski_team_call *call, const struct ski_step *
     if (step->bytes == 0)
         return;
     if (step->action == SKI_STEP_RECV_COMBINE)
-        team_combine(call, to, data, step->bytes);
+        ski_team_combine(&call->kind, to, data, step->bytes);
     else
         ski_copy(to, data, step->bytes);
 }
@@ -52,7 +41,7 @@ static bool team_read_remote(const struct ski_team_call *call, const struct ski_
                                       temp ? temp : to, from, step->bytes);
 
     if (temp && status == SKUA_OK)
-        team_combine(call, to, temp, step->bytes);
+        ski_team_combine(&call->kind, to, temp, step->bytes);
     free(temp);
     if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED && !ski_job_exiting(ski_self->job))
         ski_misuse("%s: the memory of rank %d cannot be read; the buffers of a collective stay "
@@ -126,7 +115,8 @@ static bool team_step(struct ski_pe *self, struct ski_team_call *call, const str
         return call->arrival[step->tag].msg && team_step_recv(self, call, step);
     case SKI_STEP_COPY: team_step_copy(call, step); break;
     case SKI_STEP_COMBINE:
-        team_combine(call, at, call->buffer[step->from.buffer] + step->from.at, step->bytes);
+        ski_team_combine(&call->kind, at, call->buffer[step->from.buffer] + step->from.at,
+                         step->bytes);
         break;
     case SKI_STEP_PREPARE:
         ski_op_prepare(ski_op_numbered(call->kind.op), at,

@@ -56,4 +56,15 @@ static inline skua_op ski_op_numbered(uint16_t number)
     return (skua_op)number;
 }
 
+/** Applies the operator of a call to @p bytes: into = into (op) from. */
+static inline void ski_team_combine(const struct ski_team_kind *kind, char *into, const char *from,
+                                    size_t bytes)
+{
+    skua_type type = (skua_type)kind->type;
+
+    if (bytes)
+        ski_op_function(ski_op_numbered(kind->op), type)(into, from, bytes >> ski_type_shift(type),
+                                                         type);
+}
+
 #endif

@@ -214,21 +214,12 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
     }
 }
 
-/* Applies the operator of a scan: into = into (op) from. */
-static void team_slot_combine(const struct ski_small_call *small, char *into)
-{
-    skua_type type = (skua_type)small->kind.type;
-
-    ski_op_function(ski_op_numbered(small->kind.op),
-                    type)(into, small->from, small->bytes >> ski_type_shift(type), type);
-}
-
 /* Stores the input of a scan of the lower ranks, at @p lower, in slot @p own, which has room for
  * the partial result; the output is that of the collective. */
 static void team_slot_take_scan(const struct ski_small_call *small, const char *lower, char *own)
 {
     memcpy(own, lower, small->bytes);
-    team_slot_combine(small, own);
+    ski_team_combine(&small->kind, own, small->from, small->bytes);
     memcpy(small->to, small->kind.collective == SKI_COLLECTIVE_SCAN ? own : lower, small->bytes);
 }
 
@@ -530,24 +521,25 @@ void ski_team_slots_open(struct ski_pe *self)
     atomic_store_explicit(&self->host->team_board[self->index], board, memory_order_release);
 }
 
+/* Frees the records of a list. */
+static void team_slot_calls_free(struct team_slot_call *call)
+{
+    while (call) {
+        struct team_slot_call *next = call->next;
+
+        free(call);
+        call = next;
+    }
+}
+
 void ski_team_slots_close(struct ski_pe *self)
 {
     struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
 
     if (!slots)
         return;
-    while (slots->first) {
-        struct team_slot_call *call = slots->first;
-
-        slots->first = call->next;
-        free(call);
-    }
-    while (slots->free) {
-        struct team_slot_call *call = slots->free;
-
-        slots->free = call->next;
-        free(call);
-    }
+    team_slot_calls_free(slots->first);
+    team_slot_calls_free(slots->free);
     free(slots);
     ski_onesided_pe(self)->team->slots = NULL;
 }

@@ -23,8 +23,8 @@
  *
  * Sleep.  A PE that is about to sleep sets its bit in each stamp that it waits for, or in each
  * `finished` that keeps its slot from being written.  All modifications of these words are atomic
- * and totally ordered: either the PE finds the new value, or whoever stores it finds the bit and
- * sends a wakeup.
+ * and totally ordered: either the PE finds the new value, or the PE that stores it finds the bit
+ * and sends a wakeup.
  *
  * Quiescence.  Reads count as messages of a PE to itself, as those of reduction_slot.h do.
  */
