@@ -26,7 +26,7 @@
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
     next_entry, kinds_entry, brief_entry;
-static skua_handler start_handler, ask_handler, told_handler;
+static skua_handler start_handler, ask_handler, told_handler, rebuild_handler;
 static uint64_t     seed;
 
 struct point {
@@ -682,6 +682,28 @@ static void test_rebuild(void)
     skua_collection_destroy(all);
 }
 
+/* A call to rebuild that another PE makes while the section is being destroyed has no effect. */
+static void test_rebuild_late(void)
+{
+    skua_collection all     = skua_array_create1(point_class, 2 * skua_pes(), NULL, 0);
+    skua_index      first   = skua_index1(0);
+    skua_section    section = skua_section_create(all, &first, 1); /* PE 0 is its whole tree */
+
+    CHECK(count_members(section) == 1);
+    skua_section_destroy(section);
+    wait_quiet();
+    if (skua_pes() > 1)
+        skua_send_copy(skua_pes() - 1, rebuild_handler, &section, sizeof section);
+    wait_quiet();
+    skua_collection_destroy(all);
+}
+
+static void on_rebuild(skua_msg *msg)
+{
+    skua_section_rebuild(*(skua_section *)skua_msg_data(msg));
+    skua_msg_free(msg);
+}
+
 /* A multicast and a reduction over a section on half of the PEs take two messages for each of these
  * PEs, and none for the others. */
 static void test_messages(void)
@@ -722,6 +744,7 @@ static void start(int argc, char **argv)
     test_kinds();
     test_messages();
     test_rebuild();
+    test_rebuild_late();
     for (int kind = 0; kind < 4; kind++) {
         skua_collection all = make_array(kind);
 
@@ -742,18 +765,19 @@ int main(int argc, char **argv)
                           .construct = construct,
                           .pup       = skua_pup_plain};
 
-    point_class   = skua_class_register(&def);
-    cast_entry    = skua_method_register(point_class, "cast", on_cast, 0);
-    tell_entry    = skua_method_register(point_class, "tell", on_tell, 0);
-    pass_entry    = skua_method_register(point_class, "pass", on_pass, 0);
-    move_entry    = skua_method_register(point_class, "move", on_move, 0);
-    one_entry     = skua_method_register(point_class, "one", on_one, 0);
-    next_entry    = skua_method_register(point_class, "next", on_next, 0);
-    leave_entry   = skua_method_register(point_class, "leave", on_leave, 0);
-    kinds_entry   = skua_method_register(point_class, "kinds", on_kinds, 0);
-    brief_entry   = skua_method_register(point_class, "brief", on_brief, 0);
-    start_handler = skua_handler_register("start", on_start);
-    ask_handler   = skua_handler_register("ask", on_ask);
-    told_handler  = skua_handler_register("told", on_told);
+    point_class     = skua_class_register(&def);
+    cast_entry      = skua_method_register(point_class, "cast", on_cast, 0);
+    tell_entry      = skua_method_register(point_class, "tell", on_tell, 0);
+    pass_entry      = skua_method_register(point_class, "pass", on_pass, 0);
+    move_entry      = skua_method_register(point_class, "move", on_move, 0);
+    one_entry       = skua_method_register(point_class, "one", on_one, 0);
+    next_entry      = skua_method_register(point_class, "next", on_next, 0);
+    leave_entry     = skua_method_register(point_class, "leave", on_leave, 0);
+    kinds_entry     = skua_method_register(point_class, "kinds", on_kinds, 0);
+    brief_entry     = skua_method_register(point_class, "brief", on_brief, 0);
+    start_handler   = skua_handler_register("start", on_start);
+    ask_handler     = skua_handler_register("ask", on_ask);
+    told_handler    = skua_handler_register("told", on_told);
+    rebuild_handler = skua_handler_register("rebuild", on_rebuild);
     return skua_main(argc, argv, start);
 }

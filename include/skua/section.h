@@ -61,8 +61,9 @@ SKUA_API void skua_section_destroy(skua_section section);
  *  program has moved them. The call returns at once; multicasts and reductions go on meanwhile, in
  *  the same order and with the same results. It costs a few messages for each member that has moved
  *  and for each PE of the tree, and nothing changes if no member has moved. Two calls that follow
- *  each other closely may cause one rebuild. A section that was destroyed ends the job with an
- *  error. */
+ *  each other closely may cause one rebuild. A call for a section that this PE knows to be destroyed
+ *  ends the job with an error; a call that reaches the root of the tree after the section was
+ *  destroyed has no effect. */
 SKUA_API void skua_section_rebuild(skua_section section);
 
 /** Multicasts to a section: invokes @p entry of every member with a copy of the data. A member

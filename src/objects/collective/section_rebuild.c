@@ -246,7 +246,6 @@ static void section_rebuild_on_root(struct ski_section                *section,
         section_rebuild_begin(section);
 }
 
-/* At the parent: a child has found its members. */
 /* Whether each of @p count valid lists has one member. */
 static bool section_rebuild_lists_single(const uint32_t *list, uint32_t count)
 {
@@ -256,6 +255,7 @@ static bool section_rebuild_lists_single(const uint32_t *list, uint32_t count)
     return true;
 }
 
+/* At the parent: a child has found its members. */
 static void section_rebuild_on_found(struct ski_section *section, skua_msg *msg)
 {
     const struct section_rebuild_head *head  = skua_msg_data(msg);
@@ -271,11 +271,12 @@ static void section_rebuild_on_found(struct ski_section *section, skua_msg *msg)
     section_rebuild_report(section);
 }
 
-static void section_rebuild_deleted(uint64_t id, int pe)
+static void section_rebuild_deleted(uint64_t id)
 {
     char text[SKI_SECTION_TEXT];
 
-    ski_misuse("skua_section_rebuild on PE %d: %s was deleted", pe, ski_section_text(text, id));
+    ski_misuse("skua_section_rebuild on PE %d: %s was deleted", skua_pe(),
+               ski_section_text(text, id));
 }
 
 void ski_on_section_rebuild(skua_msg *msg)
@@ -290,8 +291,10 @@ void ski_on_section_rebuild(skua_msg *msg)
     section = ski_section_awaited(msg, head->id, generation, &ended);
     if (!section && !ended)
         return;
-    if (ended && head->kind == SECTION_REBUILD_CALL)
-        section_rebuild_deleted(head->id, msg->source);
+    /* A call of another PE is no misuse: its multicasts and reductions may have completed, and
+     * their results caused the destruction, before its call came here. */
+    if (ended && head->kind == SECTION_REBUILD_CALL && msg->source == ski_self->pe)
+        section_rebuild_deleted(head->id);
     if (section) {
         if (head->kind == SECTION_REBUILD_FOUND)
             section_rebuild_on_found(section, msg);
@@ -310,6 +313,6 @@ void skua_section_rebuild(skua_section section)
     struct section_rebuild_head head = {section.id, 0, SECTION_REBUILD_CALL, 0, 0};
 
     if (ski_section_ended(SKI_SELF()->objects, __func__, section.id))
-        section_rebuild_deleted(section.id, skua_pe());
+        section_rebuild_deleted(section.id);
     section_rebuild_send(ski_section_root(section.id), &head, NULL, 0);
 }
