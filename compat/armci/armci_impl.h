@@ -26,16 +26,6 @@
 /** Defines @p name as a weak synonym of P@p name, for programs and profilers that redefine it. */
 #define SKI_ARMCI_ALIAS(type, name, params) type name params __attribute__((weak, alias("P" #name)))
 
-/** The errors of calls, as ARMCI numbers them. */
-enum {
-    SKI_ARMCI_BAD_ADDRESS = -1,
-    SKI_ARMCI_BAD_COUNT   = -3,
-    SKI_ARMCI_BAD_LEVELS  = -4,
-    SKI_ARMCI_BAD_PROCESS = -5,
-    SKI_ARMCI_BAD_TYPE    = -6,
-    SKI_ARMCI_NO_MUTEX    = -7,
-};
-
 /** The memory that an allocation gave to one process. */
 struct ski_armci_piece {
     uintptr_t   base;
@@ -92,9 +82,17 @@ static inline void ski_armci_check(const char *call, skua_status status)
         ski_armci_fail(call, "%s", skua_status_str(status));
 }
 
+/** Returns whether there is a process @p process. */
 static inline bool ski_armci_is_process(int process)
 {
     return (unsigned)process < (unsigned)ski_armci.size;
+}
+
+/** Ends the job if there is no process @p process. */
+static inline void ski_armci_check_process(const char *call, int process)
+{
+    if (!ski_armci_is_process(process))
+        ski_armci_fail(call, "there is no process %d", process);
 }
 
 /** Returns whether @p bytes at @p at lie in @p piece. */
@@ -136,8 +134,8 @@ skua_gaddr ski_armci_resolve(const char *call, int process, const void *at, size
 void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote,
                         const skua_layout *local);
 
-/** Sets the operation of an accumulate. Returns false if there is no such @p datatype. */
-bool ski_armci_update(skua_update *update, int datatype, const void *scale);
+/** Sets the update of an accumulate. Ends the job if there is no such @p datatype. */
+void ski_armci_update(struct ski_armci_op *op, int datatype, const void *scale);
 
 /** Marks a handle as complete: its operation was on a near process. */
 static inline void ski_armci_handle_done(armci_hdl_t *handle)

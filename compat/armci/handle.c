@@ -73,8 +73,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_Test, (armci_hdl_t * hdl));
 
 void PARMCI_Fence(int proc)
 {
-    if (!ski_armci_is_process(proc))
-        ski_armci_fail("ARMCI_Fence", "there is no process %d", proc);
+    ski_armci_check_process("ARMCI_Fence", proc);
     skua_flush(ski_armci.process[proc].pe);
     atomic_thread_fence(memory_order_seq_cst);
 }

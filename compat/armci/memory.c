@@ -56,8 +56,7 @@ skua_gaddr ski_armci_resolve(const char *call, int process, const void *at, size
     struct ski_armci_process     *p;
     const struct ski_armci_piece *piece;
 
-    if (!ski_armci_is_process(process))
-        ski_armci_fail(call, "there is no process %d", process);
+    ski_armci_check_process(call, process);
     p     = &ski_armci.process[process];
     piece = ski_armci_find(p, at, bytes);
     if (!piece)

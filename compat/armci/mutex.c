@@ -23,7 +23,8 @@ int PARMCI_Create_mutexes(int count)
     int most = 0;
 
     if (count < 0 || mutex_all.count)
-        return SKI_ARMCI_BAD_COUNT;
+        ski_armci_fail("ARMCI_Create_mutexes",
+                       count < 0 ? "a negative number of mutexes" : "there are mutexes already");
     mutex_all.count = malloc((size_t)ski_armci.size * sizeof *mutex_all.count);
     if (!mutex_all.count)
         ski_armci_fail("ARMCI_Create_mutexes", "no memory");
@@ -41,7 +42,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_Create_mutexes, (int count));
 int PARMCI_Destroy_mutexes(void)
 {
     if (!mutex_all.count)
-        return SKI_ARMCI_NO_MUTEX;
+        ski_armci_fail("ARMCI_Destroy_mutexes", "there are no mutexes");
     MPI_Barrier(ski_armci.world.comm);
     ski_armci_check("ARMCI_Destroy_mutexes", skua_locks_destroy(mutex_all.locks));
     free(mutex_all.count);

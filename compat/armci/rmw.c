@@ -30,11 +30,9 @@ int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
     skua_gaddr at;
 
     if (!is_long && op != ARMCI_FETCH_AND_ADD && op != ARMCI_SWAP)
-        return SKI_ARMCI_BAD_TYPE;
-    if (!ploc || !prem)
-        return SKI_ARMCI_BAD_ADDRESS;
-    if (!ski_armci_is_process(proc))
-        return SKI_ARMCI_BAD_PROCESS;
+        ski_armci_fail("ARMCI_Rmw", "there is no operation %d", op);
+    if (!ploc)
+        ski_armci_fail("ARMCI_Rmw", "an address is NULL");
     at = ski_armci_resolve("ARMCI_Rmw", proc, prem, is_long ? sizeof(long) : sizeof(int));
     ski_armci_check("ARMCI_Rmw",
                     is_long ? rmw_long(op, at, value, ploc) : rmw_int(op, at, value, ploc));
@@ -47,8 +45,7 @@ int armci_notify(int proc)
     struct ski_armci_process *to;
     uint64_t                  mine = (uint64_t)ski_armci.me * sizeof(skua_notify);
 
-    if (!ski_armci_is_process(proc))
-        ski_armci_fail("armci_notify", "there is no process %d", proc);
+    ski_armci_check_process("armci_notify", proc);
     to = &ski_armci.process[proc];
     skua_flush(to->pe); /* also of accumulates, which a notification could overtake */
     ski_armci_check("armci_notify",
@@ -61,8 +58,7 @@ int armci_notify_wait(int proc, int *pval)
     struct ski_armci_process *from;
     skua_notify              *mine = skua_region_local(ski_armci.notifications);
 
-    if (!ski_armci_is_process(proc))
-        ski_armci_fail("armci_notify_wait", "there is no process %d", proc);
+    ski_armci_check_process("armci_notify_wait", proc);
     from = &ski_armci.process[proc];
     if (!skua_notify_wait(&mine[proc], from->awaited + 1))
         ski_armci_fail("armci_notify_wait", "the job ends");

@@ -13,18 +13,19 @@ struct strided_side {
     const int *stride;
 };
 
-/* Returns 0, or what is wrong with the arguments of a strided operation. */
-static inline int strided_error(const void *src, const void *dst, const int *count, int levels,
-                                int process)
+/* Ends the job if the arguments of a strided operation are wrong. */
+static void strided_check(const struct ski_armci_op *op, const void *src, const void *dst,
+                          const int *count, int levels)
 {
     if (!src || !dst || !count)
-        return SKI_ARMCI_BAD_ADDRESS;
+        ski_armci_fail(op->call, "an address is NULL");
     if ((unsigned)levels > ARMCI_MAX_STRIDE_LEVEL)
-        return SKI_ARMCI_BAD_LEVELS;
+        ski_armci_fail(op->call, "%d stride levels; there are 0 to %d", levels,
+                       ARMCI_MAX_STRIDE_LEVEL);
     for (int i = 0; i <= levels; i++)
         if (count[i] < 0)
-            return SKI_ARMCI_BAD_COUNT;
-    return ski_armci_is_process(process) ? 0 : SKI_ARMCI_BAD_PROCESS;
+            ski_armci_fail(op->call, "count[%d] is %d", i, count[i]);
+    ski_armci_check_process(op->call, op->process);
 }
 
 /* Returns whether there is nothing to transfer. */
@@ -49,19 +50,21 @@ static void strided_layout(skua_layout *layout, struct strided_side side, const 
     }
 }
 
-/* Performs or starts a transfer whose arguments have been checked. */
-static void strided_transfer(const struct ski_armci_op *op, struct strided_side remote,
-                             struct strided_side local, const int *count, int levels)
+/* Performs or starts a transfer with the arguments of ARMCI. Returns 0. */
+static int strided_transfer(const struct ski_armci_op *op, struct strided_side remote,
+                            struct strided_side local, const int *count, int levels)
 {
     skua_layout there, here;
 
+    strided_check(op, remote.at, local.at, count, levels);
     if (strided_is_empty(count, levels)) {
         ski_armci_handle_done(op->handle);
-        return;
+        return 0;
     }
     strided_layout(&there, remote, count, levels);
     strided_layout(&here, local, count, levels);
     ski_armci_transfer(op, &there, &here);
+    return 0;
 }
 
 /* Finds the address of one block at a near process; false: there is none, or it is not the case. */
@@ -83,16 +86,6 @@ static inline bool strided_near(int process, const void *remote, const int *coun
 
 /* ---- put ---------------------------------------------------------------------- */
 
-static int strided_put(const struct ski_armci_op *op, struct strided_side from,
-                       struct strided_side to, const int *count, int levels)
-{
-    int error = strided_error(from.at, to.at, count, levels, op->process);
-
-    if (!error)
-        strided_transfer(op, to, from, count, levels);
-    return error;
-}
-
 /* A put with the arguments of ARMCI: the fast path, or all the rest. */
 static inline int strided_put_any(const char *call, struct strided_side from,
                                   struct strided_side to, const int *count, int levels, int process,
@@ -106,8 +99,9 @@ static inline int strided_put_any(const char *call, struct strided_side from,
         ski_armci_handle_done(handle);
         return 0;
     }
-    return strided_put(&(struct ski_armci_op){call, SKI_ARMCI_PUT, process, blocking, handle, {0}},
-                       from, to, count, levels);
+    return strided_transfer(
+        &(struct ski_armci_op){call, SKI_ARMCI_PUT, process, blocking, handle, {0}}, to, from,
+        count, levels);
 }
 
 int PARMCI_PutS(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[], int count[],
@@ -151,10 +145,8 @@ SKI_ARMCI_ALIAS(int, ARMCI_NbPut, (void *src, void *dst, int bytes, int proc, ar
 int PARMCI_PutS_flag(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[],
                      int count[], int stride_levels, int *flag, int value, int proc)
 {
-    int error =
-        PARMCI_PutS(src_ptr, src_stride_ar, dst_ptr, dst_stride_ar, count, stride_levels, proc);
-
-    return error ? error : PARMCI_Put(&value, flag, sizeof value, proc);
+    PARMCI_PutS(src_ptr, src_stride_ar, dst_ptr, dst_stride_ar, count, stride_levels, proc);
+    return PARMCI_Put(&value, flag, sizeof value, proc);
 }
 SKI_ARMCI_ALIAS(int, ARMCI_PutS_flag,
                 (void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[],
@@ -169,24 +161,13 @@ int ARMCI_PutS_flag_dir(void *src_ptr, int src_stride_ar[], void *dst_ptr, int d
 
 int PARMCI_Put_flag(void *src, void *dst, int size, int *flag, int value, int proc)
 {
-    int error = PARMCI_Put(src, dst, size, proc);
-
-    return error ? error : PARMCI_Put(&value, flag, sizeof value, proc);
+    PARMCI_Put(src, dst, size, proc);
+    return PARMCI_Put(&value, flag, sizeof value, proc);
 }
 SKI_ARMCI_ALIAS(int, ARMCI_Put_flag,
                 (void *src, void *dst, int size, int *flag, int value, int proc));
 
 /* ---- get ----------------------------------------------------------------------- */
-
-static int strided_get(const struct ski_armci_op *op, struct strided_side from,
-                       struct strided_side to, const int *count, int levels)
-{
-    int error = strided_error(from.at, to.at, count, levels, op->process);
-
-    if (!error)
-        strided_transfer(op, from, to, count, levels);
-    return error;
-}
 
 /* A get with the arguments of ARMCI: the fast path, or all the rest. */
 static inline int strided_get_any(const char *call, struct strided_side from,
@@ -201,8 +182,9 @@ static inline int strided_get_any(const char *call, struct strided_side from,
         ski_armci_handle_done(handle);
         return 0;
     }
-    return strided_get(&(struct ski_armci_op){call, SKI_ARMCI_GET, process, blocking, handle, {0}},
-                       from, to, count, levels);
+    return strided_transfer(
+        &(struct ski_armci_op){call, SKI_ARMCI_GET, process, blocking, handle, {0}}, from, to,
+        count, levels);
 }
 
 int PARMCI_GetS(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[], int count[],
@@ -247,19 +229,13 @@ static int strided_acc(struct ski_armci_op *op, int datatype, const void *scale,
                        struct strided_side from, struct strided_side to, const int *count,
                        int levels)
 {
-    int        error = strided_error(from.at, to.at, count, levels, op->process);
     skua_gaddr at;
 
-    if (!ski_armci_update(&op->update, datatype, scale))
-        return SKI_ARMCI_BAD_TYPE;
-    if (error)
-        return error;
-    if (strided_near(op->process, to.at, count, levels, &at)) {
-        ski_armci_check(op->call, skua_acc(at, from.at, (size_t)count[0], &op->update));
-        ski_armci_handle_done(op->handle);
-    } else {
-        strided_transfer(op, to, from, count, levels);
-    }
+    ski_armci_update(op, datatype, scale);
+    if (!from.at || !strided_near(op->process, to.at, count, levels, &at))
+        return strided_transfer(op, to, from, count, levels);
+    ski_armci_check(op->call, skua_acc(at, from.at, (size_t)count[0], &op->update));
+    ski_armci_handle_done(op->handle);
     return 0;
 }
 
@@ -328,10 +304,9 @@ SKI_ARMCI_ALIAS(int, ARMCI_NbAcc,
                                                                                                    \
     type PARMCI_GetValue##Name(void *src, int proc)                                                \
     {                                                                                              \
-        type value = 0;                                                                            \
+        type value;                                                                                \
                                                                                                    \
-        if (PARMCI_Get(src, &value, sizeof value, proc) != 0)                                      \
-            ski_armci_fail("ARMCI_GetValue" #Name, "no address, or there is no process %d", proc); \
+        PARMCI_Get(src, &value, sizeof value, proc);                                               \
         return value;                                                                              \
     }                                                                                              \
     SKI_ARMCI_ALIAS(type, ARMCI_GetValue##Name, (void *src, int proc))

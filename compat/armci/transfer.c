@@ -51,21 +51,32 @@ static skua_status transfer_far(const struct ski_armci_op *op, skua_gaddr at,
     return status;
 }
 
-/* An operation of the caller on memory of its own that is in no allocation. */
+/* Returns the number of bytes from the base of a layout to its end. */
+static size_t transfer_extent(const skua_layout *layout)
+{
+    size_t extent = layout->bytes;
+
+    if (layout->kind == SKUA_LAYOUT_STRIDED)
+        for (int i = 0; i < layout->strided.levels; i++)
+            extent += (layout->strided.count[i] - 1) * (size_t)layout->strided.stride[i];
+    return extent;
+}
+
+/* An operation of the caller on memory of its own that is in no allocation. The layouts have one
+ * block, or are strided. */
 static skua_status transfer_self(const struct ski_armci_op *op, const skua_layout *remote,
                                  const skua_layout *local)
 {
     skua_region region;
     skua_status status;
 
-    if (op->verb != SKI_ARMCI_ACC) {
-        const skua_layout *to = op->verb == SKI_ARMCI_PUT ? remote : local;
-
-        skua_layout_copy(to, to == remote ? local : remote);
+    if (op->verb == SKI_ARMCI_PUT)
+        skua_layout_copy(remote, local);
+    else if (op->verb == SKI_ARMCI_GET)
+        skua_layout_copy(local, remote);
+    if (op->verb != SKI_ARMCI_ACC)
         return SKUA_OK;
-    }
-    status =
-        skua_region_create_from(remote->at, UINTPTR_MAX / 4 - (uintptr_t)remote->at / 4, &region);
+    status = skua_region_create_from(remote->at, transfer_extent(remote), &region);
     if (status != SKUA_OK)
         return status;
     status = transfer_now(op, skua_at(region, skua_pe(), 0), remote, local);
@@ -94,7 +105,7 @@ void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote
     ski_armci_check(op->call, status);
 }
 
-bool ski_armci_update(skua_update *update, int datatype, const void *scale)
+void ski_armci_update(struct ski_armci_op *op, int datatype, const void *scale)
 {
     static const skua_type types[] = {
         [ARMCI_ACC_INT] = SKUA_INT32,         [ARMCI_ACC_LNG] = SKUA_INT64,
@@ -104,7 +115,6 @@ bool ski_armci_update(skua_update *update, int datatype, const void *scale)
 
     _Static_assert(sizeof(int) == 4 && sizeof(long) == 8, "int and long have these sizes");
     if ((unsigned)datatype >= sizeof types / sizeof *types)
-        return false;
-    *update = (skua_update){SKUA_SUM, types[datatype], scale};
-    return true;
+        ski_armci_fail(op->call, "there is no accumulate of type %d", datatype);
+    op->update = (skua_update){SKUA_SUM, types[datatype], scale};
 }

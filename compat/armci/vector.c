@@ -9,18 +9,19 @@
 
 #define VECTOR_RUN 256 /* segments */
 
-/* Returns 0, or what is wrong with a vector of descriptors. */
-static int vector_error(const armci_giov_t *iov, int count, int process)
+/* Ends the job if a vector of descriptors is wrong. */
+static void vector_check(const struct ski_armci_op *op, const armci_giov_t *iov, int count)
 {
     if (count < 0 || (count > 0 && !iov))
-        return SKI_ARMCI_BAD_ADDRESS;
+        ski_armci_fail(op->call, "there is no list of %d descriptors", count);
     for (int i = 0; i < count; i++) {
         if (iov[i].bytes < 0 || iov[i].ptr_array_len < 0)
-            return SKI_ARMCI_BAD_COUNT;
+            ski_armci_fail(op->call, "descriptor %d has %d segments of %d bytes", i,
+                           iov[i].ptr_array_len, iov[i].bytes);
         if (iov[i].ptr_array_len > 0 && (!iov[i].src_ptr_array || !iov[i].dst_ptr_array))
-            return SKI_ARMCI_BAD_ADDRESS;
+            ski_armci_fail(op->call, "descriptor %d has no addresses", i);
     }
-    return ski_armci_is_process(process) ? 0 : SKI_ARMCI_BAD_PROCESS;
+    ski_armci_check_process(op->call, op->process);
 }
 
 /* Returns the piece that has all of a segment, or NULL for other memory of the calling process. */
@@ -55,30 +56,25 @@ static int vector_run(const struct ski_armci_op *op, void **remote, void **local
     return n;
 }
 
-static int vector_transfer(struct ski_armci_op *op, const armci_giov_t *iov, int count)
+/* Transfers all segments. Several operations count in one handle. */
+static int vector_transfer(const struct ski_armci_op *op, const armci_giov_t *iov, int count)
 {
-    int         error    = vector_error(iov, count, op->process);
-    bool        get      = op->verb == SKI_ARMCI_GET;
-    armci_hdl_t together = {0, 1}; /* of several operations */
+    bool                get     = op->verb == SKI_ARMCI_GET;
+    armci_hdl_t         handle  = {op->handle && op->handle->aggregate ? op->handle->target : 0, 1};
+    struct ski_armci_op segment = *op;
 
-    if (error)
-        return error;
-    if (op->handle) {
-        together.target    = op->handle->aggregate ? op->handle->target : 0;
-        op->handle->target = 0;
-    }
-    armci_hdl_t *handle = op->handle;
-    op->handle          = handle ? &together : NULL;
+    vector_check(op, iov, count);
+    segment.handle = op->handle ? &handle : NULL;
     for (int i = 0; i < count; i++) {
         void **remote = get ? iov[i].src_ptr_array : iov[i].dst_ptr_array;
         void **local  = get ? iov[i].dst_ptr_array : iov[i].src_ptr_array;
 
         for (int at = 0; iov[i].bytes > 0 && at < iov[i].ptr_array_len;)
-            at += vector_run(op, remote + at, local + at, (size_t)iov[i].bytes,
+            at += vector_run(&segment, remote + at, local + at, (size_t)iov[i].bytes,
                              iov[i].ptr_array_len - at);
     }
-    if (handle)
-        handle->target = together.target;
+    if (op->handle)
+        op->handle->target = handle.target;
     return 0;
 }
 
@@ -102,8 +98,7 @@ int PARMCI_AccV(int datatype, void *scale, armci_giov_t *iov, int iov_len, int p
 {
     struct ski_armci_op op = {"ARMCI_AccV", SKI_ARMCI_ACC, proc, true, NULL, {0}};
 
-    if (!ski_armci_update(&op.update, datatype, scale))
-        return SKI_ARMCI_BAD_TYPE;
+    ski_armci_update(&op, datatype, scale);
     return vector_transfer(&op, iov, iov_len);
 }
 SKI_ARMCI_ALIAS(int, ARMCI_AccV,
@@ -132,8 +127,7 @@ int PARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int iov_len, int
 {
     struct ski_armci_op op = {"ARMCI_NbAccV", SKI_ARMCI_ACC, proc, false, handle, {0}};
 
-    if (!ski_armci_update(&op.update, datatype, scale))
-        return SKI_ARMCI_BAD_TYPE;
+    ski_armci_update(&op, datatype, scale);
     return vector_transfer(&op, iov, iov_len);
 }
 SKI_ARMCI_ALIAS(int, ARMCI_NbAccV,

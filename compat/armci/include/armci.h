@@ -13,8 +13,8 @@
  * put or accumulate returns when its source may be reused, and ARMCI_Fence() waits until it has
  * taken effect. Non-blocking operations are not ordered before they have been waited for.
  *
- * Errors. A call with a bad argument returns a negative value and has no effect. An access outside
- * of all allocations of its target prints an error that names the call, and ends the job.
+ * Errors. A wrong argument, and an access outside of all allocations of its target, print an error
+ * that names the call, and end the job: programs do not look at what operations return.
  *
  * Functions are called by one thread of a process at a time, by the thread that called
  * ARMCI_Init() where the target is on another host. Every ARMCI_ function that has a PARMCI_ twin
@@ -211,16 +211,16 @@ int ARMCI_WaitAll(void);
 
 /* ---- contiguous ------------------------------------------------------------- */
 
-/** Copies @p size bytes from @p src of process @p target to @p dst. Returns 0 or a negative error.
+/** Copies @p size bytes from @p src of process @p target to @p dst. Returns 0.
  */
 int ARMCI_Get(void *src, void *dst, int size, int target);
 
-/** Copies @p size bytes from @p src to @p dst of process @p target. Returns 0 or a negative error.
+/** Copies @p size bytes from @p src to @p dst of process @p target. Returns 0.
  */
 int ARMCI_Put(void *src, void *dst, int size, int target);
 
 /** Adds the elements at @p src times *scale to those at @p dst of @p proc, each atomically.
- *  @p datatype is an enum ARMCI_Acc_e. Returns 0 or a negative error. */
+ *  @p datatype is an enum ARMCI_Acc_e. Returns 0. */
 int ARMCI_Acc(int datatype, void *scale, void *src, void *dst, int bytes, int proc);
 
 /** Copies as ARMCI_Put() does, then stores @p value in *flag of @p proc. Returns 0 or a negative
@@ -241,11 +241,11 @@ int ARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int 
 
 /** Copies blocks to @p proc: count[0] bytes each, repeated count[i] times at distances of
  *  src_stride_ar[i-1] and dst_stride_ar[i-1] bytes for each of @p stride_levels levels. Returns 0
- *  or a negative error. */
+ * . */
 int ARMCI_PutS(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[], int count[],
                int stride_levels, int proc);
 
-/** Copies blocks from @p proc, arranged as in ARMCI_PutS(). Returns 0 or a negative error. */
+/** Copies blocks from @p proc, arranged as in ARMCI_PutS(). Returns 0. */
 int ARMCI_GetS(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[], int count[],
                int stride_levels, int proc);
 
@@ -259,7 +259,7 @@ int ARMCI_AccS(int datatype, void *scale, void *src_ptr, int src_stride_ar[], vo
 int ARMCI_PutS_flag(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[],
                     int count[], int stride_levels, int *flag, int value, int proc);
 
-/** Copies as ARMCI_PutS_flag() does. Returns 0 or a negative error. */
+/** Copies as ARMCI_PutS_flag() does. Returns 0. */
 int ARMCI_PutS_flag_dir(void *src_ptr, int src_stride_ar[], void *dst_ptr, int dst_stride_ar[],
                         int count[], int stride_levels, int *flag, int value, int proc);
 
@@ -283,10 +283,10 @@ void armci_read_strided(void *ptr, int stride_levels, int stride_arr[], int coun
 
 /* ---- vectors -------------------------------------------------------------------- */
 
-/** Copies the segments of @p iov_len descriptors to @p proc. Returns 0 or a negative error. */
+/** Copies the segments of @p iov_len descriptors to @p proc. Returns 0. */
 int ARMCI_PutV(armci_giov_t *iov, int iov_len, int proc);
 
-/** Copies the segments of @p iov_len descriptors from @p proc. Returns 0 or a negative error. */
+/** Copies the segments of @p iov_len descriptors from @p proc. Returns 0. */
 int ARMCI_GetV(armci_giov_t *iov, int iov_len, int proc);
 
 /** Accumulates the segments of @p iov_len descriptors to @p proc, as ARMCI_Acc() does. Returns 0 or
@@ -305,28 +305,28 @@ int ARMCI_NbAccV(int datatype, void *scale, armci_giov_t *iov, int iov_len, int 
 
 /* ---- values --------------------------------------------------------------------- */
 
-/** Stores an int at @p dst of @p proc. Returns 0 or a negative error. */
+/** Stores an int at @p dst of @p proc. Returns 0. */
 int ARMCI_PutValueInt(int src, void *dst, int proc);
 
-/** Stores a long at @p dst of @p proc. Returns 0 or a negative error. */
+/** Stores a long at @p dst of @p proc. Returns 0. */
 int ARMCI_PutValueLong(long src, void *dst, int proc);
 
-/** Stores a float at @p dst of @p proc. Returns 0 or a negative error. */
+/** Stores a float at @p dst of @p proc. Returns 0. */
 int ARMCI_PutValueFloat(float src, void *dst, int proc);
 
-/** Stores a double at @p dst of @p proc. Returns 0 or a negative error. */
+/** Stores a double at @p dst of @p proc. Returns 0. */
 int ARMCI_PutValueDouble(double src, void *dst, int proc);
 
-/** Starts to store an int at @p dst of @p proc. Returns 0 or a negative error. */
+/** Starts to store an int at @p dst of @p proc. Returns 0. */
 int ARMCI_NbPutValueInt(int src, void *dst, int proc, armci_hdl_t *hdl);
 
-/** Starts to store a long at @p dst of @p proc. Returns 0 or a negative error. */
+/** Starts to store a long at @p dst of @p proc. Returns 0. */
 int ARMCI_NbPutValueLong(long src, void *dst, int proc, armci_hdl_t *hdl);
 
-/** Starts to store a float at @p dst of @p proc. Returns 0 or a negative error. */
+/** Starts to store a float at @p dst of @p proc. Returns 0. */
 int ARMCI_NbPutValueFloat(float src, void *dst, int proc, armci_hdl_t *hdl);
 
-/** Starts to store a double at @p dst of @p proc. Returns 0 or a negative error. */
+/** Starts to store a double at @p dst of @p proc. Returns 0. */
 int ARMCI_NbPutValueDouble(double src, void *dst, int proc, armci_hdl_t *hdl);
 
 /** Returns the int at @p src of @p proc. */
@@ -345,14 +345,14 @@ double ARMCI_GetValueDouble(void *src, int proc);
 
 /** Performs @p op, an enum ARMCI_Rmw_e, on the int or long at @p prem of @p proc, atomically with
  *  respect to other calls of ARMCI_Rmw(), and stores the previous value at @p ploc. The operand is
- *  @p value for an addition, and what @p ploc holds for a swap. Returns 0 or a negative error. */
+ *  @p value for an addition, and what @p ploc holds for a swap. Returns 0. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc);
 
 /** Creates @p count mutexes on the calling process; other processes may create other numbers.
- *  Collective. There is one set at a time. Returns 0 or a negative error. */
+ *  Collective. There is one set at a time. Returns 0. */
 int ARMCI_Create_mutexes(int count);
 
-/** Destroys the mutexes of ARMCI_Create_mutexes(). Collective. Returns 0 or a negative error. */
+/** Destroys the mutexes of ARMCI_Create_mutexes(). Collective. Returns 0. */
 int ARMCI_Destroy_mutexes(void);
 
 /** Acquires mutex number @p mutex of @p proc. Ends the job if there is no such mutex. */
