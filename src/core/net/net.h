@@ -87,7 +87,7 @@ size_t ski_net_packet_bytes(void);
 
 /* ---- on a PE ---------------------------------------------------------------------- */
 
-/** Gives a PE its port, if the job is spread. */
+/** Gives a PE its port, if the job is spread: its progress source (core/pe/progress.h). */
 void ski_net_begin(struct ski_pe *self);
 
 /** Takes the port from a PE that ends: packets that still arrive are dropped. */
@@ -116,13 +116,6 @@ bool ski_net_progress(struct ski_pe *self);
 
 /** Returns whether the caller runs inside of ski_net_progress(). */
 bool ski_net_progressing(const struct ski_pe *self);
-
-/** Sends, in a pass of the scheduler, what has waited long enough for others; makes progress if
- *  @p progress. */
-void ski_net_pass(struct ski_pe *self, bool progress);
-
-/** Flushes backlogs before the scheduler returns to its caller. */
-void ski_net_leave(struct ski_pe *self);
 
 /** Counts an operation that the driver was given and will complete. */
 void ski_net_op_begin(struct ski_pe *self);
