@@ -165,7 +165,8 @@ static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
     if (handler < SKI_HANDLERS)
         own += ski_builtin[handler].least;
     if (handler == SKI_HANDLER_AM_REQUEST || handler == SKI_HANDLER_AM_REPLY ||
-        handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL)
+        handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL ||
+        handler == SKI_HANDLER_CHANNEL_PUT)
         own = bytes;
     return own < bytes ? own : bytes;
 }
