@@ -123,9 +123,12 @@ static void array_reduction_report_up(struct ski_collection *all, struct ski_arr
 void ski_array_reduction_advance(struct ski_collection *all)
 {
     struct ski_array_reduction *r = all->reduction;
-    uint64_t children             = (UINT64_C(1) << ski_array_reduction_tree(all).children) - 1;
-    struct ski_array_partial *partial;
+    struct ski_array_partial   *partial;
+    uint64_t                    children;
 
+    if (!r->partials) /* as for each of many elements that migrate */
+        return;
+    children = (UINT64_C(1) << ski_array_reduction_tree(all).children) - 1;
     while (all->state == SKI_EXISTS &&
            (partial = ski_array_partial_of(ski_reduction_list_find(r->partials, r->first))) &&
            partial->started && partial->done == all->live && partial->in == children)
