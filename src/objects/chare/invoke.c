@@ -757,7 +757,9 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
         invoke_copy(ref, entry, data, bytes);
         return;
     }
-    if (all->quick_bytes == ref->index.bytes) {
+    if (SKI_LIKELY(all->pair_bytes == ref->index.bytes)) {
+        object = invoke_find_pair(all, ref);
+    } else if (all->quick_bytes == ref->index.bytes) {
         uint64_t                 key    = ski_directory_int_key(&all->directory, &ref->index.at);
         const struct ski_lookup *lookup = ski_lookup_slot(all, key);
 
@@ -770,8 +772,6 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
             invoke_absent(ref, entry, data, bytes);
             return;
         }
-    } else if (all->pair_bytes == ref->index.bytes) {
-        object = invoke_find_pair(all, ref);
     }
     if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > INVOKE_SMALL ||
                      magazine->count == 0))
