@@ -8,17 +8,20 @@
  * On one PE: messages to itself, creation and deletion of elements, a tree of single chares.  On
  * two: round trips and rates, a broadcast and a reduction over many elements.  PE 0 controls all of
  * it in its start function; batches of the series that are compared alternate.
+ *
+ * usage: objects [net], on one or two PEs; net: only round trips, of PEs that share no memory
  */
 #include <skua/skua.h>
 
 #include "bench.h"
 
-#define BENCH    "objects"
-#define LOCAL    100000 /* messages to the own PE in a batch */
-#define BLOCKS   1000000
-#define ELEMENTS 100000
-#define LARGEST  16384
-#define FIB      22
+#define BENCH     "objects"
+#define LOCAL     100000 /* messages to the own PE in a batch */
+#define BLOCKS    1000000
+#define ELEMENTS  100000
+#define LARGEST   16384
+#define FIB       22
+#define NET_TRIPS 500
 
 static const size_t sizes[] = {8, 32, 128, 1024, 4096, LARGEST};
 
@@ -423,12 +426,17 @@ static void start(int argc, char **argv)
 {
     skua_collection pairs;
 
-    (void)argc, (void)argv;
     if (skua_pes() > 2)
         skua_abort("bench-objects needs one or two PEs");
     if (skua_pe() != 0)
         return;
     pairs = skua_array_create1(pair_class, 2, NULL, 0);
+    if (argc > 1 && strcmp(argv[1], "net") == 0) {
+        for (size_t i = 0; i < SIZES; i++)
+            measure_echo("net_roundtrip_us", skua_element1(pairs, 1), sizes[i], NET_TRIPS, 1e6);
+        skua_exit(0);
+        return;
+    }
     if (skua_pes() == 1) {
         measure_echo("local_ns", skua_element1(pairs, 1), 8, LOCAL, 1e9);
         measure_life();

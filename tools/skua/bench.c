@@ -16,7 +16,8 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages|onesided|network|channels|collectives|randomaccess|fft1d|objects|"
+    "usage: skua bench "
+    "[messages|onesided|network|mixed|channels|collectives|randomaccess|fft1d|objects|"
     "pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
@@ -38,6 +39,9 @@ static const char help[] =
     "  network       messages and one-sided operations between processes that share no\n"
     "                memory, over TCP, with each driver; the cost of SKUA_SECURITY; the\n"
     "                start of 64 processes; peers: ucx_perftest, fi_pingpong, both MPIs\n"
+    "  mixed         messages and entry calls inside a host in a job that also spans\n"
+    "                another, with a silent and with a busy network, against the same in\n"
+    "                a job of one host\n"
     "  channels      a round trip from buffer to buffer; floor: memcpy and a flag;\n"
     "                peers: copied messages, both MPIs, two-sided and with MPI_Put\n"
     "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, scan, gather,\n"
@@ -46,8 +50,9 @@ static const char help[] =
     "  randomaccess  random updates of a large table; peers: both MPIs; and items of a\n"
     "                stream against small messages\n"
     "  fft1d         a one-dimensional Fourier transform; peers: FFTW, FFTW-MPI\n"
-    "  objects       messages between array elements against plain handlers, creation\n"
-    "                against malloc, broadcasts and reductions against a loop\n"
+    "  objects       messages between array elements against plain handlers, inside a host\n"
+    "                and over TCP, creation against malloc, broadcasts and reductions\n"
+    "                against a loop\n"
     "  pingpong      the table of the CkDirect paper: round trips between two objects\n"
     "                with messages, channels and gets; peers: both MPIs\n"
     "  stencil3d     a stencil on a grid of blocks with messages, learned messages,\n"
@@ -65,10 +70,10 @@ static const char help[] =
     "A peer is measured if it is installed.\n";
 
 static const struct bench *const benches[] = {
-    &bench_messages,    &bench_onesided,     &bench_network,  &bench_channels,
-    &bench_collectives, &bench_randomaccess, &bench_fft1d,    &bench_objects,
-    &bench_pingpong,    &bench_stencil3d,    &bench_matmul3d, &bench_pairs,
-    &bench_leanmd,      &bench_barneshut,    &bench_balance,  &bench_zerocopy};
+    &bench_messages,    &bench_onesided,     &bench_network, &bench_mixed,   &bench_channels,
+    &bench_collectives, &bench_randomaccess, &bench_fft1d,   &bench_objects, &bench_pingpong,
+    &bench_stencil3d,   &bench_matmul3d,     &bench_pairs,   &bench_leanmd,  &bench_barneshut,
+    &bench_balance,     &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

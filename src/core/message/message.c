@@ -42,10 +42,10 @@ bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const str
     return true;
 }
 
-/* To a PE of another host.  The sender waits for room in the network while memory is short. */
-static void message_send_remote(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
+/* The sender waits for room in the network while memory is short. */
+void ski_msg_send_remote(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
 {
-    ski_assert(self->net);
+    ski_assert(self->net && ski_job_index(self->job, pe) < 0 && msg->handler == handler);
     if (ski_net_send(self, pe, msg) && ski_backpressure_sender(self, handler))
         ski_backpressure_wait(self, pe, ski_net_waits);
 }
@@ -56,7 +56,7 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
     ski_assert(pe >= 0 && pe < ski_job_all(self->job) && pe != self->pe);
     ski_assert(msg->handler == handler);
     if (SKI_UNLIKELY(!ski_inbox_is_near(self, pe) && ski_job_index(self->job, pe) < 0))
-        message_send_remote(self, pe, handler, msg);
+        ski_msg_send_remote(self, pe, handler, msg);
     else if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_BACKLOG) ||
              !ski_inbox_push(self, pe, handler, msg))
         ski_send_backlog_add(self, pe, msg);

@@ -22,6 +22,9 @@ bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const str
 /** Hands @p msg, whose header is filled in, to @p pe, which is not this PE. */
 void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);
 
+/** Hands @p msg, whose header is filled in, to @p pe, which is on another host. */
+void ski_msg_send_remote(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);
+
 /** Hands @p msg, whose header is filled in, to @p pe, or queues it here. */
 static inline void ski_msg_post(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
 {

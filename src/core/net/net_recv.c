@@ -10,13 +10,14 @@
  * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
  * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
  * one is copied out of the driver's memory, by the fast path recv_take_plain() if nothing is
- * special.
+ * special.  A packet for an object is no exception.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/memory.h"
 #include "core/net/coalesce.h"
 #include "core/net/peer.h"
@@ -26,6 +27,7 @@
 #include "core/net/packet.h"
 
 #define COMPLAINTS  10   /* wrong packets that are logged */
+#define COPY_SMALL  128  /* bytes of data that are copied without a call */
 #define PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
 
 void ski_net_reject(struct ski_pe *self, const char *format, ...)
@@ -305,12 +307,89 @@ static bool recv_check_head(const struct ski_net_port *net, const char *packet, 
     return !ski_packet_wrong(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
 }
 
-/* Receives a packet in the driver's memory, alone or out of a coalesced one. */
-static void recv_split_one(struct ski_net_port *net, const char *packet, size_t bytes)
+/* Returns the peer that has sent a packet whose turn it is, and before which none is kept; NULL:
+ * the slow path finds out why. */
+static inline struct ski_net_peer *recv_plain_peer(struct ski_net_port   *net,
+                                                   const struct skua_msg *half)
 {
-    size_t          head = ski_packet_head_bytes(packet, bytes);
+    struct ski_net_peer *peer = net->last_source;
+
+    if (SKI_UNLIKELY(!peer || peer->pe != half->source))
+        peer = ski_net_peer_find(net, half->source);
+    if (!peer || peer->token_in != half->stamp.token || peer->received != half->stamp.sequence ||
+        peer->early)
+        return NULL;
+    return net->last_source = peer;
+}
+
+/* Copies data that is mostly short. */
+static inline void recv_copy_data(void *to, const char *from, size_t bytes)
+{
+    if (bytes <= COPY_SMALL)
+        ski_copy_small(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
+}
+
+/* The fast path: copies a plain packet, with @p head bytes of its header, whose turn it is.  False:
+ * nothing has happened. */
+static inline __attribute__((always_inline)) bool recv_take_plain(struct ski_net_port   *net,
+                                                                  const struct skua_msg *half,
+                                                                  const char *packet, size_t head)
+{
+    struct ski_pe       *self = net->self;
+    struct ski_net_peer *peer = recv_plain_peer(net, half);
+    struct skua_msg     *msg;
+
+    if (!peer)
+        return false;
+    msg = ski_pool_cached(&self->pool, sizeof *msg + half->bytes);
+    if (SKI_UNLIKELY(!msg))
+        return false;
+    memcpy(msg, packet, head);
+    recv_copy_data(msg + 1, packet + head, half->bytes);
+    ski_assert(half->handler >= SKI_HANDLERS);
+    peer->received++;
+    self->stats.received++;
+    ski_queue_push(&self->queue, msg, 0);
+    return true;
+}
+
+/* The fast path of a packet for an object, whose index is in the second half of its header. */
+static bool recv_take_plain_object(struct ski_net_port *net, const struct skua_msg *half,
+                                   const char *packet)
+{
+    uint64_t target;
+
+    memcpy(&target, packet + offsetof(struct skua_msg, target), sizeof target);
+    return ski_target_bytes(target) <= SKI_MSG_INDEX_BYTES &&
+           recv_take_plain(net, half, packet, sizeof *half);
+}
+
+/* The fast path of packets in the driver's memory, aligned or not.  False: nothing has happened. */
+static inline bool recv_take_short(struct ski_net_port *net, const char *packet, size_t bytes)
+{
+    struct skua_msg half;
+
+    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF || bytes >= PLACE_LEAST))
+        return false;
+    memcpy(&half, packet, SKI_PACKET_HALF);
+    if (ski_packet_is_plain(&half, bytes, net->handlers))
+        return recv_take_plain(net, &half, packet, SKI_PACKET_HALF);
+    return ski_packet_is_plain_object(&half, bytes, net->handlers) &&
+           recv_take_plain_object(net, &half, packet);
+}
+
+/* Receives a packet in the driver's memory, alone or out of a coalesced one. */
+static __attribute__((noinline)) void recv_split_one(struct ski_net_port *net, const char *packet,
+                                                     size_t bytes)
+{
+    size_t          head;
     struct skua_msg msg;
 
+    if (recv_take_short(net, packet, bytes))
+        return;
+    head = ski_packet_head_bytes(packet, bytes);
     if (SKI_UNLIKELY(head == 0)) {
         recv_complain(net, NULL, bytes, "it is too short");
         return;
@@ -357,31 +436,9 @@ static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, si
     return true;
 }
 
-/* The fast path: copies a plain packet whose turn it is.  False: nothing has happened. */
-static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *half,
-                            const char *packet)
-{
-    struct ski_pe       *self = net->self;
-    struct ski_net_peer *peer = ski_net_peer_find(net, half->source);
-    struct skua_msg     *msg;
-
-    if (!peer || peer->token_in != half->stamp.token || peer->received != half->stamp.sequence ||
-        peer->early)
-        return false;
-    msg = ski_pool_cached(&self->pool, sizeof *msg + half->bytes);
-    if (SKI_UNLIKELY(!msg))
-        return false;
-    memcpy(msg, half, SKI_PACKET_HALF);
-    memcpy(msg + 1, packet + SKI_PACKET_HALF, half->bytes);
-    ski_assert(!half->flags && half->handler >= SKI_HANDLERS);
-    peer->received++;
-    self->stats.received++;
-    ski_queue_push(&self->queue, msg, 0);
-    return true;
-}
-
 /* The slow path of a packet in the driver's memory; false: the driver is to copy it. */
-static bool recv_take_any(struct ski_net_port *net, const char *packet, size_t bytes)
+static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, const char *packet,
+                                                    size_t bytes)
 {
     size_t head = ski_packet_head_bytes(packet, bytes);
 
@@ -401,17 +458,13 @@ static bool recv_take_any(struct ski_net_port *net, const char *packet, size_t b
 static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
-    struct skua_msg      half;
 
     if (SKI_UNLIKELY(!net->self || bytes < SKI_PACKET_HALF))
         return false;
+    if (SKI_LIKELY(recv_take_short(net, packet, bytes)))
+        return true;
     memcpy(&half, packet, SKI_PACKET_HALF);
-    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < PLACE_LEAST &&
-                   recv_take_plain(net, &half, packet)))
-        return true;
-    if (recv_take_small(net, &half, packet, bytes))
-        return true;
-    return recv_take_any(net, packet, bytes);
+    return recv_take_small(net, &half, packet, bytes) || recv_take_any(net, packet, bytes);
 }
 
 /* A packet in a message of the pool.  It has its short form only if the driver did not call

@@ -85,11 +85,14 @@ static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
 }
 
 /* The peer for a PE, which need not be connected. */
-static struct ski_net_peer *net_peer(struct ski_net_port *net, int pe)
+static inline struct ski_net_peer *net_peer(struct ski_net_port *net, int pe)
 {
-    struct ski_net_peer *peer = ski_net_peer_find(net, pe);
+    struct ski_net_peer *peer = net->last_target;
 
-    return SKI_LIKELY(peer != NULL) ? peer : ski_net_peer_add(net, pe);
+    if (SKI_LIKELY(peer && peer->pe == pe))
+        return peer;
+    peer                    = ski_net_peer_find(net, pe);
+    return net->last_target = peer ? peer : ski_net_peer_add(net, pe);
 }
 
 struct ski_peer *ski_net_endpoint(struct ski_pe *self, int pe)
@@ -116,15 +119,30 @@ static void net_clear_half(struct skua_msg *msg)
     memset((char *)msg + SKI_PACKET_HALF, 0, ski_packet_left_out(msg));
 }
 
+/* Hands a packet to the driver in its full form. */
+static __attribute__((noinline)) skua_status net_send_full(struct ski_net_peer *peer,
+                                                           struct skua_msg     *msg)
+{
+    net_clear_half(msg);
+    return here.driver->send(peer->endpoint, msg, ski_msg_extent(msg));
+}
+
 /* Hands a packet to the driver, in the form that suits it. */
-static skua_status net_send(struct ski_net_peer *peer, struct skua_msg *msg)
+static inline skua_status net_send(struct ski_net_peer *peer, struct skua_msg *msg)
 {
     size_t least = ski_packet_least(msg);
 
-    if (least <= here.small)
-        return here.driver->send(peer->endpoint, ski_packet_shorten(msg), least);
-    net_clear_half(msg);
-    return here.driver->send(peer->endpoint, msg, ski_msg_extent(msg));
+    if (SKI_UNLIKELY(least > here.small))
+        return net_send_full(peer, msg);
+    return here.driver->send(peer->endpoint, ski_packet_shorten(msg), least);
+}
+
+/* Connects a peer that has no endpoint.  Returns whether it can be sent to. */
+static SKI_COLD bool net_prepare(struct ski_net_port *net, struct ski_net_peer *peer)
+{
+    if (!peer->endpoint)
+        net_connect(net, peer);
+    return !peer->lost;
 }
 
 /* Sends a packet; false: there is no room. */
@@ -134,9 +152,7 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     skua_status status;
 
     ski_assert(!net->self->thread); /* drivers need a large stack */
-    if (SKI_UNLIKELY(!peer->endpoint))
-        net_connect(net, peer);
-    if (SKI_UNLIKELY(peer->lost)) {
+    if (SKI_UNLIKELY(!peer->endpoint || peer->lost) && !net_prepare(net, peer)) {
         ski_pool_free(&net->self->pool, msg);
         return true;
     }

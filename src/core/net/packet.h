@@ -76,6 +76,17 @@ static inline bool ski_packet_is_plain(const struct skua_msg *half, size_t bytes
            !half->bit_words && half->handler >= SKI_HANDLERS && half->handler < handlers;
 }
 
+/** Returns whether a packet of @p bytes, with the first half of its header at @p half, is for an
+ *  object and as plain as one of ski_packet_is_plain(): it has no priority, no tail, and one of
+ *  @p handlers of the program.  The index of the object may still be too long. */
+static inline bool ski_packet_is_plain_object(const struct skua_msg *half, size_t bytes,
+                                              uint32_t handlers)
+{
+    return half->flags == SKI_MSG_OBJECT && bytes >= sizeof *half &&
+           half->bytes == bytes - sizeof *half && !half->bit_room && !half->bit_words &&
+           half->handler >= SKI_HANDLERS && half->handler < handlers;
+}
+
 /** Returns how many bytes of the header a packet of @p bytes has, at any address: all, or the first
  *  half; 0: the packet is too short. */
 size_t ski_packet_head_bytes(const void *packet, size_t bytes);

@@ -5,6 +5,7 @@
 #include <skua/section.h>
 
 #include "base/copy.h"
+#include "core/message/inbox_send.h"
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
@@ -17,6 +18,7 @@
 /* A message to an object that is here, of up to INVOKE_SMALL bytes, is allocated from a magazine
  * (base/pool.h) of its size, and keeps the address of the magazine. */
 #define INVOKE_SMALL              448
+#define INVOKE_COPY_SMALL         128 /* bytes of data that are copied without a call */
 #define INVOKE_SMALL_CLASS(bytes) (((bytes) + 63) / 64)
 
 uint64_t ski_invoke_stamp(int pe)
@@ -516,13 +518,15 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     invoke_post_here(self, object, msg);
 }
 
-/* Sends a copy of the data to an object that is not here; in a cell, if it is small. */
+/* Sends a copy of the data to an object that is not here; in a cell, if it is small and the object
+ * is on a PE whose inbox takes cells. */
 static void invoke_send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t handler,
                              const void *data, size_t bytes)
 {
     skua_msg *msg;
 
-    if (ski_element_try_small(self, pe, handler, ref->of.id, &ref->index, data, bytes))
+    if (ski_inbox_is_near(self, pe) &&
+        ski_element_try_small(self, pe, handler, ref->of.id, &ref->index, data, bytes))
         return;
     msg = ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
     invoke_post_away(self, pe, ref, msg);
@@ -593,39 +597,115 @@ static inline void invoke_post_small(struct ski_pe *self, struct ski_object *obj
     ski_queue_push(&self->queue, msg, 0);
 }
 
-/* Sends a few bytes, in a cell, to an absent element whose index is one or two integers; false: a
- * message is needed. */
-static inline bool invoke_send_quick(struct ski_pe *self, struct ski_collection *all,
-                                     const skua_ref *ref, skua_entry entry, const void *data,
-                                     size_t bytes)
+/* Fills the header of a message to an element whose index is @p key. */
+static inline void invoke_set_key(struct ski_pe *self, const skua_ref *ref, uint64_t key,
+                                  skua_entry entry, skua_msg *msg)
+{
+    msg->handler = (uint16_t)entry.id;
+    msg->flags   = SKI_MSG_OBJECT;
+    msg->source  = self->pe;
+    msg->target  = ski_target(ref->of.id, ref->index.bytes);
+    memset(msg->index, 0, sizeof msg->index);
+    memcpy(msg->index, &key, sizeof key);
+}
+
+/* Sends a message of any size to an element of PE @p pe, which is another. */
+static __attribute__((noinline)) void invoke_send_any(const skua_ref *ref, skua_entry entry,
+                                                      const void *data, size_t bytes, uint64_t key,
+                                                      int pe)
+{
+    struct ski_pe *self = ski_self;
+    skua_msg      *msg  = ski_msg_copy(self, entry.id, data, bytes);
+
+    invoke_set_key(self, ref, key, entry, msg);
+    ski_msg_send_away(self, pe, entry.id, msg);
+}
+
+/* invoke_send_any() to a PE of this host; in a cell, if the data fit one. */
+static __attribute__((noinline)) void invoke_send_near(const skua_ref *ref, skua_entry entry,
+                                                       const void *data, size_t bytes, uint64_t key,
+                                                       int pe)
 {
     struct {
         uint64_t target, index;
         char     data[SKI_CELL_DATA - 16];
     } cell;
 
-    if (bytes > sizeof cell.data)
-        return false;
-    ski_assert(all->directory.exact && !invoke_find_key(all, ref));
-    cell.target = ski_target(ref->of.id, ref->index.bytes);
-    cell.index  = ski_directory_int_key(&all->directory, &ref->index.at);
-    ski_copy_small(cell.data, data, bytes);
-    return ski_msg_try_small(self, ski_lookup_pe_cached(all, &ref->index, cell.index), entry.id,
-                             SKI_MSG_OBJECT, &cell, 16 + bytes);
+    if (bytes <= sizeof cell.data) {
+        cell.target = ski_target(ref->of.id, ref->index.bytes);
+        cell.index  = key;
+        ski_copy_small(cell.data, data, bytes);
+        if (ski_msg_try_small(ski_self, pe, entry.id, SKI_MSG_OBJECT, &cell, 16 + bytes))
+            return;
+    }
+    invoke_send_any(ref, entry, data, bytes, key, pe);
 }
 
-/* skua_invoke_copy_to() of absent elements of the collection that was found last. */
+/* invoke_send_any() to a PE that is most likely on another host.  There is no call but the last, so
+ * that no register need be saved. */
+static __attribute__((noinline)) void invoke_send_remote(const skua_ref *ref, skua_entry entry,
+                                                         const void *data, size_t bytes,
+                                                         uint64_t key, int pe)
+{
+    struct ski_pe       *self     = ski_self;
+    struct ski_magazine *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
+    skua_msg            *msg;
+
+    if (SKI_UNLIKELY(bytes > INVOKE_COPY_SMALL || magazine->count == 0 ||
+                     ski_job_index(self->job, pe) >= 0)) {
+        invoke_send_any(ref, entry, data, bytes, key, pe);
+        return;
+    }
+    msg = ski_msg_init(ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes), bytes);
+    invoke_set_key(self, ref, key, entry, msg);
+    ski_copy_small(msg + 1, data, bytes);
+    ski_msg_send_remote(self, pe, entry.id, msg);
+}
+
+/* skua_invoke_copy_to() of an element that is on PE @p pe, which is another: a PE of this host gets
+ * a cell if that has room, any other PE a message. */
+static inline void invoke_send(const struct ski_pe *self, const skua_ref *ref, skua_entry entry,
+                               const void *data, size_t bytes, uint64_t key, int pe)
+{
+    ski_assert(pe != self->pe && !invoke_find_key(self->objects->last, ref));
+    if (ski_inbox_is_near(self, pe))
+        invoke_send_near(ref, entry, data, bytes, key, pe);
+    else
+        invoke_send_remote(ref, entry, data, bytes, key, pe);
+}
+
+/* skua_invoke_copy_to() of an absent element whose index is a key, of the collection that was found
+ * last.  invoke_copy() sees to elements that this PE is the home of, or claims, and to entries that
+ * are more than a method. */
 static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
                                                     const void *data, size_t bytes)
 {
     struct ski_pe          *self = ski_self;
     struct ski_collection  *all  = self->objects->last;
     const struct ski_entry *what = &self->objects->entries[(uint16_t)entry.id];
+    uint64_t                key  = ski_directory_int_key(&all->directory, &ref->index.at);
+    int                     pe   = self->pe;
 
-    if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
-        what->of != all->class || !what->plain || what->flags & SKUA_ENTRY_CREATE_HERE ||
-        invoke_find_key(all, ref) || !invoke_send_quick(self, all, ref, entry, data, bytes))
+    ski_assert(all->directory.exact && !invoke_find_key(all, ref));
+    if (all->kind == SKI_ARRAY && what->of == all->class && what->plain &&
+        !(what->flags & SKUA_ENTRY_CREATE_HERE))
+        pe = ski_lookup_pe_cached(all, &ref->index, key);
+    if (pe != self->pe)
+        invoke_send(self, ref, entry, data, bytes, key, pe);
+    else
         invoke_copy(ref, entry, data, bytes);
+}
+
+/* Whether @p lookup is the PE of the absent element @p key, of another PE, and @p what a method
+ * that is called there.  A lookup is for one version of the directory, so the element is still
+ * absent. */
+static inline bool invoke_is_looked_up(const struct ski_pe *self, const struct ski_collection *all,
+                                       const struct ski_lookup *lookup, uint64_t key,
+                                       const struct ski_entry *what)
+{
+    return lookup->key == key && lookup->version == all->directory.version &&
+           lookup->pe != self->pe && what->of == all->class && what->plain &&
+           !(what->flags & SKUA_ENTRY_CREATE_HERE);
 }
 
 /* skua_invoke_copy_to() on a PE that counts messages. */
@@ -662,13 +742,29 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
         invoke_copy_counted(ref, entry, data, bytes);
         return;
     }
-    if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
+    if (SKI_UNLIKELY(all->id != ref->of.id)) {
+        invoke_copy(ref, entry, data, bytes);
+        return;
+    }
+    if (SKI_LIKELY(all->pair_bytes == ref->index.bytes)) {
         object = invoke_find_pair(all, ref);
-    else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)
+    } else if (all->quick_bytes == ref->index.bytes) {
+        uint64_t                 key    = ski_directory_int_key(&all->directory, &ref->index.at);
+        const struct ski_lookup *lookup = ski_lookup_slot(all, key);
+
+        if (SKI_LIKELY(invoke_is_looked_up(self, all, lookup, key, what))) {
+            invoke_send(self, ref, entry, data, bytes, key, lookup->pe);
+            return;
+        }
         object = invoke_find_key(all, ref);
+        if (!object) {
+            invoke_absent(ref, entry, data, bytes);
+            return;
+        }
+    }
     if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > INVOKE_SMALL ||
                      magazine->count == 0))
-        invoke_absent(ref, entry, data, bytes);
+        invoke_copy(ref, entry, data, bytes);
     else
         invoke_post_small(self, object, what, entry, magazine, data, bytes);
 }

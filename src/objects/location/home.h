@@ -24,11 +24,18 @@ int ski_home(const struct ski_collection *all, const skua_index *index);
  *  heard to be, or its home; or this PE, while it claims the element (claim.h). */
 int ski_lookup_pe(const struct ski_collection *all, const skua_index *index);
 
-/** ski_lookup_pe() of an element whose index is its key, cached until the directory changes. */
+/** Where the result of ski_lookup_pe() is cached for an element whose index is @p key. */
+static inline struct ski_lookup *ski_lookup_slot(struct ski_collection *all, uint64_t key)
+{
+    return &all->lookup[(key ^ key >> 32) % SKI_LOOKUPS];
+}
+
+/** ski_lookup_pe() of an absent element whose index is its key, cached until the directory changes.
+ */
 static inline int ski_lookup_pe_cached(struct ski_collection *all, const skua_index *index,
                                        uint64_t key)
 {
-    struct ski_lookup *lookup = &all->lookup[(key ^ key >> 32) % SKI_LOOKUPS];
+    struct ski_lookup *lookup = ski_lookup_slot(all, key);
 
     if (SKI_UNLIKELY(lookup->key != key || lookup->version != all->directory.version))
         *lookup = (struct ski_lookup){key, all->directory.version, ski_lookup_pe(all, index)};

@@ -119,7 +119,10 @@ bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
             continue;
         }
         n = framing_min((size_t)(end - data), SKI_FRAME_HEAD - s->head_got);
-        memcpy(s->head + s->head_got, data, n);
+        if (n == SKI_FRAME_HEAD) /* nearly always: a copy of a fixed size is no call */
+            memcpy(s->head, data, SKI_FRAME_HEAD);
+        else
+            memcpy(s->head + s->head_got, data, n);
         data += n;
         s->head_got += n;
         if (s->head_got < SKI_FRAME_HEAD)

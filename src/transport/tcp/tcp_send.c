@@ -61,15 +61,15 @@ size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts
 }
 
 /* Writes a small packet as one part, which is less work for the kernel. */
-static size_t tcp_write_copy(int fd, const struct ski_tcp_send_req *out)
+static inline size_t tcp_write_copy(int fd, uint64_t head, const void *packet, size_t bytes)
 {
     char    copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
     ssize_t n;
 
-    assert(out->sent == 0 && out->bytes[0] <= TCP_COPY_MAX && out->bytes[1] == 0);
-    memcpy(copy, &out->head, SKI_FRAME_HEAD);
-    memcpy(copy + SKI_FRAME_HEAD, out->part[0], out->bytes[0]);
-    n = send(fd, copy, SKI_FRAME_HEAD + out->bytes[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+    assert(bytes <= TCP_COPY_MAX);
+    memcpy(copy, &head, SKI_FRAME_HEAD);
+    memcpy(copy + SKI_FRAME_HEAD, packet, bytes);
+    n = send(fd, copy, SKI_FRAME_HEAD + bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -263,11 +263,7 @@ static inline skua_status tcp_send_queue_rest(struct ski_peer               *pee
 /* Sends a packet, or as much of it as the kernel accepts, and queues the rest. */
 static skua_status tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
-    bool now = tcp_peer_is_open(peer) && !peer->first;
-
-    if (now && out->bytes[0] <= TCP_COPY_MAX && !out->split)
-        out->sent = tcp_write_copy(peer->conn->source.fd, out);
-    else if (now)
+    if (tcp_peer_is_open(peer) && !peer->first)
         tcp_write_req(peer->conn, out);
     return tcp_send_queue_rest(peer, out);
 }
@@ -301,12 +297,35 @@ static skua_status tcp_send_req(struct ski_peer *peer, struct ski_tcp_send_req *
     return tcp_sendq_has_room(peer) ? tcp_send_now_or_queue(peer, out) : SKUA_ERR_AGAIN;
 }
 
+/* Returns whether a packet can be written at once, by one call, and what the kernel does not accept
+ * of it can be queued. */
+static inline bool tcp_send_is_quick(const struct ski_peer *peer, size_t bytes)
+{
+    return !peer->slow_path && bytes <= TCP_COPY_MAX && !peer->first && peer->port->spare &&
+           tcp_peer_is_open(peer);
+}
+
+static __attribute__((noinline)) skua_status tcp_send_packet(struct ski_peer *peer, void *packet,
+                                                             size_t bytes, size_t sent)
+{
+    struct ski_tcp_send_req out = {.head  = ski_frame_head(SKI_FRAME_PACKET, bytes),
+                                   .part  = {packet},
+                                   .bytes = {bytes},
+                                   .sent  = sent};
+
+    return sent > 0 ? tcp_send_queue_rest(peer, &out) : tcp_send_req(peer, &out);
+}
+
 skua_status ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct ski_tcp_send_req out = {
-        .head = ski_frame_head(SKI_FRAME_PACKET, bytes), .part = {packet}, .bytes = {bytes}};
+    size_t sent = 0;
 
-    return tcp_send_req(peer, &out);
+    if (tcp_send_is_quick(peer, bytes))
+        sent = tcp_write_copy(peer->conn->source.fd, ski_frame_head(SKI_FRAME_PACKET, bytes),
+                              packet, bytes);
+    if (sent == SKI_FRAME_HEAD + bytes)
+        return SKUA_OK;
+    return tcp_send_packet(peer, packet, bytes, sent);
 }
 
 skua_status ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,

@@ -9,7 +9,8 @@ static const size_t sizes[] = {8, 32, 128, 1024, 4096, 16384};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-#define ROUNDTRIP "roundtrip_us"
+#define ROUNDTRIP     "roundtrip_us"
+#define NET_ROUNDTRIP "net_roundtrip_us"
 
 /* ---- running ------------------------------------------------------------- */
 
@@ -20,6 +21,9 @@ static void bench_objects_run(struct results *results, const struct bench_host *
     bench_run_skua(results, host, "bench-objects", 1, 1, "--pin=auto");
     bench_step(round, rounds, "objects on two PEs");
     bench_run_skua(results, host, "bench-objects", 2, 1, "--pin=auto");
+    bench_step(round, rounds, "objects on two PEs, over TCP");
+    bench_run_app(results, host, "bench-objects",
+                  "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp", "net");
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -52,15 +56,16 @@ static void bench_objects_print_head(const char *title, const char *floor)
     printf("%-44s%12s%12s%12s\n", title, floor, "element", "ratio");
 }
 
-static void bench_objects_print_roundtrips(const struct results *r)
+static void bench_objects_print_roundtrips(const struct results *r, const char *title,
+                                           const char *metric)
 {
-    bench_objects_print_head("Round trip between two processes, us", "handler");
+    bench_objects_print_head(title, "handler");
     for (size_t i = 0; i < SIZES; i++) {
         char what[32];
 
         snprintf(what, sizeof what, "%zu bytes", sizes[i]);
-        bench_objects_print_line(what, bench_objects_get(r, "handler", sizes[i], ROUNDTRIP),
-                                 bench_objects_get(r, "element", sizes[i], ROUNDTRIP));
+        bench_objects_print_line(what, bench_objects_get(r, "handler", sizes[i], metric),
+                                 bench_objects_get(r, "element", sizes[i], metric));
     }
 }
 
@@ -76,6 +81,8 @@ static void bench_objects_print_goals(const struct results *r)
         snprintf(what, sizeof what, "round trip of elements / handlers, %zu bytes", small[i]);
         bench_print_goal(what, bench_objects_ratio(r, small[i], ROUNDTRIP, "handler"), "<=", 1.4);
     }
+    bench_print_goal("round trip of elements / handlers over TCP, 32 bytes",
+                     bench_objects_ratio(r, 32, NET_ROUNDTRIP, "handler"), "<=", 1.1);
     bench_print_goal("creating and deleting an element / malloc and free",
                      bench_objects_ratio(r, ELEMENT_BYTES, "life_ns", "malloc"), "<=", 10);
     bench_print_goal("broadcast to 100000 elements / loop over them",
@@ -90,7 +97,9 @@ static void bench_objects_print(const struct results *r)
 {
     double loop = bench_objects_get(r, "loop", 8, "all_ns");
 
-    bench_objects_print_roundtrips(r);
+    bench_objects_print_roundtrips(r, "Round trip between two processes, us", ROUNDTRIP);
+    printf("\n");
+    bench_objects_print_roundtrips(r, "Round trip over TCP, us", NET_ROUNDTRIP);
     printf("\n");
     bench_objects_print_head("Messages of 8 bytes between two PEs, millions/s", "handler");
     bench_objects_print_line("", 1e-6 * bench_objects_get(r, "handler", 8, "rate-messages"),

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_mixed.c - skua bench mixed: messages inside a host in a job of two hosts, against the same
+ * in a job of one.  The second host is a second process on this one that shares no memory.
+ */
+#include "bench.h"
+
+#define BYTES 8
+
+/* A way to send, and what is measured of it. */
+static const struct mixed_row {
+    const char *name, *series, *metric;
+    double      scale;
+    bool        rate; /* more is better */
+} mixed_rows[] = {
+    {"round trip of a message, us", "handler", "roundtrip_us", 1, false},
+    {"round trip of an entry call, us", "element", "roundtrip_us", 1, false},
+    {"messages, millions/s", "handler", "rate-messages", 1e-6, true},
+    {"entry calls, millions/s", "element", "rate-messages", 1e-6, true},
+};
+
+#define MIXED_ROWS (sizeof mixed_rows / sizeof *mixed_rows)
+
+/* Runs bench-mixed with two PEs on each of @p hosts.  The PEs of the second host, which rest or
+ * nearly so, are on the CPUs of the first. */
+static void bench_mixed_run_job(struct results *results, const struct bench_host *host, int hosts,
+                                const char *arguments)
+{
+    char options[96];
+
+    if (hosts == 1)
+        snprintf(options, sizeof options, "-n 2 -t 2 --pin=%d,%d", host->cpu[0], host->cpu[1]);
+    else
+        snprintf(options, sizeof options, "-n 4 -t 2 --pin=%d,%d,%d,%d -s shared_memory=0",
+                 host->cpu[0], host->cpu[1], host->cpu[0], host->cpu[1]);
+    bench_run_app(results, host, "bench-mixed", options, arguments);
+}
+
+static void bench_mixed_run(struct results *results, const struct bench_host *host, int round,
+                            int rounds)
+{
+    bench_step(round, rounds, "a job of one host");
+    bench_mixed_run_job(results, host, 1, "alone");
+    bench_step(round, rounds, "a job of two hosts, the network silent");
+    bench_mixed_run_job(results, host, 2, "silent");
+    bench_step(round, rounds, "a job of two hosts, the network busy");
+    bench_mixed_run_job(results, host, 2, "busy busy");
+}
+
+static double bench_mixed_get(const struct results *r, const struct mixed_row *row, const char *job)
+{
+    char series[64];
+
+    snprintf(series, sizeof series, "%s-%s", job, row->series);
+    return results_get(r, series, BYTES, row->metric);
+}
+
+/* How much longer something takes in @p job than in a job of one host. */
+static double bench_mixed_cost(const struct results *r, const struct mixed_row *row,
+                               const char *job)
+{
+    double alone = bench_mixed_get(r, row, "alone"), mixed = bench_mixed_get(r, row, job);
+
+    return row->rate ? bench_ratio(alone, mixed) : bench_ratio(mixed, alone);
+}
+
+static void bench_mixed_print(const struct results *r)
+{
+    static const char *const jobs[] = {"alone", "silent", "busy"};
+    char                     what[96];
+
+    printf("%-44s%12s%12s%12s\n", "Between two PEs of a host", "one host", "silent", "busy");
+    for (size_t i = 0; i < MIXED_ROWS; i++) {
+        printf("%-44s", mixed_rows[i].name);
+        for (int j = 0; j < 3; j++)
+            bench_print_value(mixed_rows[i].scale * bench_mixed_get(r, &mixed_rows[i], jobs[j]),
+                              12);
+        printf("\n");
+    }
+    bench_print_goals_head("Goals: two hosts / one host");
+    for (int j = 1; j < 3; j++)
+        for (size_t i = 0; i < MIXED_ROWS; i++) {
+            snprintf(what, sizeof what, "%s, network %s", mixed_rows[i].name, jobs[j]);
+            bench_print_goal(what, bench_mixed_cost(r, &mixed_rows[i], jobs[j]),
+                             "<=", j == 1 ? 1.1 : 1.25);
+        }
+}
+
+static void bench_mixed_plot(const struct results *r, FILE *to)
+{
+    static const size_t sizes[] = {BYTES};
+    struct plot_curve   curve[] = {{.name = "alone-handler", .colour = "#444444", .dash = "5 4"},
+                                   {.name = "silent-handler", .colour = "#1f77b4", .dash = ""},
+                                   {.name = "busy-handler", .colour = "#d62728", .dash = ""}};
+    size_t              curves  = sizeof curve / sizeof *curve;
+    struct plot picture = {"Round trip inside a host, in jobs of one and of two hosts", "bytes",
+                           "microseconds", curve, curves};
+
+    for (size_t c = 0; c < curves; c++)
+        bench_plot_curve(&curve[c], r, curve[c].name, "roundtrip_us", sizes, 1);
+    plot_write(&picture, to);
+}
+
+const struct bench bench_mixed = {"mixed", bench_mixed_run, bench_mixed_print, bench_mixed_plot};
