@@ -42,6 +42,7 @@
 #include "onesided/region/symmetric_vote.h"
 #include "onesided/buffer/buffer.h"
 #include "onesided/buffer/buffer_data.h"
+#include "onesided/buffer/round_trip.h"
 #include "onesided/channel/channel.h"
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/barrier.h"

@@ -40,10 +40,14 @@ void ski_buffers_end(struct ski_pe *self);
 /** Returns whether @p bytes at @p at should go to @p pe by reference rather than in a message. */
 bool ski_zcopy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes);
 
+/** Returns whether @p bytes at @p at should go to all PEs by reference rather than in messages. */
+bool ski_zcopy_pays_all(struct ski_pe *self, const void *at, size_t bytes);
+
 /* Bytes from which on a transfer by reference pays: where both PEs reach the memory; by the system;
  * between hosts. */
 struct ski_zcopy_threshold {
     size_t shared, host, net;
+    double per_byte; /* nanoseconds that a byte by reference saves between hosts; 0: `net` is set */
 };
 
 /** Returns the thresholds of the settings; those that are not set are measured, in the calling
