@@ -8,6 +8,11 @@
  * only from malloc().  The receiver notifies the sender when its memory may be reused; that is part
  * of the measured work.
  *
+ * Inside a host the variants copy nothing, whatever their size.  Between hosts a nocopy part is
+ * sent as the runtime decides.  A job of several hosts is the series skua-tcp, with the name of its
+ * driver.  With the argument "threshold" only the sizes are reported from which on the runtime
+ * decides so; two numbers are the largest and the smallest size to measure.
+ *
  *   copy   a message: memcpy, send, memcpy
  *   get    a message with a buffer descriptor; the receiver gets the data
  *   put    a put into the buffer of the receiver, whose descriptor the sender has
@@ -162,31 +167,50 @@ static double batch(void (*send)(size_t bytes), size_t bytes, int trips)
     return (bench_now() - start) / trips / 2 * 1e6;
 }
 
-static void measure(const char *series, const char *metric, void (*send)(size_t bytes))
+static struct {
+    const char *name, *heap;
+    void (*send)(size_t bytes);
+} variants[] = {{"copy_us", "copy_heap_us", send_copy},
+                {"get_us", "get_heap_us", send_buffer},
+                {"put_us", "put_heap_us", put},
+                {"send_us", "send_heap_us", send_in_place},
+                {"post_us", "post_heap_us", send_posted}};
+
+#define VARIANTS (sizeof variants / sizeof *variants)
+
+static size_t most_bytes = MAX_BYTES, least_bytes;
+
+static double best_batch(void (*send)(size_t bytes), size_t bytes)
 {
-    for (size_t s = 0; s < SIZES; s++) {
-        int    trips = bench_trips(sizes[s]);
-        double best  = 1e30;
+    bool   net     = skua_hosts() > 1;
+    int    trips   = net ? bench_trips_net(bytes) : bench_trips(bytes);
+    int    batches = net ? BENCH_BATCHES_NET : BENCH_BATCHES;
+    double best    = 1e30;
 
-        exchange(sizes[s]);
-        for (int i = 0; i < BENCH_BATCHES; i++) {
-            double time = batch(send, sizes[s], trips);
+    for (int i = 0; i < batches; i++) {
+        double time = batch(send, bytes, trips);
 
-            best = time < best ? time : best;
-        }
-        if (skua_pe() == 0)
-            bench_report("zerocopy", series, sizes[s], metric, best);
-        skua_sync();
+        best = time < best ? time : best;
     }
+    return best;
 }
 
+/* Variants that are compared are measured close to each other. */
 static void measure_all(const char *series, bool heap)
 {
-    measure(series, heap ? "copy_heap_us" : "copy_us", send_copy);
-    measure(series, heap ? "get_heap_us" : "get_us", send_buffer);
-    measure(series, heap ? "put_heap_us" : "put_us", put);
-    measure(series, heap ? "send_heap_us" : "send_us", send_in_place);
-    measure(series, heap ? "post_heap_us" : "post_us", send_posted);
+    for (size_t s = 0; s < SIZES; s++) {
+        if (sizes[s] < least_bytes || sizes[s] > most_bytes)
+            continue;
+        exchange(sizes[s]);
+        for (size_t v = 0; v < VARIANTS; v++) {
+            double best = best_batch(variants[v].send, sizes[s]);
+
+            if (skua_pe() == 0)
+                bench_report("zerocopy", series, sizes[s],
+                             heap ? variants[v].heap : variants[v].name, best);
+            skua_sync();
+        }
+    }
 }
 
 static void measure_buffers(const char *series)
@@ -211,21 +235,53 @@ static void measure_heap(const char *series)
     free(target);
 }
 
+static void name_series(char *name, size_t size)
+{
+    const char *driver = getenv("SKUA_DRIVER");
+
+    if (skua_hosts() > 1)
+        snprintf(name, size, "skua-%s", driver ? driver : "net");
+    else
+        snprintf(name, size, "%s", skua_processes() > 1 ? "skua" : "skua-threads");
+}
+
+/* The threshold as the runtime finds it.  Between hosts the first transfers measure it. */
+static void report_threshold(const char *series)
+{
+    my.source = skua_buffer_alloc(MAX_BYTES);
+    my.target = skua_buffer_alloc(MAX_BYTES);
+    for (int i = 0; i < 20; i++) {
+        (void)skua_zero_copy_bytes(my.peer);
+        exchange(64);
+        (void)batch(send_buffer, 64, 10);
+    }
+    if (skua_pe() == 0)
+        bench_report("zerocopy", series, 0, "threshold_bytes",
+                     (double)skua_zero_copy_bytes(my.peer));
+    skua_exit(0);
+}
+
 static void start(int argc, char **argv)
 {
-    const char *series = skua_processes() > 1 ? "skua" : "skua-threads";
+    char series[32];
 
-    (void)argc, (void)argv;
     if (skua_pes() != 2)
         skua_abort("bench-zerocopy needs two PEs: skuarun -n 2");
     my.peer = 1 - skua_pe();
+    name_series(series, sizeof series);
+    if (argc > 1 && strcmp(argv[1], "threshold") == 0) {
+        report_threshold(series);
+        return;
+    }
+    if (argc > 1)
+        most_bytes = (size_t)atoll(argv[1]);
+    if (argc > 2)
+        least_bytes = (size_t)atoll(argv[2]);
     if (getenv("SKUA_MALLOC_ARENA")) {
         measure_heap("skua-shared");
         skua_exit(0);
         return;
     }
-    if (skua_pe() == 0)
-        bench_report("zerocopy", series, 0, "threshold_bytes", (double)skua_zero_copy_bytes(1));
     measure_buffers(series);
     measure_heap(series);
     skua_exit(0);
@@ -233,8 +289,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* zero-copy at all sizes */
-    setenv("SKUA_ZCOPY_THRESHOLD_NET", "1", 0);
+    if (argc < 2 || strcmp(argv[1], "threshold") != 0)
+        setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* zero-copy at all sizes */
     on_copy   = skua_handler_register("copy", take_copy);
     on_get    = skua_handler_register("get", take_buffer);
     on_buffer = skua_handler_register("buffer", take_descriptor);

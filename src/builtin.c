@@ -41,6 +41,8 @@
 #include "onesided/onesided.h"
 #include "onesided/region/symmetric_vote.h"
 #include "onesided/buffer/buffer.h"
+#include "onesided/buffer/buffer_data.h"
+#include "onesided/buffer/round_trip.h"
 #include "onesided/channel/channel.h"
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/barrier.h"

@@ -457,10 +457,21 @@ static void forge_buffer(uint32_t verb, skua_buffer from, skua_buffer to)
         uint32_t    verb, lent;
         uint64_t    bytes;
         skua_buffer from, to;
-        char        data[64];
-    } packet = {verb, 0, sizeof packet.data, from, to, "stolen"};
+    } packet = {verb, 0, 64, from, to};
 
-    forge_to(SKI_HANDLER_BUFFER, &packet, sizeof packet - (verb == 3 ? 0 : sizeof packet.data));
+    forge_to(SKI_HANDLER_BUFFER, &packet, sizeof packet);
+}
+
+/* As in onesided/buffer/buffer_data.h. */
+static void forge_buffer_data(skua_buffer to, uint64_t placed)
+{
+    struct {
+        skua_buffer to;
+        uint64_t    placed;
+        char        data[64];
+    } packet = {to, placed, "stolen"};
+
+    forge_to(SKI_HANDLER_BUFFER_DATA, &packet, sizeof packet);
 }
 
 static void forge_buffers(void)
@@ -471,14 +482,15 @@ static void forge_buffers(void)
 
     other.at = (char *)other.at + 64;
     forge_buffer(0, other, mine); /* fetch: would send what is there */
-    forge_buffer(3, mine, other); /* data: would write there */
-    forge_buffer(4, mine, other);
+    forge_buffer_data(other, 0);  /* would write there */
+    forge_buffer(3, mine, other);
     other = gift.buffer, other.bytes *= 2;
     forge_buffer(0, other, mine);
     other = gift.buffer, other.user++;
-    forge_buffer(3, mine, other);
+    forge_buffer_data(other, 0);
     other = gift.buffer, other.pe = 1;
-    forge_buffer(3, mine, other);
+    forge_buffer_data(other, 0);
+    forge_buffer_data(gift.buffer, 1); /* says that its data are elsewhere */
     forge_buffer(9, mine, gift.buffer);
 }
 

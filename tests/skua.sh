@@ -18,9 +18,9 @@ ok "an unknown command" has "$code $err" "^2 skua: unknown command 'frobnicate'"
 run "$skua" info
 ok "info" has "$code $out" '^0 Skua [0-9]'
 ok "info shows the zero-copy thresholds" has "$out" \
-  '^zero copy   from [0-9]+ bytes inside a process .* [0-9]+ between processes \(measured\), [0-9]+ between hosts \(measured\)'
+  '^zero copy   from [0-9]+ bytes inside a process .* [0-9]+ between processes \(measured\), [0-9]+ between hosts \(of an assumed round trip\)'
 run env SKUA_ZCOPY_THRESHOLD_HOST=5000 "$skua" info
-ok "or the setting" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(measured\)'
+ok "or the setting" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(of an assumed round trip\)'
 run "$skua" info --config
 ok "info --config lists settings" has "$out" '^SKUA_ARENA_SIZE=auto'
 ok "with their meaning" has "$out" '^    Address range of the arena'

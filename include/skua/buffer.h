@@ -107,7 +107,8 @@ SKUA_API void skua_buffer_free(void *memory);
 /** Returns the size from which a zero-copy transfer to @p pe is faster than a message that the data
  *  are copied into and out of: the setting zcopy_threshold_host or zcopy_threshold_net, or else the
  *  value that is measured at the first call in a process (`skua info` and the log at level info
- *  show it). */
+ *  show it). Between hosts it depends on the round trip: the first calls start to measure that, do
+ *  not wait for it, and later ones return the result. */
 SKUA_API size_t skua_zero_copy_bytes(int pe);
 
 /** Numbers of buffer registrations of a PE: in use by buffers or transfers, and cached for later

@@ -11,6 +11,7 @@
 #include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "onesided/buffer/buffer.h"
+#include "onesided/buffer/buffer_data.h"
 #include "onesided/buffer/buffer_pe.h"
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"
@@ -75,6 +76,7 @@ void ski_onesided_open(const struct ski_boot *boot)
     ski_external_open(boot, ski_onesided_begin, ski_onesided_end);
     ski_net_set_placement(SKI_HANDLER_AM_REQUEST, &am_placement);
     ski_net_set_placement(SKI_HANDLER_AM_REPLY, &am_placement);
+    ski_net_set_placement(SKI_HANDLER_BUFFER_DATA, &ski_buffer_placement);
     ski_net_set_placement(SKI_HANDLER_CHANNEL_PUT, &ski_channel_placement);
     ski_net_set_placement(SKI_HANDLER_TEAM, &team_placement);
 }

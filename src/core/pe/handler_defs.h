@@ -62,6 +62,9 @@ HANDLER(SKI_HANDLER_BARRIER_ROUND, "skua.barrier-round", ski_on_barrier_round, s
 HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_HIDDEN)
 HANDLER(SKI_HANDLER_RMA_REQUEST, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_BUFFER, "skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST, 0)
+HANDLER(SKI_HANDLER_BUFFER_DATA, "skua.buffer-data", ski_on_buffer_data, SKI_BUFFER_DATA_LEAST, 0)
+HANDLER(SKI_HANDLER_ROUND_TRIP, "skua.round-trip", ski_on_round_trip, SKI_ROUND_TRIP_LEAST, 0)
+HANDLER(SKI_HANDLER_BUFFER_SENT, "skua.buffer-sent", ski_on_buffer_sent, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_CHANNEL, "skua.channel", ski_on_channel, SKI_CHANNEL_LEAST, 0)
 HANDLER(SKI_HANDLER_CHANNEL_PUT, "skua.channel-put", ski_on_channel_put, SKI_CHANNEL_PUT_LEAST, 0)
 HANDLER(SKI_HANDLER_TEAM, "skua.team", ski_on_team, SKI_TEAM_LEAST,

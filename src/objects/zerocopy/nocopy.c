@@ -15,13 +15,17 @@
 #include "objects/model/class.h"
 #include "objects/model/collection.h"
 
+#define NOCOPY_FEW 16 /* arguments whose kinds are not worth an allocation */
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static uint32_t nocopy_kind(const struct ski_pe *self, int pe, const skua_nocopy_argument *arg)
+static uint32_t nocopy_kind(struct ski_pe *self, int pe, const skua_nocopy_argument *arg)
 {
     /* A broadcast (no PE): each host fetches the data from here, and this host uses it in place. */
-    return ski_zcopy_pays(self, pe < 0 ? self->pe : pe, arg->at, arg->bytes) ? SKI_NOCOPY_BUFFER
-                                                                             : SKI_NOCOPY_DATA;
+    bool pays = pe < 0 ? ski_zcopy_pays_all(self, arg->at, arg->bytes)
+                       : ski_zcopy_pays(self, pe, arg->at, arg->bytes);
+
+    return pays ? SKI_NOCOPY_BUFFER : SKI_NOCOPY_DATA;
 }
 
 static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind,
@@ -51,15 +55,21 @@ skua_msg *skua_nocopy_alloc(int pe, size_t bytes, const skua_nocopy_argument *pa
 {
     struct ski_pe         *self   = SKI_SELF();
     size_t                 extent = 0;
+    uint32_t               few[NOCOPY_FEW], *kind;
     struct ski_nocopy_arg *at;
     skua_msg              *msg;
 
-    for (unsigned i = 0; i < n; i++)
-        extent += ski_nocopy_extent(nocopy_kind(self, pe, &part[i]), part[i].bytes);
+    kind = n <= NOCOPY_FEW ? few : ski_malloc(n * sizeof *kind);
+    for (unsigned i = 0; i < n; i++) { /* once: another PE may measure the threshold meanwhile */
+        kind[i] = nocopy_kind(self, pe, &part[i]);
+        extent += ski_nocopy_extent(kind[i], part[i].bytes);
+    }
     msg = ski_nocopy_new(bytes, n, extent);
     at  = nocopy_first(msg);
     for (unsigned i = 0; i < n; i++, at = ski_nocopy_next(at))
-        nocopy_describe(at, nocopy_kind(self, pe, &part[i]), &part[i]);
+        nocopy_describe(at, kind[i], &part[i]);
+    if (kind != few)
+        free(kind);
     return msg;
 }
 

@@ -12,6 +12,8 @@
 #include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "core/net/zcopy_send.h"
+#include "onesided/buffer/buffer_data.h"
 #include "onesided/buffer/buffer_pe.h"
 #include "onesided/region/registration.h"
 #include "onesided/region/rkey_cache.h"
@@ -155,27 +157,10 @@ static size_t buffer_transfer_bytes(const skua_buffer *a, const skua_buffer *b)
     return a->bytes < b->bytes ? a->bytes : b->bytes;
 }
 
-static void buffer_send(struct ski_pe *self, int pe, const struct ski_buffer_packet *packet,
-                        const void *data, size_t bytes)
+static void buffer_send(struct ski_pe *self, int pe, const struct ski_buffer_packet *packet)
 {
-    skua_msg *msg = skua_msg_alloc(sizeof *packet + bytes);
-
-    memcpy(skua_msg_data(msg), packet, sizeof *packet);
-    if (bytes)
-        memcpy((char *)skua_msg_data(msg) + sizeof *packet, data, bytes);
-    msg->handler = SKI_HANDLER_BUFFER;
-    msg->source  = self->pe;
-    ski_msg_post(self, pe, SKI_HANDLER_BUFFER, msg);
-}
-
-static void buffer_send_data(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
-                             size_t bytes)
-{
-    struct ski_buffer_packet packet = {
-        .verb = SKI_BUFFER_DATA, .bytes = bytes, .from = *from, .to = *to};
-
-    buffer_send(self, to->pe, &packet, from->at, bytes);
-    buffer_complete(from);
+    ski_msg_post(self, pe, SKI_HANDLER_BUFFER,
+                 ski_msg_copy(self, SKI_HANDLER_BUFFER, packet, sizeof *packet));
 }
 
 static void buffer_send_done(struct ski_pe *self, const struct ski_buffer_put *put)
@@ -186,7 +171,7 @@ static void buffer_send_done(struct ski_pe *self, const struct ski_buffer_put *p
                                        .from  = put->from,
                                        .to    = put->to};
 
-    buffer_send(self, put->to.pe, &packet, NULL, 0);
+    buffer_send(self, put->to.pe, &packet);
 }
 
 /* ---- into registered memory ---------------------------------------------------------------- */
@@ -308,6 +293,13 @@ static bool buffer_by_eager(const skua_buffer *a, const skua_buffer *b, size_t b
     return bytes < PUT_LEAST || a->mode == SKUA_REGISTER_NEVER || b->mode == SKUA_REGISTER_NEVER;
 }
 
+/* Returns whether data go in one packet between memory of the program, for which nothing is
+ * registered: the driver sends them from where they lie, and has no better way. */
+static bool buffer_by_packet(size_t bytes)
+{
+    return ski_zcopy_send_supported() && !buffer_by_driver(bytes);
+}
+
 /* Registers the packet's `to` for one transfer, if it is not registered. */
 static skua_status buffer_register_once(struct ski_pe *self, struct ski_buffer_packet *packet)
 {
@@ -330,9 +322,9 @@ static skua_status buffer_get_remote(struct ski_pe *self, const skua_buffer *her
     if (from->held && buffer_by_driver(bytes) && !buffer_by_eager(here, from, bytes) &&
         !self->thread)
         return buffer_get_by_driver(here, from, bytes);
-    if (!buffer_by_eager(here, from, bytes))
+    if (!buffer_by_eager(here, from, bytes) && !buffer_by_packet(bytes))
         (void)buffer_register_once(self, &packet); /* without it the data come in a message */
-    buffer_send(self, from->pe, &packet, NULL, 0);
+    buffer_send(self, from->pe, &packet);
     return SKUA_PENDING;
 }
 
@@ -343,21 +335,26 @@ static skua_status buffer_put_remote(struct ski_pe *self, const skua_buffer *her
         .verb = SKI_BUFFER_ASK, .bytes = bytes, .from = *here, .to = *to};
 
     if (buffer_by_eager(here, to, bytes))
-        buffer_send_data(self, here, to, bytes);
+        ski_buffer_data_send(self, here, to, bytes);
+    else if (buffer_by_packet(bytes) && ski_buffer_data_send_uncopied(self, here, to, bytes))
+        return SKUA_PENDING;
     else if (to->held)
         buffer_put_registered(self, here, to, bytes, false);
     else
-        buffer_send(self, to->pe, &packet, NULL, 0);
+        buffer_send(self, to->pe, &packet);
     return SKUA_PENDING;
 }
 
 /* The owner of the data puts them. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
+    if (!packet->once && buffer_by_packet(packet->bytes) &&
+        ski_buffer_data_send_uncopied(self, &packet->from, &packet->to, packet->bytes))
+        return;
     if (packet->to.held || packet->once)
         buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
     else
-        buffer_send_data(self, &packet->from, &packet->to, packet->bytes);
+        ski_buffer_data_send(self, &packet->from, &packet->to, packet->bytes);
 }
 
 static void buffer_on_ask(struct ski_pe *self, const struct ski_buffer_packet *asked)
@@ -366,7 +363,7 @@ static void buffer_on_ask(struct ski_pe *self, const struct ski_buffer_packet *a
 
     packet.verb = SKI_BUFFER_READY;
     (void)buffer_register_once(self, &packet);
-    buffer_send(self, packet.from.pe, &packet, NULL, 0);
+    buffer_send(self, packet.from.pe, &packet);
 }
 
 /* The data are in `to`, a buffer of this PE. */
@@ -383,14 +380,6 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
     buffer_complete(&to);
 }
 
-/* The data came in the message itself. */
-static void buffer_on_data(const struct ski_buffer_packet *packet)
-{
-    if (packet->bytes > 0)
-        memcpy(packet->to.at, packet + 1, packet->bytes);
-    buffer_complete(&packet->to);
-}
-
 /* Returns whether a packet is about a buffer that this PE made and one of the sender's, and about
  * no more bytes than both have. */
 static bool buffer_packet_is_valid(const struct ski_pe *self, const skua_msg *msg)
@@ -399,12 +388,11 @@ static bool buffer_packet_is_valid(const struct ski_pe *self, const skua_msg *ms
     bool               gives = packet->verb == SKI_BUFFER_FETCH || packet->verb == SKI_BUFFER_READY;
     const skua_buffer *mine  = gives ? &packet->from : &packet->to;
     const skua_buffer *theirs = gives ? &packet->to : &packet->from;
-    size_t             data   = packet->verb == SKI_BUFFER_DATA ? packet->bytes : 0;
 
     return packet->verb <= SKI_BUFFER_DONE && mine->pe == self->pe && theirs->pe == msg->source &&
            ski_buffer_is_valid(self, mine) && ski_buffer_is_valid(self, theirs) &&
            packet->bytes <= mine->bytes && packet->bytes <= theirs->bytes &&
-           msg->bytes == sizeof *packet + data &&
+           msg->bytes == sizeof *packet &&
            (!(packet->to.held || packet->once) || !gives || packet->to.where.pe == packet->to.pe);
 }
 
@@ -421,7 +409,6 @@ void ski_on_buffer(skua_msg *msg)
     case SKI_BUFFER_FETCH:
     case SKI_BUFFER_READY: buffer_on_fetch(self, packet); break;
     case SKI_BUFFER_ASK: buffer_on_ask(self, packet); break;
-    case SKI_BUFFER_DATA: buffer_on_data(packet); break;
     case SKI_BUFFER_DONE: buffer_on_done(self, packet); break;
     }
     skua_msg_free(msg);

@@ -5,12 +5,14 @@
  * A message that data are copied into and out of costs two copies.  A transfer by reference costs
  * one at most, and besides a message to the owner that its memory is free, a system call where
  * memory is not shared, and a round trip between hosts.  The cost of a byte in a copy and by the
- * system, and of the system call, are measured; constants stand for the cost of a message and of a
- * round trip, and for the factor of about three by which memory that another core has used is
- * slower to copy.
+ * system, of the system call, and of the round trip (round_trip.h) are measured.  Constants stand
+ * for the cost of a message and for the factor of about three by which memory that another core has
+ * used is slower to copy.  Between hosts a message is used where it arrives, so that one copy is
+ * saved, of memory that this core has used.
  *
  * A process measures at the first use, which most programs never come to: their start takes no
- * longer. If the log level is `info` PE 0 measures at the start, to log it.
+ * longer. If the log level is `info` PE 0 measures at the start, to log it.  The first uses between
+ * hosts measure the round trip; until then one is assumed.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "onesided/buffer/buffer.h"
+#include "onesided/buffer/round_trip.h"
 #include "onesided/region/registration.h"
 
 #define ROOM       ((size_t)256 << 10)
@@ -34,7 +37,7 @@
 #define TIMES      4
 #define MESSAGE    100.0   /* ns */
 #define ACROSS     3.0     /* a copy between cores relative to one in a cache */
-#define ROUND_SOFT 40000.0 /* ns, of a network that needs the CPU */
+#define ROUND_SOFT 20000.0 /* ns, assumed of a network that needs the CPU */
 #define ROUND_HARD 4000.0
 
 static double zcopy_threshold_clock(void)
@@ -87,6 +90,16 @@ static size_t zcopy_threshold_break_even(double ns, double per_byte)
     return bytes;
 }
 
+/* Returns the threshold between hosts for the round trip that is known, or assumed, now. */
+static size_t zcopy_threshold_net_of(const struct ski_zcopy_threshold *measured)
+{
+    double round = (double)ski_round_trip_ns();
+
+    if (round == 0)
+        round = ski_registration_pins() ? ROUND_HARD : ROUND_SOFT;
+    return zcopy_threshold_break_even(round, measured->per_byte);
+}
+
 static struct ski_zcopy_threshold zcopy_threshold_probe(void)
 {
     struct ski_zcopy_threshold found;
@@ -99,11 +112,11 @@ static struct ski_zcopy_threshold zcopy_threshold_probe(void)
     call     = zcopy_threshold_time(zcopy_threshold_cma, to, from, 1);
     attached = (zcopy_threshold_time(zcopy_threshold_cma, to, from, ROOM) - call) / (double)ROOM;
     found    = (struct ski_zcopy_threshold){
-           .shared = zcopy_threshold_break_even(MESSAGE, copied),
-           .host   = zcopy_threshold_break_even(MESSAGE + call, 2 * copied - attached),
-           .net    = zcopy_threshold_break_even(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT,
-                                             2 * copied),
+           .shared   = zcopy_threshold_break_even(MESSAGE, copied),
+           .host     = zcopy_threshold_break_even(MESSAGE + call, 2 * copied - attached),
+           .per_byte = copied / ACROSS,
     };
+    found.net = zcopy_threshold_net_of(&found);
     free(to);
     free(from);
     return found;
@@ -113,7 +126,7 @@ struct ski_zcopy_threshold ski_zcopy_threshold_measure(void)
 {
     struct ski_zcopy_threshold is = {ski_config.zcopy_threshold_host,
                                      ski_config.zcopy_threshold_host,
-                                     ski_config.zcopy_threshold_net};
+                                     ski_config.zcopy_threshold_net, 0};
 
     if (!is.host || !is.net) {
         struct ski_zcopy_threshold found = zcopy_threshold_probe();
@@ -121,7 +134,7 @@ struct ski_zcopy_threshold ski_zcopy_threshold_measure(void)
         if (!is.host)
             is.shared = found.shared, is.host = found.host;
         if (!is.net)
-            is.net = found.net;
+            is.net = found.net, is.per_byte = found.per_byte;
     }
     return is;
 }
@@ -133,7 +146,10 @@ const char *ski_zcopy_threshold_str(char                              text[SKI_Z
              "from %zu bytes inside a process and in shared memory, %zu between processes (%s), "
              "%zu between hosts (%s)",
              from->shared, from->host, ski_config.zcopy_threshold_host ? "set" : "measured",
-             from->net, ski_config.zcopy_threshold_net ? "set" : "measured");
+             from->net,
+             ski_config.zcopy_threshold_net ? "set"
+             : ski_round_trip_ns()          ? "measured"
+                                            : "of an assumed round trip");
     return text;
 }
 
@@ -162,10 +178,24 @@ static const struct ski_zcopy_threshold *zcopy_threshold_get(void)
     return &zcopy_threshold_here;
 }
 
+/* Returns the threshold to PEs of other hosts, which the first calls measure by means of @p pe; -1:
+ * by none. */
+static size_t zcopy_threshold_net(struct ski_pe *self, int pe)
+{
+    const struct ski_zcopy_threshold *is = zcopy_threshold_get();
+
+    if (is->per_byte == 0) /* it is set */
+        return is->net;
+    if (pe >= 0)
+        ski_round_trip_probe(self, pe);
+    return zcopy_threshold_net_of(is);
+}
+
 void ski_zcopy_threshold_reset(void)
 {
     zcopy_threshold_once     = (pthread_once_t)PTHREAD_ONCE_INIT;
     zcopy_threshold_here.net = 0;
+    ski_round_trip_reset();
 }
 
 void ski_zcopy_threshold_begin(const struct ski_pe *self)
@@ -181,7 +211,7 @@ size_t skua_zero_copy_bytes(int pe)
     if (pe < 0 || pe >= self->pes)
         ski_misuse("%s: PE %d does not exist", __func__, pe);
     if (ski_job_index(self->job, pe) < 0)
-        return zcopy_threshold_get()->net;
+        return zcopy_threshold_net(self, pe);
     return ski_job_process_of(self->job, pe) == self->process ? zcopy_threshold_get()->shared
                                                               : zcopy_threshold_get()->host;
 }
@@ -191,4 +221,12 @@ bool ski_zcopy_pays(const struct ski_pe *self, int pe, const void *at, size_t by
     if (ski_job_index(self->job, pe) >= 0 && ski_arena_contains(self->job->arena, at))
         return bytes >= zcopy_threshold_get()->shared;
     return bytes >= skua_zero_copy_bytes(pe);
+}
+
+/* Other hosts fetch the data, so that the copies which are saved here must pay for that. */
+bool ski_zcopy_pays_all(struct ski_pe *self, const void *at, size_t bytes)
+{
+    if (!ski_zcopy_pays(self, self->pe, at, bytes))
+        return false;
+    return !ski_job_is_distributed(self->job) || bytes >= zcopy_threshold_net(self, -1);
 }

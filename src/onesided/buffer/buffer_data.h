@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buffer_data.h - the data of a buffer in one packet.
+ *
+ *      | the target buffer | flags | data |
+ *
+ * Where the driver can, large data are sent from the program's memory and received straight into
+ * that of the target: its description, which the target PE has made and whose tag proves that, says
+ * where.  Nothing is registered, and no other packet is needed before or after.  The source is free
+ * when the driver is done with it; a message to the PE itself then lets its completion take place,
+ * as no code of the program runs within the driver.
+ */
+#ifndef SKI_BUFFER_DATA_H
+#define SKI_BUFFER_DATA_H
+
+#include "core/net/net.h"
+#include "onesided/buffer/buffer_check.h"
+
+struct ski_buffer_data {
+    skua_buffer to;
+    uint64_t    placed; /* 1: the data are in their place; then none follow */
+};
+
+#define SKI_BUFFER_DATA_LEAST sizeof(struct ski_buffer_data)
+
+/** Sends @p bytes of @p from, a buffer of @p self, into @p to from where they lie.  False: that is
+ * not possible, or not now, and nothing has happened. */
+bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
+                                   const skua_buffer *to, size_t bytes);
+
+/** Sends @p bytes of @p from, a buffer of @p self, into @p to: from where they lie, if that pays
+ * and is possible, or copied into a message. */
+void ski_buffer_data_send(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
+                          size_t bytes);
+
+/** Handles a packet with data, or what is left of one whose data are in their place. */
+void ski_on_buffer_data(skua_msg *msg);
+
+/** Handles the message of a PE to itself that the driver is done with a source. */
+void ski_on_buffer_sent(skua_msg *msg);
+
+/** How packets with data are delivered in place. */
+extern const struct ski_placement ski_buffer_placement;
+
+#endif
