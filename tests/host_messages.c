@@ -130,13 +130,26 @@ static void test_regions(int hosts)
         skua_region_destroy(region[i]);
 }
 
+/* Waits until the messages of the start have been delivered, on all PEs. */
+static void settle(void)
+{
+    if (skua_pe() == 0) {
+        skua_future quiet = SKUA_FUTURE_INIT;
+
+        skua_quiescence(skua_done_future(&quiet));
+        skua_future_wait(&quiet, NULL);
+        skua_future_clear(&quiet);
+    }
+    skua_sync();
+}
+
 static void start(int argc, char **argv)
 {
     int hosts = skua_hosts();
 
     if (argc > 1)
         calls = atoi(argv[1]);
-    skua_sync();
+    settle();
     test_sync(hosts);
     test_reductions(hosts);
     test_broadcasts(hosts);

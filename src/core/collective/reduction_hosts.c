@@ -38,28 +38,28 @@ struct ski_reduction_hosts {
     int                  missing; /* sets of this PE and its children that have not been added */
 };
 
-static struct ski_tree hosts_tree(const struct ski_pe *self)
+static struct ski_tree reduction_hosts_tree(const struct ski_pe *self)
 {
     return ski_tree_at(self->index, self->job->local_pes, 0, (int)ski_config.tree_arity);
 }
 
 /* Returns the first PE of a host. */
-static int hosts_entry(const struct ski_pe *self, int host)
+static int reduction_hosts_entry(const struct ski_pe *self, int host)
 {
     return ski_job_host_pe(self->job, host, 0);
 }
 
 /* Returns the record of the reduction of @p head, with its set; @p bytes: of the elements. */
-static struct ski_reduction *hosts_record(struct ski_pe                   *self,
-                                          const struct ski_reduction_head *head, size_t bytes,
-                                          int from)
+static struct ski_reduction *reduction_hosts_record(struct ski_pe                   *self,
+                                                    const struct ski_reduction_head *head,
+                                                    size_t bytes, int from)
 {
     struct ski_reduction *r = ski_reduction_get(self, head, bytes, from);
 
     if (r->hosts)
         return r;
     r->hosts          = ski_malloc(sizeof *r->hosts);
-    r->hosts->missing = 1 + hosts_tree(self).children;
+    r->hosts->missing = 1 + reduction_hosts_tree(self).children;
     ski_block_set_init(&r->hosts->set, self->pes, (skua_op)head->op, (skua_type)head->type,
                        head->count, bytes);
     return r;
@@ -76,7 +76,7 @@ void ski_reduction_hosts_free(struct ski_reduction *r)
 
 /* ---- sending ----------------------------------------------------------------------------- */
 
-static void hosts_send_set(const struct ski_reduction *r, int pe, int round)
+static void reduction_hosts_send_set(const struct ski_reduction *r, int pe, int round)
 {
     const struct ski_block_set *set    = &r->hosts->set;
     size_t                      blocks = (size_t)set->count * sizeof *set->block;
@@ -93,9 +93,10 @@ static void hosts_send_set(const struct ski_reduction *r, int pe, int round)
 }
 
 /* Sends the result, of @p head and the elements behind it, to the children of this PE. */
-static void hosts_send_result(struct ski_pe *self, struct ski_reduction_head *head, size_t bytes)
+static void reduction_hosts_send_result(struct ski_pe *self, struct ski_reduction_head *head,
+                                        size_t bytes)
 {
-    struct ski_tree tree = hosts_tree(self);
+    struct ski_tree tree = reduction_hosts_tree(self);
 
     head->round = HOSTS_ROUND_DOWN;
     for (int i = 0; i < tree.children; i++)
@@ -104,7 +105,8 @@ static void hosts_send_result(struct ski_pe *self, struct ski_reduction_head *he
 }
 
 /* Sends the set of this host, in a round of the hosts, to all hosts that it is the delegate for. */
-static void hosts_send_round(struct ski_pe *self, const struct ski_reduction *r, int level)
+static void reduction_hosts_send_round(struct ski_pe *self, const struct ski_reduction *r,
+                                       int level)
 {
     const struct ski_job *job     = self->job;
     int                   ignores = ski_block_ignores(job->host_number, level, job->hosts);
@@ -114,7 +116,7 @@ static void hosts_send_round(struct ski_pe *self, const struct ski_reduction *r,
         int host = (job->host_number ^ (1 << level)) | bits;
 
         if (host < job->hosts)
-            hosts_send_set(r, hosts_entry(self, host), level);
+            reduction_hosts_send_set(r, reduction_hosts_entry(self, host), level);
         bits = (bits - ignores) & ignores; /* the next subset of `ignores` */
     } while (bits);
 }
@@ -122,7 +124,7 @@ static void hosts_send_round(struct ski_pe *self, const struct ski_reduction *r,
 /* ---- rounds ------------------------------------------------------------------------------ */
 
 /* Returns the elements of the blocks of a message, and the number of the blocks. */
-static const char *hosts_partials(skua_msg *msg, size_t bytes, size_t *count)
+static const char *reduction_hosts_partials(skua_msg *msg, size_t bytes, size_t *count)
 {
     size_t rest = msg->bytes - sizeof(struct ski_reduction_head);
     size_t each = sizeof(struct ski_set_block) + ski_block_set_stride(bytes);
@@ -133,11 +135,11 @@ static const char *hosts_partials(skua_msg *msg, size_t bytes, size_t *count)
 
 /* Adds the blocks of @p msg to the set of @p r and frees the message.  False: they are not blocks
  * that this PE lacks, and the message was dropped.  Those before a wrong one stay. */
-static bool hosts_add(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg)
+static bool reduction_hosts_add(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg)
 {
     const struct ski_set_block *block = (struct ski_set_block *)(ski_reduction_head_of(msg) + 1);
     size_t                      count;
-    const char                 *partials = hosts_partials(msg, r->bytes, &count);
+    const char                 *partials = reduction_hosts_partials(msg, r->bytes, &count);
 
     for (size_t i = 0; i < count; i++) {
         if (!ski_block_set_accepts(&r->hosts->set, &block[i])) {
@@ -151,11 +153,11 @@ static bool hosts_add(struct ski_pe *self, struct ski_reduction *r, skua_msg *ms
 }
 
 /* Ends a reduction whose result is in @p msg. */
-static void hosts_finish(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg)
+static void reduction_hosts_finish(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg)
 {
     skua_completion done = r->done;
 
-    hosts_send_result(self, ski_reduction_head_of(msg), r->bytes);
+    reduction_hosts_send_result(self, ski_reduction_head_of(msg), r->bytes);
     ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
     ski_reduction_hosts_free(r);
     ski_reduction_release(self, r);
@@ -164,18 +166,18 @@ static void hosts_finish(struct ski_pe *self, struct ski_reduction *r, skua_msg 
 }
 
 /* Ends a reduction on the first PE of a host, which has the sets of all hosts. */
-static void hosts_conclude(struct ski_pe *self, struct ski_reduction *r)
+static void reduction_hosts_conclude(struct ski_pe *self, struct ski_reduction *r)
 {
     skua_msg *msg = ski_reduction_msg(r->bytes);
 
     *ski_reduction_head_of(msg) = r->head;
     if (r->bytes)
         memcpy(ski_reduction_elements(msg), ski_block_set_partial(&r->hosts->set, 0), r->bytes);
-    hosts_finish(self, r, msg);
+    reduction_hosts_finish(self, r, msg);
 }
 
 /* Runs the rounds of the hosts as far as the sets of other hosts have arrived. */
-static void hosts_exchange(struct ski_pe *self, struct ski_reduction *r)
+static void reduction_hosts_exchange(struct ski_pe *self, struct ski_reduction *r)
 {
     const struct ski_job *job    = self->job;
     uint32_t              levels = (uint32_t)ski_block_levels(job->hosts);
@@ -184,11 +186,11 @@ static void hosts_exchange(struct ski_pe *self, struct ski_reduction *r)
         if (ski_block_sibling(job->host_number, (int)r->round) >= job->hosts)
             continue;
         if (!r->sent)
-            hosts_send_round(self, r, (int)r->round);
+            reduction_hosts_send_round(self, r, (int)r->round);
         r->sent = true;
         if (!r->received[r->round])
             return;
-        if (!hosts_add(self, r, r->received[r->round])) {
+        if (!reduction_hosts_add(self, r, r->received[r->round])) {
             r->received[r->round] = NULL;
             return;
         }
@@ -196,28 +198,28 @@ static void hosts_exchange(struct ski_pe *self, struct ski_reduction *r)
         r->sent               = false;
     }
     if (ski_block_set_complete(&r->hosts->set))
-        hosts_conclude(self, r);
+        reduction_hosts_conclude(self, r);
 }
 
 /* Continues after a set of this PE or of one of its children was added. */
-static void hosts_advance(struct ski_pe *self, struct ski_reduction *r)
+static void reduction_hosts_advance(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_tree tree;
 
     if (r->hosts->missing > 0 || (self->index > 0 && r->sent))
         return;
     if (self->index == 0) {
-        hosts_exchange(self, r);
+        reduction_hosts_exchange(self, r);
         return;
     }
-    tree    = hosts_tree(self);
+    tree    = reduction_hosts_tree(self);
     r->sent = true;
-    hosts_send_set(r, ski_job_pe_at(self->job, ski_tree_parent(&tree)), HOSTS_ROUND_UP);
+    reduction_hosts_send_set(r, ski_job_pe_at(self->job, ski_tree_parent(&tree)), HOSTS_ROUND_UP);
 }
 
 void ski_reduction_hosts_begin(struct ski_pe *self, const struct ski_reduction_call *call)
 {
-    struct ski_reduction *r    = hosts_record(self, &call->head, call->bytes, self->pe);
+    struct ski_reduction *r    = reduction_hosts_record(self, &call->head, call->bytes, self->pe);
     struct ski_set_block  own  = {self->pe, 0, 0};
     char                 *data = ski_malloc(call->bytes + 1);
 
@@ -228,15 +230,16 @@ void ski_reduction_hosts_begin(struct ski_pe *self, const struct ski_reduction_c
     ski_block_set_add(&r->hosts->set, &own, data);
     free(data);
     r->hosts->missing--;
-    hosts_advance(self, r);
+    reduction_hosts_advance(self, r);
 }
 
 /* ---- packets ----------------------------------------------------------------------------- */
 
 /* Returns whether the values of a received head are valid and its message has the size of sets or
  * of a result; *@p bytes are those of the elements. */
-static bool hosts_head_valid(const struct ski_pe *self, const struct ski_reduction_head *head,
-                             size_t rest, size_t *bytes)
+static bool reduction_hosts_head_valid(const struct ski_pe             *self,
+                                       const struct ski_reduction_head *head, size_t rest,
+                                       size_t *bytes)
 {
     uint64_t ahead = head->number - self->collectives->next;
     size_t   each;
@@ -255,8 +258,8 @@ static bool hosts_head_valid(const struct ski_pe *self, const struct ski_reducti
 }
 
 /* Returns whether this PE expects a set with @p head from @p source. */
-static bool hosts_expects(const struct ski_pe *self, const struct ski_reduction *r,
-                          const struct ski_reduction_head *head, int source)
+static bool reduction_hosts_expects(const struct ski_pe *self, const struct ski_reduction *r,
+                                    const struct ski_reduction_head *head, int source)
 {
     const struct ski_job *job   = self->job;
     int                   level = head->round, index = ski_job_index(job, source);
@@ -271,46 +274,46 @@ static bool hosts_expects(const struct ski_pe *self, const struct ski_reduction 
     return self->index == 0 && level < ski_block_levels(job->hosts) &&
            ski_block_sibling(job->host_number, level) < job->hosts &&
            (!r || (level >= (int)r->round && !r->received[level])) &&
-           source ==
-               hosts_entry(self, ski_block_delegate(ski_block_sibling(job->host_number, level),
-                                                    level, job->host_number, job->hosts));
+           source == reduction_hosts_entry(
+                         self, ski_block_delegate(ski_block_sibling(job->host_number, level), level,
+                                                  job->host_number, job->hosts));
 }
 
 /* Handles the result from the parent. */
-static void hosts_on_result(struct ski_pe *self, skua_msg *msg, size_t bytes)
+static void reduction_hosts_on_result(struct ski_pe *self, skua_msg *msg, size_t bytes)
 {
     struct ski_reduction_head *head = ski_reduction_head_of(msg);
     struct ski_reduction      *r    = ski_reduction_find(self->collectives, head->number);
-    struct ski_tree            tree = hosts_tree(self);
+    struct ski_tree            tree = reduction_hosts_tree(self);
 
     if (self->index == 0 || !r || !r->hosts || !r->sent || !ski_reduction_agrees(r, head, bytes) ||
         msg->source != ski_job_pe_at(self->job, ski_tree_parent(&tree))) {
         ski_net_drop(self, msg);
         return;
     }
-    hosts_finish(self, r, msg);
+    reduction_hosts_finish(self, r, msg);
 }
 
 /* Handles the set of a child, or of another host. */
-static void hosts_on_set(struct ski_pe *self, skua_msg *msg, size_t bytes)
+static void reduction_hosts_on_set(struct ski_pe *self, skua_msg *msg, size_t bytes)
 {
     const struct ski_reduction_head *head  = ski_reduction_head_of(msg);
     int                              level = head->round;
     struct ski_reduction            *r     = ski_reduction_find(self->collectives, head->number);
 
-    if (!hosts_expects(self, r, head, msg->source)) {
+    if (!reduction_hosts_expects(self, r, head, msg->source)) {
         ski_net_drop(self, msg);
         return;
     }
-    r = hosts_record(self, head, bytes, msg->source);
+    r = reduction_hosts_record(self, head, bytes, msg->source);
     if (level == HOSTS_ROUND_UP) {
-        if (!hosts_add(self, r, msg))
+        if (!reduction_hosts_add(self, r, msg))
             return;
         r->hosts->missing--;
     } else {
         r->received[level] = msg;
     }
-    hosts_advance(self, r);
+    reduction_hosts_advance(self, r);
 }
 
 void ski_on_reduction_hosts(skua_msg *msg)
@@ -319,10 +322,10 @@ void ski_on_reduction_hosts(skua_msg *msg)
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
     size_t                           bytes;
 
-    if (!hosts_head_valid(self, head, msg->bytes - sizeof *head, &bytes))
+    if (!reduction_hosts_head_valid(self, head, msg->bytes - sizeof *head, &bytes))
         ski_net_drop(self, msg);
     else if (head->round == HOSTS_ROUND_DOWN)
-        hosts_on_result(self, msg, bytes);
+        reduction_hosts_on_result(self, msg, bytes);
     else
-        hosts_on_set(self, msg, bytes);
+        reduction_hosts_on_set(self, msg, bytes);
 }
