@@ -27,7 +27,7 @@
 /** Words of a bitmap of slots. */
 #define SHMEMI_SLOT_WORDS (SHMEMI_SLOTS / 64)
 
-/** Returns the bytes that the words of the library take in front of the heap. */
+/** Returns the bytes that the words of the library take behind the heap. */
 size_t shmemi_words_bytes(int pes);
 
 /** Prepares the words of this PE, which begin at @p words. Returns false if there is no memory. */
