@@ -61,6 +61,7 @@ HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_
 HANDLER(SKI_HANDLER_RMA_REQUEST, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_BUFFER, "skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST, 0)
 HANDLER(SKI_HANDLER_CHANNEL, "skua.channel", ski_on_channel, SKI_CHANNEL_LEAST, 0)
+HANDLER(SKI_HANDLER_CHANNEL_PUT, "skua.channel-put", ski_on_channel_put, SKI_CHANNEL_PUT_LEAST, 0)
 HANDLER(SKI_HANDLER_TEAM, "skua.team", ski_on_team, SKI_TEAM_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 
