@@ -97,7 +97,7 @@ unsigned shmemi_short_next(const struct shmemi_set *set, int rank)
 
 /* ---- flags --------------------------------------------------------------------------------- */
 
-void shmemi_flag_send(const struct shmemi_set *set, int rank)
+void shmemi_flag_raise(const struct shmemi_set *set, int rank)
 {
     const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
     int                          pe     = shmemi_set_pe(set, rank);
@@ -125,14 +125,14 @@ void shmemi_flag_take(const struct shmemi_set *set, int rank)
         shmemi_wait_step(&wait);
 }
 
-/* Sends a flag to each other member, the next rank first. */
-static void collective_send_all(const struct shmemi_set *set)
+/* Raises the flag of this PE at each other member, the next rank first. */
+static void collective_raise_all(const struct shmemi_set *set)
 {
     for (int i = 1; i < set->size; i++)
-        shmemi_flag_send(set, (set->me + i) % set->size);
+        shmemi_flag_raise(set, (set->me + i) % set->size);
 }
 
-/* Takes a flag from each other member. */
+/* Waits for the flag of each other member. */
 static void collective_take_all(const struct shmemi_set *set)
 {
     for (int i = 1; i < set->size; i++)
@@ -147,7 +147,7 @@ static void collective_take_all(const struct shmemi_set *set)
 static void collective_sync_rounds(const struct shmemi_set *set)
 {
     for (int distance = 1; distance < set->size; distance *= 2) {
-        shmemi_flag_send(set, (set->me + distance) % set->size);
+        shmemi_flag_raise(set, (set->me + distance) % set->size);
         shmemi_flag_take(set, (set->me + set->size - distance) % set->size);
     }
 }
@@ -157,9 +157,9 @@ static void collective_sync_central(const struct shmemi_set *set)
 {
     if (set->me == 0) {
         collective_take_all(set);
-        collective_send_all(set);
+        collective_raise_all(set);
     } else {
-        shmemi_flag_send(set, 0);
+        shmemi_flag_raise(set, 0);
         shmemi_flag_take(set, 0);
     }
 }
@@ -171,7 +171,7 @@ void shmemi_sync(const struct shmemi_set *set)
     } else if (set->size > COLLECTIVE_PAIRS_MAX) {
         collective_sync_central(set);
     } else {
-        collective_send_all(set);
+        collective_raise_all(set);
         collective_take_all(set);
     }
 }
@@ -190,7 +190,7 @@ static void collective_broadcast_push(const char *call, const struct shmemi_set 
         int rank = (root + i) % set->size;
 
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
-        shmemi_flag_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
 }
 
@@ -198,13 +198,13 @@ static void collective_broadcast_pull(const char *call, const struct shmemi_set 
                                       const void *source, size_t bytes, int root)
 {
     if (set->me == root) {
-        collective_send_all(set);
+        collective_raise_all(set);
         collective_take_all(set);
         return;
     }
     shmemi_flag_take(set, root);
     shmemi_get(call, dest, source, bytes, shmemi_set_pe(set, root));
-    shmemi_flag_send(set, root);
+    shmemi_flag_raise(set, root);
 }
 
 /* A member receives from the one whose number, counted from the root, lacks its lowest bit, and
@@ -226,7 +226,7 @@ static void collective_broadcast_tree(const char *call, const struct shmemi_set 
         if (number + bit >= set->size)
             continue;
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
-        shmemi_flag_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
 }
 
@@ -259,7 +259,7 @@ static void collective_put_all(const char *call, const struct shmemi_set *set, v
         int rank = (set->me + i) % set->size;
 
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
-        shmemi_flag_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
     collective_copy_own(dest, source, bytes);
     collective_take_all(set);
@@ -294,7 +294,7 @@ void shmemi_alltoall(const char *call, const struct shmemi_set *set, void *dest,
 
         shmemi_put(call, mine, (const char *)source + (size_t)rank * bytes, bytes,
                    shmemi_set_pe(set, rank));
-        shmemi_flag_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
     collective_copy_own(mine, (const char *)source + (size_t)set->me * bytes, bytes);
     collective_take_all(set);
@@ -315,7 +315,7 @@ void shmemi_alltoalls(const char *call, const struct shmemi_set *set, void *dest
                     (struct shmemi_stride){block, blocks->sst * size}, blocks->size, blocks->count,
                     shmemi_set_pe(set, rank));
         if (i > 0)
-            shmemi_flag_send(set, rank);
+            shmemi_flag_raise(set, rank);
     }
     collective_take_all(set);
 }

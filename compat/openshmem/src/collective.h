@@ -3,10 +3,9 @@
  * collective.h - collectives over sets of PEs (team.h).
  *
  * They consist of puts and gets of the data, and of *flags*: for each slot and each pair of PEs a
- * count of the flags that one has sent to the other. Its sender alone writes it, its receiver
- * waits until it has grown. A flag follows the puts of its sender to the same PE. The calls of a
- * set run in one order on all members, so both ends of a pair agree on what each flag means,
- * however far one PE is ahead of another.
+ * count that one of them raises and the other waits for. A raised flag follows the puts of its PE
+ * to the same target. The calls of a set run in one order on all members, so both ends of a pair
+ * agree on what each raise means, however far one PE is ahead of another.
  *
  * Each slot also has a word for each PE, for lengths, and two small buffers for each PE, for short
  * reductions, which alternate between each two PEs: a PE that begins a reduction has the data of
@@ -39,10 +38,10 @@ void shmemi_words_close(void);
 /** Returns the bitmap of slots of this PE that the members of a set with this slot compare. */
 uint64_t *shmemi_slot_bitmap(int slot);
 
-/** Sends a flag to the member with rank @p rank. */
-void shmemi_flag_send(const struct shmemi_set *set, int rank);
+/** Raises the flag of this PE at the member with rank @p rank. */
+void shmemi_flag_raise(const struct shmemi_set *set, int rank);
 
-/** Takes a flag from the member with rank @p rank: waits for it. */
+/** Waits until the member with rank @p rank has raised its flag once more. */
 void shmemi_flag_take(const struct shmemi_set *set, int rank);
 
 /** Waits until all members have called it. */

@@ -39,6 +39,8 @@ HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcas
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_REDUCTION_HOSTS, "skua.reduction-hosts", ski_on_reduction_hosts,
+        SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_COLLECTIVE_CREDIT, "skua.collective-credit", ski_on_credit, SKI_CREDIT_LEAST,
