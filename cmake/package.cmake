@@ -33,7 +33,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 # The library's name for packages that link with it, and the refresh of the linker's cache.
-file(WRITE ${PROJECT_BINARY_DIR}/deb/shlibs "libskua ${PROJECT_VERSION_MAJOR} skua (>= ${PROJECT_VERSION})\n")
+file(WRITE ${PROJECT_BINARY_DIR}/deb/shlibs "libskua ${PROJECT_VERSION_MAJOR} skua (>= ${PROJECT_VERSION})\nlibskua-shmem ${PROJECT_VERSION_MAJOR} skua (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/shlibs ${PROJECT_BINARY_DIR}/deb/triggers)
 

@@ -95,6 +95,10 @@ for program in "$work"/*.c; do
     compile="c++ -std=c++17 -x c++"
     more=${program%.ci.c}.cc
   fi
+  if grep -q '<shmem.h>' "$program"; then
+    shmem=$build/compat/openshmem
+    more="$more -I$source/compat/openshmem/include -L$shmem -lskua-shmem -Wl,-rpath,$shmem"
+  fi
   run $compile -Wall -Werror -I"$source/include" -I"$build/include" -I"$work" "$program" $more \
     -L"$build/src" -lskua -Wl,-rpath,"$build/src" -o "$work/$name"
   ok "$name: builds" test "$code" = 0

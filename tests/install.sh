@@ -43,6 +43,14 @@ ok "pkg-config --static" test "$code" = 0
 run "$work/token-static"
 ok "and it runs" test "$out" = "PE 0 has the token after 100 hops"
 
+# OpenSHMEM, with the program of its page.
+awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$source/docs/guide/openshmem.md" >"$work/ring.c"
+# shellcheck disable=SC2046
+run cc -o "$work/ring" "$work/ring.c" $(pkg-config --cflags --libs skua-shmem)
+ok "pkg-config skua-shmem" test "$code" = 0
+run "$prefix/bin/skuarun" -n 4 "$work/ring"
+ok "and it runs" test "$out" = "4 PEs, sum 6, left neighbour 3"
+
 # Configures and builds the project in a folder, with find_package.
 project_builds()
 {

@@ -3,7 +3,7 @@
  * collective.c - see collective.h.
  *
  * Algorithms. Where all memory is mapped, a hop costs little and a switch of processes much, so
- * every member deals with every other one directly: puts its data and a token, then takes a token
+ * every member deals with every other one directly: puts its data and a flag, then takes a flag
  * of each. Between hosts, synchronisation goes in rounds of doubling distance, and a broadcast
  * along a binomial tree. A long broadcast over mapped memory is copied by its receivers, all at a
  * time.
@@ -25,13 +25,13 @@
 /* The words of a PE, in this order; `n` is the number of PEs. The first cache line is that of the
  * exit word (job_exit.h). */
 static struct {
-    uint64_t *token;  /* [slot][n]: tokens received        */
+    uint64_t *flag;   /* [slot][n]: flags received        */
     uint64_t *length; /* [slot][n]                         */
     uint64_t *bitmap; /* [slot][SHMEMI_SLOT_WORDS]         */
     char     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]  */
     /* Of this PE alone: */
-    uint64_t *sent;   /* [slot][n]: tokens sent            */
-    uint64_t *taken;  /* [slot][n]: tokens taken           */
+    uint64_t *sent;   /* [slot][n]: flags sent            */
+    uint64_t *taken;  /* [slot][n]: flags taken           */
     unsigned *shorts; /* [slot][n]: short reductions       */
 } collective;
 
@@ -53,12 +53,12 @@ bool shmemi_words_open(char *words)
 {
     size_t cells = collective_cells(shmemi_job.pes);
 
-    collective.token  = (uint64_t *)(void *)(words + 64);
-    collective.length = collective.token + cells;
+    collective.flag   = (uint64_t *)(void *)(words + 64);
+    collective.length = collective.flag + cells;
     collective.bitmap = collective.length + cells;
     collective.buffer = (char *)(collective.bitmap + SHMEMI_SLOTS * SHMEMI_SLOT_WORDS);
     memset(words, 0, 64);
-    memset(collective.token, 0, cells * sizeof(uint64_t));
+    memset(collective.flag, 0, cells * sizeof(uint64_t));
     collective.sent   = calloc(cells, sizeof *collective.sent);
     collective.taken  = calloc(cells, sizeof *collective.taken);
     collective.shorts = calloc(cells, sizeof *collective.shorts);
@@ -95,17 +95,17 @@ unsigned shmemi_short_next(const struct shmemi_set *set, int rank)
     return collective.shorts[collective_cell(set, shmemi_set_pe(set, rank))]++ % 2;
 }
 
-/* ---- tokens --------------------------------------------------------------------------------- */
+/* ---- flags --------------------------------------------------------------------------------- */
 
-void shmemi_token_send(const struct shmemi_set *set, int rank)
+void shmemi_flag_raise(const struct shmemi_set *set, int rank)
 {
     const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
     int                          pe     = shmemi_set_pe(set, rank);
     uint64_t                     count  = ++collective.sent[collective_cell(set, pe)];
-    uint64_t                    *token  = &collective.token[collective_cell(set, shmemi_job.pe)];
-    uintptr_t                    offset = (uintptr_t)token - heap->base;
+    uint64_t                    *flag   = &collective.flag[collective_cell(set, shmemi_job.pe)];
+    uintptr_t                    offset = (uintptr_t)flag - heap->base;
 
-    if (heap->peer[pe]) { /* the release pairs with shmemi_token_take() */
+    if (heap->peer[pe]) { /* the release pairs with shmemi_flag_take() */
         __atomic_store_n((uint64_t *)(void *)(heap->peer[pe] + offset), count, __ATOMIC_RELEASE);
         return;
     }
@@ -115,52 +115,52 @@ void shmemi_token_send(const struct shmemi_set *set, int rank)
                                        SKUA_ATOMIC_STORE, SKUA_UINT64, &count, NULL, NULL));
 }
 
-void shmemi_token_take(const struct shmemi_set *set, int rank)
+void shmemi_flag_take(const struct shmemi_set *set, int rank)
 {
     size_t             cell   = collective_cell(set, shmemi_set_pe(set, rank));
     uint64_t           wanted = ++collective.taken[cell];
     struct shmemi_wait wait   = {0};
 
-    while (__atomic_load_n(&collective.token[cell], __ATOMIC_ACQUIRE) < wanted)
+    while (__atomic_load_n(&collective.flag[cell], __ATOMIC_ACQUIRE) < wanted)
         shmemi_wait_step(&wait);
 }
 
-/* Sends a token to each other member, the next rank first. */
-static void collective_send_all(const struct shmemi_set *set)
+/* Raises the flag of this PE at each other member, the next rank first. */
+static void collective_raise_all(const struct shmemi_set *set)
 {
     for (int i = 1; i < set->size; i++)
-        shmemi_token_send(set, (set->me + i) % set->size);
+        shmemi_flag_raise(set, (set->me + i) % set->size);
 }
 
-/* Takes a token from each other member. */
+/* Waits for the flag of each other member. */
 static void collective_take_all(const struct shmemi_set *set)
 {
     for (int i = 1; i < set->size; i++)
-        shmemi_token_take(set, (set->me + set->size - i) % set->size);
+        shmemi_flag_take(set, (set->me + set->size - i) % set->size);
 }
 
 /* ---- synchronisation ---------------------------------------------------------------------------
  */
 
-/* In each round a token goes to the rank at a distance that doubles: after the last one, every
+/* In each round a flag goes to the rank at a distance that doubles: after the last one, every
  * member depends on all. */
 static void collective_sync_rounds(const struct shmemi_set *set)
 {
     for (int distance = 1; distance < set->size; distance *= 2) {
-        shmemi_token_send(set, (set->me + distance) % set->size);
-        shmemi_token_take(set, (set->me + set->size - distance) % set->size);
+        shmemi_flag_raise(set, (set->me + distance) % set->size);
+        shmemi_flag_take(set, (set->me + set->size - distance) % set->size);
     }
 }
 
-/* Rank 0 takes a token of each, then sends one to each. */
+/* Rank 0 takes a flag of each, then sends one to each. */
 static void collective_sync_central(const struct shmemi_set *set)
 {
     if (set->me == 0) {
         collective_take_all(set);
-        collective_send_all(set);
+        collective_raise_all(set);
     } else {
-        shmemi_token_send(set, 0);
-        shmemi_token_take(set, 0);
+        shmemi_flag_raise(set, 0);
+        shmemi_flag_take(set, 0);
     }
 }
 
@@ -171,7 +171,7 @@ void shmemi_sync(const struct shmemi_set *set)
     } else if (set->size > COLLECTIVE_PAIRS_MAX) {
         collective_sync_central(set);
     } else {
-        collective_send_all(set);
+        collective_raise_all(set);
         collective_take_all(set);
     }
 }
@@ -183,14 +183,14 @@ static void collective_broadcast_push(const char *call, const struct shmemi_set 
                                       const void *source, size_t bytes, int root)
 {
     if (set->me != root) {
-        shmemi_token_take(set, root);
+        shmemi_flag_take(set, root);
         return;
     }
     for (int i = 1; i < set->size; i++) {
         int rank = (root + i) % set->size;
 
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
-        shmemi_token_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
 }
 
@@ -198,13 +198,13 @@ static void collective_broadcast_pull(const char *call, const struct shmemi_set 
                                       const void *source, size_t bytes, int root)
 {
     if (set->me == root) {
-        collective_send_all(set);
+        collective_raise_all(set);
         collective_take_all(set);
         return;
     }
-    shmemi_token_take(set, root);
+    shmemi_flag_take(set, root);
     shmemi_get(call, dest, source, bytes, shmemi_set_pe(set, root));
-    shmemi_token_send(set, root);
+    shmemi_flag_raise(set, root);
 }
 
 /* A member receives from the one whose number, counted from the root, lacks its lowest bit, and
@@ -217,7 +217,7 @@ static void collective_broadcast_tree(const char *call, const struct shmemi_set 
     while (bit < set->size && !(number & bit))
         bit *= 2;
     if (number > 0) {
-        shmemi_token_take(set, (number - bit + root) % set->size);
+        shmemi_flag_take(set, (number - bit + root) % set->size);
         source = dest;
     }
     for (bit /= 2; bit > 0; bit /= 2) {
@@ -226,7 +226,7 @@ static void collective_broadcast_tree(const char *call, const struct shmemi_set 
         if (number + bit >= set->size)
             continue;
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
-        shmemi_token_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
 }
 
@@ -259,7 +259,7 @@ static void collective_put_all(const char *call, const struct shmemi_set *set, v
         int rank = (set->me + i) % set->size;
 
         shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
-        shmemi_token_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
     collective_copy_own(dest, source, bytes);
     collective_take_all(set);
@@ -280,7 +280,7 @@ void shmemi_collect(const char *call, const struct shmemi_set *set, void *dest, 
                        sizeof mine);
     for (int rank = 0; rank < set->me; rank++)
         before += collective.length[collective_cell(set, shmemi_set_pe(set, rank))];
-    /* The tokens that the data bring are taken after the lengths have been read. */
+    /* The flags that the data bring are taken after the lengths have been read. */
     collective_put_all(call, set, (char *)dest + before, source, bytes);
 }
 
@@ -294,7 +294,7 @@ void shmemi_alltoall(const char *call, const struct shmemi_set *set, void *dest,
 
         shmemi_put(call, mine, (const char *)source + (size_t)rank * bytes, bytes,
                    shmemi_set_pe(set, rank));
-        shmemi_token_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
     collective_copy_own(mine, (const char *)source + (size_t)set->me * bytes, bytes);
     collective_take_all(set);
@@ -315,7 +315,7 @@ void shmemi_alltoalls(const char *call, const struct shmemi_set *set, void *dest
                     (struct shmemi_stride){block, blocks->sst * size}, blocks->size, blocks->count,
                     shmemi_set_pe(set, rank));
         if (i > 0)
-            shmemi_token_send(set, rank);
+            shmemi_flag_raise(set, rank);
     }
     collective_take_all(set);
 }

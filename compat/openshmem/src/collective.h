@@ -2,11 +2,10 @@
 /*
  * collective.h - collectives over sets of PEs (team.h).
  *
- * They consist of puts and gets of the data, and of *tokens*: for each slot and each pair of PEs a
- * count of the tokens that one has sent to the other. Its sender alone writes it, its receiver
- * waits until it has grown. A token follows the puts of its sender to the same PE. The calls of a
- * set run in one order on all members, so both ends of a pair agree on what each token means,
- * however far one PE is ahead of another.
+ * They consist of puts and gets of the data, and of *flags*: for each slot and each pair of PEs a
+ * count that one of them raises and the other waits for. A raised flag follows the puts of its PE
+ * to the same target. The calls of a set run in one order on all members, so both ends of a pair
+ * agree on what each raise means, however far one PE is ahead of another.
  *
  * Each slot also has a word for each PE, for lengths, and two small buffers for each PE, for short
  * reductions, which alternate between each two PEs: a PE that begins a reduction has the data of
@@ -27,7 +26,7 @@
 /** Words of a bitmap of slots. */
 #define SHMEMI_SLOT_WORDS (SHMEMI_SLOTS / 64)
 
-/** Returns the bytes that the words of the library take in front of the heap. */
+/** Returns the bytes that the words of the library take behind the heap. */
 size_t shmemi_words_bytes(int pes);
 
 /** Prepares the words of this PE, which begin at @p words. Returns false if there is no memory. */
@@ -39,11 +38,11 @@ void shmemi_words_close(void);
 /** Returns the bitmap of slots of this PE that the members of a set with this slot compare. */
 uint64_t *shmemi_slot_bitmap(int slot);
 
-/** Sends a token to the member with rank @p rank. */
-void shmemi_token_send(const struct shmemi_set *set, int rank);
+/** Raises the flag of this PE at the member with rank @p rank. */
+void shmemi_flag_raise(const struct shmemi_set *set, int rank);
 
-/** Takes a token from the member with rank @p rank: waits for it. */
-void shmemi_token_take(const struct shmemi_set *set, int rank);
+/** Waits until the member with rank @p rank has raised its flag once more. */
+void shmemi_flag_take(const struct shmemi_set *set, int rank);
 
 /** Waits until all members have called it. */
 void shmemi_sync(const struct shmemi_set *set);

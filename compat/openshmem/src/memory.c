@@ -14,7 +14,7 @@
 
 static char *memory_base(void)
 {
-    return (char *)shmemi_job.segment[SHMEMI_HEAP].base + shmemi_job.words;
+    return (char *)shmemi_job.segment[SHMEMI_HEAP].base;
 }
 
 static void memory_barrier(void)
@@ -29,7 +29,7 @@ static size_t memory_offset(const char *call, const void *ptr)
     size_t                          offset = (uintptr_t)ptr - (uintptr_t)memory_base();
     const struct shmemi_heap_block *block  = shmemi_heap_find(&shmemi_job.heap, offset);
 
-    if ((uintptr_t)ptr < (uintptr_t)memory_base() || !block || block->offset != offset)
+    if (offset >= shmemi_job.heap_bytes || !block || block->offset != offset)
         skua_abort("%s: %p on PE %d is no allocation of the symmetric heap", call, ptr,
                    shmemi_job.pe);
     return offset;
@@ -81,6 +81,8 @@ void *shmem_align(size_t alignment, size_t size)
 {
     if (alignment == 0 || (alignment & (alignment - 1)))
         skua_abort("%s: the alignment %zu is no power of two", __func__, alignment);
+    if (alignment > SHMEMI_HEAP_BASE_ALIGN)
+        size = SIZE_MAX; /* no heap has it */
     return memory_alloc(__func__, alignment, size, false);
 }
 

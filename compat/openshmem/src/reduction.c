@@ -38,13 +38,13 @@ static void reduction_short(const char *call, const struct shmemi_set *set, void
         which[rank] = (unsigned char)shmemi_short_next(set, rank);
         shmemi_put(call, shmemi_short_buffer(set, which[rank], set->me), source, bytes,
                    shmemi_set_pe(set, rank));
-        shmemi_token_send(set, rank);
+        shmemi_flag_raise(set, rank);
     }
     for (int rank = 0; rank < set->size; rank++) {
         const void *from = source;
 
         if (rank != set->me) {
-            shmemi_token_take(set, rank);
+            shmemi_flag_take(set, rank);
             from = shmemi_short_buffer(set, which[rank], rank);
         }
         if (rank == 0)

@@ -188,14 +188,16 @@ void shmem_quiet(void)
 
 void shmem_ctx_fence(shmem_ctx_t ctx)
 {
-    shmemi_ctx_check(__func__, ctx);
-    shmemi_fence();
+    shmemi_check_running(__func__);
+    if (ctx != SHMEM_CTX_INVALID)
+        shmemi_fence();
 }
 
 void shmem_ctx_quiet(shmem_ctx_t ctx)
 {
-    shmemi_ctx_check(__func__, ctx);
-    shmemi_quiet();
+    shmemi_check_running(__func__);
+    if (ctx != SHMEM_CTX_INVALID)
+        shmemi_quiet();
 }
 
 /* ---- the routines ---------------------------------------------------------------------------- */

@@ -29,11 +29,13 @@ struct setup_card {
     uint32_t    unused;
     uint64_t    data_offset;
     uint64_t    data_bytes;
+    uint64_t    heap_offset;
     uint64_t    heap_bytes;
 };
 
 static struct shmemi_data_segment setup_data;
 static skua_region                setup_heap;
+static size_t setup_heap_offset; /* of the heap in the region, for its alignment */
 
 uint64_t *shmemi_exit_word;
 
@@ -100,8 +102,7 @@ static void setup_print_info(void)
             "SHMEM_INFO            if set, print this text\n"
             "SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap of a PE, such as 512m (now %zu)\n"
             "SHMEM_DEBUG           if set, check every access against the allocations (now %s)\n",
-            shmemi_job.segment[SHMEMI_HEAP].bytes - shmemi_job.words,
-            shmemi_job.debug ? "on" : "off");
+            shmemi_job.heap_bytes, shmemi_job.debug ? "on" : "off");
     fflush(stdout);
 }
 
@@ -144,16 +145,21 @@ static void setup_peer(enum shmemi_segment_kind kind, int pe, skua_gaddr at)
 
 static void setup_create_heap(void)
 {
-    size_t heap = setup_heap_bytes();
+    size_t    heap = setup_heap_bytes(), words = shmemi_words_bytes(shmemi_job.pes);
+    uintptr_t piece, base;
 
-    shmemi_job.words = shmemi_words_bytes(shmemi_job.pes);
-    if (skua_region_create(shmemi_job.words + heap, &setup_heap) != SKUA_OK)
+    shmemi_job.heap_bytes = heap;
+    if (heap > SIZE_MAX / 2 ||
+        skua_region_create(heap + words + SHMEMI_HEAP_BASE_ALIGN, &setup_heap) != SKUA_OK)
         skua_abort("shmem_init: PE %d cannot create a symmetric heap of %zu bytes; lower "
                    "SHMEM_SYMMETRIC_SIZE, or raise SKUA_ARENA_SIZE",
                    shmemi_job.pe, heap);
     skua_region_set_name(setup_heap, "the symmetric heap");
-    setup_segment(SHMEMI_HEAP, skua_region_local(setup_heap), shmemi_job.words + heap);
-    shmemi_exit_word = skua_region_local(setup_heap);
+    piece             = (uintptr_t)skua_region_local(setup_heap);
+    base              = (piece + SHMEMI_HEAP_BASE_ALIGN - 1) & ~(SHMEMI_HEAP_BASE_ALIGN - 1);
+    setup_heap_offset = base - piece;
+    setup_segment(SHMEMI_HEAP, (void *)base, heap + words);
+    shmemi_exit_word = (uint64_t *)(base + heap);
     if (!shmemi_heap_open(&shmemi_job.heap, heap) || !shmemi_words_open((char *)shmemi_exit_word))
         skua_abort("shmem_init: PE %d has no memory for its tables", shmemi_job.pe);
 }
@@ -182,17 +188,18 @@ static void setup_check_card(const struct setup_card *card, const struct setup_c
 /* Exchanges the cards. The exchange also waits until the words of all PEs are zeroed. */
 static void setup_exchange(void)
 {
-    struct setup_card  mine  = {setup_data.region, 0, setup_data.offset, setup_data.bytes,
-                                shmemi_job.segment[SHMEMI_HEAP].bytes};
+    struct setup_card  mine  = {setup_data.region, 0,
+                                setup_data.offset, setup_data.bytes,
+                                setup_heap_offset, shmemi_job.segment[SHMEMI_HEAP].bytes};
     struct setup_card *cards = setup_alloc((size_t)shmemi_job.pes * sizeof *cards);
     skua_counter       done  = SKUA_COUNTER_INIT;
 
     skua_team_allgather(SKUA_TEAM_ALL, &mine, sizeof mine, cards, skua_done_count(&done));
-    if (!skua_counter_wait(&done, 1))
-        skua_abort("shmem_init: the job ends");
+    if (!skua_counter_wait(&done, 1)) /* another PE has ended the job */
+        exit(skua_finalize());
     for (int pe = 0; pe < shmemi_job.pes; pe++) {
         setup_check_card(&cards[pe], &mine, pe);
-        setup_peer(SHMEMI_HEAP, pe, skua_at(setup_heap, pe, 0));
+        setup_peer(SHMEMI_HEAP, pe, skua_at(setup_heap, pe, cards[pe].heap_offset));
         setup_peer(SHMEMI_DATA, pe, skua_at(cards[pe].data, pe, cards[pe].data_offset));
     }
     free(cards);
@@ -300,9 +307,15 @@ void shmem_finalize(void)
 /* ---- the end of all PEs
  * ---------------------------------------------------------------------------- */
 
+/* After skua_exit() a process that finalizes Skua leaves the job in order. The launcher takes a
+ * code that is not 0 for a failure of the job, and ends the PEs that compute, too. */
 void shmemi_exit_leave(int status)
 {
     fflush(NULL);
+    if (status == 0 && shmemi_on_pe()) {
+        skua_exit(0);
+        skua_finalize();
+    }
     _exit(status);
 }
 

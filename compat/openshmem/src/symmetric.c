@@ -33,7 +33,7 @@ const struct shmemi_segment *shmemi_segment_of(const void *addr)
 static void symmetric_check_allocation(const char *call, const void *addr, size_t bytes)
 {
     const struct shmemi_segment    *s      = &shmemi_job.segment[SHMEMI_HEAP];
-    uintptr_t                       offset = (uintptr_t)addr - s->base - shmemi_job.words;
+    uintptr_t                       offset = (uintptr_t)addr - s->base;
     const struct shmemi_heap_block *block  = shmemi_heap_find(&shmemi_job.heap, offset);
 
     if (!block)
@@ -63,7 +63,7 @@ void *shmemi_locate(const char *call, const void *addr, size_t bytes, int pe, sk
     if (bytes > s->bytes - offset)
         skua_abort("%s: %zu bytes at %p on PE %d reach beyond the end of symmetric memory", call,
                    bytes, addr, shmemi_job.pe);
-    if (shmemi_job.debug && s == &shmemi_job.segment[SHMEMI_HEAP] && offset >= shmemi_job.words)
+    if (shmemi_job.debug && s == &shmemi_job.segment[SHMEMI_HEAP] && offset < shmemi_job.heap_bytes)
         symmetric_check_allocation(call, addr, bytes);
     *at = skua_gaddr_add(s->at[pe], (ptrdiff_t)offset);
     return s->peer[pe] ? s->peer[pe] + offset : NULL;

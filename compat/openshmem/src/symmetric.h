@@ -2,7 +2,7 @@
 /*
  * symmetric.h - symmetric memory: what this PE knows of it, and the translation of addresses.
  *
- * There are two segments: the heap, with the words of the library in front, and the data segment of
+ * There are two segments: the heap, with the words of the library behind, and the data segment of
  * the executable (data_segment.h). An address of a segment means the object at the same offset on
  * another PE. Of a PE that shares memory, the segment is mapped here, and a put is a copy; `peer`
  * holds the addresses of these mappings, NULL for others, which Skua's one-sided operations reach.
@@ -27,6 +27,9 @@
 #define SHMEMI_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define SHMEMI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/** The alignment of the heap on every PE, and so the largest one of an allocation. */
+#define SHMEMI_HEAP_BASE_ALIGN ((size_t)16 << 20)
+
 enum shmemi_segment_kind { SHMEMI_HEAP, SHMEMI_DATA, SHMEMI_SEGMENTS };
 
 struct shmemi_segment {
@@ -44,9 +47,9 @@ struct shmemi_job {
     bool                  net;     /* some PE is reached through Skua: a quiet has to flush */
     bool                  debug;   /* SHMEM_DEBUG                                           */
     int                   thread_level;
-    pthread_t             thread; /* the thread that is a PE of Skua                        */
-    size_t                words;  /* bytes of the library in front of the heap              */
-    struct shmemi_heap    heap;   /* of the bytes behind them                               */
+    pthread_t             thread;     /* the thread that is a PE of Skua                        */
+    size_t                heap_bytes; /* of the heap segment; the words of the library follow    */
+    struct shmemi_heap    heap;       /* the allocations in them                                 */
 };
 
 extern struct shmemi_job shmemi_job;

@@ -15,6 +15,9 @@
 #define WAIT_MESSAGES 64
 #define WAIT_YIELDS   32u
 
+/* Calls of the scheduler before a wait for other hosts yields its core between them. */
+#define WAIT_POLLS 16u
+
 void shmemi_wait_progress(void)
 {
     if (shmemi_on_pe())
@@ -29,7 +32,7 @@ void shmemi_wait_yield(struct shmemi_wait *wait)
     shmemi_exit_check();
     if (shmemi_job.net || wait->steps % WAIT_YIELDS == 0)
         shmemi_wait_progress();
-    if (!shmemi_job.net || wait->steps > SHMEMI_WAIT_SPIN)
+    if (!shmemi_job.net || wait->steps > WAIT_POLLS)
         sched_yield();
 }
 
