@@ -15,6 +15,7 @@ struct ski_rma_pe {
     uint32_t                      sent_room, sent_free;
     struct ski_am_deferred_reply *deferred; /* replies of this PE to be sent (am_target.c) */
     uint32_t                      deferred_count;
+    bool                          deferred_urgent; /* one of them is not to wait              */
 };
 
 /** Returns the state of @p self in this sub-folder. */
