@@ -45,6 +45,7 @@ struct ski_am_sent {
     uint32_t                run_count;
     uint32_t                next_free;
     uint8_t                 turn;    /* changes with each use                 */
+    uint8_t                 pool;    /* enum ski_am_pool                      */
     bool                    filling; /* the driver receives into its memory   */
 };
 
@@ -57,8 +58,23 @@ struct am_gather {
     uint32_t                 run_count;
     bool                     uncopied;   /* the data stay until the end, and are sent from there */
     bool                     deferrable; /* a get: the target may do so                           */
+    bool                     nowait;     /* without room in the pool the rest goes to the backlog */
+    size_t                   skip;       /* bytes at the beginning that have been sent before     */
+    size_t                   sent;       /* bytes that have been sent                             */
     struct am_run            runs[SKI_AM_RUNS_MAX];
 };
+
+/* Returns the pool that counts the requests of a verb. */
+static enum ski_am_pool am_pool_of(enum ski_rma_verb verb)
+{
+    static const enum ski_am_pool pools[] = {[SKI_RMA_PUT]        = SKI_AM_POOL_PUT,
+                                             [SKI_RMA_GET]        = SKI_AM_POOL_GET,
+                                             [SKI_RMA_ACCUMULATE] = SKI_AM_POOL_ACCUMULATE,
+                                             [SKI_RMA_ATOMIC]     = SKI_AM_POOL_ACCUMULATE,
+                                             [SKI_RMA_RKEY_QUERY] = SKI_AM_POOL_GET};
+
+    return pools[verb];
+}
 
 /* Begins to collect; the array is not initialised, since most operations use one run. */
 static void am_gather_begin(struct am_gather *g, struct ski_pe *self, const struct ski_rma_op *op,
@@ -70,7 +86,8 @@ static void am_gather_begin(struct am_gather *g, struct ski_pe *self, const stru
     g->bytes     = 0;
     g->limit     = SIZE_MAX;
     g->run_count = 0;
-    g->uncopied = g->deferrable = false;
+    g->uncopied = g->deferrable = g->nowait = false;
+    g->skip = g->sent = req ? req->resume : 0;
 }
 
 /* ---- requests without a reply --------------------------------------------------------------- */
@@ -109,6 +126,7 @@ static uint32_t am_sent_add(struct am_gather *g, size_t bytes)
     sent->run_count  = 0;
     sent->runs       = NULL;
     sent->filling    = false;
+    sent->pool       = (uint8_t)am_pool_of(g->op->verb);
     if (ski_am_reply_has_data(g->op->verb)) {
         sent->data_bytes = g->bytes;
         sent->run_count  = g->run_count;
@@ -148,6 +166,7 @@ void ski_am_origin_end(struct ski_pe *self)
         if (rma->sent[i].req)
             free(rma->sent[i].runs);
     free(rma->sent);
+    free(rma->query);
 }
 
 /* ---- filling a request ---------------------------------------------------------------------- */
@@ -397,7 +416,7 @@ static void am_gather_send(struct am_gather *g, const skua_rma_params *params)
     s.bytes           = s.head + s.request.data_bytes + s.request.signal_bytes;
     s.encoded.head.id = am_sent_add(g, s.bytes + g->bytes);
     g->req->parts++;
-    ski_rma_pe(g->self)->am_bytes += s.bytes + g->bytes;
+    ski_rma_pe(g->self)->am_bytes[am_pool_of(g->op->verb)] += s.bytes + g->bytes;
     if (uncopied) {
         struct ski_iov iov = {g->runs[0].local, g->runs[0].remote, g->runs[0].bytes};
 
@@ -407,27 +426,42 @@ static void am_gather_send(struct am_gather *g, const skua_rma_params *params)
     } else {
         am_send_copied(g, &s, params);
     }
+    g->sent += g->bytes;
     g->run_count = 0;
     g->bytes     = 0;
 }
 
-/* Returns whether requests in flight leave room in the pool of the setting `request_window`. */
-static bool am_pool_has_room(void *arg)
+/* Returns whether requests in flight leave room in the pool of @p verb, which has the size of the
+ * setting `request_window`. */
+static bool am_pool_has_room(const struct ski_pe *self, enum ski_rma_verb verb)
 {
-    const struct ski_rma_pe *rma = arg;
-    return rma->am_bytes < ski_config.request_window;
+    return ski_rma_pe(self)->am_bytes[am_pool_of(verb)] < ski_config.request_window;
 }
 
-/* Sends what was collected; then there must be room in the pool.  False: the job ends. */
+static bool am_gather_has_room(void *arg)
+{
+    const struct am_gather *g = arg;
+
+    return am_pool_has_room(g->self, g->op->verb);
+}
+
+/* Sends what was collected; then there must be room in the pool.  False: the job ends, or there is
+ * no room and the caller must not wait. */
 static bool am_gather_next(struct am_gather *g)
 {
     am_gather_send(g, NULL);
-    return ski_rma_wait(g->self, am_pool_has_room, ski_rma_pe(g->self));
+    if (g->nowait)
+        return am_gather_has_room(g);
+    return ski_rma_wait(g->self, am_gather_has_room, g);
 }
 
-/* Adds one block, split where it is larger than a request.  False: the job ends. */
+/* Adds one block, split where it is larger than a request.  False as am_gather_next(). */
 static bool am_gather_block(struct am_gather *g, struct ski_iov iov)
 {
+    size_t skip = g->skip < iov.bytes ? g->skip : iov.bytes;
+
+    g->skip -= skip;
+    iov.local += skip, iov.remote += (ptrdiff_t)skip, iov.bytes -= skip;
     while (iov.bytes > 0) {
         size_t now = iov.bytes < g->limit ? iov.bytes : g->limit;
 
@@ -443,10 +477,11 @@ static bool am_gather_block(struct am_gather *g, struct ski_iov iov)
     return true;
 }
 
-/* Adds blocks at constant strides.  False: the job ends. */
+/* Adds blocks at constant strides.  False as am_gather_next(). */
 static bool am_gather_run(struct am_gather *g, struct am_run run)
 {
-    if (run.count == 1 || run.bytes > ski_config.pack_max || run.bytes > g->limit / 2) {
+    if (run.count == 1 || g->skip > 0 || run.bytes > ski_config.pack_max ||
+        run.bytes > g->limit / 2) {
         for (; run.count > 0; run.count--) {
             if (!am_gather_block(g, (struct ski_iov){run.local, run.remote, run.bytes}))
                 return false;
@@ -500,33 +535,36 @@ static bool am_gather_all(struct am_gather *g)
     return true;
 }
 
-/* Sends all requests of an operation, which may be complete before this returns. */
+/* Sends all requests of an operation, which may be complete before this returns.  False as
+ * am_gather_next(). */
 static bool am_gather_send_all(struct am_gather *g, const skua_rma_params *params)
 {
     bool go_on = true;
 
-    if (g->op->datatype.kind == SKI_DATATYPE_CONTIGUOUS && g->op->datatype.bytes <= g->limit) {
+    if (g->op->datatype.kind == SKI_DATATYPE_CONTIGUOUS && g->op->datatype.bytes <= g->limit &&
+        g->skip == 0) {
         g->bytes     = g->op->datatype.bytes;
         g->run_count = g->bytes > 0;
         g->runs[0]   = (struct am_run){g->op->datatype.local, 0, g->bytes, 1, 0, 0};
     } else {
         go_on = am_gather_all(g);
     }
+    if (!go_on)
+        return false;
     g->req->sealed = true;
-    if (go_on)
-        am_gather_send(g, params);
-    return go_on;
+    am_gather_send(g, params);
+    return true;
 }
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
 /* Returns the most data of a request: between hosts whole packets have the size that suits the
  * driver. */
-static size_t am_packet_limit(const struct ski_resolved *target)
+static size_t am_packet_limit(bool remote_host)
 {
-    size_t bytes = target->remote_host ? ski_config.packet_size_net : ski_config.packet_size;
+    size_t bytes = remote_host ? ski_config.packet_size_net : ski_config.packet_size;
 
-    if (target->remote_host && !bytes)
+    if (remote_host && !bytes)
         bytes = ski_net_packet_bytes() - AM_HEADER_ROOM;
     if (bytes > SKI_AM_DATA_MAX)
         bytes = SKI_AM_DATA_MAX;
@@ -536,10 +574,10 @@ static size_t am_packet_limit(const struct ski_resolved *target)
 /* Returns whether the data of a put are sent from where they lie: they are then in use until the
  * operation is complete, which a blocking call waits for unless it hands off.  An operation with a
  * local completion wants its memory back earlier: the data are copied. */
-static bool am_may_send_uncopied(const struct ski_rma_op *op, const struct ski_resolved *target,
+static bool am_may_send_uncopied(const struct ski_rma_op *op, bool remote_host,
                                  const skua_rma_params *params)
 {
-    return !(params && params->local.kind) && target->remote_host && op->verb == SKI_RMA_PUT &&
+    return !(params && params->local.kind) && remote_host && op->verb == SKI_RMA_PUT &&
            op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
            op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST && !ski_config.local_completion &&
            ski_zcopy_send_supported();
@@ -548,13 +586,30 @@ static bool am_may_send_uncopied(const struct ski_rma_op *op, const struct ski_r
 /* Returns whether the target may send the data of a get from where they lie, which takes a while:
  * not where the order forbids that later operations overtake it, nor where the target is notified
  * that the data were read. */
-static bool am_may_defer(const struct ski_rma_op *op, const struct ski_resolved *target,
+static bool am_may_defer(const struct ski_rma_op *op, bool remote_host,
                          const skua_rma_params *params)
 {
-    return target->remote_host && op->verb == SKI_RMA_GET &&
-           op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
+    return remote_host && op->verb == SKI_RMA_GET && op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
            op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST &&
            ski_op_params_order(params) != SKUA_ORDER_STRICT && !ski_op_params_at_target(params);
+}
+
+/* Prepares to send an operation that has begun. */
+static void am_gather_prepare(struct am_gather *g, const skua_rma_params *params)
+{
+    bool remote_host = !g->req->on_host;
+
+    g->uncopied   = am_may_send_uncopied(g->op, remote_host, params);
+    g->deferrable = am_may_defer(g->op, remote_host, params);
+    g->limit      = am_packet_limit(remote_host);
+    if (g->deferrable)
+        ski_rma_request_set_protocol(g->req, SKI_RMA_BY_AM_DEFERRED);
+}
+
+/* Returns whether the local memory is free when all requests are sent, not at the end. */
+static bool am_gather_copies(const struct am_gather *g)
+{
+    return !ski_am_reply_has_data(g->op->verb) && !g->uncopied;
 }
 
 static skua_status am_issue(struct ski_pe *self, const struct ski_rma_op *op,
@@ -562,25 +617,73 @@ static skua_status am_issue(struct ski_pe *self, const struct ski_rma_op *op,
                             bool wait, uint64_t *result)
 {
     struct am_gather g;
-    bool             copied;
 
     am_gather_begin(&g, self, op, NULL);
-    g.uncopied   = am_may_send_uncopied(op, target, params);
-    g.deferrable = am_may_defer(op, target, params);
-    copied       = !ski_am_reply_has_data(op->verb) && !g.uncopied;
-    if (!ski_rma_wait(self, am_pool_has_room, ski_rma_pe(self)))
+    if (!ski_rma_wait(self, am_gather_has_room, &g))
         return SKUA_ERR_EXIT;
-    g.req         = ski_rma_request_begin(self, op, target, params,
-                                  g.deferrable ? SKI_RMA_BY_AM_DEFERRED : SKI_RMA_BY_AM);
-    g.limit       = am_packet_limit(target);
+    g.req = ski_rma_request_begin(self, op, target, params, SKI_RMA_BY_AM);
+    am_gather_prepare(&g, params);
     g.req->waited = wait;
-    if (copied) /* the memory is free when all requests are sent, not at the end */
+    if (am_gather_copies(&g))
         g.req->local = skua_done_nothing();
     if (!am_gather_send_all(&g, params))
         return SKUA_ERR_EXIT;
-    if (copied && params)
+    if (am_gather_copies(&g) && params)
         skua_complete(params->local, NULL, 0);
     return wait ? ski_rma_request_wait(self, g.req, result) : SKUA_PENDING;
+}
+
+/* ---- operations that do not wait ------------------------------------------------------------ */
+
+/* Sends an operation, or the rest of one, as far as there is room.  What is left goes to the head
+ * of the backlog, and this function is called again. */
+static void am_send_as_far(struct ski_pe *self, struct ski_rma_request *req,
+                           const struct ski_rma_op *op, const skua_rma_params *params)
+{
+    struct am_gather g;
+
+    am_gather_begin(&g, self, op, req);
+    am_gather_prepare(&g, params);
+    g.nowait = true;
+    if (am_gather_copies(&g))
+        req->local = skua_done_nothing();
+    if (am_gather_send_all(&g, params)) {
+        if (am_gather_copies(&g) && params)
+            skua_complete(params->local, NULL, 0);
+        return;
+    }
+    req->resume = g.sent;
+    ski_rma_backlog_add_first(req->on_pe, &(struct ski_rma_issue){req, op, params, am_send_as_far,
+                                                                  false, am_pool_has_room});
+    ski_rma_backlog_want_room(self, req->on_pe);
+}
+
+/* Returns whether an operation has to wait for its turn: behind others that wait, or that it could
+ * overtake. */
+static bool am_must_queue(const struct ski_outstanding *on, const struct ski_rma_op *op,
+                          const skua_rma_params *params)
+{
+    return on->backlog > 0 || (on->rma > 0 && ski_rma_op_is_ordered(op, params)) ||
+           (on->deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT) ||
+           (on->before_rma > 0 && op->verb != SKI_RMA_GET);
+}
+
+/* Begins an operation and never waits, nor runs a handler: it is sent, or goes to the backlog. */
+static skua_status am_issue_nowait(struct ski_pe *self, const struct ski_rma_op *op,
+                                   const struct ski_resolved *target, const skua_rma_params *params)
+{
+    struct ski_rma_request *req  = ski_rma_request_begin(self, op, target, params, SKI_RMA_BY_AM);
+    bool                    room = am_pool_has_room(self, op->verb);
+
+    if (room && !am_must_queue(req->on_pe, op, params)) {
+        am_send_as_far(self, req, op, params);
+        return SKUA_PENDING;
+    }
+    ski_rma_backlog_add(req->on_pe, &(struct ski_rma_issue){req, op, params, am_send_as_far, false,
+                                                            am_pool_has_room});
+    if (!room)
+        ski_rma_backlog_want_room(self, req->on_pe);
+    return SKUA_PENDING;
 }
 
 skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
@@ -593,8 +696,9 @@ skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolv
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
     /* The PE of external threads leaves nothing in flight: it has no scheduler for the replies. */
-    status =
-        am_issue(caller.self, op, target, params, caller.external || (blocking && !handoff), NULL);
+    status = caller.external || blocking
+                 ? am_issue(caller.self, op, target, params, caller.external || !handoff, NULL)
+                 : am_issue_nowait(caller.self, op, target, params);
     ski_caller_leave(&caller);
     return blocking && status == SKUA_PENDING ? SKUA_OK : status;
 }
@@ -637,7 +741,7 @@ static void am_start(struct ski_pe *self, const struct ski_rma_op *op,
     ski_fence(memory_order_seq_cst);
     if (ski_rma_backlog_needed(req->on_pe, params))
         ski_rma_backlog_add(req->on_pe,
-                            &(struct ski_rma_issue){req, op, params, ski_am_send_one, false});
+                            &(struct ski_rma_issue){req, op, params, ski_am_send_one, false, NULL});
     else
         ski_am_send_one(self, req, op, params);
     if (!old && params)
@@ -678,7 +782,9 @@ void ski_am_start_rkey_query(struct ski_pe *self, skua_gaddr at, struct ski_rkey
     struct ski_resolved target = {.remote_host = true};
     skua_rma_params     params = {.remote = done};
 
-    (void)am_issue(self, &op, &target, &params, false, NULL);
+    /* Operations in the backlog may wait for the answer: the query goes before them. */
+    am_send_as_far(self, ski_rma_request_begin(self, &op, &target, &params, SKI_RMA_BY_AM), &op,
+                   &params);
 }
 
 skua_status ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to)
@@ -707,9 +813,11 @@ static void am_sent_end(struct ski_pe *self, struct ski_am_sent *sent)
     struct ski_rma_pe      *rma = ski_rma_pe(self);
     struct ski_rma_request *req = sent->req;
 
-    ski_assert(rma->am_bytes >= sent->bytes && req->parts > 0);
-    rma->am_bytes -= sent->bytes;
+    ski_assert(rma->am_bytes[sent->pool] >= sent->bytes && req->parts > 0);
+    rma->am_bytes[sent->pool] -= sent->bytes;
     am_sent_remove(rma, sent);
+    if (SKI_UNLIKELY(rma->wanting_room != NULL))
+        ski_rma_backlog_room(self);
     if (--req->parts == 0 && req->sealed)
         ski_rma_request_end(self, req);
     else
