@@ -520,21 +520,10 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
 static void invoke_send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t handler,
                              const void *data, size_t bytes)
 {
-    uint32_t  words = (ref->index.bytes + 7) / 8;
-    size_t    head  = 8 * (size_t)(words + 1);
     skua_msg *msg;
 
-    if (head + bytes <= SKI_CELL_DATA && ref->index.bytes <= SKI_MSG_INDEX_BYTES) {
-        unsigned char cell[SKI_CELL_DATA] = {0};
-        uint64_t      target              = ski_target(ref->of.id, ref->index.bytes);
-
-        memcpy(cell, &target, sizeof target);
-        memcpy(cell + sizeof target, &ref->index.at, ref->index.bytes);
-        if (bytes)
-            memcpy(cell + head, data, bytes);
-        if (ski_msg_try_small(self, pe, handler, SKI_MSG_OBJECT, cell, head + bytes))
-            return;
-    }
+    if (ski_element_try_small(self, pe, handler, ref->of.id, &ref->index, data, bytes))
+        return;
     msg = ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
     invoke_post_away(self, pe, ref, msg);
 }

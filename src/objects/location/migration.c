@@ -325,15 +325,15 @@ static struct ski_object *migration_add(struct migration_arrival *came)
     return object;
 }
 
-/* Tells the home of an element where it is; after other modules have entered it. */
+/* Tells the home of an element where it is, unless it came from there: then the home has recorded
+ * it when it departed.  Other modules have entered it. */
 static void migration_arrived(struct ski_object *object, int from)
 {
     struct ski_collection *all   = object->of;
     skua_index             index = ski_object_index_get(object);
     int                    home  = ski_home(all, &index);
 
-    (void)from;
-    if (home != all->self->pe)
+    if (home != all->self->pe && home != from)
         ski_location_send(all, home, &index,
                           &(struct ski_location_update){all->self->pe, object->moves});
 }

@@ -74,10 +74,26 @@ void ski_msg_forward(struct ski_pe *self, int pe, skua_msg *msg)
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
+bool ski_element_try_small(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
+                           const skua_index *index, const void *data, size_t bytes)
+{
+    size_t        head                = 8 + (size_t)(index->bytes + 7) / 8 * 8;
+    uint64_t      target              = ski_target(id, index->bytes);
+    unsigned char cell[SKI_CELL_DATA] = {0};
+
+    if (head + bytes > sizeof cell || index->bytes > SKI_MSG_INDEX_BYTES)
+        return false;
+    memcpy(cell, &target, sizeof target);
+    memcpy(cell + sizeof target, &index->at, index->bytes);
+    if (bytes)
+        memcpy(cell + head, data, bytes);
+    return ski_msg_try_small(self, pe, handler, SKI_MSG_OBJECT, cell, head + bytes);
+}
+
 void ski_element_post(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
                       const skua_index *index, const void *data, size_t bytes)
 {
-    skua_msg *msg = ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), id, index);
-
-    ski_msg_post(self, pe, handler, msg);
+    if (!ski_element_try_small(self, pe, handler, id, index, data, bytes))
+        ski_msg_post(self, pe, handler,
+                     ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), id, index));
 }
