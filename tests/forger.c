@@ -23,6 +23,7 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 #include "core/pe/pe.h"
+#include "onesided/rma/am_wire.h"
 #include "stats_now.h"
 #include "tap.h"
 #include "transport/driver.h"
@@ -182,42 +183,45 @@ static void forge_packets(void)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* As in onesided/rma/am_wire.h: head, two pieces, data. */
+/* A request of two runs (onesided/rma/am_wire.h). */
 struct request {
-    uint32_t   verb;
-    int32_t    origin, source;
-    uint32_t   signal;
-    uint64_t   packet;
-    skua_gaddr remote;
-    uint64_t   pieces, data_bytes, signal_bytes;
-    uint32_t   op, type, scaled, unused;
-    uint64_t   scale[2];
-    uint32_t   atomic_op, atomic_bytes;
-    uint64_t   value, expected;
-    skua_gaddr notify;
-    uint64_t   notify_add;
-    struct {
-        int64_t  remote;
-        uint64_t bytes;
-    } piece[2];
-    char data[64];
+    struct ski_am_head head;
+    uint32_t           word[4];
+    struct ski_am_run  run[2];
+    char               data[64];
 };
+
+#define REQUEST_HEADS (offsetof(struct request, data))
 
 static struct request right_request(uint64_t *seed)
 {
-    struct request r = {.verb         = (uint32_t)(tap_random(seed) % 5),
-                        .origin       = 1,
-                        .source       = 1,
-                        .packet       = tap_random(seed),
-                        .remote       = skua_at(region, 0, 64 * (tap_random(seed) % 32)),
-                        .pieces       = 2,
-                        .atomic_bytes = 8,
-                        .piece        = {{0, 32}, {64, 32}}};
+    uint32_t       verb = (uint32_t)(tap_random(seed) % 5);
+    struct request r    = {.head = {.kind   = (uint16_t)verb,
+                                    .id     = (uint32_t)tap_random(seed),
+                                    .region = region.id,
+                                    .offset = 64 * (uint32_t)(tap_random(seed) % 32)},
+                           .run  = {{0, 16, 2, 16}, {64, 32, 1, 0}}};
+    uint32_t       how  = (uint32_t)(tap_random(seed) % 8) | (uint32_t)(tap_random(seed) % 8) << 16;
 
-    r.data_bytes = r.verb == 0 || r.verb == 2 ? 64 : 0;
-    r.op         = (uint32_t)(tap_random(seed) % 8);
-    r.type       = (uint32_t)(tap_random(seed) % 8);
+    if (verb == SKI_RMA_ATOMIC) {
+        r.word[0] = how;
+        return r;
+    }
+    r.head.kind |= SKI_AM_RUNS | SKI_AM_NOTIFY; /* a notification in no region: two words */
+    r.word[verb == SKI_RMA_ACCUMULATE ? 3 : 2] = 2;
+    if (verb == SKI_RMA_ACCUMULATE)
+        r.word[2] = how;
     return r;
+}
+
+/* Returns the bytes of a request: those of gets and atomics have no data. */
+static size_t request_bytes(const struct request *r)
+{
+    uint32_t verb = r->head.kind & SKI_AM_VERB;
+
+    if (verb == SKI_RMA_ATOMIC)
+        return offsetof(struct request, run);
+    return verb == SKI_RMA_PUT || verb == SKI_RMA_ACCUMULATE ? sizeof *r : REQUEST_HEADS;
 }
 
 static uint64_t odd_value(uint64_t *seed)
@@ -232,48 +236,47 @@ static uint64_t odd_value(uint64_t *seed)
 static void damage(uint64_t *seed, struct request *request)
 {
     unsigned char *bytes = (unsigned char *)request;
-    size_t         heads = offsetof(struct request, data);
 
     for (int n = (int)(tap_random(seed) % 3); n >= 0; n--) {
         uint64_t value = odd_value(seed);
         size_t   width = tap_random(seed) % 2 ? 8 : 4;
-        size_t   at    = tap_random(seed) % (heads / width) * width;
+        size_t   at    = tap_random(seed) % (REQUEST_HEADS / width) * width;
 
         memcpy(bytes + at, &value, width);
     }
-    if (request->verb == 1 && tap_random(seed) % 4) /* too large responses take long to reject */
-        request->piece[0].bytes %= 100000, request->piece[1].bytes %= 100000;
+    request->head.kind &= (uint16_t)~SKI_AM_SIGNAL; /* of no operation */
+    if ((request->head.kind & SKI_AM_VERB) == SKI_RMA_GET && tap_random(seed) % 4) {
+        request->run[0].bytes %= 100000; /* too large responses take long to reject */
+        request->run[1].bytes %= 100000;
+        request->run[0].count %= 100;
+        request->run[1].count %= 100;
+    }
 }
 
 static void send_one(uint64_t *seed)
 {
     struct request request = right_request(seed);
     uint32_t       handler = tap_random(seed) % 8 ? SKI_HANDLER_AM_REQUEST : SKI_HANDLER_AM_REPLY;
-    size_t         bytes   = sizeof request;
+    size_t         bytes   = request_bytes(&request);
 
     damage(seed, &request);
     if (tap_random(seed) % 8 == 0)
         bytes = tap_random(seed) % sizeof request;
-    request.signal =
-        request.signal ? SKI_HANDLERS + 100 + request.signal % 1000 : 0; /* of no operation */
     ski_msg_post(ski_self, 0, handler, ski_msg_copy(ski_self, handler, &request, bytes));
 }
 
-/* A put that is large enough to be received in place, valid or corrupted. */
+/* A put of one block that is large enough to be received in place, valid or corrupted. */
 static void send_large(uint64_t *seed)
 {
     struct request request = right_request(seed);
-    size_t    head = offsetof(struct request, piece[1]), bytes = LARGE + tap_random(seed) % LARGE;
-    skua_msg *msg = skua_msg_alloc(head + bytes);
+    size_t         bytes   = LARGE + tap_random(seed) % LARGE;
+    skua_msg      *msg     = skua_msg_alloc(sizeof request.head + bytes);
 
-    request.verb       = 0;
-    request.pieces     = 1;
-    request.data_bytes = request.piece[0].bytes = bytes;
+    request.head.kind = SKI_RMA_PUT;
     if (tap_random(seed) % 4)
         damage(seed, &request);
-    request.signal = 0;
-    memset(skua_msg_data(msg), 0, head + bytes);
-    memcpy(skua_msg_data(msg), &request, head);
+    memset(skua_msg_data(msg), 0, sizeof request.head + bytes);
+    memcpy(skua_msg_data(msg), &request.head, sizeof request.head);
     msg->handler = SKI_HANDLER_AM_REQUEST;
     ski_msg_post(ski_self, 0, SKI_HANDLER_AM_REQUEST, msg);
 }

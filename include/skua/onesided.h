@@ -27,10 +27,14 @@
  *   SKUA_ERR_SYSTEM   memory of another process that no longer exists
  *   SKUA_ERR_EXIT     the job ends; the operation may or may not have been performed
  *
- * A non-blocking call may also return SKUA_PENDING: not complete yet. The first operation on a
- * region that belongs to one PE of another host, or on a piece there of a region of varied sizes,
- * asks that PE for its size and waits for the answer, delivering messages meanwhile, even in a
- * non-blocking put, get or accumulate. Atomics and notifications never do (atomic.h, notify.h).
+ * A non-blocking call may also return SKUA_PENDING: not complete yet. It never waits and never
+ * delivers a message: an operation that has to come after others, or for which there is no room
+ * (the setting `request_window`), waits at its origin and is sent while the PE is in the runtime. So
+ * are small operations that follow each other closely, which share packets; one with a notification
+ * or signal is sent at once. Memory that an operation reads belongs to it until `local`, or until it
+ * is complete. What only another host knows of a region, its owner checks: the size of a region that
+ * belongs to one PE there, or of a piece of varied size. The first blocking operation on such a region
+ * asks for the size, and delivers messages meanwhile.
  *
  * Any PE, and any other thread of its process, may call these functions at any time until
  * skua_main() returns. Only calls with handles or completions are restricted to PEs.

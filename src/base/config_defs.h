@@ -55,7 +55,7 @@ CONFIG(ports,                ports,     "any",        "TCP ports that PEs may li
 CONFIG(progress_thread,      flag,      "0",          "Run a progress thread in each process, which serves one-sided requests while the PEs compute.")
 CONFIG(reduce_split,         bytes,     "0",          "Size from which reductions are split among the PEs of a host or, between hosts, into segments of half this size (or all of it if there are many); 0 selects the measured optimum.")
 CONFIG(registration_cache,   count,     "1024",       "Unused registrations of buffers that a PE caches for reuse; the least recently used one is evicted first.")
-CONFIG(request_window,       bytes,     "4m",         "Data of one-sided requests that a PE may have in flight; further requests wait.")
+CONFIG(request_window,       bytes,     "4m",         "Data of one-sided requests that a PE may have in flight, for each of puts, gets and accumulates; further requests wait.")
 CONFIG(rma,                  autoflag,  "auto",       "Let the driver put and get large blocks between hosts; auto: if the network does so without the target's CPU. 0 sends requests for all.")
 CONFIG(rma_atomics,          flag,      "0",          "Let the driver perform atomics between hosts; valid only if no PE of the target's host uses atomics on the same words.")
 CONFIG(rma_threshold,        bytes,     "32k",        "Size from which the driver puts and gets blocks; smaller ones go by request.")

@@ -119,7 +119,7 @@ bool ski_onesided_is_idle(const struct ski_pe *self)
 {
     const struct ski_rma_pe *rma = ski_rma_pe(self);
 
-    return rma->outstanding.entries == 0 && rma->at_driver == 0 && rma->am_bytes == 0;
+    return rma->outstanding.entries == 0 && rma->at_driver == 0;
 }
 
 void ski_onesided_end(struct ski_pe *self)

@@ -104,6 +104,19 @@ void ski_net_end(struct ski_pe *self);
  *  that PE wait for room, in a call that may wait for it (message/backpressure.h). */
 bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg);
 
+/** Sends @p msg as ski_net_send() does, but in a burst of packets it waits for others until this PE
+ *  is in the scheduler: the caller is in no hurry.  While it waits, ski_net_extend() may make it
+ *  longer by up to @p room bytes, for which its block has room. */
+bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room);
+
+/** Makes the packet that waits last for @p pe longer by @p bytes, a multiple of 8, if that was sent
+ *  by ski_net_send_open().  Returns where the caller writes them; NULL: that is not possible. */
+void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes);
+
+/** Returns whether packets wait for @p pe, or have followed each other so closely that the next one
+ *  may wait. */
+bool ski_net_in_burst(const struct ski_pe *self, int pe);
+
 /** Tries to send packets that wait for @p pe; returns whether some still lack room.  *@p moved
  *  grows with each that leaves. */
 bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);

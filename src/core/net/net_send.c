@@ -26,11 +26,14 @@
 #include "transport/secret.h"
 #include "transport/select.h"
 
-#define NAP_NS    UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE      */
-#define FLIGHT_NS UINT64_C(1000000)    /* ... while it holds packets of this PE                */
-#define LOOK_NS   UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
-#define BURST_NS  UINT64_C(2000)       /* a packet that follows another so soon waits ...      */
-#define HOLD_NS   UINT64_C(10000)      /* ... so long for others to be coalesced with          */
+#define NAP_NS      UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE      */
+#define FLIGHT_NS   UINT64_C(1000000)    /* ... while it holds packets of this PE                */
+#define LOOK_NS     UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
+#define BURST_NS    UINT64_C(2000)       /* a packet that follows another so soon waits ...      */
+#define HOLD_NS     UINT64_C(10000)      /* ... so long for others to be coalesced with          */
+#define PATIENCE_NS UINT64_C(100000)     /* ... or so long, if its sender is in no hurry         */
+#define EXTEND_LOOK 16                   /* extensions of a packet between two looks at the clock */
+#define BURST_LEAST 8                    /* packets in a row that make a burst                    */
 
 static struct {
     const struct ski_driver *driver;
@@ -38,7 +41,7 @@ static struct {
     struct ski_net           net;
     struct ski_net_port     *port; /* of PEs, of the progress thread, of external threads */
     int                      count;
-    uint64_t                 burst, hold; /* ticks */
+    uint64_t                 burst, hold, patience; /* ticks */
     size_t                   small;       /* bytes of a packet that is copied on arrival */
     size_t                   coalesce;    /* bytes of data of a coalesced packet, at most */
     struct ski_environment   environment; /* as it was before drivers set variables of libraries */
@@ -182,6 +185,7 @@ static void net_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct
         peer->listed       = true;
     }
     peer->backlog_bytes += ski_coalesce_bytes(msg);
+    peer->open_room = 0;
     ski_assert(peer->listed && net->waiting);
     ski_list_push(&peer->backlog, msg);
     net->self->stats.backlogged++;
@@ -237,6 +241,7 @@ static bool net_flush(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     struct skua_msg *msg;
 
+    peer->open_room = 0;
     while ((msg = peer->backlog.first)) {
         struct skua_msg *next;
 
@@ -284,7 +289,8 @@ static bool net_follows_closely(const struct ski_net_port *net, const struct ski
 static bool net_may_wait(const struct ski_net_port *net, const struct ski_net_peer *peer,
                          const struct skua_msg *msg, uint64_t now)
 {
-    return net_follows_closely(net, peer) && ski_ack_policy_expects(&net->sends) &&
+    return net_follows_closely(net, peer) &&
+           (ski_ack_policy_expects(&net->sends) || peer->patient) &&
            now - peer->sent_at < here.burst && ski_coalesce_allowed(msg);
 }
 
@@ -331,7 +337,48 @@ bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved)
     return net_lacks_room(self, peer);
 }
 
+/* Returns whether @p msg waits as the last packet for @p peer. */
+static bool net_waits_last(const struct ski_net_peer *peer, const struct skua_msg *msg)
+{
+    return peer->backlog.first && peer->backlog.last == &msg->link;
+}
+
+void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes)
+{
+    struct ski_net_port *net  = self->net;
+    struct ski_net_peer *peer = ski_net_peer_find(net, pe);
+    struct skua_msg     *last;
+    char                *room;
+
+    if (!peer || peer->open_room < bytes || peer->backlog_bytes + bytes > here.coalesce)
+        return NULL;
+    if (++peer->extended % EXTEND_LOOK == 0) {
+        peer->sent_at = ski_ticks();
+        if (peer->sent_at - net->waiting_since > here.patience)
+            return NULL;
+    }
+    last =
+        (struct skua_msg *)(void *)((char *)peer->backlog.last - offsetof(struct skua_msg, link));
+    room = (char *)(last + 1) + last->bytes;
+    last->bytes += bytes;
+    peer->open_room -= bytes;
+    peer->backlog_bytes += bytes;
+    return room;
+}
+
+bool ski_net_in_burst(const struct ski_pe *self, int pe)
+{
+    const struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
+
+    return peer && (peer->backlog.first || peer->burst >= BURST_LEAST);
+}
+
 bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
+{
+    return ski_net_send_open(self, pe, msg, 0);
+}
+
+bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room)
 {
     struct ski_net_port *net  = self->net;
     struct ski_net_peer *peer = net_peer(net, pe);
@@ -343,7 +390,9 @@ bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         ski_pool_free(&self->pool, msg);
         return false;
     }
-    msg->source = self->pe;
+    peer->burst   = now && now - peer->sent_at < here.burst ? peer->burst + 1 : 0;
+    peer->patient = room > 0 && peer->burst >= BURST_LEAST;
+    msg->source   = self->pe;
     self->stats.sent_net++;
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, now);
@@ -351,6 +400,8 @@ bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         net_keep(net, peer, msg);
     else
         net_send_or_keep(net, peer, msg, now);
+    if (room > 0 && net_waits_last(peer, msg))
+        peer->open_room = room;
     peer->idle_epoch = self->progress.empty;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
@@ -557,6 +608,7 @@ static skua_status net_open(const struct ski_boot *boot)
     here.coalesce = here.small - sizeof(struct skua_msg);
     here.burst    = ski_ns_to_ticks(BURST_NS);
     here.hold     = ski_ns_to_ticks(HOLD_NS);
+    here.patience = ski_ns_to_ticks(PATIENCE_NS);
     ports         = ski_calloc((size_t)here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < here.count; i++)
         status = net_open_port(&here.port[i],

@@ -30,6 +30,10 @@ struct ski_net_peer {
     struct ski_peer         *endpoint;       /* the driver's; NULL: nothing was sent yet       */
     struct ski_list          backlog;        /* packets that wait for room, or for others      */
     size_t                   backlog_bytes;  /* about: what they take of a coalesced packet    */
+    size_t                   open_room;      /* bytes by which the last of them may grow       */
+    uint32_t                 extended;       /* how often that has happened                    */
+    uint32_t                 burst;          /* packets that followed another closely          */
+    bool                     patient;        /* the last one may wait: its sender allows that  */
     bool                     full;           /* the backlog waits for room                     */
     bool                     listed;         /* in ski_net_port.waiting                        */
     uint64_t                 sent_at;        /* ticks: the last send                           */

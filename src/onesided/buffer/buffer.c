@@ -19,6 +19,7 @@
 #include "onesided/region/rkey_cache.h"
 #include "onesided/rma/cma.h"
 #include "onesided/rma/rma_pe.h"
+#include "onesided/rma/rma_request.h"
 
 _Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer.h");
 
@@ -193,7 +194,7 @@ static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put);
 static bool buffer_has_room(const struct ski_pe *self, const struct ski_buffer_put *put)
 {
     return ski_buffer_pe(self)->puts == 0 ||
-           ski_rma_pe(self)->am_bytes + put->bytes <= ski_config.request_window;
+           ski_rma_pe(self)->am_bytes[SKI_AM_POOL_PUT] + put->bytes <= ski_config.request_window;
 }
 
 static void buffer_put_done(void *arg, const void *data, size_t bytes)
@@ -228,16 +229,20 @@ static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
     skua_rma_params       params = {.order  = SKUA_UNORDERED,
                                     .remote = skua_done_call(buffer_put_done, put)};
     struct ski_buffer_put copy; /* the put may be complete, and freed, when the call returns */
+    skua_status           status;
 
     ski_assert(put->from.pe == self->pe && put->bytes <= put->to.bytes);
-    put->told = buffer_is_ordered(put);
+    put->told = false;
     copy      = *put;
     ski_buffer_pe(self)->puts++;
     buffer_cache_rkey(self, &copy.to);
-    if (skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &params) < 0) {
+    status = skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &params);
+    if (status < 0) {
         ski_buffer_pe(self)->puts--; /* the failure has been logged, or the job ends */
         free(put);
-    } else if (copy.told) {
+    } else if (status == SKUA_PENDING && buffer_is_ordered(&copy) &&
+               ski_rma_outstanding_on(self, copy.to.pe).backlog == 0) {
+        put->told = true; /* all of it has been sent, and a message does not overtake it */
         buffer_send_done(self, &copy);
     }
 }

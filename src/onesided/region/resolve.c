@@ -196,10 +196,10 @@ skua_status ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t
                                         : resolve_local(call, at, extent, target);
 }
 
-skua_status ski_resolve_nowait(const char *call, skua_gaddr at, size_t bytes,
+skua_status ski_resolve_nowait(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                                struct ski_resolved *target)
 {
-    struct resolve_extent extent = {0, (ptrdiff_t)bytes};
+    struct resolve_extent extent = {lo, hi};
 
     return resolve_on_other_host(at.pe) ? resolve_remote(call, at, extent, false, target)
                                         : resolve_local(call, at, extent, target);

@@ -30,9 +30,10 @@ struct ski_resolved {
 skua_status ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                         struct ski_resolved *target);
 
-/** Finds the memory of @p bytes at @p at, as ski_resolve() does, without asking another host: what
- *  this host does not know of a region there is left to its owner to check (target->unknown). */
-skua_status ski_resolve_nowait(const char *call, skua_gaddr at, size_t bytes,
+/** Finds the memory from @p lo to @p hi bytes from @p at, as ski_resolve() does, without asking
+ *  another host: what this host does not know of a region there is left to its owner to check
+ *  (target->unknown). */
+skua_status ski_resolve_nowait(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                                struct ski_resolved *target);
 
 /** Ends the use of a resolved address. */

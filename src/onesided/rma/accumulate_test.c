@@ -49,6 +49,48 @@ static void accumulate_arithmetic(void)
     COMPARE(SKUA_INT64, uint64_t, SKUA_BIT_XOR, 1, a ^ b);
 }
 
+/* A factor with an imaginary part, of numbers that have one: real and imaginary parts mix. */
+static bool accumulate_imaginary(void)
+{
+    const double complex scale = 2 - 3 * I;
+    double complex       to[N], from[N], want[N];
+    size_t               element = 0;
+    ski_accumulate_fn    fn   = accumulate_select(SKUA_SUM, SKUA_COMPLEX_DOUBLE, &scale, &element);
+    bool                 good = fn && element == sizeof(double complex);
+
+    for (int i = 0; i < N; i++) {
+        double x = i;
+
+        to[i]   = x - 2 * x * I;
+        from[i] = 5 + x * I;
+        want[i] = 4 * x + 10 - 15 * I;
+    }
+    if (good)
+        fn(to, from, N, &scale);
+    for (int i = 0; good && i < N; i++)
+        good = to[i] == want[i];
+    return good;
+}
+
+static bool accumulate_imaginary_float(void)
+{
+    const float complex scale = I;
+    float complex       to[N], from[N];
+    size_t              element = 0;
+    ski_accumulate_fn   fn      = accumulate_select(SKUA_SUM, SKUA_COMPLEX_FLOAT, &scale, &element);
+    bool                good    = fn && element == sizeof(float complex);
+
+    for (int i = 0; i < N; i++) {
+        to[i]   = 0;
+        from[i] = (float)i + 7 * I;
+    }
+    if (good)
+        fn(to, from, N, &scale);
+    for (int i = 0; good && i < N; i++)
+        good = to[i] == -7 + (float)i * I;
+    return good;
+}
+
 static void accumulate_none(void)
 {
     size_t element;
@@ -114,6 +156,8 @@ int main(void)
     struct ski_pe *self = test_pe_begin();
 
     accumulate_arithmetic();
+    OK(accumulate_imaginary(), "a complex factor of complex doubles");
+    OK(accumulate_imaginary_float(), "the factor i of complex floats");
     accumulate_none();
     OK(accumulate_covers_stripes(), "blocks over several stripes");
     OK(accumulate_set_holds(), "a set holds the stripes that it says");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/copy.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/net/net.h"
@@ -15,86 +16,52 @@
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"
 
-#define DEFERRED_MOST 32 /* replies that wait to be sent together */
+#define DEFERRED_MOST 128 /* replies that wait to be sent together */
 
 /* ---- checks: a request comes from another process ------------------------------- */
-
-/* Returns whether the header is complete and names its sender as the origin, so that a reply is
- * possible: another origin may not exist. */
-static bool am_target_can_reply(const skua_msg *msg, const struct ski_am_request *request)
-{
-    return msg->bytes >= sizeof *request && request->origin == msg->source;
-}
-
-/* Returns whether the message contains the segments, data and signal that the header claims. */
-static bool am_target_is_whole(const skua_msg *msg, const struct ski_am_request *request)
-{
-    size_t room = msg->bytes - sizeof *request;
-
-    if (request->segments > SKI_AM_SEGMENTS_MAX ||
-        request->segments * sizeof(struct ski_am_segment) > room)
-        return false;
-    room -= request->segments * sizeof(struct ski_am_segment);
-    return request->data_bytes <= room && request->signal_bytes <= room - request->data_bytes;
-}
-
-/* Computes the bytes of all segments and the extent that they touch; false: they overflow.  Whether
- * the extent lies in the region is checked by ski_resolve(). */
-static bool am_target_extent(struct ski_am_request *request, size_t *total, ptrdiff_t *lo,
-                             ptrdiff_t *hi)
-{
-    *total = 0;
-    *lo = *hi = 0;
-    for (uint64_t i = 0; i < request->segments; i++) {
-        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
-        ptrdiff_t                    end;
-
-        if (segment->bytes > PTRDIFF_MAX - *total ||
-            __builtin_add_overflow(segment->remote, (ptrdiff_t)segment->bytes, &end))
-            return false;
-        *total += segment->bytes;
-        *lo = segment->remote < *lo ? segment->remote : *lo;
-        *hi = end > *hi ? end : *hi;
-    }
-    if (request->verb == SKI_RMA_ATOMIC)
-        *hi = request->atomic.bytes;
-    if (request->verb == SKI_RMA_RKEY_QUERY)
-        *hi = 0;
-    return true;
-}
 
 static bool am_target_is_pe(int32_t pe)
 {
     return pe >= 0 && pe < ski_self->pes;
 }
 
-/* Returns whether verb, PEs, sizes, handler and notification are ones that exist. */
-static bool am_target_is_valid(const struct ski_am_request *request, size_t total)
+/* Returns whether PEs, handler and size are ones that exist; am_wire.c has checked the lengths. */
+static bool am_target_is_valid(const struct ski_am_request *request)
 {
-    if (request->verb > SKI_RMA_RKEY_QUERY || !am_target_is_pe(request->source) ||
-        !am_target_is_pe(request->remote.pe) ||
-        ski_job_index(ski_self->job, request->remote.pe) < 0 ||
-        (request->verb == SKI_RMA_RKEY_QUERY &&
-         (total != sizeof(struct ski_rkey_info) || request->remote.offset != 0)) ||
-        (!ski_am_reply_has_data(request->verb) && total != request->data_bytes))
-        return false;
-    if (request->verb == SKI_RMA_ATOMIC && !ski_atomic_is_valid(&request->atomic))
-        return false;
-    return (!request->signal ||
-            (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count)) &&
-           (!request->notify.region.id || request->notify.pe == request->remote.pe);
+    return am_target_is_pe(request->source) && am_target_is_pe(request->remote.pe) &&
+           ski_job_index(ski_self->job, request->remote.pe) >= 0 &&
+           (request->verb != SKI_RMA_RKEY_QUERY || request->remote.offset == 0) &&
+           (!request->signal ||
+            (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count));
 }
 
-/* Returns whether all segments are whole elements at aligned addresses. */
-static bool am_target_are_elements(struct ski_am_request     *request,
+/* Decodes a request of a message; false: it is invalid.  *@p id is that of the request, or
+ * SKI_AM_NO_ID. */
+static bool am_target_decode(const skua_msg *msg, struct ski_am_span span,
+                             struct ski_am_request *request, uint32_t *id)
+{
+    int32_t source =
+        msg->source < ski_self->pes
+            ? msg->source
+            : ski_job_first_pe(ski_self->job, ski_job_process_of(ski_self->job, msg->source));
+
+    return ski_am_decode(span, source, ski_self->pe, request, id) && am_target_is_valid(request);
+}
+
+/* Returns whether all blocks are whole elements at aligned addresses. */
+static bool am_target_are_elements(const struct ski_am_request *request,
                                    const struct ski_resolved *target, size_t element)
 {
-    size_t align = element < 8 ? element : 8;
+    size_t    align = element < 8 ? element : 8;
+    uintptr_t base  = (uintptr_t)target->memory;
 
-    for (uint64_t i = 0; i < request->segments; i++) {
-        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
+    if (request->blocks == 0)
+        return request->total % element == 0 && base % align == 0;
+    for (uint32_t i = 0; i < request->blocks; i++) {
+        struct ski_am_run run = ski_am_block(request, i);
 
-        if (segment->bytes % element || (uintptr_t)(target->memory + segment->remote) % align)
+        if (run.bytes % element || (base + (uintptr_t)run.remote) % align ||
+            (run.count > 1 && (uintptr_t)run.stride % align))
             return false;
     }
     return true;
@@ -117,51 +84,91 @@ static bool am_target_can_notify(const struct ski_am_request *request)
 
 /* ---- serving -------------------------------------------------------------------- */
 
-static skua_status am_target_accumulate(struct ski_am_request     *request,
-                                        const struct ski_resolved *target)
+static skua_status am_target_accumulate(const struct ski_am_request *request,
+                                        const struct ski_resolved   *target)
 {
     skua_update           accumulate = {(skua_op)request->op, (skua_type)request->type,
                               request->scaled ? request->scale : NULL};
     size_t                element    = 1;
     ski_accumulate_fn     fn         = ski_accumulate_function(&accumulate, &element);
     struct ski_stripe_set set;
-    char                 *data = ski_am_data(request);
+    const char           *data = request->data;
 
     if (!fn || !am_target_are_elements(request, target, element))
         return SKUA_ERR_INVAL;
     ski_stripe_set_begin(&set);
-    for (uint64_t i = 0; i < request->segments; i++) {
-        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
+    if (request->blocks == 0)
+        ski_accumulate_scattered(&set, target->process, target->memory, data, request->total, fn,
+                                 element, accumulate.scale);
+    for (uint32_t i = 0; i < request->blocks; i++) {
+        struct ski_am_run run = ski_am_block(request, i);
 
-        ski_accumulate_scattered(&set, target->process, target->memory + segment->remote, data,
-                                 segment->bytes, fn, element, accumulate.scale);
-        data += segment->bytes;
+        for (; run.count > 0; run.count--, run.remote += run.stride, data += run.bytes)
+            ski_accumulate_scattered(&set, target->process, target->memory + run.remote, data,
+                                     run.bytes, fn, element, accumulate.scale);
     }
     ski_stripe_set_release(&set);
     return SKUA_OK;
 }
 
-/* Does a put from @p data, or a get into it. */
-static void am_target_copy(struct ski_am_request *request, const struct ski_resolved *target,
-                           char *data)
+/* Does a put of the data of the request. */
+static void am_target_put(const struct ski_am_request *request, const struct ski_resolved *target)
 {
-    for (uint64_t i = 0; i < request->segments; i++) {
-        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
-        char                        *remote  = target->memory + segment->remote;
+    const char *data = request->data;
 
-        if (request->verb == SKI_RMA_PUT)
-            memcpy(remote, data, segment->bytes);
-        else
-            memcpy(data, remote, segment->bytes);
-        data += segment->bytes;
+    if (request->blocks == 0)
+        ski_copy(target->memory, data, request->total);
+    for (uint32_t i = 0; i < request->blocks; i++) {
+        struct ski_am_run run = ski_am_block(request, i);
+
+        ski_am_copy_strided(target->memory + run.remote, run.stride, data, run.bytes, run.bytes,
+                            run.count);
+        data += (size_t)run.bytes * run.count;
     }
 }
 
-static skua_status am_target_serve(struct ski_am_request *request, ptrdiff_t lo, ptrdiff_t hi,
-                                   struct ski_am_reply *reply)
+/* Does a get into @p data. */
+static void am_target_get(const struct ski_am_request *request, const struct ski_resolved *target,
+                          char *data)
+{
+    if (request->blocks == 0)
+        ski_copy(data, target->memory, request->total);
+    for (uint32_t i = 0; i < request->blocks; i++) {
+        struct ski_am_run run = ski_am_block(request, i);
+
+        ski_am_copy_strided(data, run.bytes, target->memory + run.remote, run.stride, run.bytes,
+                            run.count);
+        data += (size_t)run.bytes * run.count;
+    }
+}
+
+/* Serves a request in memory that was resolved; @p result is the value before an atomic, or has
+ * room for the data of a get. */
+static skua_status am_target_apply(const struct ski_am_request *request,
+                                   const struct ski_resolved *target, void *result)
+{
+    switch (request->verb) {
+    case SKI_RMA_PUT: am_target_put(request, target); return SKUA_OK;
+    case SKI_RMA_GET: am_target_get(request, target, result); return SKUA_OK;
+    case SKI_RMA_ACCUMULATE: return am_target_accumulate(request, target);
+    case SKI_RMA_ATOMIC:
+        if ((uintptr_t)target->memory % request->atomic.bytes)
+            return SKUA_ERR_ALIGN;
+        *(uint64_t *)result = ski_atomic_apply(&request->atomic, target);
+        return SKUA_OK;
+    case SKI_RMA_RKEY_QUERY:
+        ski_rkey_export(
+            request->remote.region.id, target->pe, target->memory,
+            ski_region_piece_bytes(target->region, ski_region_rank(target->region, target->pe)),
+            result);
+    }
+    return SKUA_OK;
+}
+
+static skua_status am_target_serve(const struct ski_am_request *request, void *result)
 {
     struct ski_resolved target;
-    skua_status         status = ski_resolve(NULL, request->remote, lo, hi, &target);
+    skua_status status = ski_resolve(NULL, request->remote, request->lo, request->hi, &target);
 
     if (status != SKUA_OK)
         return status;
@@ -169,97 +176,125 @@ static skua_status am_target_serve(struct ski_am_request *request, ptrdiff_t lo,
         status = SKUA_ERR_UNREACH; /* the request came to the wrong process */
     else if (!am_target_can_notify(request))
         status = SKUA_ERR_REGION;
-    else if (request->verb == SKI_RMA_RKEY_QUERY)
-        ski_rkey_export(
-            request->remote.region.id, target.pe, target.memory,
-            ski_region_piece_bytes(target.region, ski_region_rank(target.region, target.pe)),
-            (struct ski_rkey_info *)(reply + 1));
-    else if (request->verb == SKI_RMA_ACCUMULATE)
-        status = am_target_accumulate(request, &target);
-    else if (request->verb == SKI_RMA_ATOMIC && (uintptr_t)target.memory % request->atomic.bytes)
-        status = SKUA_ERR_ALIGN;
-    else if (request->verb == SKI_RMA_ATOMIC)
-        reply->value = ski_atomic_apply(&request->atomic, &target);
     else
-        am_target_copy(request, &target,
-                       request->verb == SKI_RMA_GET ? (char *)(reply + 1) : ski_am_data(request));
+        status = am_target_apply(request, &target, result);
     ski_resolved_release(&target);
     return status;
 }
 
 /* Does what the last request of an operation asks for after the data. */
-static void am_target_apply_params(struct ski_am_request *request)
+static void am_target_apply_params(const struct ski_am_request *request, const char *signal)
 {
     skua_rma_params params = {.notify       = request->notify,
                               .notify_add   = request->notify_add,
                               .signal       = {request->signal},
-                              .signal_data  = ski_am_data(request) + request->data_bytes,
+                              .signal_data  = signal,
                               .signal_bytes = request->signal_bytes};
 
     if (request->signal || request->notify.region.id)
         ski_op_params_apply(NULL, &params, request->remote.pe, request->source);
 }
 
-/* Returns a message for the reply, with room for @p bytes of data; NULL: there is no memory. */
-static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_t bytes)
-{
-    skua_msg            *msg;
-    struct ski_am_reply *reply;
+/* ---- replies without data ------------------------------------------------------- */
 
-    if (bytes > PTRDIFF_MAX / 2 || skua_msg_try_alloc(sizeof *reply + bytes, &msg) != SKUA_OK)
-        return NULL;
-    reply        = skua_msg_data(msg);
-    *reply       = (struct ski_am_reply){.id = request->id, .data_bytes = bytes};
-    msg->handler = SKI_HANDLER_AM_REPLY;
-    msg->source  = ski_self->pe;
-    return msg;
-}
-
-/* ---- deferred replies ----------------------------------------------------------- */
-
-/* A reply to a put or an accumulate of another host is not urgent: what the put started here, the
- * handler of its signal for example, goes first.  Such replies wait a little, and those to one PE
- * are sent in one message (core/net/deferred_ack.h). */
+/* A reply that waits to be sent with others to the same PE.  That to a put or an accumulate of
+ * another host is not urgent: what the put started here, the handler of its signal for example,
+ * goes first (core/net/deferred_ack.h). */
 struct ski_am_deferred_reply {
-    int32_t             origin;
-    struct ski_am_reply reply;
+    int32_t  origin;
+    uint32_t id;
+    bool     has_value;
+    uint64_t value; /* of an atomic */
 };
 
-/* Sends those to the origin of the first one in one message, and moves the others up. */
-static void am_target_send_deferred_to_first(struct ski_pe *self, struct ski_rma_pe *rma)
+static char *am_target_write_acks(char *to, int32_t origin, const struct ski_am_deferred_reply *all,
+                                  uint32_t count, uint32_t acks)
 {
-    struct ski_am_reply replies[DEFERRED_MOST];
-    int32_t             to = rma->deferred[0].origin;
-    uint32_t            n = 0, left = 0;
-    skua_msg           *msg;
+    struct ski_am_reply head = {SKI_AM_ACK, (uint16_t)acks, 0};
+    char               *next = to + ski_am_ack_bytes(acks), *at = to + sizeof head;
+    bool                first = true;
+
+    memset(next - 8, 0, 8); /* the padding */
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i].origin != origin || all[i].has_value)
+            continue;
+        if (first)
+            head.id = all[i].id;
+        else
+            at = (char *)memcpy(at, &all[i].id, sizeof all[i].id) + sizeof all[i].id;
+        first = false;
+    }
+    memcpy(to, &head, sizeof head);
+    return next;
+}
+
+static char *am_target_write_values(char *to, int32_t origin,
+                                    const struct ski_am_deferred_reply *all, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct ski_am_reply head = {SKI_AM_VALUE, 1, all[i].id};
+
+        if (all[i].origin != origin || !all[i].has_value)
+            continue;
+        memcpy(to, &head, sizeof head);
+        memcpy(to + sizeof head, &all[i].value, sizeof all[i].value);
+        to += sizeof head + sizeof all[i].value;
+    }
+    return to;
+}
+
+/* Sends those to the origin of the first one in one message, and moves the others up. */
+static void am_target_send_to_first(struct ski_pe *self, struct ski_rma_pe *rma)
+{
+    int32_t   origin = rma->deferred[0].origin;
+    uint32_t  acks = 0, values = 0, left = 0;
+    skua_msg *msg;
+    char     *at;
 
     for (uint32_t i = 0; i < rma->deferred_count; i++)
-        if (rma->deferred[i].origin == to)
-            replies[n++] = rma->deferred[i].reply;
-        else
+        if (rma->deferred[i].origin == origin)
+            rma->deferred[i].has_value ? values++ : acks++;
+    msg = skua_msg_alloc((acks > 0 ? ski_am_ack_bytes(acks) : 0) + values * 16);
+    at  = skua_msg_data(msg);
+    if (acks > 0)
+        at = am_target_write_acks(at, origin, rma->deferred, rma->deferred_count, acks);
+    at = am_target_write_values(at, origin, rma->deferred, rma->deferred_count);
+    ski_assert(at == (char *)skua_msg_data(msg) + msg->bytes);
+    for (uint32_t i = 0; i < rma->deferred_count; i++)
+        if (rma->deferred[i].origin != origin)
             rma->deferred[left++] = rma->deferred[i];
     rma->deferred_count = left;
-    msg                 = ski_msg_copy(self, SKI_HANDLER_AM_REPLY, replies, n * sizeof *replies);
-    ski_msg_post(self, to, SKI_HANDLER_AM_REPLY, msg);
+    msg->handler        = SKI_HANDLER_AM_REPLY;
+    msg->source         = self->pe;
+    ski_msg_post(self, origin, SKI_HANDLER_AM_REPLY, msg);
 }
 
 static void am_target_send_deferred(struct ski_pe *self)
 {
     struct ski_rma_pe *rma = ski_rma_pe(self);
 
+    rma->deferred_urgent = false;
     while (rma->deferred_count > 0)
-        am_target_send_deferred_to_first(self, rma);
+        am_target_send_to_first(self, rma);
 }
 
-static void am_target_defer_reply(struct ski_pe *self, int origin, const struct ski_am_reply *reply)
+/* Adds a reply without data to those that wait; it is urgent if the origin waits for its value, or
+ * is of this host, where it costs no packet. */
+static void am_target_defer_reply(struct ski_pe *self, int origin,
+                                  const struct ski_am_request *request, uint64_t value)
 {
-    struct ski_rma_pe *rma = ski_rma_pe(self);
+    struct ski_rma_pe *rma       = ski_rma_pe(self);
+    bool               has_value = request->verb == SKI_RMA_ATOMIC;
 
     if (!rma->deferred)
         rma->deferred = ski_malloc(DEFERRED_MOST * sizeof *rma->deferred);
     ski_assert(rma->deferred_count < DEFERRED_MOST);
-    rma->deferred[rma->deferred_count++] = (struct ski_am_deferred_reply){origin, *reply};
-    ski_net_defer_ack(self, am_target_send_deferred);
+    rma->deferred[rma->deferred_count++] =
+        (struct ski_am_deferred_reply){origin, request->id, has_value, value};
+    if (has_value || !self->net || ski_job_index(self->job, origin) >= 0)
+        rma->deferred_urgent = true;
+    else
+        ski_net_defer_ack(self, am_target_send_deferred);
     if (rma->deferred_count == DEFERRED_MOST)
         am_target_send_deferred(self);
 }
@@ -269,34 +304,50 @@ void ski_am_target_end(struct ski_pe *self)
     free(ski_rma_pe(self)->deferred);
 }
 
-static void am_target_send_reply(struct ski_pe *self, const struct ski_am_request *request,
-                                 skua_msg *msg)
+/* The origin logs the call as well, when it gets the status. */
+static SKI_COLD void am_target_refuse(struct ski_pe *self, int origin,
+                                      const struct ski_am_request *request, uint32_t id,
+                                      skua_status status)
 {
-    const struct ski_am_reply *reply = skua_msg_data(msg);
+    static const char *const verbs[] = {"put", "get", "accumulate", "atomic", "look-up"};
+    struct ski_am_reply      reply   = {SKI_AM_FAILED, (uint16_t)-status, id};
+    char                     text[SKI_REGION_STR];
 
-    if (self->net && reply->data_bytes == 0 && request->verb != SKI_RMA_ATOMIC &&
-        ski_job_index(self->job, request->origin) < 0) {
-        am_target_defer_reply(self, request->origin, reply);
-        skua_msg_free(msg);
-    } else {
-        ski_msg_post(self, request->origin, SKI_HANDLER_AM_REPLY, msg);
-    }
+    ski_log(SKI_LOG_ERROR, "a one-sided %s of PE %d, at offset %llu of %s on PE %d, refused: %s",
+            verbs[request->verb], request->source, (unsigned long long)request->remote.offset,
+            ski_region_str(request->remote.region.id, text), request->remote.pe,
+            skua_status_str(status));
+    ski_msg_post(self, origin, SKI_HANDLER_AM_REPLY,
+                 ski_msg_copy(self, SKI_HANDLER_AM_REPLY, &reply, sizeof reply));
 }
 
-/* ---- replies from where the data lie -------------------------------------------- */
+/* ---- replies with data ---------------------------------------------------------- */
+
+/* Returns a message for the reply, with room for @p bytes of data; NULL: there is no memory. */
+static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_t bytes)
+{
+    skua_msg           *msg;
+    struct ski_am_reply head = {SKI_AM_DATA, 0, request->id};
+
+    if (skua_msg_try_alloc(sizeof head + bytes, &msg) != SKUA_OK)
+        return NULL;
+    memcpy(skua_msg_data(msg), &head, sizeof head);
+    msg->handler = SKI_HANDLER_AM_REPLY;
+    msg->source  = ski_self->pe;
+    return msg;
+}
 
 /* Sends the data of a get from the memory of the region.  That lies in the arena, which is not
  * unmapped before everything that was sent has left. */
-static bool am_target_send_uncopied(struct ski_pe *self, const struct ski_am_request *request,
-                                    const char *data, size_t bytes)
+static bool am_target_send_uncopied(struct ski_pe *self, int origin,
+                                    const struct ski_am_request *request, const char *data)
 {
-    skua_msg            *msg   = am_target_new_reply(request, sizeof(struct ski_zcopy_send));
-    struct ski_am_reply *reply = msg ? skua_msg_data(msg) : NULL;
+    skua_msg *msg = am_target_new_reply(request, sizeof(struct ski_zcopy_send));
 
     if (!msg)
         return false;
-    reply->data_bytes = bytes;
-    if (ski_zcopy_send(self, request->origin, msg, sizeof *reply, data, bytes, NULL, NULL))
+    if (ski_zcopy_send(self, origin, msg, sizeof(struct ski_am_reply), data, request->total, NULL,
+                       NULL))
         return true;
     skua_msg_free(msg);
     return false;
@@ -304,175 +355,165 @@ static bool am_target_send_uncopied(struct ski_pe *self, const struct ski_am_req
 
 /* Replies to a large get from the memory of the region, if the origin allows that; false: nothing
  * has happened. */
-static bool am_target_reply_uncopied(struct ski_pe *self, skua_msg *msg)
+static bool am_target_reply_uncopied(struct ski_pe *self, int origin,
+                                     const struct ski_am_request *request)
 {
-    struct ski_am_request *request = skua_msg_data(msg);
-    struct ski_resolved    target;
-    size_t                 total;
-    ptrdiff_t              lo, hi;
-    bool                   sent;
+    struct ski_resolved target;
+    bool                sent;
 
-    if (!request->deferrable || request->verb != SKI_RMA_GET || request->segments != 1 ||
+    if (!request->deferrable || request->verb != SKI_RMA_GET || request->blocks > 0 ||
         request->signal || request->notify.region.id || !self->net || !ski_zcopy_send_supported() ||
-        ski_job_index(self->job, request->origin) >= 0 || !am_target_is_whole(msg, request) ||
-        !am_target_extent(request, &total, &lo, &hi) || !am_target_is_valid(request, total) ||
-        total < SKI_ZCOPY_SEND_LEAST ||
-        ski_resolve(NULL, request->remote, lo, hi, &target) != SKUA_OK)
+        ski_job_index(self->job, origin) >= 0 || request->total < SKI_ZCOPY_SEND_LEAST ||
+        ski_resolve(NULL, request->remote, request->lo, request->hi, &target) != SKUA_OK)
         return false;
     sent = ski_resolved_is_direct(&target) && target.process < 0 &&
-           am_target_send_uncopied(self, request, target.memory + ski_am_segments(request)->remote,
-                                   total);
+           am_target_send_uncopied(self, origin, request, target.memory);
     ski_resolved_release(&target);
     return sent;
 }
 
+/* Serves a request whose reply has data. */
+static skua_status am_target_serve_data(struct ski_pe *self, int origin,
+                                        const struct ski_am_request *request)
+{
+    size_t bytes =
+        request->verb == SKI_RMA_RKEY_QUERY ? sizeof(struct ski_rkey_info) : request->total;
+    skua_msg   *reply;
+    skua_status status;
+
+    if (am_target_reply_uncopied(self, origin, request))
+        return SKUA_OK;
+    reply = am_target_new_reply(request, bytes);
+    if (!reply)
+        return SKUA_ERR_NOMEM;
+    status = am_target_serve(request, (struct ski_am_reply *)skua_msg_data(reply) + 1);
+    if (status != SKUA_OK) {
+        skua_msg_free(reply); /* its data are not initialised, and must not leave */
+        return status;
+    }
+    am_target_apply_params(request, request->data);
+    ski_msg_post(self, origin, SKI_HANDLER_AM_REPLY, reply);
+    return SKUA_OK;
+}
+
 /* ---- requests ------------------------------------------------------------------- */
 
-/* The origin logs the call as well, when it gets the status. */
-static SKI_COLD void am_target_log_refused(const struct ski_am_request *request, skua_status status)
+/* Serves a request and replies. */
+static skua_status am_target_serve_one(struct ski_pe *self, int origin,
+                                       const struct ski_am_request *request)
 {
-    static const char *const verbs[] = {"put", "get", "accumulate", "atomic", "look-up"};
-    char                     text[SKI_REGION_STR];
+    uint64_t    value = 0;
+    skua_status status;
 
-    ski_log(SKI_LOG_ERROR, "a one-sided %s of PE %d, at offset %llu of %s on PE %d, refused: %s",
-            request->verb <= SKI_RMA_RKEY_QUERY ? verbs[request->verb] : "request", request->source,
-            (unsigned long long)request->remote.offset,
-            ski_region_str(request->remote.region.id, text), request->remote.pe,
-            skua_status_str(status));
-}
-
-/* Serves a request and returns its reply; NULL: there is no memory for one. */
-static skua_msg *am_target_serve_and_reply(skua_msg *msg)
-{
-    struct ski_am_request *request = skua_msg_data(msg);
-    size_t                 total   = 0;
-    ptrdiff_t              lo, hi;
-    bool valid = am_target_is_whole(msg, request) && am_target_extent(request, &total, &lo, &hi) &&
-                 am_target_is_valid(request, total);
-    skua_msg *reply_msg =
-        valid ? am_target_new_reply(request, ski_am_reply_has_data(request->verb) ? total : 0)
-              : NULL;
-    skua_status          status = valid ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
-    struct ski_am_reply *reply;
-
-    if (reply_msg) {
-        reply  = skua_msg_data(reply_msg);
-        status = reply->status = am_target_serve(request, lo, hi, reply);
-        if (status == SKUA_OK) {
-            am_target_apply_params(request);
-            return reply_msg;
-        }
-        skua_msg_free(reply_msg); /* its data are not initialised, and must not leave */
-    }
-    am_target_log_refused(request, status);
-    reply_msg = am_target_new_reply(request, 0);
-    reply     = reply_msg ? skua_msg_data(reply_msg) : NULL;
-    if (reply)
-        reply->status = status;
-    return reply_msg;
-}
-
-static void am_target_on_message(skua_msg *msg)
-{
-    struct ski_am_request *request = skua_msg_data(msg);
-    skua_msg              *reply;
-
-    if (!am_target_can_reply(msg, request)) {
-        ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
-                ski_self->pe, msg->source);
-        skua_msg_free(msg);
-        return;
-    }
-    if (!am_target_reply_uncopied(ski_self, msg)) {
-        reply = am_target_serve_and_reply(msg);
-        if (!reply)
-            ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
-        am_target_send_reply(ski_self, request, reply);
-    }
-    skua_msg_free(msg);
+    if (ski_am_reply_has_data(request->verb))
+        return am_target_serve_data(self, origin, request);
+    status = am_target_serve(request, &value);
+    if (status != SKUA_OK)
+        return status;
+    am_target_apply_params(request, request->data + request->data_bytes);
+    am_target_defer_reply(self, origin, request, value);
+    return SKUA_OK;
 }
 
 void ski_on_am_request(skua_msg *msg)
 {
-    if (ski_job_index(ski_self->job, msg->source) < 0)
-        ski_self->counted--;
-    am_target_on_message(msg);
+    struct ski_pe        *self = ski_self;
+    struct ski_am_span    span = {skua_msg_data(msg), msg->bytes, msg->bytes};
+    struct ski_am_request request;
+    uint32_t              id = SKI_AM_NO_ID;
+
+    if (ski_job_index(self->job, msg->source) < 0)
+        self->counted--;
+    do {
+        bool        valid = am_target_decode(msg, span, &request, &id);
+        skua_status status =
+            valid ? am_target_serve_one(self, msg->source, &request) : SKUA_ERR_INVAL;
+
+        if (id == SKI_AM_NO_ID) {
+            ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
+                    self->pe, msg->source);
+            break;
+        }
+        if (status != SKUA_OK)
+            am_target_refuse(self, msg->source, &request, id, status);
+        if (!valid) /* nor does anything tell where the next one begins */
+            break;
+        span = (struct ski_am_span){span.at + request.length, span.bytes - request.length,
+                                    span.bytes - request.length};
+    } while (span.bytes > 0);
+    if (ski_rma_pe(self)->deferred_urgent)
+        am_target_send_deferred(self);
+    skua_msg_free(msg);
 }
 
+/* The remainder of a put whose data are in place: the decoded request, and the data of its signal.
+ * It never travels. */
 void ski_on_am_placed(skua_msg *msg)
 {
-    am_target_on_message(msg);
+    struct ski_am_request *request = skua_msg_data(msg);
+
+    am_target_apply_params(request, (const char *)(request + 1));
+    am_target_defer_reply(ski_self, msg->source, request, 0);
+    if (ski_rma_pe(ski_self)->deferred_urgent)
+        am_target_send_deferred(ski_self);
+    skua_msg_free(msg);
 }
 
 /* ---- puts whose data the driver still has --------------------------------------- */
 
-/* A put of one segment, without its data. */
-struct am_put_header {
-    struct ski_am_request request;
-    struct ski_am_segment segment;
-};
-
-/* Copies the data to their place; false: the request is to be served in the ordinary way, which
- * also reports what is wrong with it. */
-static bool am_target_place_data(struct am_put_header *header, ptrdiff_t lo, ptrdiff_t hi,
-                                 const char *data)
+/* Returns whether the memory of a put is there, and where; false: the request is to be served in
+ * the ordinary way, which also reports what is wrong with it. */
+static bool am_target_find_place(const struct ski_am_request *request, struct ski_resolved *target)
 {
-    struct ski_resolved target;
-    bool                can;
-
-    if (ski_resolve(NULL, header->request.remote, lo, hi, &target) != SKUA_OK)
+    if (ski_resolve(NULL, request->remote, request->lo, request->hi, target) != SKUA_OK)
         return false;
-    can = ski_resolved_is_direct(&target) && am_target_can_notify(&header->request);
-    if (can)
-        memcpy(target.memory + header->segment.remote, data, header->segment.bytes);
-    ski_resolved_release(&target);
-    return can;
+    if (ski_resolved_is_direct(target) && am_target_can_notify(request))
+        return true;
+    ski_resolved_release(target);
+    return false;
 }
 
 /* Builds the remainder of a put whose data are in place.  It is queued like any message and carries
  * the notification, the signal and the reply. */
-static skua_msg *am_target_put_without_data(const skua_msg *msg, struct am_put_header *header,
+static skua_msg *am_target_put_without_data(const skua_msg *msg, struct ski_am_request *request,
                                             const char *signal)
 {
-    struct ski_am_request *request   = &header->request;
-    skua_msg              *remainder = skua_msg_alloc(sizeof *request + request->signal_bytes);
+    skua_msg *remainder = skua_msg_alloc(sizeof *request + request->signal_bytes);
+    char     *to        = skua_msg_data(remainder);
 
-    request->segments = request->data_bytes = 0;
-    memcpy(skua_msg_data(remainder), request, sizeof *request);
+    request->list = request->data = NULL;
+    memcpy(to, request, sizeof *request);
     if (request->signal_bytes > 0)
-        memcpy(ski_am_data(skua_msg_data(remainder)), signal, request->signal_bytes);
+        memcpy(to + sizeof *request, signal, request->signal_bytes);
     remainder->handler = SKI_HANDLER_AM_PLACED;
     remainder->source  = msg->source;
     return remainder;
 }
 
-/* Returns whether a packet is a put of one segment that may be placed now, and its header.  Not
- * while a request with its data is queued (self->counted): it may be an earlier one of the same
- * origin. Queued remainders do not matter, since their data are in place. */
+/* Returns whether a packet, of which @p visible bytes are there, is one put of one block that may
+ * be placed now.  Not while a request with its data is queued (self->counted): it may be an earlier
+ * one of the same origin. Queued remainders do not matter, since their data are in place. */
 static bool am_target_is_put(const struct ski_pe *self, const skua_msg *msg, const char *data,
-                             struct am_put_header *header, ptrdiff_t *lo, ptrdiff_t *hi)
+                             size_t visible, struct ski_am_request *request)
 {
-    size_t total;
+    struct ski_am_span span = {data, msg->bytes, visible < msg->bytes ? visible : msg->bytes};
+    uint32_t           id;
 
-    if (self->counted > 0 || msg->bytes < sizeof *header)
-        return false;
-    memcpy(header, data, sizeof *header);
-    return header->request.verb == SKI_RMA_PUT && header->request.segments == 1 &&
-           am_target_can_reply(msg, &header->request) &&
-           am_target_is_whole(msg, &header->request) &&
-           am_target_extent(&header->request, &total, lo, hi) &&
-           am_target_is_valid(&header->request, total);
+    return self->counted == 0 && am_target_decode(msg, span, request, &id) &&
+           request->verb == SKI_RMA_PUT && request->blocks == 0 && request->length == msg->bytes;
 }
 
 skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
-    struct am_put_header header;
-    ptrdiff_t            lo, hi;
+    struct ski_am_request request;
+    struct ski_resolved   target;
 
-    if (!am_target_is_put(self, msg, data, &header, &lo, &hi) ||
-        !am_target_place_data(&header, lo, hi, data + sizeof header))
+    if (!am_target_is_put(self, msg, data, msg->bytes, &request) ||
+        !am_target_find_place(&request, &target))
         return NULL;
-    return am_target_put_without_data(msg, &header, data + sizeof header + header.segment.bytes);
+    memcpy(target.memory, request.data, request.total);
+    ski_resolved_release(&target);
+    return am_target_put_without_data(msg, &request, request.data + request.data_bytes);
 }
 
 /* Not into regions that count their operations: to free such a region this PE would wait for data
@@ -481,27 +522,29 @@ skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, co
 size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data,
                                 void **to)
 {
-    struct am_put_header header;
-    struct ski_resolved  target;
-    ptrdiff_t            lo, hi;
-    bool                 can;
+    struct ski_am_request request;
+    struct ski_resolved   target;
+    bool                  can;
 
-    _Static_assert(sizeof header <= SKI_PLACE_DATA, "the driver shows all of it");
-    if (!am_target_is_put(self, msg, data, &header, &lo, &hi) ||
-        msg->bytes != sizeof header + header.segment.bytes || /* a signal lies behind the data */
-        ski_resolve(NULL, header.request.remote, lo, hi, &target) != SKUA_OK)
+    _Static_assert(SKI_AM_HEAD_MAX <= SKI_PLACE_DATA, "the driver shows all of it");
+    if (!am_target_is_put(self, msg, data, SKI_PLACE_DATA, &request) ||
+        request.signal_bytes > 0 || /* they lie behind the data */
+        !am_target_find_place(&request, &target))
         return 0;
-    can =
-        ski_resolved_is_direct(&target) && !target.counted && am_target_can_notify(&header.request);
-    *to = target.memory + header.segment.remote;
+    can = !target.counted;
+    *to = target.memory;
     ski_resolved_release(&target);
-    return can ? header.segment.bytes : 0;
+    return can ? request.total : 0;
 }
 
 skua_msg *ski_am_target_recv_done(const skua_msg *msg, const char *data)
 {
-    struct am_put_header header;
+    struct ski_am_span    span = {data, msg->bytes,
+                               msg->bytes < SKI_PLACE_DATA ? msg->bytes : SKI_PLACE_DATA};
+    struct ski_am_request request;
+    uint32_t              id;
 
-    memcpy(&header, data, sizeof header);
-    return am_target_put_without_data(msg, &header, NULL);
+    if (!am_target_decode(msg, span, &request, &id))
+        return NULL;
+    return am_target_put_without_data(msg, &request, NULL);
 }

@@ -1,47 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * am_wire.h - requests and replies of one-sided operations by active message (am_origin.h), as they
- * travel:
+ * travel.
  *
- *     | struct ski_am_request | segment: remote, bytes ... | data ... | data of the signal |
- *     | struct ski_am_reply | data ... |          or several replies without data
+ * A message has one request, or several of a batch, each at a multiple of 8 bytes:
+ *
+ *     | struct ski_am_head (16) | words | blocks | data ... | data of the signal |
+ *
+ * The head has what every request needs.  Each flag of its `kind` adds 32-bit words, in the order
+ * of the flags, and each verb those that it needs; a put of 8 bytes has none.  Words and blocks
+ * are padded to 8 bytes.  The blocks of a request that has more than one are either *offsets* of
+ * 32 bits, of blocks of one size, or *runs* (struct ski_am_run), of blocks at a constant stride.
+ *
+ * A reply is one or several records, each at a multiple of 8 bytes:
+ *
+ *     | kind (16), count (16), id (32) | ... |
+ *
+ *     ACK      `count` requests are complete: further ids of 32 bits follow
+ *     VALUE    of an atomic; its 64 bits follow
+ *     DATA     of a get; all that is left of the message
+ *     FAILED   `count` is the negative status
+ *
+ * The decoder checks every length against the message and every sum for overflow.  Whether the
+ * memory exists, and the operator and type of an accumulate, are checked by am_target.c.
  */
 #ifndef SKI_AM_WIRE_H
 #define SKI_AM_WIRE_H
 
+#include <string.h>
+
 #include "onesided/rma/rma_op.h"
 
-#define SKI_AM_SEGMENTS_MAX  128   /* of a request                                            */
+#define SKI_AM_RUNS_MAX      128 /* runs of a request                                       */
+#define SKI_AM_DATA_MAX      ((size_t)1 << 30) /* bytes of data of a request or reply        */
+#define SKI_AM_BATCH_MOST    512   /* bytes of a request up to which it joins a batch          */
 #define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data from which on they are sent without a copy */
+#define SKI_AM_HEAD_MAX      96    /* bytes of a head and its words                            */
 
-/* Where data are written or read at the target, in bytes from the global address. */
-struct ski_am_segment {
-    int64_t  remote;
-    uint64_t bytes;
+/* The first bytes of every request. */
+struct ski_am_head {
+    uint16_t kind;   /* the verb, and flags of enum ski_am_flag                             */
+    uint16_t bytes;  /* of the request without padding; 0: all that is left of the message  */
+    uint32_t id;     /* the origin's, which the reply repeats                               */
+    uint32_t region; /* of the memory, and the lower half of the offset in it               */
+    uint32_t offset;
 };
 
+enum ski_am_flag {
+    SKI_AM_VERB       = 7,       /* mask: enum ski_rma_verb                                      */
+    SKI_AM_WIDE       = 1 << 3,  /* upper half of the offset, and of that of the notification    */
+    SKI_AM_PE         = 1 << 4,  /* the PE of the memory, where that is not the receiver         */
+    SKI_AM_SOURCE     = 1 << 5,  /* the PE of a signal, where that is not the sender             */
+    SKI_AM_NOTIFY     = 1 << 6,  /* region, and lower half of the offset, of a notification      */
+    SKI_AM_NOTIFY_ADD = 1 << 7,  /* what it is raised by, 64 bits, if not by 1                   */
+    SKI_AM_SIGNAL     = 1 << 8,  /* handler and bytes of a signal                                */
+    SKI_AM_SCALED     = 1 << 9,  /* the factor of an accumulate, as long as its type             */
+    SKI_AM_DEFERRABLE = 1 << 10, /* a get: its memory may be read after the handler returns     */
+    SKI_AM_OFFSETS    = 1 << 11, /* bytes of a block, their number; the offsets are blocks      */
+    SKI_AM_RUNS       = 1 << 12, /* the number of runs                                          */
+};
+
+/* Blocks of one size at the target, in bytes from the global address. */
+struct ski_am_run {
+    int64_t  remote;       /* where the first begins      */
+    uint32_t bytes, count; /* of one; how many there are  */
+    int64_t  stride;       /* from one to the next        */
+};
+
+/* A request as both sides handle it. */
 struct ski_am_request {
-    uint32_t          verb;   /* enum ski_rma_verb                                            */
-    int32_t           origin; /* the PE, perhaps a hidden one, that sent it and gets the reply */
-    int32_t           source; /* in whose name a signal is sent                               */
-    uint32_t          signal;
-    uint64_t          id; /* the origin's, which the reply repeats                        */
+    enum ski_rma_verb verb;
+    uint32_t          id;
+    int32_t           source; /* in whose name a signal is sent */
     skua_gaddr        remote;
-    uint64_t          segments, data_bytes, signal_bytes;
-    uint32_t          op, type, scaled; /* of an accumulate                                   */
-    uint32_t          deferrable;       /* a get: its memory may be read after the handler    */
+    bool              deferrable;
+    bool              scaled; /* an accumulate: its operator, type and factor */
+    uint32_t          op, type;
     uint64_t          scale[2];
     struct ski_atomic atomic;
-    skua_gaddr        notify; /* with the last request of an operation                        */
+    skua_gaddr        notify; /* none: a zero region */
     uint64_t          notify_add;
-};
-
-struct ski_am_reply {
-    uint64_t id;
-    int32_t  status; /* a skua_status */
-    uint32_t unused;
-    uint64_t value; /* before the atomic */
-    uint64_t data_bytes;
+    uint32_t          signal; /* a handler; 0: none */
+    size_t            signal_bytes;
+    size_t            total;      /* bytes of all blocks */
+    size_t            data_bytes; /* of them in the request: none of a get */
+    uint32_t          blocks;     /* runs or offsets; 0: one block of `total` bytes at `remote` */
+    bool              is_offsets;
+    uint32_t          block_bytes; /* of offsets: of each */
+    const char       *list;        /* the offsets or runs, aligned or not */
+    ptrdiff_t         lo, hi;      /* the extent of the blocks, and the global address itself */
+    const char       *data;        /* followed by the data of the signal */
+    size_t            length;      /* decoded: bytes to the next request */
 };
 
 /** Returns whether the reply to @p verb carries data. */
@@ -50,16 +99,90 @@ static inline bool ski_am_reply_has_data(uint32_t verb)
     return verb == SKI_RMA_GET || verb == SKI_RMA_RKEY_QUERY;
 }
 
-/** Returns the segments of a request. */
-static inline struct ski_am_segment *ski_am_segments(struct ski_am_request *request)
+/* Head, words and their number, of a request that is being encoded. */
+struct ski_am_encoded {
+    struct ski_am_head head;
+    uint32_t           words;
+    uint32_t           word[(SKI_AM_HEAD_MAX - sizeof(struct ski_am_head)) / 4];
+};
+
+/** Encodes the head and words of @p request, of PE @p origin to PE @p server.  The request has
+ *  `blocks` runs or offsets that the caller writes behind them. */
+void ski_am_encode(const struct ski_am_request *request, int origin, int server,
+                   struct ski_am_encoded *encoded);
+
+/** Returns the bytes of an encoded head with its words and padding. */
+static inline size_t ski_am_encoded_bytes(const struct ski_am_encoded *encoded)
 {
-    return (struct ski_am_segment *)(request + 1);
+    return sizeof encoded->head + (((size_t)encoded->words + 1) & ~(size_t)1) * 4;
 }
 
-/** Returns the data of a request, behind its segments. */
-static inline char *ski_am_data(struct ski_am_request *request)
+/** Returns the bytes of the blocks of @p request, with padding. */
+static inline size_t ski_am_list_bytes(const struct ski_am_request *request)
 {
-    return (char *)(ski_am_segments(request) + request->segments);
+    return request->is_offsets ? ((size_t)request->blocks * 4 + 7) & ~(size_t)7
+                               : request->blocks * sizeof(struct ski_am_run);
 }
+
+/* A message, or the rest of one, that holds requests. */
+struct ski_am_span {
+    const char *at;
+    size_t      bytes;
+    size_t      visible; /* of them at `at`: the others have not been received yet */
+};
+
+/** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  False: it
+ *  is malformed; *@p id is that of the request if it has one, else 0xffffffff. */
+bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *request,
+                   uint32_t *id);
+
+#define SKI_AM_NO_ID UINT32_MAX
+
+/** Returns the run of block @p i of a request that has blocks. */
+static inline struct ski_am_run ski_am_block(const struct ski_am_request *request, uint32_t i)
+{
+    struct ski_am_run run;
+    int32_t           offset;
+
+    if (!request->is_offsets) {
+        memcpy(&run, request->list + i * sizeof run, sizeof run);
+        return run;
+    }
+    memcpy(&offset, request->list + i * sizeof offset, sizeof offset);
+    return (struct ski_am_run){offset, request->block_bytes, 1, 0};
+}
+
+/** Copies @p count blocks of @p bytes each from one stride to another. */
+static inline void ski_am_copy_strided(char *to, ptrdiff_t to_stride, const char *from,
+                                       ptrdiff_t from_stride, size_t bytes, size_t count)
+{
+    if (bytes == 8)
+        for (; count > 0; count--, to += to_stride, from += from_stride)
+            memcpy(to, from, 8);
+    else
+        for (; count > 0; count--, to += to_stride, from += from_stride)
+            memcpy(to, from, bytes);
+}
+
+/* ---- replies -------------------------------------------------------------------- */
+
+enum ski_am_reply_kind { SKI_AM_ACK, SKI_AM_VALUE, SKI_AM_DATA, SKI_AM_FAILED };
+
+/* The first bytes of every record of a reply. */
+struct ski_am_reply {
+    uint16_t kind;  /* enum ski_am_reply_kind */
+    uint16_t count; /* ACK: ids, the first included; FAILED: the negative status */
+    uint32_t id;
+};
+
+/** Returns the bytes of an acknowledgement of @p count requests. */
+static inline size_t ski_am_ack_bytes(size_t count)
+{
+    return (sizeof(struct ski_am_reply) + (count - 1) * 4 + 7) & ~(size_t)7;
+}
+
+/** Returns the bytes of the record at the beginning of @p bytes, and copies its head to @p reply;
+ *  0: it is malformed. */
+size_t ski_am_reply_decode(const char *at, size_t bytes, struct ski_am_reply *reply);
 
 #endif

@@ -124,7 +124,7 @@ static SKI_COLD skua_status atomic_start(const char *call, skua_gaddr at,
     skua_status         status = ski_op_params_check_nowait(call, params, at.pe);
 
     if (status == SKUA_OK)
-        status = ski_resolve_nowait(call, at, a->bytes, &target);
+        status = ski_resolve_nowait(call, at, 0, a->bytes, &target);
     if (status != SKUA_OK)
         return status;
     status = atomic_check_aligned(call, a, at, &target);

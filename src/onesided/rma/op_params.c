@@ -68,7 +68,7 @@ static skua_status op_params_check(const char *call, const skua_rma_params *para
         return ski_refuse(SKUA_ERR_INVAL, "%s: the notification is on PE %d, the data on PE %d",
                           call, params->notify.pe, pe);
     status = wait ? ski_resolve(call, params->notify, 0, sizeof(skua_notify), &target)
-                  : ski_resolve_nowait(call, params->notify, sizeof(skua_notify), &target);
+                  : ski_resolve_nowait(call, params->notify, 0, sizeof(skua_notify), &target);
     if (status != SKUA_OK)
         return status;
     ski_resolved_release(&target);
@@ -94,7 +94,7 @@ bool ski_op_params_notify_is_direct(const skua_rma_params *params)
 
     if (!ski_op_params_notify(params))
         return true;
-    if (ski_resolve_nowait(NULL, params->notify, sizeof(skua_notify), &target) != SKUA_OK)
+    if (ski_resolve_nowait(NULL, params->notify, 0, sizeof(skua_notify), &target) != SKUA_OK)
         return false;
     direct = ski_resolved_is_direct(&target);
     ski_resolved_release(&target);

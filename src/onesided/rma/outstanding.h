@@ -28,7 +28,9 @@ struct ski_outstanding {
     uint32_t                staged;   /* of them in several steps, which a driver's fence misses */
     uint32_t                backlog;  /* of them not issued yet (rma_backlog.h) ...           */
     struct ski_rma_waiting *backlog_first, *backlog_last; /* ... in the order of their calls  */
-    uint32_t                epoch;      /* fences so far, since the entry exists */
+    bool                    wants_room;   /* the first of them waits for room, and ... */
+    struct ski_outstanding *next_wanting; /* ... the entry is in ski_rma_pe.wanting_room */
+    uint32_t                epoch;        /* fences so far, since the entry exists */
     uint32_t                before;     /* operations that were started before the last fence ... */
     uint32_t                before_rma; /* ... of them by the driver */
 };

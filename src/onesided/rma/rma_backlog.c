@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "onesided/rma/rma_pe.h"
 
 /* An operation that waits.  The data of its signal lie behind it. */
 struct ski_rma_waiting {
@@ -14,14 +15,53 @@ struct ski_rma_waiting {
     struct ski_rma_issue    issue; /* refers to the copies that follow */
     struct ski_rma_op       op;
     struct ski_atomic       atomic;
+    skua_update             accumulate;
+    uint64_t                scale[2];
     skua_rma_params         params;
     bool                    strict;
+    skua_block             *blocks; /* of both sides of its layout, or NULL */
 };
 
 bool ski_rma_backlog_needed(const struct ski_outstanding *on, const skua_rma_params *params)
 {
     return on->backlog > 0 || on->rma > 0 ||
            (on->deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT);
+}
+
+static void rma_backlog_copy_accumulate(struct ski_rma_waiting *w)
+{
+    w->accumulate = *w->op.accumulate;
+    if (w->accumulate.scale)
+        w->accumulate.scale = memcpy(w->scale, w->accumulate.scale, w->op.element);
+    w->op.accumulate = &w->accumulate;
+}
+
+/* Copies the blocks of both sides; the program may change its layouts when its call returns. */
+static void rma_backlog_copy_layout(struct ski_rma_waiting *w)
+{
+    struct ski_iov_iter iter;
+    struct ski_iov      iov;
+    size_t              count = 0;
+
+    ski_iov_iter_begin(&iter, &w->op.datatype);
+    while (ski_iov_iter_next(&iter, &iov))
+        count++;
+    w->blocks = ski_malloc((2 * count + 1) * sizeof *w->blocks);
+    ski_iov_iter_begin(&iter, &w->op.datatype);
+    for (size_t i = 0; ski_iov_iter_next(&iter, &iov); i++) {
+        w->blocks[i]         = (skua_block){iov.local - w->op.datatype.local, iov.bytes};
+        w->blocks[count + i] = (skua_block){iov.remote, iov.bytes};
+    }
+    w->op.datatype = (struct ski_datatype){.kind  = SKI_DATATYPE_LIST,
+                                           .local = w->op.datatype.local,
+                                           .count = count,
+                                           .list  = {w->blocks, w->blocks + count}};
+}
+
+static void rma_backlog_free_one(struct ski_rma_waiting *w)
+{
+    free(w->blocks);
+    free(w);
 }
 
 static struct ski_rma_waiting *rma_backlog_copy(const struct ski_rma_issue *issue)
@@ -44,6 +84,10 @@ static struct ski_rma_waiting *rma_backlog_copy(const struct ski_rma_issue *issu
     }
     if (signal)
         w->params.signal_data = memcpy(w + 1, params->signal_data, signal);
+    if (w->op.accumulate)
+        rma_backlog_copy_accumulate(w);
+    if (w->op.datatype.kind != SKI_DATATYPE_CONTIGUOUS)
+        rma_backlog_copy_layout(w);
     return w;
 }
 
@@ -58,6 +102,53 @@ void ski_rma_backlog_add(struct ski_outstanding *on, const struct ski_rma_issue 
     on->backlog_last = w;
 }
 
+void ski_rma_backlog_add_first(struct ski_outstanding *on, const struct ski_rma_issue *issue)
+{
+    struct ski_rma_waiting *w = rma_backlog_copy(issue);
+
+    if (on->backlog++ == 0)
+        on->backlog_last = w;
+    else
+        w->next = on->backlog_first;
+    on->backlog_first = w;
+}
+
+/* ---- room ----------------------------------------------------------------------- */
+
+void ski_rma_backlog_want_room(struct ski_pe *self, struct ski_outstanding *on)
+{
+    struct ski_rma_pe *rma = ski_rma_pe(self);
+
+    ski_assert(on->backlog > 0);
+    if (on->wants_room)
+        return;
+    on->wants_room    = true;
+    on->next_wanting  = rma->wanting_room;
+    rma->wanting_room = on;
+}
+
+static void rma_backlog_forget_room(struct ski_pe *self, struct ski_outstanding *on)
+{
+    struct ski_outstanding **at = &ski_rma_pe(self)->wanting_room;
+
+    while (*at != on)
+        at = &(*at)->next_wanting;
+    *at            = on->next_wanting;
+    on->wants_room = false;
+}
+
+void ski_rma_backlog_room(struct ski_pe *self)
+{
+    struct ski_outstanding *on = ski_rma_pe(self)->wanting_room, *next;
+
+    for (; on; on = next) {
+        next = on->next_wanting;
+        ski_rma_backlog_advance(self, on);
+    }
+}
+
+/* ---- issuing -------------------------------------------------------------------- */
+
 /* Returns whether nothing is in flight that the operation must not overtake. */
 static bool rma_backlog_is_ready(const struct ski_outstanding *on, const struct ski_rma_waiting *w)
 {
@@ -66,16 +157,26 @@ static bool rma_backlog_is_ready(const struct ski_outstanding *on, const struct 
     return on->rma == 0 && (on->deferred == 0 || !w->strict);
 }
 
+static bool rma_backlog_has_room(const struct ski_pe *self, const struct ski_rma_waiting *w)
+{
+    return !w->issue.has_room || w->issue.has_room(self, w->op.verb);
+}
+
 void ski_rma_backlog_advance(struct ski_pe *self, struct ski_outstanding *on)
 {
-    while (on->backlog > 0 && rma_backlog_is_ready(on, on->backlog_first)) {
+    while (on->backlog > 0 && rma_backlog_is_ready(on, on->backlog_first) &&
+           rma_backlog_has_room(self, on->backlog_first)) {
         struct ski_rma_waiting *w = on->backlog_first;
 
         on->backlog_first = w->next;
         on->backlog--;
         w->issue.fn(self, w->issue.req, &w->op, w->issue.params);
-        free(w);
+        rma_backlog_free_one(w);
     }
+    if (on->backlog > 0 && !rma_backlog_has_room(self, on->backlog_first))
+        ski_rma_backlog_want_room(self, on);
+    else if (on->wants_room)
+        rma_backlog_forget_room(self, on);
 }
 
 static void rma_backlog_free(struct ski_outstanding *on)
@@ -84,7 +185,7 @@ static void rma_backlog_free(struct ski_outstanding *on)
         struct ski_rma_waiting *w = on->backlog_first;
 
         on->backlog_first = w->next;
-        free(w);
+        rma_backlog_free_one(w);
     }
 }
 

@@ -2,10 +2,11 @@
 /*
  * rma_backlog.h - operations that wait at their origin, so that the call that began them does not.
  *
- * A non-blocking atomic and skua_notify_add() never wait.  By active message they could overtake an
- * operation of the driver that they have to come after, or a get that the target serves later.
- * Such an operation is kept in the backlog of its target PE until nothing is in flight that it
- * could overtake, and is then issued by the PE's scheduler, in the order of the calls.
+ * A non-blocking call never waits, nor does skua_notify_add().  By active message an operation
+ * could overtake one of the driver that it has to come after, or a get that the target serves
+ * later; or there is no room for its requests.  Such an operation is kept in the backlog of its
+ * target PE until it may go, and is then issued by the PE's scheduler, in the order of the calls.
+ * Its layout is copied, its data are not: they belong to the operation until it is complete.
  *
  * It counts as outstanding from its call on, so flushes and handles wait for it, and other
  * operations order themselves behind it as behind any other.
@@ -35,10 +36,22 @@ struct ski_rma_issue {
     const skua_rma_params   *params; /* or NULL                                                 */
     ski_rma_issue_fn         fn;     /* called in its turn                                      */
     bool                     alone;  /* its turn is when nothing else is in flight to the target */
+    bool (*has_room)(const struct ski_pe *self,
+                     enum ski_rma_verb    verb); /* or NULL: it needs none */
 };
 
 /** Adds a copy of an operation to the backlog of its target. */
 void ski_rma_backlog_add(struct ski_outstanding *on, const struct ski_rma_issue *issue);
+
+/** Adds a copy of an operation before all others in the backlog of its target: a part of it has
+ *  been issued. */
+void ski_rma_backlog_add_first(struct ski_outstanding *on, const struct ski_rma_issue *issue);
+
+/** Lets the head of a backlog that lacks room be tried when there is room again. */
+void ski_rma_backlog_want_room(struct ski_pe *self, struct ski_outstanding *on);
+
+/** Tries the backlogs that lacked room. */
+void ski_rma_backlog_room(struct ski_pe *self);
 
 /** Issues the operations of a backlog whose turn it is. */
 void ski_rma_backlog_advance(struct ski_pe *self, struct ski_outstanding *on);

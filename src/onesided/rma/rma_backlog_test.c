@@ -48,7 +48,7 @@ static struct ski_rma_request *backlog_test_add(struct ski_pe *self, uint64_t va
     struct ski_rma_op       op     = {.verb = SKI_RMA_ATOMIC, .atomic = &atomic};
 
     ski_rma_backlog_add(req->on_pe,
-                        &(struct ski_rma_issue){req, &op, params, backlog_test_issue, alone});
+                        &(struct ski_rma_issue){req, &op, params, backlog_test_issue, alone, NULL});
     return req;
 }
 

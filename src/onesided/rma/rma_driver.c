@@ -232,6 +232,48 @@ static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struc
     return req;
 }
 
+/* A query for a key that a non-blocking operation started; it does not wait for the answer. */
+struct ski_rma_rkey_query {
+    skua_gaddr           at;
+    struct ski_rkey_info info;
+};
+
+static void rma_driver_on_query(void *arg, const void *data, size_t bytes)
+{
+    struct ski_rma_rkey_query *query = arg;
+
+    (void)data, (void)bytes;
+    if (query->info.bytes > 0) /* else refused: operations learn that from the target */
+        ski_rkey_add(ski_self, query->at, &query->info);
+    ski_rma_pe(ski_self)->query = NULL;
+    free(query);
+}
+
+/* Returns whether the driver may do an operation now, without waiting.  The first operations on a
+ * region, whose key is queried meanwhile, and those that would have to wait for others go by active
+ * message. */
+static bool rma_driver_is_ready(struct ski_pe *self, const struct ski_rma_op *op,
+                                const skua_rma_params *params)
+{
+    struct ski_rma_pe     *rma  = ski_rma_pe(self);
+    struct ski_outstanding on   = ski_rma_outstanding_on(self, op->remote.pe);
+    struct ski_peer       *peer = ski_net_endpoint(self, ski_am_server(self->job, op->remote.pe));
+
+    if (!ski_rkey_find(self, op->remote)) {
+        if (!rma->query) {
+            rma->query  = ski_calloc(1, sizeof *rma->query);
+            *rma->query = (struct ski_rma_rkey_query){.at = op->remote};
+            ski_am_start_rkey_query(self, op->remote, &rma->query->info,
+                                    skua_done_call(rma_driver_on_query, rma->query));
+        }
+        return false;
+    }
+    return on.backlog == 0 && (op->verb == SKI_RMA_GET || on.before == 0) &&
+           (!ski_rma_op_is_ordered(op, params) || on.all == 0 ||
+            (ski_op_params_order(params) != SKUA_ORDER_STRICT && on.all == on.rma && peer &&
+             rma_driver_fence(peer)));
+}
+
 static skua_status rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *op,
                                        const struct ski_resolved *target,
                                        const skua_rma_params *params, bool wait)
@@ -239,8 +281,11 @@ static skua_status rma_driver_transfer(struct ski_pe *self, const struct ski_rma
     const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
     struct ski_rma_request *req;
-    skua_status             status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
+    skua_status             status;
 
+    if (!wait && !rma_driver_is_ready(self, op, params))
+        return SKUA_ERR_UNSUPPORTED;
+    status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
     if (status != SKUA_OK)
         return status;
     rma_driver_order(self, op, params, peer);
@@ -498,8 +543,8 @@ skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
     req->old_bytes = op->atomic->bytes;
     if (!old)
         req->local = skua_done_nothing();
-    ski_rma_backlog_add(req->on_pe,
-                        &(struct ski_rma_issue){req, op, params, rma_driver_start_in_turn, true});
+    ski_rma_backlog_add(
+        req->on_pe, &(struct ski_rma_issue){req, op, params, rma_driver_start_in_turn, true, NULL});
     ski_rma_backlog_advance(ski_self, req->on_pe);
     if (!old && params)
         skua_complete(params->local, NULL, 0);

@@ -6,15 +6,21 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/outstanding.h"
 
+/* Requests of one kind do not take the room of another: gets go on while puts fill theirs. */
+enum ski_am_pool { SKI_AM_POOL_PUT, SKI_AM_POOL_GET, SKI_AM_POOL_ACCUMULATE, SKI_AM_POOLS };
+
 struct ski_rma_pe {
     struct ski_outstanding_table  outstanding; /* by target PE and by region              */
     uint32_t                      at_driver;   /* uses of memory of callers by the driver */
-    size_t                        am_bytes;    /* of requests that have no reply yet      */
-    void                         *waiters;     /* threads that wait for any of them       */
-    struct ski_am_sent           *sent;        /* these requests (am_origin.c)            */
+    size_t                        am_bytes[SKI_AM_POOLS]; /* of requests without a reply  */
+    struct ski_outstanding       *wanting_room; /* whose backlogs wait for one of these   */
+    struct ski_rma_rkey_query    *query;        /* of the driver's, in flight; or NULL     */
+    void                         *waiters;      /* threads that wait for any of them       */
+    struct ski_am_sent           *sent;         /* these requests (am_origin.c)            */
     uint32_t                      sent_room, sent_free;
     struct ski_am_deferred_reply *deferred; /* replies of this PE to be sent (am_target.c) */
     uint32_t                      deferred_count;
+    bool                          deferred_urgent; /* one of them is not to wait              */
 };
 
 /** Returns the state of @p self in this sub-folder. */

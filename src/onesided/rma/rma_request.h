@@ -57,7 +57,8 @@ struct ski_rma_request {
     void                   *old;    /* where that goes at the end, if not NULL                */
     struct ski_rma_atomic  *atomic; /* of the driver (rma_driver.c), else NULL                */
     uint32_t                old_bytes;
-    struct ski_rma_after   *after; /* what happens at the target after the driver is done    */
+    size_t                  resume; /* bytes that have been sent, of one that waits for room  */
+    struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
 };
 
 /** Begins a request for @p op; @p params say what its end shall bring. */

@@ -131,7 +131,8 @@ static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_
                                   const skua_rma_params *params, bool blocking)
 {
     ski_assert(!target->remote_host || target->process < 0);
-    transfer_order_behind(op, params, target);
+    if (blocking || !ski_self) /* else it never waits: the backlog keeps the order */
+        transfer_order_behind(op, params, target);
     /* Requests to a PE are served in the order of sending.  What this process did itself is done,
      * and the message, or this fence, makes it visible before. */
     ski_fence(memory_order_seq_cst);
@@ -152,7 +153,7 @@ static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_r
         transfer_order_now(op, params);
         status = transfer_by_cma(op, target);
     }
-    if (target->remote_host && ski_rma_driver_pays(op))
+    if (target->remote_host && !target->unknown && ski_rma_driver_pays(op))
         status = ski_rma_driver_transfer(op, target, params, blocking);
     if (target->remote_host && status != SKUA_ERR_UNSUPPORTED)
         return status;
@@ -236,12 +237,16 @@ static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op 
     if (status == SKUA_OK && op->verb == SKI_RMA_ACCUMULATE)
         status = transfer_check_accumulate(op, extent.grain, sizes);
     if (status == SKUA_OK)
-        status = ski_op_params_check(op->call, params, op->remote.pe);
+        status = blocking || !ski_self
+                     ? ski_op_params_check(op->call, params, op->remote.pe)
+                     : ski_op_params_check_nowait(op->call, params, op->remote.pe);
     if (status == SKUA_OK)
-        status = ski_resolve(op->call, op->remote, extent.lo, extent.hi, &target);
+        status = blocking || !ski_self
+                     ? ski_resolve(op->call, op->remote, extent.lo, extent.hi, &target)
+                     : ski_resolve_nowait(op->call, op->remote, extent.lo, extent.hi, &target);
     if (status != SKUA_OK)
         return status;
-    if (op->verb == SKI_RMA_ACCUMULATE &&
+    if (op->verb == SKI_RMA_ACCUMULATE && !target.unknown &&
         (uintptr_t)target.memory % (op->element < 8 ? op->element : 8))
         status =
             ski_refuse(SKUA_ERR_ALIGN, "%s: the address is not aligned to its elements", op->call);
@@ -261,7 +266,7 @@ static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t val
     skua_status         status = ski_op_params_check_nowait(call, &params, at.pe);
 
     if (status == SKUA_OK)
-        status = ski_resolve_nowait(call, at, sizeof(skua_notify), &target);
+        status = ski_resolve_nowait(call, at, 0, sizeof(skua_notify), &target);
     if (status != SKUA_OK)
         return status;
     if (ski_config.direct && ski_resolved_is_direct(&target) && !ski_rma_outstanding(at.pe)) {
