@@ -167,11 +167,9 @@ static void layer_element_inserted(struct ski_object *object, const struct ski_a
 
 struct layer_baggage {
     uint64_t ns; /* its load: the ticks of hosts differ */
-    uint64_t bytes;
-    uint32_t messages;
+    uint64_t bytes, messages;
     uint32_t point;
     uint32_t ordered; /* it is expected where it goes */
-    uint32_t unused;
 };
 
 static size_t layer_baggage_bytes(const struct ski_object *object)

@@ -18,9 +18,8 @@
 #define SKI_MEASURE_H
 
 #include "base/clock.h"
+#include "objects/measure/comm_graph.h"
 #include "objects/model/element.h"
-
-struct ski_comm_graph;
 
 /* What a PE measures. */
 struct ski_measure {
@@ -69,9 +68,57 @@ struct ski_object *ski_measure_enter(struct ski_object *object);
 /** The entry that began with ski_measure_enter() ends, before its object may go. */
 void ski_measure_leave(struct ski_object *outer);
 
+/** Whether a PE counts messages. */
+static inline bool ski_measure_counts(const struct ski_pe *self)
+{
+    return self->objects->measure && self->objects->measure->graph;
+}
+
 /** Counts a message of @p bytes from the object that runs on this PE to @p to, if messages are
  *  counted. */
 void ski_measure_count(const skua_ref *to, size_t bytes);
+
+/** Counts a message of @p bytes from the object that runs to the one with the key @p to, whose edge
+ *  is not where its search begins.  This PE counts messages. */
+void ski_measure_count_search(const struct ski_measure *measure, uint64_t to, size_t bytes);
+
+/** Counts, on a PE that counts messages, a message of @p bytes from the object that runs to the one
+ *  with the key @p to. */
+static inline void ski_measure_count_key(const struct ski_measure *measure, uint64_t to,
+                                         size_t bytes)
+{
+    struct ski_element_load *load;
+
+    if (!measure->running)
+        return;
+    load = ski_element_load(measure->running);
+    load->bytes += bytes;
+    load->messages++;
+    if (SKI_UNLIKELY(!ski_comm_graph_try(measure->graph, load->key, to, bytes)))
+        ski_measure_count_search(measure, to, bytes);
+}
+
+/** Counts a broadcast of @p bytes by the object that runs on this PE, if messages are counted.  It
+ *  reaches every PE wherever objects are, so it is no edge of the graph. */
+void ski_measure_count_all(size_t bytes);
+
+/** Counts a multicast of @p bytes by the object that runs on this PE to @p section, if messages are
+ *  counted. */
+void ski_measure_count_section(uint64_t section, size_t bytes);
+
+/** Counts that @p member gets a multicast of @p bytes to @p section on this PE, if messages are
+ *  counted. */
+void ski_measure_count_member(uint64_t section, const struct ski_object *member, size_t bytes);
+
+/** Counts a put of @p bytes in a channel from @p object, which is here, to @p to, if messages are
+ *  counted. */
+void ski_measure_count_put(struct ski_object *object, const skua_ref *to, size_t bytes);
+
+/** Counts a contribution of @p bytes of @p object, which is here, to a reduction, if messages are
+ *  counted: over a section, as a message to the object that @p done names; over an array (@p done
+ * is NULL) it reaches every PE, and is no edge. */
+void ski_measure_count_contribution(struct ski_object *object, const skua_completion *done,
+                                    size_t bytes);
 
 /** Begins, or goes on, charging objects on this PE. */
 struct ski_measure *ski_measure_begin(struct ski_pe *self);
