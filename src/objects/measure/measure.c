@@ -133,7 +133,8 @@ static struct ski_measure *measure_make(struct ski_pe *self)
 {
     struct ski_measure *measure = ski_calloc(1, sizeof *measure);
 
-    measure->idle                         = ski_scheduler_idle_ticks(self);
+    measure->idle = ski_scheduler_idle_ticks(self);
+    ski_cpu_share_open(&measure->cpu);
     self->objects->slot[SKI_SLOT_MEASURE] = measure;
     ski_measure_clear(self, NULL);
     return measure;
@@ -203,6 +204,7 @@ void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_colle
     measure->since = measure->reset_ticks = ski_ticks();
     measure->idled = measure->reset_idle = *measure->idle;
     measure->carried = -(int64_t)clearing.ticks; /* as if they had come with it */
+    ski_cpu_share_reset(&measure->cpu);
     if (measure->stopped) {
         measure->stopped      = measure->reset_ticks;
         measure->stopped_idle = measure->reset_idle;
@@ -239,10 +241,17 @@ struct ski_measure_times ski_measure_times_of(const struct ski_pe *self)
                                       measure_seconds(measure->carried)};
 }
 
+double ski_measure_cpu_share(const struct ski_pe *self)
+{
+    return measure_of(self) ? ski_cpu_share_get(&measure_of(self)->cpu) : 1;
+}
+
 void ski_measure_destroy(struct ski_pe *self)
 {
-    if (measure_of(self))
+    if (measure_of(self)) {
         ski_comm_graph_destroy(measure_of(self)->graph);
+        ski_cpu_share_close(&measure_of(self)->cpu);
+    }
     free(self->objects->slot[SKI_SLOT_MEASURE]);
     self->objects->slot[SKI_SLOT_MEASURE] = NULL;
     self->objects->measure                = NULL;

@@ -13,12 +13,15 @@
  * go by the table look at objects->measure.
  *
  * Times are ticks of the clock (base/clock.h) in the records of the elements (element_load.h).
+ * They become CPU times when they are gathered, by the share of a CPU that the PE had
+ * (cpu_share.h).
  */
 #ifndef SKI_MEASURE_H
 #define SKI_MEASURE_H
 
 #include "base/clock.h"
 #include "objects/measure/comm_graph.h"
+#include "objects/measure/cpu_share.h"
 #include "objects/model/element.h"
 
 /* What a PE measures. */
@@ -30,15 +33,17 @@ struct ski_measure {
 
     struct ski_comm_graph *graph; /* comm_graph.h; NULL: messages are not counted */
 
-    uint64_t reset_ticks;  /* when it was cleared last    */
-    uint64_t reset_idle;   /* *idle then                  */
-    uint64_t stopped;      /* when it was stopped; 0: not */
-    uint64_t stopped_idle; /* *idle then                  */
-    int64_t  carried;      /* ticks of elements that have left since, less those of elements that
-                            * have arrived: they take along what they were charged */
+    uint64_t             reset_ticks;  /* when it was cleared last    */
+    uint64_t             reset_idle;   /* *idle then                  */
+    uint64_t             stopped;      /* when it was stopped; 0: not */
+    uint64_t             stopped_idle; /* *idle then                  */
+    struct ski_cpu_share cpu;          /* since it was cleared */
+
+    int64_t carried; /* ticks of elements that have left since, less those of elements that
+                      * have arrived: they take along what they were charged */
 };
 
-/* The time of a PE since its measurement was cleared, in seconds. */
+/* The time, by the clock, of a PE since its measurement was cleared, in seconds. */
 struct ski_measure_times {
     double wall, idle;
     double carried; /* of it, charged to elements that have left; below 0 if more was charged
@@ -136,6 +141,10 @@ void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_colle
 
 /** The times of this PE since they were cleared; all 0 if it has never measured. */
 struct ski_measure_times ski_measure_times_of(const struct ski_pe *self);
+
+/** The share of its time by the clock that this PE had a CPU since it was cleared: what elements
+ *  were charged, times this, is their CPU time.  1 if it has never measured. */
+double ski_measure_cpu_share(const struct ski_pe *self);
 
 /** Frees what is measured of a PE. */
 void ski_measure_destroy(struct ski_pe *self);
