@@ -651,6 +651,7 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
     struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
     struct ski_object      *object   = NULL;
 
+    __asm__("" : "+r"(magazine)); /* keep one address, as in skua_invoke_copy_to() */
     if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
         object = invoke_find_pair(all, ref);
     else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)

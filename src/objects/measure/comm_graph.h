@@ -23,10 +23,8 @@
 
 /* The messages from one object to another; no messages, and keys that are 0: the slot is free. */
 struct ski_comm_edge {
-    uint64_t from; /* the key of the sender   */
-    uint64_t messages;
-    uint64_t to; /* the key of the receiver */
-    uint64_t bytes;
+    uint64_t from, to; /* keys */
+    uint64_t messages, bytes;
 };
 
 /* The messages that the objects of a PE have sent. */
@@ -97,15 +95,15 @@ static inline bool ski_comm_graph_try(const struct ski_comm_graph *graph, uint64
                                       uint64_t to, size_t bytes)
 {
     struct ski_comm_edge *edge = ski_comm_graph_first(graph, from, to);
-    uint64_t              messages, total;
+    uint64_t              messages;
 
     __asm__("" : "+r"(edge)); /* keep one address: the compiler would compute it twice */
-    messages = edge->messages;
-    total    = edge->bytes;
     if (SKI_UNLIKELY(((edge->from ^ from) | (edge->to ^ to)) != 0))
         return false; /* as of a free slot, whose keys are 0: no object has that key */
-    edge->messages = messages + 1;
-    edge->bytes    = total + bytes;
+    messages = edge->messages + 1;
+    __asm__("" : "+r"(messages)); /* two additions take fewer instructions than one of a vector */
+    edge->messages = messages;
+    edge->bytes += bytes;
     return true;
 }
 
