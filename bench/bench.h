@@ -39,6 +39,14 @@ static inline int bench_trips(size_t bytes)
     return bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
 }
 
+/* The number of round trips in a batch between hosts, where one takes ten times as long. */
+static inline int bench_trips_net(size_t bytes)
+{
+    return bytes <= 1000 ? 100 : bytes <= 100000 ? 50 : 5;
+}
+
+#define BENCH_BATCHES_NET 100
+
 static inline void bench_report(const char *bench, const char *series, size_t bytes,
                                 const char *metric, double value)
 {

@@ -10,6 +10,14 @@
  *   get_us, fetchadd_us   a round trip
  *   message_gbs           a window of messages and an answer
  *   put_gbs, get_gbs      a window of operations until all are complete
+ *   acc_us                an accumulate of doubles until it is complete: a round trip
+ *   patch_put_us, patch_get_us, patch_acc_us
+ *                         the same of a square patch of a matrix of 1024 x 1024 doubles
+ *   patch_local_put_us, patch_local_get_us, patch_local_acc_us
+ *                         such a patch in the memory of the origin itself
+ *   behind_unordered_us, behind_partial_us, behind_strict_us
+ *                         a get from the target while puts to other memory there are pending, under
+ *                         each order of operations
  *
  * A batch takes a millisecond or less where possible, so that some batches run undisturbed on a
  * loaded machine; the best one counts.
@@ -20,13 +28,24 @@
 #include "bench_onesided.h"
 
 #define NETWORK_BATCHES 150
+#define NETWORK_PENDING 8 /* puts in front of a get */
 
-static const size_t network_sizes[]  = {8, 64, 1024, 4096, 16384, 65536, 1048576};
-static const size_t network_floods[] = {4096, 65536, 1048576, 4194304};
+static const size_t network_sizes[]   = {8, 64, 1024, 4096, 16384, 65536, 1048576};
+static const size_t network_floods[]  = {4096, 65536, 1048576, 4194304};
+static const size_t network_patches[] = {2, 8, 32, 128, 512}; /* sides */
+static const size_t network_behinds[] = {8, 64, 1024, 4096, 16384, 65536};
 
 #define NETWORK_SIZES     (sizeof network_sizes / sizeof *network_sizes)
 #define NETWORK_FLOODS    (sizeof network_floods / sizeof *network_floods)
+#define NETWORK_PATCHES   (sizeof network_patches / sizeof *network_patches)
+#define NETWORK_BEHINDS   (sizeof network_behinds / sizeof *network_behinds)
 #define NETWORK_MAX_BYTES ((size_t)4194304)
+
+/* How a library gets behind puts that are pending, under one order of operations. */
+struct network_behind {
+    const char *metric;
+    onesided_fn put_nb, get;
+};
 
 static inline void network_pace(void)
 {
@@ -42,8 +61,73 @@ static inline int network_batches(size_t bytes)
     return bytes > 65536 ? NETWORK_BATCHES / 5 : NETWORK_BATCHES;
 }
 
-/* Measures the one-sided operations; both PEs call it. */
-ONESIDED_INLINE void network_onesided(const struct onesided *ops, const char *series, int me)
+/* Measures patches of the matrix at the target, and of that of the origin itself. */
+ONESIDED_INLINE void network_by_patch(const struct onesided *ops, const char *series, int me)
+{
+    for (size_t i = 0; i < NETWORK_PATCHES; i++) {
+        size_t                 side = network_patches[i];
+        struct onesided_access a    = {1, ONESIDED_PATCH, side * side * sizeof(double), side, 0};
+
+        onesided_pace.batches = network_batches(a.bytes) / 3;
+        onesided_measure(ops, series, me, "patch_put_us", ops->put, NULL, &a);
+        onesided_measure(ops, series, me, "patch_get_us", ops->get, NULL, &a);
+        onesided_measure(ops, series, me, "patch_acc_us", ops->acc, NULL, &a);
+        a.pe = 0;
+        onesided_measure(ops, series, me, "patch_local_put_us", ops->put, NULL, &a);
+        onesided_measure(ops, series, me, "patch_local_get_us", ops->get, NULL, &a);
+        onesided_measure(ops, series, me, "patch_local_acc_us", ops->acc, NULL, &a);
+    }
+}
+
+/* Returns the seconds of a get behind puts to other memory of the target. */
+ONESIDED_INLINE double network_get_behind(const struct onesided       *ops,
+                                          const struct network_behind *behind, size_t bytes)
+{
+    struct onesided_access put = {.pe = 1, .bytes = bytes}, get = put;
+    double                 start;
+
+    get.offset = ONESIDED_AREA / 2;
+    if (ops->begin)
+        ops->begin(&put);
+    for (int i = 0; i < NETWORK_PENDING; i++, put.offset += bytes)
+        behind->put_nb(&put);
+    start = bench_now();
+    behind->get(&get);
+    start = bench_now() - start;
+    ops->complete(&put);
+    return start;
+}
+
+ONESIDED_INLINE void network_by_order(const struct onesided       *ops,
+                                      const struct network_behind *behind, const char *series,
+                                      int me)
+{
+    struct onesided_access whole = {.pe = 1, .bytes = sizeof(double)};
+
+    if (ops->prepare)
+        ops->prepare(&whole);
+    for (; behind->metric; behind++)
+        for (size_t i = 0; i < NETWORK_BEHINDS; i++) {
+            size_t bytes = network_behinds[i];
+            int    trips = onesided_trips(bytes);
+            double best  = 1e9;
+
+            for (int batch = 0; batch < NETWORK_BATCHES / 3; batch++) {
+                double sum = 0;
+
+                ops->barrier(&whole);
+                for (int trip = 0; me == 0 && trip < trips; trip++)
+                    sum += network_get_behind(ops, behind, bytes);
+                best = onesided_less(best, sum / trips);
+            }
+            onesided_report(me, series, bytes, behind->metric, best * 1e6);
+        }
+}
+
+/* Measures the one-sided operations; both PEs call it.  @p behind ends with a metric NULL. */
+ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
+                                      const struct network_behind *behind, const char *series,
+                                      int me)
 {
     struct onesided_access number = {.pe = 1, .bytes = sizeof(int64_t)};
     uint64_t               turn   = 0;
@@ -54,6 +138,7 @@ ONESIDED_INLINE void network_onesided(const struct onesided *ops, const char *se
         onesided_pace.batches    = network_batches(a.bytes);
         onesided_measure(ops, series, me, "put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "get_us", ops->get, NULL, &a);
+        onesided_measure(ops, series, me, "acc_us", ops->acc, NULL, &a);
         onesided_pingpong(ops, series, me, "notify_us", ops->notify, ops->await, a.bytes, &turn);
     }
     for (size_t i = 0; i < NETWORK_FLOODS; i++) {
@@ -62,6 +147,8 @@ ONESIDED_INLINE void network_onesided(const struct onesided *ops, const char *se
         onesided_bandwidth(ops, series, me, "put_gbs", ops->put_nb, &a);
         onesided_bandwidth(ops, series, me, "get_gbs", ops->get_nb, &a);
     }
+    network_by_patch(ops, series, me);
+    network_by_order(ops, behind, series, me);
     onesided_pace.batches = NETWORK_BATCHES;
     onesided_measure(ops, series, me, "fetchadd_us", ops->fetch_add, NULL, &number);
     ops->barrier(&number);

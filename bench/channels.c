@@ -7,8 +7,11 @@
  *   channel-heap   buffers from malloc(), into which the receiver copies data of another process
  *   message        skua_send_copy(); the handler copies the data into a buffer
  *
+ * A job of several hosts reports them as ...-tcp, with the name of its driver.
+ *
  * PE 0 goes through series, sizes and batches; PE 1 answers each transfer with one of the same
- * kind. The buffers have the largest size, and a pair of channels is made for each size.
+ * kind.  Two arguments are the largest and the smallest size to measure.  The buffers have the
+ * largest size, and a pair of channels is made for each size.
  */
 #include <skua/skua.h>
 
@@ -26,11 +29,13 @@ struct channel_side {
     skua_sender      *out;
     double            start, best;
     int               batch, trip, series;
+    bool              net; /* the other PE is on another host */
     size_t            size;
 };
 
 static skua_pe_data side_key;
 static skua_handler data_handler, setting_handler;
+static size_t       most_bytes = BENCH_BYTES;
 
 static struct channel_side *self(void)
 {
@@ -55,14 +60,15 @@ static void next_setting(struct channel_side *side);
 /* A round trip is complete on PE 0.  Returns 0 if the measurement of this size is over. */
 static int trip_done(struct channel_side *side)
 {
+    int    trips = side->net ? bench_trips_net(bytes_of(side)) : bench_trips(bytes_of(side));
     double time;
 
-    if (++side->trip < bench_trips(bytes_of(side)))
+    if (++side->trip < trips)
         return 1;
     time       = (bench_now() - side->start) / side->trip;
     side->best = time < side->best ? time : side->best;
     side->trip = 0;
-    if (++side->batch == BENCH_BATCHES) {
+    if (++side->batch == (side->net ? BENCH_BATCHES_NET : BENCH_BATCHES)) {
         next_setting(side);
         return 0;
     }
@@ -155,20 +161,31 @@ static void on_setting(skua_msg *msg)
         begin(side);
 }
 
+/* What follows the name of a series: where the two PEs are. */
+static const char *suffix(const struct channel_side *side)
+{
+    static char text[32];
+
+    if (side->net)
+        snprintf(text, sizeof text, "-%s", getenv("SKUA_DRIVER") ? getenv("SKUA_DRIVER") : "net");
+    else
+        snprintf(text, sizeof text, "%s", skua_processes() == 1 ? "-threads" : "");
+    return text;
+}
+
 /* On PE 0: reports the result and goes on to the next measurement. */
 static void next_setting(struct channel_side *side)
 {
     char name[64];
 
-    snprintf(name, sizeof name, "%s%s", series_name[side->series],
-             skua_processes() == 1 ? "-threads" : "");
+    snprintf(name, sizeof name, "%s%s", series_name[side->series], suffix(side));
     bench_report("channels", name, bytes_of(side), "roundtrip_us", side->best * 1e6);
     drop_channels(side);
-    if (++side->size == BENCH_SIZES) {
-        side->series++;
-        side->size = 1; /* a channel of 0 bytes does not exist */
+    if (++side->series == SERIES) { /* series that are compared are measured close to each other */
+        side->series = 0;
+        side->size++;
     }
-    if (side->series == SERIES)
+    if (side->size == BENCH_SIZES || bytes_of(side) > most_bytes)
         skua_exit(0);
     else
         send_setting(side);
@@ -178,7 +195,8 @@ static void start(int argc, char **argv)
 {
     struct channel_side *side = self();
 
-    (void)argc, (void)argv;
+    if (argc > 1)
+        most_bytes = (size_t)atoll(argv[1]);
     if (skua_pes() != 2)
         skua_abort("bench-channels needs two PEs: skuarun -n 2");
     side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
@@ -189,7 +207,10 @@ static void start(int argc, char **argv)
         memset(side->buffer[i], 1, BENCH_BYTES);
         memset(side->source[i], 2, BENCH_BYTES);
     }
-    side->size = 1;
+    side->size = 1; /* a channel of 0 bytes does not exist */
+    while (argc > 2 && bytes_of(side) < (size_t)atoll(argv[2]))
+        side->size++;
+    side->net = skua_hosts() > 1;
     skua_sync();
     if (skua_pe() == 0)
         send_setting(side);

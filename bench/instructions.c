@@ -5,23 +5,34 @@
  * operation.
  *
  * usage: instructions OPERATION N
- *   net       a message to the other of two PEs that share no memory, and back; it is reused
- *   net-put   skua_put_nb() of 8 bytes to such a PE; in the end N of them are outstanding
+ *
+ * On one PE:
+ *   self      a message to this PE and its handler; the message is reused
+ *   fresh     a message to this PE and its handler; the message is allocated and freed each time
+ *   copy      skua_send_copy() of 8 bytes to this PE
+ *   pass      a scheduler pass without work
+ *   pass1     a scheduler pass with one channel that expects data; pass100000: with 100000 channels
+ *   yield     a user thread yields and is resumed
+ *   channel   skua_channel_put() of 8 bytes to this PE, the callback, and skua_channel_ready()
+ *   put       skua_put() of 8 bytes;    get      skua_get() of 8 bytes
+ *   add       skua_fetch_add64();       acc      skua_acc() of a double
+ *   row       skua_put_layout() of one row of 8 bytes
+ *   element   skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry method
+ *   doubles   element, with 16 doubles
+ *   message   skua_invoke() of a message that the entry method passes on
+ *   chare, group, cube   element, with a single chare, a group, an array of three dimensions
+ *   item      skua_stream_put() of 8 bytes to this PE and the delivery of batches
+ *   flow      element, with structured control flow (skua/skuac_flow.h) that waits for the message
+ *             by its reference number, and then for the next
+ *
+ * Between PEs 0 and 1, which share memory or do not:
+ *   net       a message to PE 1, and back; it is reused
+ *   copies    skua_send_copy() of 32 bytes to PE 1, and back
+ *   rally     skua_invoke_copy_to() of 32 bytes to an array element of PE 1, and back
+ *   net-put   skua_put_nb() of 8 bytes to PE 1; in the end N of them are outstanding
  *   net-acc, net-get   skua_acc_nb() and skua_get_nb() likewise.  Of these three, only the calls
  * are to be counted (--toggle-collect) net-self  skua_put() to this PE while OUTSTANDING of net-put
- * are outstanding self      a message to this PE and its handler; the message is reused fresh     a
- * message to this PE and its handler; the message is allocated and freed each time copy
- * skua_send_copy() of 8 bytes to this PE pass      a scheduler pass without work pass1     a
- * scheduler pass with one channel that expects data;  pass100000: with 100000 channels yield     a
- * user thread yields and is resumed channel   skua_channel_put() of 8 bytes to this PE, the
- * callback, and skua_channel_ready() put       skua_put() of 8 bytes;    get      skua_get() of 8
- * bytes add       skua_fetch_add64();       acc      skua_acc() of a double row skua_put_layout()
- * of one row of 8 bytes element   skua_invoke_copy() of 8 bytes to an array element of this PE, and
- * its entry method doubles   element, with 16 doubles message   skua_invoke() of a message that the
- * entry method passes on chare, group, cube   element, with a single chare, a group, an array of
- * three dimensions item      skua_stream_put() of 8 bytes to this PE and the delivery of batches
- *   flow      element, with structured control flow (skua/skuac_flow.h) that waits for the message
- * by its reference number, and then for the next
+ * are outstanding
  */
 #include <skua/skuac_flow.h>
 #include <skua/skua.h>
@@ -29,7 +40,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static skua_handler self_handler, fresh_handler, copy_handler, net_handler;
+static skua_handler self_handler, fresh_handler, copy_handler, net_handler, copies_handler;
 static long         left;
 static int          me;
 
@@ -71,6 +82,24 @@ static void start_net(void)
 {
     if (me == 0)
         skua_send(1, net_handler, skua_msg_alloc(8));
+}
+
+/* A copy of 32 bytes to the other of PEs 0 and 1. */
+static void on_copies(skua_msg *msg)
+{
+    if (me == 1 || --left > 0)
+        skua_send_copy(1 - me, copies_handler, skua_msg_data(msg), skua_msg_size(msg));
+    else
+        skua_exit(0);
+    skua_msg_free(msg);
+}
+
+static void start_copies(void)
+{
+    static const char data[32];
+
+    if (me == 0)
+        skua_send_copy(1, copies_handler, data, sizeof data);
 }
 
 /* ---- operations while others are outstanding ------------------------------------ */
@@ -258,6 +287,43 @@ static void on_passed(void *self, skua_msg *msg)
         skua_exit(0);
 }
 
+/* ---- elements of two PEs -------------------------------------------------------------- */
+
+/* What the elements 0 and 1 of an array with one element on each PE send to each other. */
+struct rally {
+    skua_collection of;
+    int64_t         unused[3];
+};
+
+_Static_assert(sizeof(struct rally) == 32, "the guard is for calls of 32 bytes");
+
+static skua_entry rally_entry;
+
+static void on_rally(void *self, const void *data, size_t bytes)
+{
+    const struct rally *rally = data;
+    skua_ref            to    = skua_element1(rally->of, 1 - me);
+
+    (void)self;
+    if (me == 1 || --left > 0)
+        skua_invoke_copy_to(&to, rally_entry, rally, bytes);
+    else
+        skua_exit(0);
+}
+
+static bool do_rally(const char *what)
+{
+    struct rally rally = {.unused = {0}};
+
+    if (strcmp(what, "rally") != 0)
+        return false;
+    if (me != 0)
+        return true;
+    rally.of = skua_array_create1(ball_class, (size_t)skua_pes(), NULL, 0);
+    skua_invoke_copy(skua_element1(rally.of, 1), rally_entry, &rally, sizeof rally);
+    return true;
+}
+
 static bool do_objects(const char *what)
 {
     size_t bytes = strcmp(what, "doubles") == 0 ? sizeof payload : 8;
@@ -286,6 +352,7 @@ static void register_objects(void)
     ball_class   = skua_class_register(&def);
     copied_entry = skua_method_register(ball_class, "copied", on_copied, 0);
     passed_entry = skua_entry_register(ball_class, "passed", on_passed, 0);
+    rally_entry  = skua_method_register(ball_class, "rally", on_rally, 0);
 }
 
 /* ---- structured control flow, as skuac generates it ------------------------------------ */
@@ -414,27 +481,32 @@ static void start(int argc, char **argv)
         skua_send_copy(0, copy_handler, &left, 8);
     } else if (strcmp(what, "net") == 0) {
         start_net();
+    } else if (strcmp(what, "copies") == 0) {
+        start_copies();
     } else if (strcmp(what, "pass") == 0) {
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else if (!do_outstanding(what) && !do_onesided(what) && !do_objects(what) && !do_flow(what) &&
-               !do_channels(what) && !do_stream(what)) {
-        fprintf(stderr, "usage: instructions "
-                        "net|net-put|net-acc|net-get|net-self|self|fresh|copy|pass|pass1|yield|"
-                        "channel|put|get|add|"
-                        "acc|row|"
-                        "element|doubles|message|chare|group|cube|item|flow N\n");
+    } else if (!do_outstanding(what) && !do_onesided(what) && !do_rally(what) &&
+               !do_objects(what) && !do_flow(what) && !do_channels(what) && !do_stream(what)) {
+        fprintf(
+            stderr,
+            "usage: instructions "
+            "net|copies|rally|net-put|net-acc|net-get|net-self|self|fresh|copy|pass|pass1|yield|"
+            "channel|put|get|add|"
+            "acc|row|"
+            "element|doubles|message|chare|group|cube|item|flow N\n");
         skua_exit(2);
     }
 }
 
 int main(int argc, char **argv)
 {
-    self_handler  = skua_handler_register("self", on_self);
-    fresh_handler = skua_handler_register("fresh", on_fresh);
-    copy_handler  = skua_handler_register("copy", on_copy);
-    net_handler   = skua_handler_register("net", on_net);
+    self_handler   = skua_handler_register("self", on_self);
+    fresh_handler  = skua_handler_register("fresh", on_fresh);
+    copy_handler   = skua_handler_register("copy", on_copy);
+    net_handler    = skua_handler_register("net", on_net);
+    copies_handler = skua_handler_register("copies", on_copies);
     register_objects();
     register_flow();
     register_stream();

@@ -160,16 +160,6 @@ static void *area(void)
     return own;
 }
 
-static void put(const struct onesided_access *a)
-{
-    skua_put(target(a), onesided_source + a->offset, a->bytes);
-}
-
-static void get(const struct onesided_access *a)
-{
-    skua_get(onesided_result + a->offset, target(a), a->bytes);
-}
-
 static void fetch_add(const struct onesided_access *a)
 {
     uint64_t old;
@@ -190,8 +180,64 @@ static void await(const struct onesided_access *a, uint64_t turn)
     skua_notify_wait((skua_notify *)(void *)(own + ONESIDED_FLAG), turn);
 }
 
+/* ---- gets behind pending puts ---------------------------------------------- */
+
+static void put_ordered(const struct onesided_access *a, skua_order order)
+{
+    skua_put_nb(target(a), onesided_source + a->offset, a->bytes,
+                &(skua_rma_params){.order = order});
+}
+
+static void get_ordered(const struct onesided_access *a, skua_order order)
+{
+    skua_handle handle = SKUA_HANDLE_INIT;
+
+    skua_get_nb(onesided_result + a->offset, target(a), a->bytes,
+                &(skua_rma_params){.order = order, .handle = &handle});
+    skua_handle_wait(&handle);
+}
+
+static void put_unordered(const struct onesided_access *a)
+{
+    put_ordered(a, SKUA_UNORDERED);
+}
+
+static void put_partial(const struct onesided_access *a)
+{
+    put_ordered(a, SKUA_ORDER_PARTIAL);
+}
+
+static void put_strict(const struct onesided_access *a)
+{
+    put_ordered(a, SKUA_ORDER_STRICT);
+}
+
+static void get_unordered(const struct onesided_access *a)
+{
+    get_ordered(a, SKUA_UNORDERED);
+}
+
+static void get_partial(const struct onesided_access *a)
+{
+    get_ordered(a, SKUA_ORDER_PARTIAL);
+}
+
+static void get_strict(const struct onesided_access *a)
+{
+    get_ordered(a, SKUA_ORDER_STRICT);
+}
+
+static const struct network_behind behind[] = {
+    {"behind_unordered_us", put_unordered, get_unordered},
+    {"behind_partial_us", put_partial, get_partial},
+    {"behind_strict_us", put_strict, get_strict},
+    {NULL, NULL, NULL},
+};
+
 static const struct onesided skua = {.area      = area,
                                      .barrier   = barrier,
+                                     .prepare   = prepare_rows,
+                                     .acc       = acc,
                                      .put       = put,
                                      .get       = get,
                                      .fetch_add = fetch_add,
@@ -227,7 +273,7 @@ static void start(int argc, char **argv)
         measure_flood(series, me, network_floods[i]);
     for (size_t i = 0; i < NETWORK_SIZES; i++)
         measure_signal(series, me, network_sizes[i]);
-    network_onesided(&skua, series, me);
+    network_onesided(&skua, behind, series, me);
     if (me == 0)
         skua_exit(0);
 }

@@ -22,7 +22,6 @@ static char *part[2]; /* of the region, by PE */
 
 /* ---- limits -------------------------------------------------------------- */
 
-static volatile double   scale = 1; /* volatile: the compiler must not know it, as in a library */
 static volatile uint64_t before;
 
 static double *matrix(int pe)
@@ -61,21 +60,16 @@ static void copy_rows_from(const struct onesided_access *a)
         memcpy(onesided_result + i * row, matrix(a->pe) + i * ONESIDED_SIDE, row);
 }
 
-/* The layouts of strided, vector and indexed data at the origin. */
-static skua_layout rows, packed, indexed, list;
+/* The layouts of vector and indexed data at the target. */
+static skua_layout indexed, list;
 static skua_block  blocks[ONESIDED_SIDE];
 static ptrdiff_t   offsets[ONESIDED_SIDE];
 
 static void prepare(const struct onesided_access *a)
 {
-    size_t    side   = a->shape == ONESIDED_PATCH ? a->side : 1, count;
-    ptrdiff_t stride = ONESIDED_SIDE * sizeof(double);
-
     if (skua_pe() != 0)
         return;
-    count   = a->shape == ONESIDED_PATCH ? side : ONESIDED_SIDE;
-    rows    = skua_layout_strided(NULL, side * sizeof(double), 1, &count, &stride);
-    packed  = skua_layout_contiguous(NULL, count * side * sizeof(double));
+    prepare_rows(a);
     indexed = skua_layout_indexed(NULL, sizeof(double), ONESIDED_SIDE, offsets);
     list    = skua_layout_list(NULL, ONESIDED_SIDE, blocks);
     for (size_t i = 0; i < ONESIDED_SIDE; i++) {
@@ -185,44 +179,17 @@ static const struct onesided limit = {.area      = own_area,
 
 /* ---- Skua ---------------------------------------------------------------- */
 
-/* The layout at the origin, which is packed, from @p origin on. */
-static const skua_layout *at(char *origin)
+static void put_shape(const struct onesided_access *a)
 {
-    packed.at = origin;
-    return &packed;
-}
-
-static void put(const struct onesided_access *a)
-{
-    if (a->shape == ONESIDED_WHOLE)
-        skua_put(target(a), onesided_source + a->offset, a->bytes);
+    if (a->shape == ONESIDED_SCATTER)
+        skua_put_layout(target(a), &list, packed_at(onesided_source));
     else
-        skua_put_layout(target(a), a->shape == ONESIDED_SCATTER ? &list : &rows,
-                        at(onesided_source));
+        put(a);
 }
 
 static void put_indexed(const struct onesided_access *a)
 {
-    skua_put_layout(target(a), &indexed, at(onesided_source));
-}
-
-static void get(const struct onesided_access *a)
-{
-    if (a->shape == ONESIDED_WHOLE)
-        skua_get(onesided_result + a->offset, target(a), a->bytes);
-    else
-        skua_get_layout(at(onesided_result), target(a), &rows);
-}
-
-static void acc(const struct onesided_access *a)
-{
-    const double      factor = scale;
-    const skua_update sum    = {SKUA_SUM, SKUA_DOUBLE, &factor};
-
-    if (a->shape == ONESIDED_WHOLE)
-        skua_acc(target(a), onesided_source + a->offset, a->bytes, &sum);
-    else
-        skua_acc_layout(target(a), &rows, at(onesided_source), &sum);
+    skua_put_layout(target(a), &indexed, packed_at(onesided_source));
 }
 
 static void fetch_add(const struct onesided_access *a)
@@ -258,7 +225,7 @@ static void await(const struct onesided_access *a, uint64_t turn)
 static const struct onesided skua = {.area      = own_area,
                                      .barrier   = barrier,
                                      .prepare   = prepare,
-                                     .put       = put,
+                                     .put       = put_shape,
                                      .get       = get,
                                      .acc       = acc,
                                      .fetch_add = fetch_add,

@@ -46,6 +46,7 @@ test     -          libfftw3-dev                  fftw-devel                   t
 test     -          libopenblas-dev               openblas-devel               fast products of matrices in the applications
 test     -          openmpi-bin,libopenmpi-dev    openmpi,openmpi-devel        the driver for Open MPI, tests under its mpirun
 test     -          mpich,libmpich-dev            mpich,mpich-devel            the driver for MPICH, and its tests
+test     -          libglobalarrays-dev,libscalapack-openmpi-dev,libscalapack-mpich-dev - Global Arrays on Skua: tests of compat/armci, the application ga_scf
 bench    -          libarmci-mpi-dev              -                            the comparison with ARMCI-MPI
 bench    -          libfftw3-mpi-dev              fftw-openmpi-devel           the comparison with FFTW-MPI
 bench    -          libscalapack-openmpi-dev      scalapack-openmpi-devel      the comparison with ScaLAPACK

@@ -220,7 +220,6 @@ while read -r name value; do
     grep -q "[^0-9]$2[^0-9]" "$3/docs/guide/limits.md"' sh "$name" "$value" "$source"
 done <<'END'
 PES_MAX 65535
-SKI_LISTENERS_MAX 1024
 SKI_PORT_ADDRESS_MAX 2048
 SKI_SOCKADDRS_MAX 8
 SKUA_INLINE_MAX 48

@@ -177,7 +177,7 @@ ports()
   SKUA_NET_INTERFACES=e0 SKUA_PORTS=46000-46009 spread "$program"
   ok "$SKUA_DRIVER: a range of ports" test "$code" = 0
   SKUA_NET_INTERFACES=e0 SKUA_PORTS=46000-46009 occupied 46000 46009 spread "$program"
-  ends "a range of ports that are in use" 1 '0 ports of 46000-46009 are free, and 3 are needed'
+  ends "a range of ports that are in use" 1 '0 ports of 46000-46009 are free, and [34] are needed'
 }
 
 for driver in "$@"; do

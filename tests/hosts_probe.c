@@ -5,13 +5,14 @@
  *      PE 0 at here is near 0 1
  *
  * With `for-ever' all PEs then send to all, for a minute at most, as the target of fault injection.
- * With `ask SECONDS' the job succeeds after that time if all messages have returned.
+ * With `ask SECONDS' the job succeeds after that time, or once FILE exists, if all messages have
+ * returned.
  * With `flood' the last PE sends to PE 0, which computes, far more than it accepts; both print by
  * how many MiB the memory of their process, without the arena, has grown.  With FILE, PE 0 computes
  * until that file exists; the last PE creates it when PE 1 has answered: a computing receiver does
  * not delay messages to others.
  *
- * usage: hosts_probe [for-ever | ask SECONDS | flood [COUNT [BYTES [FILE]]]]
+ * usage: hosts_probe [for-ever | ask SECONDS [FILE] | flood [COUNT [BYTES [FILE]]]]
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ static skua_handler told_handler, ball_handler, back_handler, idle_handler, floo
     aside_handler;
 static int          told, idle; /* on PE 0 */
 static double       until;
+static const char  *until_file;
 static skua_pe_data balls_key; /* uint32_t: the number of returns from each PE */
 
 /* PE 0 prints all lines, so that they do not mix. */
@@ -77,6 +79,8 @@ static void on_back(skua_msg *msg)
     skua_msg_free(msg);
     if (ball.from != skua_pe() || ball.number != balls()[from]++)
         skua_abort("a ball that PE %d did not throw", skua_pe());
+    if (ball.number % 64 == 0 && until_file && access(until_file, F_OK) == 0)
+        until = -1;
     if (skua_time() < until)
         throw_ball(from);
     else
@@ -194,6 +198,8 @@ static void start(int argc, char **argv)
         begin_flood(argc, argv);
         return;
     }
+    if (argc > 3)
+        until_file = argv[3];
     if (argc > 1)
         until = skua_time() + (argc > 2 ? atof(argv[2]) : LIFE);
     gethostname(host, sizeof host - 1);

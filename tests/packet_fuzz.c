@@ -24,7 +24,7 @@
  *
  * environment: SEED; FUZZ_FORKS, the largest number of children; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_net_pass,--wrap=ski_shutdown
+ * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_net_begin,--wrap=ski_shutdown
  */
 #include <errno.h>
 #include <signal.h>
@@ -74,8 +74,8 @@ const char *__real_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
                                     const struct skua_msg *msg, size_t bytes);
 const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes);
-void        __real_ski_net_pass(struct ski_pe *self, bool progress);
-void        __wrap_ski_net_pass(struct ski_pe *self, bool progress);
+void        __real_ski_net_begin(struct ski_pe *self);
+void        __wrap_ski_net_begin(struct ski_pe *self);
 void        __real_ski_shutdown(struct ski_pe *self);
 void        __wrap_ski_shutdown(struct ski_pe *self);
 
@@ -165,7 +165,8 @@ static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
     if (handler < SKI_HANDLERS)
         own += ski_builtin[handler].least;
     if (handler == SKI_HANDLER_AM_REQUEST || handler == SKI_HANDLER_AM_REPLY ||
-        handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL)
+        handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL ||
+        handler == SKI_HANDLER_CHANNEL_PUT)
         own = bytes;
     return own < bytes ? own : bytes;
 }
@@ -403,20 +404,24 @@ static void begin_fuzz(void)
     atexit(sum_up);
 }
 
-void __wrap_ski_net_pass(struct ski_pe *self, bool progress)
+static struct ski_progress_source port_source,
+    fuzz_source; /* the PE's own, and this one around it */
+
+/* A poll of the network.  In a child, where the network is silent, it brings a damaged packet. */
+static bool fuzz_poll(struct ski_pe *self)
 {
     static uint64_t next = EVERY;
+    bool            came = port_source.poll(self);
 
-    __real_ski_net_pass(self, progress);
     if (in_child) {
         if (to_come-- > 0)
             take_damaged(self);
         else if (drain-- == 0)
             _exit(0);
-        return;
+        return true; /* poll again soon */
     }
     if (self->pe != 0 || seen < next)
-        return;
+        return came;
     if (forks_left < 0)
         begin_fuzz();
     next = seen + EVERY;
@@ -424,6 +429,19 @@ void __wrap_ski_net_pass(struct ski_pe *self, bool progress)
         try_packets(self);
     else
         forks_left = 0;
+    return came;
+}
+
+/* The PEs of the process are its first threads, or it has one: all have the same source. */
+void __wrap_ski_net_begin(struct ski_pe *self)
+{
+    __real_ski_net_begin(self);
+    if (!self->progress.source)
+        return;
+    port_source           = *self->progress.source;
+    fuzz_source           = port_source;
+    fuzz_source.poll      = fuzz_poll;
+    self->progress.source = &fuzz_source;
 }
 
 /* The program has ended: other processes do not answer. */

@@ -38,10 +38,12 @@ at_the_ports()
    done
    sleep 0.5 # until all ports are open
    "$tests/test_stranger" list "$name" 0 >"$work/doors"
-   exec "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits") &
+   "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits"
+   : >"$work/over") &
   stranger=$!
-  apart 3 "$program" ask 5
+  apart 3 "$program" ask 30 "$work/over"
   wait $stranger
+  rm -f "$work/over"
   ok "$driver: a job survives foreign connections ($(cat "$work/visits"))" \
     has "$code $out" 'all balls are back'
   ok "$driver: a job on one host listens on loopback only" \
@@ -49,7 +51,8 @@ at_the_ports()
 }
 
 # Far more connections than a process has descriptors, while PEs connect to each other: some of them
-# hang up, some stay silent.
+# hang up, some stay silent.  Only tcp rejects connections before they use descriptors up; UCX and
+# libfabric accept them all, so for these the limit is one that the runtime can raise.
 flooded()
 {
   (for _ in $(seq 300); do
@@ -57,20 +60,30 @@ flooded()
      sleep 0.02
    done
    "$tests/test_stranger" flood "$name" 2 >"$work/flood"
-   "$tests/test_stranger" list "$name" 0 >"$work/doors") &
+   "$tests/test_stranger" list "$name" 0 >"$work/doors"
+   : >"$work/over") &
   stranger=$!
-  apart 3 sh -c 'ulimit -n 256; exec "$@"' sh "$program" ask 6
+  limit=-S
+  [ "$driver" = tcp ] && limit=
+  # shellcheck disable=SC2086
+  apart 3 sh -c "ulimit $limit -n 256"'; exec "$@"' sh "$program" ask 30 "$work/over"
   wait $stranger
-  ok "$driver: a job with 256 descriptors survives a flood ($(cat "$work/flood"))" \
+  rm -f "$work/over"
+  ok "$driver: a job that starts with 256 descriptors survives a flood ($(cat "$work/flood"))" \
     has "$code $out" 'all balls are back'
   ok "$driver: and its three processes still listen for peers" \
     test "$(grep -c . "$work/doors")" -ge 9
 }
 
 # The runtime uses no shared-memory file system, so nothing can be left there.
+segments()
+{
+  ls /dev/shm | grep -E 'ucx|skua' # others may come and go with other jobs
+}
+
 killed()
 {
-  shared=$(ls /dev/shm; ipcs -m | wc -l)
+  shared=$(segments)
   (for _ in $(seq 300); do
      "$tests/test_stranger" list "$name" 0 >/dev/null && break
      sleep 0.02
@@ -81,7 +94,7 @@ killed()
   (unset UCX_TLS; apart 2 "$program" ask 20)
   wait $killer
   ok "$driver: has no segments of shared memory" test -z "$(grep ucx_ "$work/during")"
-  ok "$driver: and leaves none when it is killed" test "$(ls /dev/shm; ipcs -m | wc -l)" = "$shared"
+  ok "$driver: and leaves none when it is killed" test "$(segments)" = "$shared"
 }
 
 # Messages that the receiver does not accept stay in the arena of the sender.  The second and the third

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LINE 64 /* bytes of a cache line */
+
 static struct fft_reference reference; /* on PE 0 */
 
 /* ---- bands ----------------------------------------------------------------------------- */
@@ -28,28 +30,58 @@ void receive_block(Band *self, Block *block)
     self->part.block[block->from] = block->at;
 }
 
+static bool create_blocks(Band *self)
+{
+    const struct fft_shape *shape = &self->part.shape;
+
+    self->held = calloc((size_t)shape->chares, sizeof(Block *));
+    for (int64_t i = 0; i < shape->chares && self->held; i++) {
+        Block *block = Block_new((size_t)shape_block(shape));
+        block->from  = i;
+        receive_block(self, block);
+    }
+    return self->held;
+}
+
+static bool create_sets(Band *self)
+{
+    size_t numbers = (size_t)(shape_block(&self->part.shape) * self->part.shape.chares);
+
+    for (int i = 0; i < 2; i++)
+        self->set[i] = aligned_alloc(LINE, (numbers * sizeof(number) + LINE - 1) / LINE * LINE);
+    if (!self->set[0] || !self->set[1])
+        return false;
+    use_set(self);
+    return true;
+}
+
+void use_set(Band *self)
+{
+    number *at = self->set[(self->phase + 1) % 2];
+
+    for (int64_t i = 0; i < self->part.shape.chares; i++)
+        self->part.block[i] = at + i * shape_block(&self->part.shape);
+}
+
 void Band_on_create(Band *self)
 {
     struct fft_shape shape =
         shape_of(options.side, options.chares, options.tile, !options.estimate);
 
-    self->held = calloc((size_t)shape.chares, sizeof(Block *));
-    if (!self->held || !part_create(&self->part, &shape, Band_index(self)))
+    if (!part_create(&self->part, &shape, Band_index(self)) ||
+        !(options.mesh ? create_sets(self) : create_blocks(self)))
         skua_abort("cannot allocate %" PRId64 " rows of %" PRId64 " numbers; use a smaller --log2",
                    shape.rows, shape.side);
-    for (int64_t i = 0; i < shape.chares; i++) {
-        Block *block = Block_new((size_t)shape_block(&shape));
-        block->from  = i;
-        receive_block(self, block);
-    }
 }
 
 void Band_on_destroy(Band *self)
 {
-    for (int64_t i = 0; i < self->part.shape.chares; i++)
+    for (int64_t i = 0; i < self->part.shape.chares && self->held; i++)
         if (self->held[i])
             Block_free(self->held[i]);
     free(self->held);
+    free(self->set[0]);
+    free(self->set[1]);
     part_destroy(&self->part);
 }
 
@@ -65,6 +97,39 @@ void send_blocks(Band *self)
         block->from    = Band_index(self);
         Band_block(Band_at(Band_of(self), (int)to), block);
     }
+}
+
+static void send_block_pieces(Band *self, int64_t to)
+{
+    int64_t          total = shape_block(&self->part.shape);
+    struct fft_piece piece = {.phase = self->phase, .from = (int32_t)Band_index(self)};
+
+    for (; piece.first < total; piece.first += PIECE) {
+        piece.count = (int32_t)(total - piece.first < PIECE ? total - piece.first : PIECE);
+        memcpy(piece.at, self->part.block[to] + piece.first,
+               (size_t)piece.count * sizeof *piece.at);
+        Band_piece(Band_at(Band_of(self), (int)to), piece);
+    }
+}
+
+void send_pieces(Band *self)
+{
+    for (int64_t i = 1; i <= options.chares; i++)
+        send_block_pieces(self, (Band_index(self) + i) % options.chares);
+}
+
+/* Stores a piece.  It may be one phase ahead of this element, not more. */
+void Band_on_piece(Band *self, struct fft_piece piece)
+{
+    int64_t block = shape_block(&self->part.shape), *arrived = &self->arrived[piece.phase % 2];
+
+    memcpy(self->set[piece.phase % 2] + piece.from * block + piece.first, piece.at,
+           (size_t)piece.count * sizeof *piece.at);
+    *arrived += piece.count;
+    if (*arrived < block * options.chares)
+        return;
+    *arrived = 0;
+    Band_complete(Band_self(self), piece.phase);
 }
 
 void Band_on_fill(Band *self)
@@ -123,8 +188,9 @@ void report(const Main *self)
     double n = (double)options.side * (double)options.side, rate = 5 * n * log2(n) / self->best;
 
     show_progress("");
-    printf("%.0f numbers (%" PRId64 " x %" PRId64 "), %" PRId64 " chares, %d PEs\n", n,
-           options.side, options.side, options.chares, skua_pes());
+    printf("%.0f numbers (%" PRId64 " x %" PRId64 "), %" PRId64 " chares, %d PEs%s\n", n,
+           options.side, options.side, options.chares, skua_pes(),
+           options.mesh ? ", through the mesh" : "");
     printf("%.3f GF/s, %.3f per PE; %.6f s, best of %d\n", 1e-9 * rate, 1e-9 * rate / skua_pes(),
            self->best, self->times);
     if (options.series[0])

@@ -9,10 +9,23 @@
 #include "options.h"
 #include "transform.h"
 
+#define PIECE 14 /* numbers of a piece: with them it has 248 bytes */
+
+/** A piece of a block, which passes through the mesh. */
+struct fft_piece {
+    int64_t phase;
+    int64_t first; /* of the block                          */
+    int32_t from;  /* the element whose block it is part of */
+    int32_t count; /* numbers in use                        */
+    number  at[PIECE];
+};
+
 struct Band {
     struct fft_part part;
-    Block         **held;  /* by element: the messages of part.block */
-    int64_t         phase; /* counts through all transforms, three each */
+    Block         **held;       /* by element: the messages of part.block; NULL with --mesh */
+    number         *set[2];     /* with --mesh: blocks of even and of odd phases            */
+    int64_t         arrived[2]; /* numbers of each                                          */
+    int64_t         phase;      /* counts through all transforms, three each                */
 };
 
 /** Send each element its block. */
@@ -20,6 +33,12 @@ void send_blocks(Band *self);
 
 /** Store a block of this phase that has arrived. */
 void receive_block(Band *self, Block *block);
+
+/** Send each element its block in pieces, through the mesh. */
+void send_pieces(Band *self);
+
+/** Continue with the set of blocks that has arrived in the last phase. */
+void use_set(Band *self);
 
 /** Begin a transform. */
 void start(Main *self, int sign, const char *what);

@@ -32,6 +32,8 @@ static bool parse_arguments(struct fft1d_options *o, struct fft1d_arguments *giv
         {"seconds", ARGUMENT_REAL, &o->seconds, 0, 1000000, "S",
          "repeat transforms for at least S seconds (default: 0)"},
         {"estimate", ARGUMENT_FLAG, &o->estimate, 0, 0, NULL, "let FFTW plan without measuring"},
+        {"mesh", ARGUMENT_FLAG, &o->mesh, 0, 0, NULL,
+         "send blocks in pieces through the mesh of a stream, for very many PEs"},
         {"check", ARGUMENT_FLAG, &given->check, 0, 0, NULL,
          "compare with FFTW on PE 0 (default up to 2^22 numbers)"},
         {"no-check", ARGUMENT_FLAG, &given->no_check, 0, 0, NULL, "do not compare with FFTW"},

@@ -16,6 +16,7 @@ struct fft1d_options {
     int64_t repeat;                      /* number of transforms; the fastest counts           */
     double  seconds;                     /* transforms are repeated for at least this time     */
     bool    estimate;                    /* FFTW plans without measuring                       */
+    bool    mesh;                        /* blocks pass through a stream                       */
     bool    verify;                      /* transform back and compare                         */
     bool    check;                       /* compare with FFTW on one PE                        */
     char    series[ARGUMENT_WORD_BYTES]; /* name of a line of JSON for `skua bench`, or ""     */

@@ -12,10 +12,23 @@ static bool options_error(const char *why)
     return false;
 }
 
+/* The 1024 states of 256 water molecules, divided as little as possible: four channels for each
+ * state and plane. */
+static void options_set_paper(struct pairs_options *o)
+{
+    o->states = 1024;
+    o->grain  = 512;
+    o->planes = 32;
+    o->points = 200;
+    o->chunks = 1;
+}
+
 static bool options_complete(struct pairs_options *o)
 {
     bool one = o->only[MESSAGES] || o->only[CHANNELS];
 
+    if (o->paper)
+        options_set_paper(o);
     if (o->grain > o->states)
         return options_error("--grain must not exceed --states");
     if (o->chunks > o->points)
@@ -38,6 +51,8 @@ bool options_read(struct pairs_options *o, int argc, char **argv)
         {"grain", ARGUMENT_NUMBER, &o->grain, 1, 1 << 15, "N", "states per block (default: 32)"},
         {"chunks", ARGUMENT_NUMBER, &o->chunks, 1, 1 << 15, "N",
          "parts of the points of a plane (default: 1)"},
+        {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL,
+         "1024 states in two blocks, 32 planes of 200 points, as in the paper (0.8 GB)"},
         {"forward-only", ARGUMENT_FLAG, &o->forward, 0, 0, NULL,
          "compute overlaps only, without the orthonormalization"},
         VARIANT_ARGUMENTS(o, "steps (default: 10)"),

@@ -15,7 +15,7 @@ struct pairs_options {
     int64_t chunks;                 /* into which the points of a plane are divided  */
     int64_t steps, repeat;
     int64_t blocks; /* of states */
-    bool    forward;
+    bool    forward, paper;
     bool    variants[VARIANTS];
     bool    only[VARIANTS];
     char    series[ARGUMENT_WORD_BYTES];

@@ -92,11 +92,20 @@ void receive_row(Pair *p, const Numbers *row)
     memcpy(p->at + row->from * p->numbers, row->at, row->at_count * sizeof *row->at);
 }
 
-/* The rows have been used: their channels may be written again. */
+/* The rows have been used: their channels may be written again, but are not polled before the next
+ * forward phase. */
 static void release(Pair *p, int variant)
 {
     for (int row = 0; row < rows_in(p) && variant == CHANNELS; row++)
-        skua_channel_ready(p->in[row]);
+        skua_channel_mark(p->in[row]);
+    p->marked = p->marked || variant == CHANNELS;
+}
+
+void poll_rows(Pair *p)
+{
+    for (int row = 0; row < rows_in(p) && p->marked; row++)
+        skua_channel_poll(p->in[row]);
+    p->marked = false;
 }
 
 /* The rows of block y, which are those of block x if y = x. */

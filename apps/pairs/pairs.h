@@ -32,6 +32,7 @@ struct State {
     skua_channel *to;            /* by slot: channels into the Pairs                    */
     skua_sender **out;           /* by chunk: multicast to all its Pairs                */
     int64_t       arrived_count; /* results through channels                            */
+    bool          marked;        /* the channels into part are not polled               */
     int64_t       turn;          /* steps so far                                        */
     double        shown;
 };
@@ -44,6 +45,7 @@ struct Pair {
     skua_channel *in;
     skua_sender **out;
     int           arrived_count; /* rows through channels */
+    bool          marked;        /* the channels of rows are not polled */
     int64_t       turn;
 };
 
@@ -105,6 +107,7 @@ void advance_time(State *state);
 void send_rows(State *state, int variant);
 void add_result(State *state, int64_t slot, const double *from);
 void add_results(State *state);
+void poll_results(State *state);
 void end_step(State *state, int64_t step, int64_t steps);
 void contribute_bits(State *state);
 
@@ -113,6 +116,7 @@ int  rows_in(const Pair *pair);
 void create_row_channels(Pair *pair);
 void open_state(Pair *pair, int row, skua_channel channel);
 void receive_row(Pair *pair, const Numbers *row);
+void poll_rows(Pair *pair);
 void multiply_forward(Pair *pair, struct pairs_task task);
 void multiply_backward(Pair *pair, struct pairs_task task, const double *factor);
 

@@ -155,8 +155,16 @@ void add_results(State *t)
 {
     for (int slot = 0; slot < slots(); slot++) {
         add_result(t, slot, part_of(t, slot));
-        skua_channel_ready(t->in[slot]);
+        skua_channel_mark(t->in[slot]);
     }
+    t->marked = true;
+}
+
+void poll_results(State *t)
+{
+    for (int64_t slot = 0; slot < slots() && t->marked; slot++)
+        skua_channel_poll(t->in[slot]);
+    t->marked = false;
 }
 
 void end_step(State *t, int64_t step, int64_t steps)

@@ -79,6 +79,8 @@ bool options_read(struct stencil3d_options *o, int argc, char **argv)
         {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks per PE (default: 8)"},
         {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
         VARIANT_ARGUMENTS(o, "steps (default: 100)"),
+        {"stale", ARGUMENT_NUMBER, &o->stale, 0, 1000000000, "STEP",
+         "use an old face in this step, to test the check"},
         {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "measure zero-copy channels only"},
         {0},
     };

@@ -15,6 +15,7 @@ struct stencil3d_options {
     int64_t per_pe;
     int64_t steps, repeat;
     bool    paper;
+    int64_t stale; /* the step in which one face is old; 0: none */
     bool    variants[VARIANTS];
     bool    only[VARIANTS];
     char    series[ARGUMENT_WORD_BYTES];

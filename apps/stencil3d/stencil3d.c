@@ -8,7 +8,10 @@
 
 #include "stencil3d.ci.h"
 
-#define LINE 16 /* cells in a cache line */
+#define LINE      16 /* cells in a cache line */
+#define ERROR_MAX 1e-4
+#define STAMPS    5      /* steps with different stamps */
+#define STAMP     0.125f /* the difference of stamps of successive steps: exact in float */
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -113,7 +116,13 @@ static double factor(const Block *b, int d)
     return pow(each, (double)b->steps);
 }
 
-/* The exact result along one direction; a cell is the sum of the three. */
+/* What all cells have in addition after so many steps. */
+static float stamp(int64_t steps)
+{
+    return STAMP * (float)(steps % STAMPS);
+}
+
+/* The exact result along one direction; a cell is the sum of the three, and the stamp. */
 static double *exact(const Block *b, int d)
 {
     double *at = malloc((size_t)b->n[d] * sizeof *at), f = factor(b, d);
@@ -157,11 +166,12 @@ static void compare_row(Block *b, float *u, const double *x, double yz, void *ar
 {
     struct stencil_outcome *o      = arg;
     const float            *before = b->set[(b->sweep + 1) % 2].u + (u - b->set[b->sweep % 2].u);
+    float                   now = stamp(b->steps), added = now - stamp(b->steps - 1);
 
     for (int i = 0; i < b->n[0]; i++) {
-        o->error    = fmax(o->error, fabs(u[i] - x[i] - yz));
-        o->residual = fmax(o->residual, fabsf(u[i] - before[i]));
-        o->sum += u[i];
+        o->error    = fmax(o->error, fabs(u[i] - now - x[i] - yz));
+        o->residual = fmax(o->residual, fabsf(u[i] - added - before[i]));
+        o->sum += u[i] - now;
     }
 }
 
@@ -350,19 +360,21 @@ static void fetch_row(const float *row, int count)
         __builtin_prefetch(row + i);
 }
 
-/* Computes one row; @p w and @p e are the cells beyond its ends. */
+/* Computes one row; @p w and @p e are the cells beyond its ends, @p added the change of the stamp.
+ */
 static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
                       const float *restrict s, const float *restrict a, const float *restrict d,
-                      float w, float e, int count)
+                      float w, float e, float added, int count)
 {
     const float seventh = 1.0f / 7;
     int         last    = count - 1;
 
     for (int i = 1; i < last; i++)
-        to[i] = (u[i] + u[i - 1] + u[i + 1] + n[i] + s[i] + a[i] + d[i]) * seventh;
-    to[0] = (u[0] + w + (last > 0 ? u[1] : e) + n[0] + s[0] + a[0] + d[0]) * seventh;
+        to[i] = (u[i] + u[i - 1] + u[i + 1] + n[i] + s[i] + a[i] + d[i]) * seventh + added;
+    to[0] = (u[0] + w + (last > 0 ? u[1] : e) + n[0] + s[0] + a[0] + d[0]) * seventh + added;
     if (last > 0)
-        to[last] = (u[last] + u[last - 1] + e + n[last] + s[last] + a[last] + d[last]) * seventh;
+        to[last] =
+            (u[last] + u[last - 1] + e + n[last] + s[last] + a[last] + d[last]) * seventh + added;
 }
 
 static void show_progress(Block *b)
@@ -376,11 +388,14 @@ void compute(Block *b, bool lent)
     struct stencil_set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
     size_t              up = row(b, 0, 1), north = (size_t)b->n[0];
     int                 y = b->n[1], z = b->n[2];
+    float               added = stamp(b->steps + 1) - stamp(b->steps);
     bool whole = first_side() > EAST; /* rows are not divided: their ends are neighbours */
     struct stencil_rows beyond[SIDES];
 
     for (int side = SOUTH; side < SIDES; side++)
         beyond[side] = rows_beyond(b, from, side, lent);
+    if (b->first && b->steps + 1 == options.stale)
+        beyond[ABOVE] = rows_beyond(b, to, ABOVE, false); /* that of the previous sweep */
     for (int k = 0; k < z; k++) {
         for (int side = SOUTH; side <= NORTH && k + 1 < z; side++)
             fetch_row(row_of(&beyond[side], k + 1), b->n[0]);
@@ -393,7 +408,7 @@ void compute(Block *b, bool lent)
                       k + 1 < z ? u + up : row_of(&beyond[ABOVE], j),
                       k > 0 ? u - up : row_of(&beyond[BELOW], j),
                       whole ? u[b->n[0] - 1] : from->side[WEST].ghost[end],
-                      whole ? u[0] : from->side[EAST].ghost[end], b->n[0]);
+                      whole ? u[0] : from->side[EAST].ghost[end], added, b->n[0]);
         }
     }
     from->sweep = b->sweep + 2; /* the sweep that reads this set again */
@@ -433,5 +448,7 @@ void report(const Main *m)
     variant_report(m->best, options.steps, &series);
     printf("largest error %.2g, residual %.2g, mean %.7f\n", m->outcome.error, m->outcome.residual,
            m->outcome.sum / cells);
-    skua_exit(m->outcome.error < 1e-4 ? 0 : 1);
+    if (m->outcome.error >= ERROR_MAX)
+        printf("the error exceeds %g: some cells are wrong\n", ERROR_MAX);
+    skua_exit(m->outcome.error < ERROR_MAX ? 0 : 1);
 }

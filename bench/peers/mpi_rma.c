@@ -138,6 +138,29 @@ static void fetch_add(const struct onesided_access *a)
     complete(a);
 }
 
+/* ---- gets behind pending puts --------------------------------------------------- */
+
+/* MPI has no order between a put and a get: the get alone is waited for. */
+static void get_request(const struct onesided_access *a)
+{
+    MPI_Request request;
+
+    MPI_Rget(ARGUMENTS(a, onesided_result), window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void get_after_flush(const struct onesided_access *a)
+{
+    MPI_Win_flush(a->pe, window);
+    get(a);
+}
+
+static const struct network_behind behind[] = {
+    {"behind_unordered_us", put_nb, get_request},
+    {"behind_strict_us", put_nb, get_after_flush},
+    {NULL, NULL, NULL},
+};
+
 /* ---- notification ------------------------------------------------------------- */
 
 static void notify(const struct onesided_access *a, uint64_t turn)
@@ -247,7 +270,7 @@ int main(int argc, char **argv)
     open_window(me);
     if (between_hosts) {
         network_pace();
-        network_onesided(&ops, argv[1], me);
+        network_onesided(&ops, behind, argv[1], me);
     } else {
         onesided_run(&ops, argv[1], me);
     }

@@ -5,8 +5,7 @@
  * A *host* is a set of PEs that share memory: those for which skua_shares_memory() returns true.
  * (With SKUA_SHARED_MEMORY=0 every process is a host of its own.)
  *
- * All functions are called on a PE. The first call that concerns other hosts asks the launcher
- * about each of them once; later calls are look-ups.
+ * All functions are called on a PE, and are look-ups: they send nothing.
  */
 #ifndef SKUA_TOPOLOGY_H
 #define SKUA_TOPOLOGY_H

@@ -72,6 +72,54 @@ static skua_status external_agree_on_secret(const struct ski_external_join *join
     return status;
 }
 
+/* ---- hosts --------------------------------------------------------------------------- */
+
+#define EXTERNAL_HOST_KEY "skua.host"
+
+/* What a process of a job on several hosts publishes. */
+struct external_host {
+    int32_t leader; /* the first process of its host                  */
+    int32_t run;    /* processes from itself on that are on its host  */
+};
+
+static skua_status external_publish_host(const struct ski_external_join *join,
+                                         const struct ski_job_params    *plan)
+{
+    struct external_host host = {plan->local[0], 1};
+    int                  at   = 0;
+
+    while (plan->local[at] != join->process)
+        at++;
+    while (at + host.run < plan->local_processes &&
+           plan->local[at + host.run] == join->process + host.run)
+        host.run++;
+    return external_put(join, EXTERNAL_HOST_KEY, &host, sizeof host);
+}
+
+/* Asks one process of each run for its host, and sets the leader of every process. */
+static skua_status external_learn_hosts(const struct ski_external_join *join, int processes,
+                                        int *leader)
+{
+    for (int process = 0; process < processes;) {
+        struct external_host host;
+        size_t               bytes  = sizeof host;
+        skua_status          status = external_get(join, process, EXTERNAL_HOST_KEY, &host, &bytes);
+
+        if (status != SKUA_OK)
+            return status;
+        if (bytes != sizeof host || host.leader < 0 || host.leader > process ||
+            (host.leader < process && leader[host.leader] != host.leader) || host.run < 1 ||
+            host.run > processes - process)
+            return ski_fail(SKUA_ERR_INVAL,
+                            "process %d has published an invalid host; do all processes run the "
+                            "same version of Skua?",
+                            process);
+        for (int i = 0; i < host.run; i++)
+            leader[process++] = host.leader;
+    }
+    return SKUA_OK;
+}
+
 /* Creates the arena and the job, as the first process of a host, and publishes where it is. */
 static skua_status external_make_job(struct ski_external_join *join, struct ski_job_params *plan,
                                      int *fd)
@@ -151,12 +199,21 @@ static skua_status external_keep_apart(const struct ski_external_join *join,
 static skua_status external_join(struct ski_external_join *join, struct ski_job_params *plan,
                                  int *fd)
 {
-    bool        makes  = plan->local[0] == join->process;
-    bool        spread = plan->local_processes < plan->pes / plan->pes_per_process;
-    skua_status status = spread ? external_agree_on_secret(join, makes, plan->secret) : SKUA_OK;
+    int         processes = plan->pes / plan->pes_per_process;
+    bool        makes     = plan->local[0] == join->process;
+    bool        spread    = plan->local_processes < processes;
+    bool        hosts     = spread && ski_config.shared_memory; /* else each process is one */
+    int        *leader    = hosts && makes ? ski_malloc((size_t)processes * sizeof *leader) : NULL;
+    skua_status status    = hosts ? external_publish_host(join, plan) : SKUA_OK;
 
+    if (status == SKUA_OK && spread)
+        status = external_agree_on_secret(join, makes, plan->secret);
+    if (status == SKUA_OK && leader)
+        status = external_learn_hosts(join, processes, leader);
+    plan->leader = leader;
     if (status == SKUA_OK && makes)
         status = external_make_job(join, plan, fd);
+    free(leader);
     if (status == SKUA_OK)
         status = join->launcher->barrier();
     if (status == SKUA_OK && !makes)

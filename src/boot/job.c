@@ -41,6 +41,37 @@ static void job_index_processes(struct ski_job *job, const struct ski_job_params
     ski_assert(job->local_pes > 0 && job->local_pes <= job->pes);
 }
 
+/* Returns the first process of the host of @p process. */
+static int job_leader_of(const struct ski_job *job, const struct ski_job_params *plan, int process)
+{
+    if (job->local_index[process] >= 0)
+        return job->process[0].number;
+    return plan->leader ? plan->leader[process] : process;
+}
+
+/* Numbers the hosts and lists their processes.  A leader is the lowest process of its host, so its
+ * host has a number before the others ask for it. */
+static void job_index_hosts(struct ski_job *job, const struct ski_job_params *plan)
+{
+    int32_t *end = job->host_first + 1; /* by host: the end of its processes so far */
+
+    for (int i = 0; i < job->processes; i++) {
+        int leader = job_leader_of(job, plan, i);
+
+        ski_assert(leader >= 0 && leader <= i);
+        job->host_of[i] = leader == i ? job->hosts++ : job->host_of[leader];
+        end[job->host_of[i]]++;
+    }
+    for (int host = 1; host < job->hosts; host++)
+        end[host] += end[host - 1];
+    for (int i = job->processes - 1; i >= 0; i--)
+        job->host_process[--end[job->host_of[i]]] = i;
+    for (int host = 0; host < job->hosts; host++) /* the ends have moved to the beginnings */
+        job->host_first[host] = end[host];
+    job->host_first[job->hosts] = job->processes;
+    job->host_number            = job->host_of[job->process[0].number];
+}
+
 static skua_status job_make_tag_key(uint64_t key[2])
 {
     size_t bytes = 2 * sizeof *key;
@@ -103,7 +134,7 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     int             local_processes = plan->local ? plan->local_processes : processes;
     size_t          head  = sizeof **job + (size_t)local_processes * sizeof(struct ski_process);
     size_t          cpus  = (size_t)local_processes * (size_t)plan->pes_per_process;
-    size_t          bytes = head + (cpus + (size_t)processes) * sizeof(int32_t);
+    size_t          bytes = head + (cpus + 4 * (size_t)processes + 2) * sizeof(int32_t);
     struct ski_job *made;
     void           *memory;
     skua_status     status;
@@ -123,7 +154,11 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     made->local_index     = made->cpu + cpus;
+    made->host_of         = made->local_index + processes;
+    made->host_process    = made->host_of + processes;
+    made->host_first      = made->host_process + processes;
     job_index_processes(made, plan);
+    job_index_hosts(made, plan);
     status = job_assign_cpus(made, plan);
     if (status == SKUA_OK && ski_job_is_distributed(made))
         status = job_make_secret(made, plan->secret);

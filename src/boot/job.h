@@ -12,6 +12,10 @@
  *
  * A job is *spread* if some of its processes do not share this arena, because they are on other
  * hosts or are kept apart (SKUA_SHARED_MEMORY=0).
+ *
+ * Here and above, a *host* is the set of processes that share an arena.  Hosts are numbered in the
+ * order of their first processes, and every host has the list of the processes of all hosts: trees
+ * and exchanges over many PEs enter each host once (core/collective/pe_tree.h).
  */
 #ifndef SKI_JOB_H
 #define SKI_JOB_H
@@ -90,17 +94,23 @@ struct ski_job {
     struct ski_handler_names names;
     int32_t                 *cpu;   /* by local index: the CPU of a PE, or SKI_CPU_ANY       */
     int32_t           *local_index; /* by process number: its local index, or -1             */
-    struct ski_process process[];   /* by local index                                       */
+    int32_t            hosts, host_number; /* hosts of the job, and the number of this one   */
+    int32_t           *host_of;      /* by process number: the number of its host            */
+    int32_t           *host_process; /* the processes of host 0, of host 1, ..., ascending   */
+    int32_t           *host_first;   /* by host: where its processes begin in host_process   */
+    struct ski_process process[];    /* by local index                                       */
 };
 
 /* The parameters of a new job. */
 struct ski_job_params {
-    int         pes, pes_per_process;
-    const int  *local; /* ascending numbers of the processes on this host; NULL: all are */
-    int         local_processes;
-    bool        one_host;
-    const char *pin; /* how PEs are bound to CPUs (topology.h), if cpu is NULL */
-    const int  *cpu; /* by local index, the CPU of each PE                     */
+    int        pes, pes_per_process;
+    const int *local; /* ascending numbers of the processes on this host; NULL: all are */
+    int        local_processes;
+    bool       one_host;
+    const int *leader; /* by process, the first process of its host; NULL: each process that is
+                          not in `local` is a host of its own */
+    const char *pin;   /* how PEs are bound to CPUs (topology.h), if cpu is NULL */
+    const int  *cpu;   /* by local index, the CPU of each PE                     */
     uint64_t    secret[2];
 };
 
@@ -212,6 +222,37 @@ static inline int ski_job_pe_at(const struct ski_job *job, int index)
 
     return index < job->local_pes ? n * job->pes_per_process + index % job->pes_per_process
                                   : job->pes + 2 * n + (index - job->local_pes) % 2;
+}
+
+/** Returns the number of the host of @p pe, which may be a hidden one. */
+static inline int ski_job_host_of(const struct ski_job *job, int pe)
+{
+    return job->host_of[ski_job_process_of(job, pe)];
+}
+
+/** Returns the number of PEs of @p host, without hidden ones. */
+static inline int ski_job_host_pes(const struct ski_job *job, int host)
+{
+    int last = job->host_first[host + 1] - 1;
+
+    return (last - job->host_first[host]) * job->pes_per_process +
+           ski_job_pes_of(job, job->host_process[last]);
+}
+
+/** Returns PE number @p i of @p host, in ascending order.  Only the last process of the job may
+ *  have fewer PEs than the others. */
+static inline int ski_job_host_pe(const struct ski_job *job, int host, int i)
+{
+    int process = job->host_process[job->host_first[host] + i / job->pes_per_process];
+
+    return ski_job_first_pe(job, process) + i % job->pes_per_process;
+}
+
+/** Returns whether the job has several hosts, and a host with several PEs: then collectives go
+ *  inside a host first.  All PEs of a job get the same answer. */
+static inline bool ski_job_is_mixed(const struct ski_job *job)
+{
+    return job->hosts > 1 && job->hosts < job->pes;
 }
 
 /** Returns the record of a process on this host. */

@@ -49,6 +49,9 @@ static void test_job_one_host(struct ski_arena *arena)
        "the processes of PEs and of hidden PEs");
     OK(job_test_indices(job) && ski_job_index(job, 14) == 14, "all indices are numbers");
     OK(job->run_first == 0 && job->run_pes == 15, "all PEs have consecutive indices");
+    OK(job->hosts == 1 && ski_job_host_pes(job, 0) == 7 && ski_job_host_pe(job, 0, 6) == 6 &&
+           !ski_job_is_mixed(job),
+       "one host has all PEs");
     OK(job->cpu[6] == SKI_CPU_ANY && !job->secret, "they are not bound and need no secret");
     OK(!ski_job_exiting(job) && ski_job_exit(job, 3) && !ski_job_exit(job, 4) &&
            ski_job_exit_code(job) == 3,
@@ -74,6 +77,7 @@ static void test_job_spread(struct ski_arena *arena)
     OK(ski_job_index(job, 3) == 0 && ski_job_index(job, 12) == 6 && ski_job_index(job, 0) == -1 &&
            ski_job_index(job, 9) == -1 && ski_job_index(job, ski_job_progress_pe(job, 4)) == 12,
        "indices follow the numbers; PEs of other hosts have none");
+    OK(job->hosts == 3 && job->host_number == 1, "the other processes are hosts of their own");
     OK(job->run_first == 3 && job->run_pes == 6, "PEs 3 to 8 have consecutive indices");
     OK(ski_job_has_process(job, 4) && !ski_job_has_process(job, 3) &&
            !ski_job_has_process(job, -1) && !ski_job_has_process(job, 5) &&
@@ -83,6 +87,30 @@ static void test_job_spread(struct ski_arena *arena)
     OK(job->secret && job->secret[0] == 17 && job->secret[1] == 18 &&
            job->tag_key == job->secret + 2,
        "a spread job has its secret");
+}
+
+/* Processes 0, 2, 4 and 1, 3, 5 share a host each, and process 6 is alone. */
+static void test_job_hosts(struct ski_arena *arena)
+{
+    static const int      local[] = {1, 3, 5}, leader[] = {0, 1, 0, 1, 0, 1, 6};
+    struct ski_job_params plan = {.pes             = 13,
+                                  .pes_per_process = 2,
+                                  .local           = local,
+                                  .local_processes = 3,
+                                  .leader          = leader,
+                                  .pin             = "none"};
+    struct ski_job       *job;
+
+    OK(ski_job_create(arena, &plan, &job) == SKUA_OK && job->hosts == 3 && job->host_number == 1 &&
+           ski_job_is_mixed(job),
+       "three hosts, of which this is the second");
+    OK(ski_job_host_of(job, 0) == 0 && ski_job_host_of(job, 7) == 1 &&
+           ski_job_host_of(job, 12) == 2 && ski_job_host_of(job, ski_job_progress_pe(job, 6)) == 2,
+       "a PE, also a hidden one, has the host of its process");
+    OK(ski_job_host_pes(job, 0) == 6 && ski_job_host_pes(job, 2) == 1, "the PEs of a host");
+    OK(ski_job_host_pe(job, 0, 3) == 5 && ski_job_host_pe(job, 1, 0) == 2 &&
+           ski_job_host_pe(job, 1, 5) == 11 && ski_job_host_pe(job, 2, 0) == 12,
+       "are listed in ascending order");
 }
 
 int main(void)
@@ -96,6 +124,7 @@ int main(void)
     OK(!ski_job_of(arena), "a new arena has no job");
     test_job_one_host(arena);
     test_job_spread(arena);
+    test_job_hosts(arena);
     ski_arena_detach(arena);
     close(fd);
     return tap_end();

@@ -101,6 +101,12 @@ void ski_objects_end(struct ski_pe *self)
     self->objects = NULL;
 }
 
+static void objects_open(const struct ski_boot *boot)
+{
+    ski_thread_migration_open(boot);
+    ski_host_topology_open(boot);
+}
+
 static void objects_close(void)
 {
     ski_thread_migration_close();
@@ -110,8 +116,7 @@ static void objects_close(void)
 const struct ski_layer ski_objects_layer = {
     .name         = "objects",
     .init         = ski_entries_init,
-    .publish      = ski_host_topology_publish,
-    .open         = ski_thread_migration_open,
+    .open         = objects_open,
     .close        = objects_close,
     .begin        = ski_objects_begin,
     .end          = ski_objects_end,

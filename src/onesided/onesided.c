@@ -59,10 +59,10 @@ skua_status ski_onesided_create(struct ski_job *job)
 }
 
 /* Packets whose data the driver receives, or core copies, to where they belong. */
-static const struct ski_placement am_placement      = {ski_am_recv_alloc, ski_am_recv_done,
-                                                       ski_am_recv_inline};
-static const struct ski_placement team_placement    = {ski_team_place, ski_team_placed, NULL};
-static const struct ski_placement channel_placement = {.take = ski_channel_recv_inline};
+static const struct ski_placement am_placement = {
+    .place = ski_am_recv_alloc, .placed = ski_am_recv_done, .take = ski_am_recv_inline};
+static const struct ski_placement team_placement = {.place  = ski_team_place,
+                                                    .placed = ski_team_placed};
 
 void ski_onesided_open(const struct ski_boot *boot)
 {
@@ -75,7 +75,7 @@ void ski_onesided_open(const struct ski_boot *boot)
     ski_external_open(boot, ski_onesided_begin, ski_onesided_end);
     ski_net_set_placement(SKI_HANDLER_AM_REQUEST, &am_placement);
     ski_net_set_placement(SKI_HANDLER_AM_REPLY, &am_placement);
-    ski_net_set_placement(SKI_HANDLER_CHANNEL, &channel_placement);
+    ski_net_set_placement(SKI_HANDLER_CHANNEL_PUT, &ski_channel_placement);
     ski_net_set_placement(SKI_HANDLER_TEAM, &team_placement);
 }
 

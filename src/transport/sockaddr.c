@@ -41,28 +41,6 @@ bool ski_sockaddr_same_host(const struct sockaddr_storage *a, const struct socka
     return ski_sockaddr_equal(&host, b);
 }
 
-bool ski_sockaddr_parse_proc(const char *text, sa_family_t family, struct sockaddr_storage *addr)
-{
-    struct sockaddr_in  *four = (struct sockaddr_in *)(void *)addr;
-    struct sockaddr_in6 *six  = (struct sockaddr_in6 *)(void *)addr;
-    unsigned             word[4], port;
-
-    memset(addr, 0, sizeof *addr);
-    addr->ss_family = family;
-    if (family == AF_INET) {
-        if (sscanf(text, "%8x:%4x", &word[0], &port) != 2)
-            return false;
-        four->sin_addr.s_addr = word[0];
-        four->sin_port        = htons((uint16_t)port);
-        return true;
-    }
-    if (sscanf(text, "%8x%8x%8x%8x:%4x", &word[0], &word[1], &word[2], &word[3], &port) != 5)
-        return false;
-    memcpy(&six->sin6_addr, word, sizeof word);
-    six->sin6_port = htons((uint16_t)port);
-    return true;
-}
-
 socklen_t ski_sockaddr_bytes(const struct sockaddr_storage *addr)
 {
     return addr->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);

@@ -18,10 +18,6 @@ bool ski_sockaddr_equal(const struct sockaddr_storage *a, const struct sockaddr_
 /** Returns whether two IP addresses are equal, whatever their ports. */
 bool ski_sockaddr_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
 
-/** Parses an address as /proc/net/tcp writes it: hexadecimal words in the byte order of the
- * machine. Returns whether @p text is one. */
-bool ski_sockaddr_parse_proc(const char *text, sa_family_t family, struct sockaddr_storage *addr);
-
 /** Returns the length in bytes of an address, as bind() and connect() take it. */
 socklen_t ski_sockaddr_bytes(const struct sockaddr_storage *addr);
 

@@ -56,27 +56,9 @@ static void test_sockaddr_text(void)
        "loopback addresses");
 }
 
-/* Both CPUs are little-endian, so /proc has the bytes of a word in reverse. */
-static void test_sockaddr_proc(void)
-{
-    struct sockaddr_storage a, four = sockaddr_test_make("127.0.0.1", 8080);
-    struct sockaddr_storage six = sockaddr_test_make("::1", 443);
-
-    OK(ski_sockaddr_parse_proc("0100007F:1F90", AF_INET, &a) && ski_sockaddr_equal(&a, &four),
-       "127.0.0.1:8080 in /proc/net/tcp");
-    OK(ski_sockaddr_parse_proc("00000000000000000000000001000000:01BB", AF_INET6, &a) &&
-           ski_sockaddr_equal(&a, &six),
-       "[::1]:443 in /proc/net/tcp6");
-    OK(!ski_sockaddr_parse_proc("local_address", AF_INET, &a) &&
-           !ski_sockaddr_parse_proc("0100007F", AF_INET, &a) &&
-           !ski_sockaddr_parse_proc("0100007F:1F90", AF_INET6, &a),
-       "texts that are not addresses");
-}
-
 int main(void)
 {
     test_sockaddr_compare();
     test_sockaddr_text();
-    test_sockaddr_proc();
     return tap_end();
 }

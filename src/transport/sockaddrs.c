@@ -6,24 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/keepalive.h"
 #include "transport/sockaddr.h"
 
 #define SOCKADDR_BYTES sizeof(struct sockaddr_in6) /* of an address as sent */
-
-void ski_sockaddrs_find_new(struct ski_sockaddrs *addrs, const struct sockaddr_storage *before,
-                            int count)
-{
-    struct sockaddr_storage after[SKI_LISTENERS_MAX];
-    int                     n = ski_keepalive_listeners(after, SKI_LISTENERS_MAX), j;
-
-    for (int i = 0; i < n && addrs->count < SKI_SOCKADDRS_MAX; i++) {
-        for (j = 0; j < count && !ski_sockaddr_equal(&after[i], &before[j]); j++)
-            ;
-        if (j == count)
-            addrs->addr[addrs->count++] = after[i];
-    }
-}
 
 size_t ski_sockaddrs_pack(const struct ski_sockaddrs *addrs, char *to)
 {

@@ -14,18 +14,12 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define SKI_SOCKADDRS_MAX 8    /* addresses of a port, at most             */
-#define SKI_LISTENERS_MAX 1024 /* listening sockets of a process, at most  */
+#define SKI_SOCKADDRS_MAX 8 /* addresses of a port, at most */
 
 struct ski_sockaddrs {
     uint64_t                count;
     struct sockaddr_storage addr[SKI_SOCKADDRS_MAX];
 };
-
-/** Appends the addresses that the process listens at now and that are not among the @p count
- *  addresses of @p before. */
-void ski_sockaddrs_find_new(struct ski_sockaddrs *addrs, const struct sockaddr_storage *before,
-                            int count);
 
 /** Writes addresses as above.  Returns the number of bytes. */
 size_t ski_sockaddrs_pack(const struct ski_sockaddrs *addrs, char *to);

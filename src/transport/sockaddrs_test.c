@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sockaddrs_test.c - addresses survive being sent; forged ones are refused; and those at which a
- * process begins to listen are found. */
+/* sockaddrs_test.c - addresses survive being sent; forged ones are refused. */
 #include "transport/sockaddrs.h"
 
 #include <netinet/in.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tests/tap.h"
 #include "transport/keepalive.h"
@@ -53,26 +51,6 @@ static void test_sockaddrs_wire(void)
     OK(ski_sockaddrs_unpack(&copy, wire, sizeof wire) == 0, "also if their length overflows");
 }
 
-static void test_sockaddrs_find_new(void)
-{
-    static struct sockaddr_storage before[SKI_LISTENERS_MAX];
-    struct ski_sockaddrs           found = {0};
-    struct sockaddr_storage        addr  = sockaddrs_test_make(INADDR_LOOPBACK, 0);
-    socklen_t                      bytes = sizeof(struct sockaddr_in);
-    int                            n     = ski_keepalive_listeners(before, SKI_LISTENERS_MAX),
-        fd                               = socket(AF_INET, SOCK_STREAM, 0);
-
-    if (fd < 0 || bind(fd, (struct sockaddr *)&addr, bytes) != 0 || listen(fd, 1) != 0 ||
-        getsockname(fd, (struct sockaddr *)&addr, &bytes) != 0)
-        tap_bad++;
-    ski_sockaddrs_find_new(&found, before, n);
-    OK(found.count == 1 && ski_sockaddr_equal(&found.addr[0], &addr),
-       "a new listening socket is found, and no other");
-    OK(ski_keepalive_defer_accept(&addr), "accepting can be deferred there");
-    close(fd);
-    OK(!ski_keepalive_defer_accept(&addr), "but not where nothing listens");
-}
-
 static void test_sockaddrs_due(void)
 {
     double checked_at = 0;
@@ -85,7 +63,6 @@ static void test_sockaddrs_due(void)
 int main(void)
 {
     test_sockaddrs_wire();
-    test_sockaddrs_find_new();
     test_sockaddrs_due();
     return tap_end();
 }

@@ -178,9 +178,8 @@ bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcas
 static bool broadcast_accept(struct ski_pe *self, skua_msg *msg)
 {
     struct ski_broadcast_tail tail = *ski_broadcast_tail_of(msg);
-    struct ski_broadcast_tree tree =
-        ski_broadcast_tree_at(self->pe, self->pes, tail.root, tail.arity);
-    struct ski_transfer *reading;
+    struct ski_broadcast_tree tree = ski_broadcast_tree_of(self, tail.root, tail.arity);
+    struct ski_transfer      *reading;
 
     tail.parent_node = ski_broadcast_node(self, &tree, &tail);
     tail.parent      = self->pe;
@@ -282,7 +281,7 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
                             skua_completion done, uint64_t cost)
 {
     struct ski_broadcast_tree tree =
-        ski_broadcast_tree_at(self->pe, self->pes, self->pe, ski_segments_arity(self, msg));
+        ski_broadcast_tree_of(self, self->pe, ski_segments_arity(self, msg));
     struct ski_broadcast_tail  tail = {.root    = self->pe,
                                        .handler = (uint16_t)handler,
                                        .arity   = (uint16_t)tree.arity,

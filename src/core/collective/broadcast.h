@@ -21,9 +21,9 @@
 
 #include "core/collective/collective.h"
 #include "core/collective/broadcast_tree.h"
+#include "base/config.h"
 #include "core/data/msg.h"
-
-struct ski_pe;
+#include "core/pe/pe.h"
 
 /* What forwarding a broadcast needs; it lies behind the data of a whole message. */
 struct ski_broadcast_tail {
@@ -109,6 +109,13 @@ void ski_broadcast_release_local(struct ski_pe *self);
  *  does not return to its root, and its handler accepts it. */
 bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
                             size_t bytes);
+
+/** Returns the position of this PE in the tree of @p root. */
+static inline struct ski_broadcast_tree ski_broadcast_tree_of(const struct ski_pe *self, int root,
+                                                              int arity)
+{
+    return ski_broadcast_tree_at(self->job, self->pe, root, arity, (int)ski_config.tree_arity);
+}
 
 /** Adds the node of this PE for a broadcast whose end is awaited.  Returns its handle, or 0 if the
  *  end is not awaited. */

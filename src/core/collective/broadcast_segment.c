@@ -46,44 +46,42 @@ bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
 }
 
 /* Returns the bytes of a segment of a message of @p bytes.  Many small segments cost more than
- * their overlap gains; between two PEs there is less to overlap. */
+ * their overlap gains; between two hosts there is less to overlap. */
 static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
 {
-    size_t least = self->pes > 2 ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
-    size_t part  = bytes / (self->pes > 2 ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
+    bool   many  = self->job->hosts > 2;
+    size_t least = many ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
+    size_t part  = bytes / (many ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
     if (part < least)
         return least;
     return part < SEGMENT_MOST ? part : SEGMENT_MOST;
 }
 
-/* Returns the relative time in which a tree of @p arity transfers @p segments to all PEs.  A PE
+/* Returns the relative time in which a tree of @p arity transfers @p segments to all hosts.  A host
  * receives a segment once and sends it as often as it has children; the segments form a pipeline as
  * long as the tree is deep. */
-static uint64_t segment_tree_cost(int pes, int arity, uint64_t segments)
+static uint64_t segment_tree_cost(int hosts, int arity, uint64_t segments)
 {
     uint64_t depth = 0;
 
-    for (int64_t last = pes - 2; last > 0; last = (last - 1) / arity)
+    for (int64_t last = hosts - 2; last > 0; last = (last - 1) / arity)
         depth++;
     return (segments + depth) * ((uint64_t)arity + 1);
 }
 
-/* A PE with neighbours on its host sends them whole messages, which are no pipeline: then the
- * shallow tree of small messages is best. */
 int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg)
 {
     int      usual = ski_config.tree_arity < UINT16_MAX ? (int)ski_config.tree_arity : UINT16_MAX;
-    int      arity = 1;
+    int      hosts = self->job->hosts, arity = 1;
     uint64_t segments;
 
-    if (SKI_LIKELY(!ski_segments_used(self, msg)) || self->job->local_pes > 1)
+    if (SKI_LIKELY(!ski_segments_used(self, msg)))
         return usual;
     segments = msg->bytes / segment_bytes(self, msg->bytes);
-    if (segment_tree_cost(self->pes, 2, segments) < segment_tree_cost(self->pes, arity, segments))
+    if (segment_tree_cost(hosts, 2, segments) < segment_tree_cost(hosts, arity, segments))
         arity = 2;
-    return segment_tree_cost(self->pes, usual, segments) <
-                   segment_tree_cost(self->pes, arity, segments)
+    return segment_tree_cost(hosts, usual, segments) < segment_tree_cost(hosts, arity, segments)
                ? usual
                : arity;
 }
@@ -259,15 +257,16 @@ static void segment_send_some(struct ski_pe *self, struct ski_transfer *t,
     range->offset = segment.offset;
 }
 
-/* The PE after the root, which is a leaf and may be the next root, gets two segments for each one
- * of the other children. */
+/* The host after the root's, which is a leaf and may have the next root, gets two segments for each
+ * one of the other children. */
 struct ski_transfer *ski_segments_send(struct ski_pe *self, skua_msg *msg,
                                        const struct ski_broadcast_tree *tree,
                                        const struct ski_broadcast_tail *tail)
 {
     struct ski_transfer *t     = segment_transfer_new(self, msg, 0);
-    struct segment_range next  = {.first = 0, .end = tree->rank == 0, .burst = 2};
-    struct segment_range other = {.first = tree->rank == 0, .end = tree->children, .burst = 1};
+    bool                 root  = tree->root == self->pe;
+    struct segment_range next  = {.first = 0, .end = root, .burst = 2};
+    struct segment_range other = {.first = root, .end = tree->children, .burst = 1};
 
     while (next.offset < msg->bytes || other.offset < msg->bytes) {
         segment_send_some(self, t, tree, tail, &next);
@@ -292,7 +291,7 @@ void ski_segments_await(struct ski_transfer *t, skua_msg *local)
 static struct ski_broadcast_tree segment_tree(const struct ski_pe             *self,
                                               const struct ski_broadcast_tail *tail)
 {
-    return ski_broadcast_tree_at(self->pe, self->pes, tail->root, tail->arity);
+    return ski_broadcast_tree_of(self, tail->root, tail->arity);
 }
 
 /* Returns whether the offset and the length of a segment are what a sender computes for segments

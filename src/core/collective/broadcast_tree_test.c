@@ -9,12 +9,12 @@
 /* Counts @p pe as a child of its parent in the tree of @p root; false: the parent denies it. */
 static bool tree_test_parent_agrees(int pe, int pes, int root, int arity)
 {
-    struct ski_broadcast_tree tree   = ski_broadcast_tree_at(pe, pes, root, arity);
-    int                       parent = ski_broadcast_tree_parent(&tree), found = 0;
+    struct ski_broadcast_level tree   = ski_broadcast_level_at(pe, pes, root, arity);
+    int                        parent = ski_broadcast_level_parent(&tree), found = 0;
 
-    tree = ski_broadcast_tree_at(parent, pes, root, arity);
+    tree = ski_broadcast_level_at(parent, pes, root, arity);
     for (int i = 0; i < tree.children; i++)
-        found += ski_broadcast_tree_child(&tree, i) == pe;
+        found += ski_broadcast_level_child(&tree, i) == pe;
     return parent >= 0 && parent < pes && parent != pe && found == 1;
 }
 
@@ -24,9 +24,9 @@ static int tree_test_depth(int pe, int pes, int root, int arity)
     int depth = 0;
 
     for (; pe != root && depth <= pes; depth++) {
-        struct ski_broadcast_tree tree = ski_broadcast_tree_at(pe, pes, root, arity);
+        struct ski_broadcast_level tree = ski_broadcast_level_at(pe, pes, root, arity);
 
-        pe = ski_broadcast_tree_parent(&tree);
+        pe = ski_broadcast_level_parent(&tree);
     }
     return depth;
 }
@@ -36,7 +36,7 @@ static bool tree_test_spans(int pes, int root, int arity)
     int children = 0;
 
     for (int pe = 0; pe < pes; pe++) {
-        children += ski_broadcast_tree_at(pe, pes, root, arity).children;
+        children += ski_broadcast_level_at(pe, pes, root, arity).children;
         if (pe != root && (!tree_test_parent_agrees(pe, pes, root, arity) ||
                            tree_test_depth(pe, pes, root, arity) >= pes))
             return false;
@@ -54,7 +54,7 @@ int main(void)
                 spans = spans && tree_test_spans(pes, root, arity);
                 leaf  = leaf &&
                        (pes == 1 ||
-                        ski_broadcast_tree_at((root + 1) % pes, pes, root, arity).children == 0);
+                        ski_broadcast_level_at((root + 1) % pes, pes, root, arity).children == 0);
             }
     OK(spans, "each PE has one parent, which counts it as a child");
     OK(leaf, "the PE after the root forwards nothing");

@@ -20,6 +20,10 @@
  * - SKI_REDUCTION_SHARED_DONE: the second reduction of such a call to all PEs, a barrier after
  *   which all slices are complete.
  *
+ * - SKI_REDUCTION_HOSTS: all PEs get the result of a call that would be whole, and the job has
+ *   several hosts, of which some have several PEs (reduction_hosts.c).  Each host collects the
+ *   contributions of its PEs, and hosts exchange them.
+ *
  * All algorithms combine the PEs in the same order.  On the wire, up and down the tree:  struct
  * ski_reduction_head, then elements.  A contribution may arrive before this PE has made the call:
  * its head is enough to create the record of the reduction, in which the contribution waits.
@@ -42,6 +46,7 @@ enum {
     SKI_REDUCTION_SEGMENTED,
     SKI_REDUCTION_SHARED,
     SKI_REDUCTION_SHARED_DONE,
+    SKI_REDUCTION_HOSTS,
     SKI_REDUCTION_ALGORITHMS /* their number */
 };
 
@@ -100,6 +105,9 @@ static inline bool ski_reduction_is_exchange(const struct ski_reduction_head *he
 /** Runs rounds of @p r as far as contributions have arrived; the reduction may be over when it
  *  returns. */
 void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r);
+
+/** Begins a call of SKI_REDUCTION_HOSTS. */
+void ski_reduction_hosts_begin(struct ski_pe *self, const struct ski_reduction_call *call);
 
 /* ---- large calls (reduction_split.c) --------------------------------------------------- */
 

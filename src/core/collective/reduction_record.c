@@ -116,9 +116,16 @@ static struct ski_reduction *reduction_new(struct ski_pe *self)
     return r;
 }
 
+/* Frees the record of a reduction in flight. */
+static void reduction_free(void *record)
+{
+    ski_reduction_hosts_free(record);
+    free(record);
+}
+
 void ski_reductions_destroy(struct ski_collectives *c)
 {
-    ski_number_clear(&c->table, free);
+    ski_number_clear(&c->table, reduction_free);
     while (c->free_records) {
         struct ski_reduction *r = c->free_records;
 

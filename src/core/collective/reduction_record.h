@@ -26,9 +26,10 @@ struct ski_reduction {
         struct ski_split     *split; /* the call, for other algorithms    */
         struct ski_reduction *next;  /* record that can be reused         */
     };
-    uint64_t               small_call;             /* number of the small call             */
-    struct ski_reduction  *small_next;             /* the next small call in flight        */
-    struct ski_reduction **small_link;             /* the pointer to this small call       */
+    struct ski_reduction_hosts *hosts;      /* SKI_REDUCTION_HOSTS: its sets, else NULL         */
+    uint64_t                    small_call; /* number of the small call             */
+    struct ski_reduction       *small_next; /* the next small call in flight        */
+    struct ski_reduction      **small_link; /* the pointer to this small call       */
     _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* of a small call: `partial` is one of them */
     skua_msg *received[];                          /* contributions, by round              */
 };
@@ -61,6 +62,9 @@ void ski_reduction_remove(struct ski_pe *self, struct ski_reduction *r);
 
 /** Keeps the memory of @p r, which was removed, for another record. */
 void ski_reduction_recycle(struct ski_collectives *c, struct ski_reduction *r);
+
+/** Frees the sets of @p r, if it has any (reduction_hosts.c). */
+void ski_reduction_hosts_free(struct ski_reduction *r);
 
 /** Ends the record @p r. */
 void ski_reduction_release(struct ski_pe *self, struct ski_reduction *r);

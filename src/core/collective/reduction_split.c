@@ -77,7 +77,7 @@ int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_he
                         size_t bytes)
 {
     if (bytes < split_threshold(self) || self->pes == 1 || !ski_op_splits((skua_op)head->op))
-        return SKI_REDUCTION_WHOLE;
+        return head->all && ski_job_is_mixed(self->job) ? SKI_REDUCTION_HOSTS : SKI_REDUCTION_WHOLE;
     return ski_job_is_distributed(self->job) ? SKI_REDUCTION_SEGMENTED : SKI_REDUCTION_SHARED;
 }
 

@@ -22,7 +22,7 @@ enum {
     SKI_EVENT_TIMERS    = 2,   /* a timer is running                     */
     SKI_EVENT_BACKLOG   = 4,   /* messages wait for room in inboxes      */
     SKI_EVENT_EXIT      = 8,   /* the job ends                           */
-    SKI_EVENT_NET       = 16,  /* the PE has a network port to poll      */
+    SKI_EVENT_NET       = 16,  /* the network has its turn (pe/progress.h) */
     SKI_EVENT_DOORBELLS = 32,  /* the PE has rung doorbells for itself   */
     SKI_EVENT_POLLED_0  = 64,  /* memory is polled: hook 0 ...           */
     SKI_EVENT_POLLED_1  = 128, /* ... and 1 (sched/scheduler.h)          */

@@ -31,8 +31,10 @@ static struct skua_msg *core_result_placed(struct ski_pe *self, const struct sku
 /* Collectives receive large packets in place. */
 static void core_set_placements(void)
 {
-    static const struct ski_placement segment = {ski_segment_place, ski_segment_placed, NULL};
-    static const struct ski_placement result  = {ski_result_place, core_result_placed, NULL};
+    static const struct ski_placement segment = {.place  = ski_segment_place,
+                                                 .placed = ski_segment_placed};
+    static const struct ski_placement result  = {.place  = ski_result_place,
+                                                 .placed = core_result_placed};
 
     ski_net_set_placement(SKI_HANDLER_BROADCAST_SEGMENT, &segment);
     ski_net_set_placement(SKI_HANDLER_REDUCTION_RESULT, &result);

@@ -49,14 +49,21 @@ struct ski_placement {
     /** Returns how many bytes at the end of the data are to be received at *@p to; 0: the packet is
      *  received as any other.  NULL: always 0. */
     size_t (*place)(struct ski_pe *self, const struct skua_msg *head, const char *data, void **to);
-    /** Returns the message that is left to be run when those bytes have arrived; NULL: none.  They
-     *  have not all arrived unless @p whole: the packet may come again. */
+    /** Returns the message that is left to be run when those bytes have arrived, or
+     *  &ski_net_nothing_left.  NULL: they have not all arrived, since @p whole is false, and the
+     *  packet may come again. */
     struct skua_msg *(*placed)(struct ski_pe *self, const struct skua_msg *head, const char *data,
                                bool whole);
     /** Copies the data of a packet that is all there.  Returns the message that is left to be run,
-     *  or NULL: the packet is received as any other.  NULL: place(), a copy and placed(). */
+     *  or &ski_net_nothing_left; NULL: the packet is received as any other.  NULL: place(), a copy
+     *  and placed(). */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
+    /* take() is called for packets of all sizes.  Of their header it may read the first half. */
+    bool small;
 };
+
+/* Stands for a message: all of a packet has been delivered, and there is nothing to run. */
+extern struct skua_msg ski_net_nothing_left;
 
 /** Delivers packets for @p handler, one of the runtime's own, in place.  Before PEs begin. */
 void ski_net_set_placement(uint32_t handler, const struct ski_placement *placement);
@@ -87,7 +94,7 @@ size_t ski_net_packet_bytes(void);
 
 /* ---- on a PE ---------------------------------------------------------------------- */
 
-/** Gives a PE its port, if the job is spread. */
+/** Gives a PE its port, if the job is spread: its progress source (core/pe/progress.h). */
 void ski_net_begin(struct ski_pe *self);
 
 /** Takes the port from a PE that ends: packets that still arrive are dropped. */
@@ -116,13 +123,6 @@ bool ski_net_progress(struct ski_pe *self);
 
 /** Returns whether the caller runs inside of ski_net_progress(). */
 bool ski_net_progressing(const struct ski_pe *self);
-
-/** Sends, in a pass of the scheduler, what has waited long enough for others; makes progress if
- *  @p progress. */
-void ski_net_pass(struct ski_pe *self, bool progress);
-
-/** Flushes backlogs before the scheduler returns to its caller. */
-void ski_net_leave(struct ski_pe *self);
 
 /** Counts an operation that the driver was given and will complete. */
 void ski_net_op_begin(struct ski_pe *self);

@@ -186,6 +186,8 @@ static void *recv_on_alloc(void *owner, size_t bytes)
 
 static const struct ski_placement *recv_placements[SKI_HANDLERS];
 
+struct skua_msg ski_net_nothing_left;
+
 void ski_net_set_placement(uint32_t handler, const struct ski_placement *placement)
 {
     ski_assert(handler < SKI_HANDLERS);
@@ -198,6 +200,12 @@ static const struct ski_placement *recv_placement(const struct ski_pe *self, uin
     if (ski_pe_hidden(self) && !recv_has_flag(handler, SKI_HANDLES_HIDDEN))
         return NULL;
     return handler < SKI_HANDLERS ? recv_placements[handler] : NULL;
+}
+
+/* Returns the message to run of what placed() or take() returned; NULL: there is none. */
+static struct skua_msg *recv_to_run(struct skua_msg *left)
+{
+    return left == &ski_net_nothing_left ? NULL : left;
 }
 
 static size_t recv_place(struct ski_pe *self, const struct skua_msg *head, const char *data,
@@ -247,7 +255,29 @@ static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua
         return false;
     left = recv_take(net->self, head, data);
     if (left)
-        recv_in_order(net, peer, left, head->stamp.sequence, bytes);
+        recv_in_order(net, peer, recv_to_run(left), head->stamp.sequence, bytes);
+    return left != NULL;
+}
+
+/* Delivers a packet of any size in the driver's memory in place: its handler wants small ones, too,
+ * it has its short form, and its turn has come.  False: nothing has happened. */
+static bool recv_take_small(struct ski_net_port *net, const struct skua_msg *half,
+                            const char *packet, size_t bytes)
+{
+    const struct ski_placement *placement = recv_placement(net->self, half->handler);
+    struct ski_net_peer        *peer;
+    struct skua_msg            *left;
+
+    if (SKI_LIKELY(!placement || !placement->small))
+        return false;
+    peer = ski_net_peer_find(net, half->source);
+    if (half->bytes != bytes - SKI_PACKET_HALF || half->bit_room || half->bit_words ||
+        half->flags & ~SKI_MSG_SPECIAL || half->bytes < ski_builtin[half->handler].least || !peer ||
+        peer->token_in != half->stamp.token || peer->received != half->stamp.sequence)
+        return false;
+    left = placement->take(net->self, half, packet + SKI_PACKET_HALF);
+    if (left)
+        recv_in_order(net, peer, recv_to_run(left), half->stamp.sequence, bytes);
     return left != NULL;
 }
 
@@ -281,10 +311,15 @@ static void recv_split_one(struct ski_net_port *net, const char *packet, size_t 
     size_t          head = ski_packet_head_bytes(packet, bytes);
     struct skua_msg msg;
 
-    if (SKI_UNLIKELY(head == 0))
+    if (SKI_UNLIKELY(head == 0)) {
         recv_complain(net, NULL, bytes, "it is too short");
-    else if (bytes < PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
-             !recv_take_packet_inplace(net, &msg, packet + head, bytes))
+        return;
+    }
+    memcpy(&msg, packet, SKI_PACKET_HALF);
+    if (recv_take_small(net, &msg, packet, bytes))
+        return;
+    if (bytes < PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+        !recv_take_packet_inplace(net, &msg, packet + head, bytes))
         recv_copy(net, packet, bytes, head);
 }
 
@@ -374,6 +409,8 @@ static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
     if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < PLACE_LEAST &&
                    recv_take_plain(net, &half, packet)))
         return true;
+    if (recv_take_small(net, &half, packet, bytes))
+        return true;
     return recv_take_any(net, packet, bytes);
 }
 
@@ -432,8 +469,8 @@ static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool w
     peer = recv_peer_in_turn(net, packet, bytes, &head, &msg);
     left = recv_placed(net->self, &msg, (const char *)packet + head, whole);
     if (left && peer)
-        recv_in_order(net, peer, left, msg.stamp.sequence, bytes);
-    else if (left)
+        recv_in_order(net, peer, recv_to_run(left), msg.stamp.sequence, bytes);
+    else if (left && recv_to_run(left))
         ski_pool_free(&net->self->pool, left);
 }
 

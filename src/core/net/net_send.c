@@ -260,7 +260,7 @@ static void net_flush_all(struct ski_net_port *net)
 /* Returns whether the PE only sent and ran messages since its last packet to @p peer. */
 static bool net_follows_closely(const struct ski_net_port *net, const struct ski_net_peer *peer)
 {
-    return peer->idle_epoch == net->idle_epoch;
+    return peer->idle_epoch == net->self->progress.empty;
 }
 
 /* Returns whether a packet waits for others: it follows another closely, and the PE is expected to
@@ -290,6 +290,12 @@ static void net_send_or_keep(struct ski_net_port *net, struct ski_net_peer *peer
         net_flush(net, peer);
     if (wait || peer->backlog.first || !net_try_send(net, peer, msg))
         net_keep(net, peer, msg);
+}
+
+/* Lets the next pass of the scheduler see to the port. */
+static void net_ask_for_pass(struct ski_pe *self)
+{
+    self->queue.attention |= SKI_EVENT_NET;
 }
 
 /* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which then
@@ -329,10 +335,12 @@ bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         net_keep(net, peer, msg);
     else
         net_send_or_keep(net, peer, msg, now);
-    peer->idle_epoch = net->idle_epoch;
+    peer->idle_epoch = self->progress.empty;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
     ski_deferred_ack_sent(&net->acks, self);
+    ski_progress_expect(&self->progress);
+    net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;
 }
 
@@ -391,40 +399,18 @@ bool ski_net_progressing(const struct ski_pe *self)
     return self->net->progressing > 0;
 }
 
-void ski_net_pass(struct ski_pe *self, bool progress)
-{
-    struct ski_net_port *net  = self->net;
-    bool                 idle = self->queue.pushed == self->queue.popped;
-
-    ski_deferred_ack_pass(&net->acks, self, idle);
-    if (net->sends.since)
-        ski_ack_policy_return(&net->sends, ski_ticks());
-    if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > here.hold)) {
-        net_flush_all(net);
-        net->waiting_since = ski_ticks(); /* what is left waits for room */
-    }
-    net->idle_epoch += self->queue.pushed == self->queue.popped;
-    if (progress)
-        ski_net_progress(self);
-}
-
-void ski_net_leave(struct ski_pe *self)
-{
-    ski_deferred_ack_leave(&self->net->acks, self);
-    if (SKI_UNLIKELY(self->net->waiting != NULL))
-        net_flush_all(self->net);
-}
-
 void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self))
 {
     ski_assert(self->net && all);
     self->net->acks.send = all;
+    net_ask_for_pass(self);
 }
 
 void ski_net_op_begin(struct ski_pe *self)
 {
     self->net->in_flight++;
     self->net->operations++;
+    ski_progress_expect(&self->progress);
 }
 
 void ski_net_op_end(struct ski_pe *self)
@@ -444,7 +430,43 @@ bool ski_net_drained(const struct ski_pe *self)
     return !self->net || (!self->net->waiting && self->net->in_flight == 0);
 }
 
-/* ---- sleeping ----------------------------------------------------------------------- */
+/* ---- the progress source ------------------------------------------------------------ */
+
+/* Sends what has waited long enough for others.  Returns whether something still waits. */
+static bool net_pass(struct ski_pe *self, bool idle)
+{
+    struct ski_net_port *net = self->net;
+
+    ski_deferred_ack_pass(&net->acks, self, idle);
+    if (net->sends.since)
+        ski_ack_policy_return(&net->sends, ski_ticks());
+    if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > here.hold)) {
+        net_flush_all(net);
+        net->waiting_since = ski_ticks(); /* what is left waits for room */
+    }
+    return net->waiting || net->acks.send;
+}
+
+/* A driver that holds packets or operations is polled as often as one that has just been used: they
+ * may need its progress. */
+static bool net_poll(struct ski_pe *self)
+{
+    if (self->net->in_flight > 0)
+        ski_progress_expect(&self->progress);
+    return ski_net_progress(self);
+}
+
+/* Flushes backlogs before the scheduler returns to its caller. */
+static void net_leave(struct ski_pe *self)
+{
+    struct ski_net_port *net = self->net;
+
+    ski_deferred_ack_leave(&net->acks, self);
+    if (SKI_UNLIKELY(net->waiting != NULL))
+        net_flush_all(net);
+    if (SKI_UNLIKELY(net->waiting || net->acks.policy.since))
+        net_ask_for_pass(self);
+}
 
 void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 {
@@ -464,6 +486,8 @@ void ski_net_sleep(struct ski_pe *self, uint64_t ns)
         ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell,
                             net->wait_fd, ns);
 }
+
+static const struct ski_progress_source net_source = {net_pass, net_poll, net_leave, ski_net_sleep};
 
 /* ---- life --------------------------------------------------------------------------- */
 
@@ -575,7 +599,7 @@ void ski_net_begin(struct ski_pe *self)
     self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
     self->net->sends = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
     self->net->acks  = (struct ski_deferred_ack){.policy = self->net->sends};
-    self->queue.attention |= SKI_EVENT_NET;
+    ski_progress_register(&self->progress, &net_source, ski_ns_to_ticks(SKI_PROGRESS_NS));
 }
 
 void ski_net_end(struct ski_pe *self)

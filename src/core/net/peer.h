@@ -33,7 +33,7 @@ struct ski_net_peer {
     bool                     full;           /* the backlog waits for room                     */
     bool                     listed;         /* in ski_net_port.waiting                        */
     uint64_t                 sent_at;        /* ticks: the last send                           */
-    uint64_t                 idle_epoch;     /* of the port at the last send                   */
+    uint64_t                 idle_epoch;     /* progress.empty at the last send                */
     struct ski_early_packet *early;          /* by sequence number                             */
     struct ski_net_peer     *next_waiting;
 };
@@ -48,7 +48,6 @@ struct ski_net_port {
     uint32_t                room, count;
     struct ski_net_peer    *waiting;       /* peers with a backlog                          */
     uint64_t                waiting_since; /* ticks                                         */
-    uint64_t                idle_epoch;    /* counts passes that found the queue empty      */
     struct ski_ack_policy   sends;         /* whether the next send or pass comes soon      */
     struct ski_deferred_ack acks;
     uint32_t                progressing; /* calls of the driver's progress() around what runs */

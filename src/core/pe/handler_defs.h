@@ -39,6 +39,8 @@ HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcas
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_REDUCTION_HOSTS, "skua.reduction-hosts", ski_on_reduction_hosts,
+        SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_COLLECTIVE_CREDIT, "skua.collective-credit", ski_on_credit, SKI_CREDIT_LEAST,
@@ -61,6 +63,7 @@ HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_
 HANDLER(SKI_HANDLER_RMA_REQUEST, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_BUFFER, "skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST, 0)
 HANDLER(SKI_HANDLER_CHANNEL, "skua.channel", ski_on_channel, SKI_CHANNEL_LEAST, 0)
+HANDLER(SKI_HANDLER_CHANNEL_PUT, "skua.channel-put", ski_on_channel_put, SKI_CHANNEL_PUT_LEAST, 0)
 HANDLER(SKI_HANDLER_TEAM, "skua.team", ski_on_team, SKI_TEAM_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 

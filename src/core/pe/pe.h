@@ -17,6 +17,7 @@
 #include "boot/boot.h"
 #include "core/data/queue.h"
 #include "core/data/timer_heap.h"
+#include "core/pe/progress.h"
 #include "core/thread/fiber.h"
 #include "core/thread/stack.h"
 #include "transport/host/host.h"
@@ -80,7 +81,7 @@ struct ski_pe {
     struct ski_queue       queue;
     uint32_t               idle_passes; /* empty ones since the clock was last read    */
     uint32_t               idle_limit;  /* so many until it is read again              */
-    int32_t                net_passes;  /* until the network is polled again           */
+    struct ski_progress    progress;    /* of the network                              */
     int32_t                pe, pes;
     int32_t                first;   /* PEs from here on, `near` of them, have neighbouring */
     uint32_t               near;    /* inboxes: as in struct ski_job */

@@ -19,22 +19,20 @@
 #include "core/message/backpressure.h"
 #include "core/message/inbox_recv.h"
 #include "core/message/send_backlog.h"
-#include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/pe/layer.h"
 #include "core/pe/pe.h"
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS           32 /* inbox cells queued per pass: one behind others may be more urgent */
-#define IDLE_PASSES        64   /* empty ones between two reads of the clock              */
-#define IDLE_SHARED        4    /* ... where PEs share a CPU                              */
-#define LOOK_NS            500  /* polling before each yield but the first: a quarter of its cost */
-#define FAR_PASSES         16   /* that run a message between two polls of the network    */
-#define FAR_PASSES_PRESSED 1024 /* ... while memory is short (backpressure.h)   */
-#define YIELDS             3    /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS              4000 /* empty passes while a call waits for a notification     */
-#define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
+#define ARRIVALS         32  /* inbox cells queued per pass: one behind others may be more urgent */
+#define IDLE_PASSES      64  /* empty ones between two reads of the clock              */
+#define IDLE_SHARED      4   /* ... where PEs share a CPU                              */
+#define LOOK_NS          500 /* polling before each yield but the first: a quarter of its cost */
+#define PRESSED_MESSAGES 1024  /* run between two polls while memory is short (backpressure.h) */
+#define YIELDS           3     /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS            4000  /* empty passes while a call waits for a notification     */
+#define RETRY_NS         50000 /* a PE with deferred sends sleeps no longer            */
 
 /* A callback of skua_idle_add(). */
 struct ski_idle_callback {
@@ -64,25 +62,50 @@ struct ski_idle {
 
 /* Returns the number of messages to run, while memory is short, after a poll that brought
  * @p brought: one poll of a driver may bring megabytes, so more must leave than came. */
-static int sched_passes_pressed(uint64_t brought)
+static uint64_t sched_messages_pressed(uint64_t brought)
 {
-    return brought < FAR_PASSES_PRESSED / 2 ? FAR_PASSES_PRESSED
-           : brought < INT_MAX / 2          ? 2 * (int)brought
-                                            : INT_MAX;
+    return brought < PRESSED_MESSAGES / 2 ? PRESSED_MESSAGES : 2 * brought;
 }
 
-/* Polls the network, which is a system call: every so often, and when there is nothing else to do.
- */
-static void sched_poll_net(struct ski_pe *self)
+static void sched_poll_source(struct ski_pe *self)
 {
-    bool     progress = self->net_passes-- <= 0 || self->queue.pushed == self->queue.popped;
-    uint64_t pushed   = self->queue.pushed;
+    struct ski_progress *progress = &self->progress;
+    uint64_t             pushed   = self->queue.pushed;
+    bool                 came     = progress->source->poll(self);
 
-    if (progress)
-        self->net_passes = FAR_PASSES;
-    ski_net_pass(self, progress);
-    if (progress && ski_backpressure_receiver(self))
-        self->net_passes = sched_passes_pressed(self->queue.pushed - pushed);
+    progress->due = self->queue.popped + SKI_PROGRESS_MESSAGES;
+    if (ski_backpressure_receiver(self))
+        progress->due = self->queue.popped + sched_messages_pressed(self->queue.pushed - pushed);
+    ski_progress_polled(progress, self->queue.pushed, came);
+}
+
+/* Gives the progress source its turn: what it wants to do in a pass, and a poll if that is due. */
+static void sched_progress(struct ski_pe *self)
+{
+    struct ski_progress *progress = &self->progress;
+    bool                 idle     = self->queue.pushed == self->queue.popped;
+
+    progress->empty += idle;
+    if (self->queue.attention & SKI_EVENT_NET) {
+        self->queue.attention &= ~(uint32_t)SKI_EVENT_NET;
+        if (progress->source->pass(self, idle))
+            self->queue.attention |= SKI_EVENT_NET;
+    }
+    if (idle ? ski_progress_wanted_idle(progress, self->queue.pushed)
+             : ski_progress_wanted_busy(progress, self->queue.popped))
+        sched_poll_source(self);
+}
+
+static inline bool sched_has_source(const struct ski_pe *self)
+{
+    return self->progress.due != UINT64_MAX;
+}
+
+/* Gives the progress source its turn after so many messages. */
+static inline void sched_count_delivery(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(self->queue.popped >= self->progress.due))
+        self->queue.attention |= SKI_EVENT_NET;
 }
 
 /* Polls memory that other PEs write.  Returns whether something has come. */
@@ -114,8 +137,8 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
         ski_send_backlog_flush(self);
     if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_TIMERS))
         ski_timers_fire(self);
-    if (self->queue.attention & SKI_EVENT_NET)
-        sched_poll_net(self);
+    if (SKI_UNLIKELY(sched_has_source(self)))
+        sched_progress(self);
     if (self->queue.attention & SKI_EVENT_POLLED)
         sched_poll_memory(self);
     return ski_queue_pop(&self->queue);
@@ -126,6 +149,7 @@ static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint
     ski_assert(self->queue.popped < self->queue.pushed && !self->thread);
     self->idle_passes = 0;
     self->queue.popped++;
+    sched_count_delivery(self);
     self->handler[handler](msg);
 }
 
@@ -163,6 +187,7 @@ static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe 
     self->idle_passes = 0;
     ski_assert(ring);
     self->loop.doorbell = self->queue.popped + 1;
+    sched_count_delivery(self);
     ring(self);
 }
 
@@ -193,12 +218,24 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
     return true;
 }
 
+/* Polls the progress source in a pass that finds no message, and runs what that brings. */
+static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
+{
+    struct skua_msg *msg;
+
+    sched_progress(self);
+    msg = ski_queue_pop(&self->queue);
+    if (msg)
+        sched_deliver(self, msg, msg->handler);
+    return msg != NULL;
+}
+
 /* Runs a message, or answers a doorbell that this PE has rung: one of them, so that a caller that
  * counts messages or waits for one is in time. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
     if (!(self->queue.attention & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
-        return sched_poll_memory(self);
+        return sched_poll_memory(self) || (sched_has_source(self) && sched_run_empty(self));
     if (self->queue.attention != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->ring_own);
@@ -214,7 +251,7 @@ static inline bool sched_run_queued(struct ski_pe *self)
         return sched_run_attended(self);
     msg = sched_pop_plain(self);
     if (!msg)
-        return false;
+        return sched_has_source(self) && sched_run_empty(self);
     sched_deliver(self, msg, msg->handler);
     return true;
 }
@@ -303,10 +340,12 @@ static void sched_sleep(struct ski_pe *self)
     ns = ns < most ? ns : most;
     ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
-    if (self->net)
-        ski_net_sleep(self, ns);
-    else
+    if (sched_has_source(self)) {
+        self->progress.source->sleep(self, ns);
+        ski_progress_expect(&self->progress); /* it may have ended the sleep */
+    } else {
         ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
+    }
     self->idle->since = 0;
 }
 
@@ -427,8 +466,10 @@ static inline void sched_leave(struct ski_pe *self)
 {
     ski_assert(self->loop.depth > 0);
     self->loop.depth--;
-    if (SKI_UNLIKELY(self->net != NULL))
-        ski_net_leave(self);
+    if (SKI_UNLIKELY(sched_has_source(self))) {
+        self->progress.source->leave(self);
+        self->progress.passes = 0; /* the next loop looks at the clock: it may begin much later */
+    }
 }
 
 /* ---- loops --------------------------------------------------------------- */
@@ -553,7 +594,8 @@ void ski_scheduler_init(struct ski_pe *self)
     idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
     idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
     self->idle        = idle;
-    self->idle_limit  = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
+    ski_progress_init(&self->progress);
+    self->idle_limit = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/config.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "objects/collective/reduction_list.h"
 #include "objects/model/collection.h"
 
@@ -24,7 +24,7 @@ struct ski_array_reduction {
 };
 
 /* Children of a PE at most: `active` has a bit for each. */
-#define SKI_ARRAY_PARTIAL_CHILDREN 32
+#define SKI_ARRAY_PARTIAL_CHILDREN 31 /* in each of two levels: see pe_tree.h */
 
 /* The partial result of a reduction of an array in progress. */
 struct ski_array_partial {
@@ -67,7 +67,7 @@ struct ski_array_start {
 #define SKI_ARRAY_PARTIAL_NOT_LIKE UINT64_MAX /* is no signature */
 
 /** Returns the place of this PE in the tree of a collection. */
-static inline struct ski_tree ski_array_reduction_tree(const struct ski_collection *all)
+static inline struct ski_pe_tree ski_array_reduction_tree(const struct ski_collection *all)
 {
     int arity;
 
@@ -75,7 +75,7 @@ static inline struct ski_tree ski_array_reduction_tree(const struct ski_collecti
     arity = (int)(ski_config.tree_arity < SKI_ARRAY_PARTIAL_CHILDREN ? ski_config.tree_arity
                                                                      : SKI_ARRAY_PARTIAL_CHILDREN);
 
-    return ski_tree_at(all->self->pe, all->self->pes, all->root, arity);
+    return ski_pe_tree_at(all->self->job, all->self->pe, all->root, arity);
 }
 
 /* A partial result to which no element has contributed. */

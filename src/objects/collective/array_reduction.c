@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "core/sched/wait_report.h"
 #include "core/pe/handler.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_partial.h"
 #include "objects/location/insertion.h"
@@ -66,7 +66,7 @@ static void array_reduction_send_start(struct ski_collection *all, int pe, uint3
 
 void ski_array_reduction_start(struct ski_collection *all, struct ski_array_partial *partial)
 {
-    struct ski_tree tree;
+    struct ski_pe_tree tree;
 
     if (SKI_LIKELY(partial->started))
         return;
@@ -74,7 +74,7 @@ void ski_array_reduction_start(struct ski_collection *all, struct ski_array_part
     tree             = ski_array_reduction_tree(all);
     for (int i = 0; i < tree.children; i++)
         if (!((all->reduction->active | partial->in) >> i & 1))
-            array_reduction_send_start(all, ski_tree_child(&tree, i), partial->result.number);
+            array_reduction_send_start(all, ski_pe_tree_child(&tree, i), partial->result.number);
 }
 
 /* At the root: completes reductions in the order of their numbers. */
@@ -92,7 +92,7 @@ static void array_reduction_finish_ready(struct ski_collection *all)
 static void array_reduction_report_up(struct ski_collection *all, struct ski_array_partial *partial)
 {
     struct ski_array_reduction *r    = all->reduction;
-    struct ski_tree             tree = ski_array_reduction_tree(all);
+    struct ski_pe_tree          tree = ski_array_reduction_tree(all);
     struct ski_array_report     report;
 
     ski_assert(partial->result.number == r->first && partial->started);
@@ -101,7 +101,7 @@ static void array_reduction_report_up(struct ski_collection *all, struct ski_arr
     partial->like = partial->like_double = SKI_ARRAY_PARTIAL_NOT_LIKE;
     r->expected += partial->adjust;
     partial->expected += r->expected;
-    if (tree.rank == 0) {
+    if (ski_pe_tree_is_root(&tree)) {
         partial->reported = true;
         array_reduction_finish_ready(all);
         return;
@@ -117,7 +117,7 @@ static void array_reduction_report_up(struct ski_collection *all, struct ski_arr
                                                .to            = partial->result.buffer.to,
                                                .heard         = ski_array_broadcast_last_known(all)};
     ski_assert(r->partials == &partial->result); /* only the root has older ones */
-    ski_reduction_list_report(&r->partials, ski_tree_parent(&tree),
+    ski_reduction_list_report(&r->partials, ski_pe_tree_parent(&tree),
                               SKI_HANDLER_ARRAY_REDUCTION_REPORT, &report, sizeof report);
 }
 
@@ -152,25 +152,25 @@ void ski_array_reduction_send_late(struct ski_collection *all, uint32_t number,
 void ski_array_reduction_removed(struct ski_collection *all)
 {
     struct ski_array_start quiet = {all->id, 0, 0};
-    struct ski_tree        tree;
+    struct ski_pe_tree     tree;
 
     ski_array_reduction_advance(all);
     if (!all->reduction->told_active || array_reduction_is_active(all))
         return;
     all->reduction->told_active = false;
     tree                        = ski_array_reduction_tree(all);
-    if (tree.rank > 0)
-        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_INACTIVE},
-                       &quiet, sizeof quiet);
+    if (!ski_pe_tree_is_root(&tree))
+        skua_send_copy(ski_pe_tree_parent(&tree),
+                       (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_INACTIVE}, &quiet, sizeof quiet);
 }
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
 /* The number of the child that PE @p pe is, or -1. */
-static int array_reduction_child(const struct ski_tree *tree, int pe)
+static int array_reduction_child(const struct ski_pe_tree *tree, int pe)
 {
     for (int i = 0; i < tree->children; i++)
-        if (ski_tree_child(tree, i) == pe)
+        if (ski_pe_tree_child(tree, i) == pe)
             return i;
     return -1;
 }
@@ -181,7 +181,7 @@ static void array_reduction_set_active(struct ski_collection *all, int child, bo
 {
     struct ski_array_reduction *r     = all->reduction;
     uint64_t                    bit   = UINT64_C(1) << child;
-    struct ski_tree             tree  = ski_array_reduction_tree(all);
+    struct ski_pe_tree          tree  = ski_array_reduction_tree(all);
     bool                        quiet = !active && r->active & bit;
 
     ski_assert(child >= 0 && child < tree.children);
@@ -189,7 +189,7 @@ static void array_reduction_set_active(struct ski_collection *all, int child, bo
         const struct ski_array_partial *partial = ski_array_partial_of(at);
 
         if (partial->started && !partial->reported && !(partial->in & bit))
-            array_reduction_send_start(all, ski_tree_child(&tree, child), at->number);
+            array_reduction_send_start(all, ski_pe_tree_child(&tree, child), at->number);
     }
     r->active = active ? r->active | bit : r->active & ~bit;
 }
@@ -225,7 +225,7 @@ void ski_on_array_reduction_report(skua_msg *msg)
     const struct ski_array_report *report = skua_msg_data(msg);
     size_t                         bytes  = msg->bytes - sizeof *report;
     struct ski_collection         *all;
-    struct ski_tree                tree;
+    struct ski_pe_tree             tree;
     int                            child;
 
     if (ski_collection_awaited(ski_self->objects, report->id, msg, &all))
@@ -272,7 +272,7 @@ void ski_on_array_reduction_inactive(skua_msg *msg)
 {
     struct ski_array_start order = *(struct ski_array_start *)skua_msg_data(msg);
     struct ski_collection *all;
-    struct ski_tree        tree;
+    struct ski_pe_tree     tree;
     int                    child;
 
     if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))

@@ -202,7 +202,7 @@ static void section_rebuild_ask(struct ski_section *section)
 
 bool ski_section_rebuild_succeed(struct ski_section *section, const void *lists, size_t bytes)
 {
-    int                        pes = section->self->pes, root = section->self->pe;
+    int                        root = section->self->pe;
     const uint32_t            *list = lists, *end = list + bytes / sizeof *list;
     size_t                     count  = 0;
     size_t                     room   = bytes / sizeof *list / SKI_SECTION_LIST_HEAD + 1;
@@ -214,7 +214,8 @@ bool ski_section_rebuild_succeed(struct ski_section *section, const void *lists,
         ski_assert(list[SKI_SECTION_LIST_MEMBERS] == 1);
         ski_section_list_read(list + SKI_SECTION_LIST_HEAD, &index[count]);
         chosen[count] = (struct ski_section_choice){
-            (uint32_t)(((int)list[SKI_SECTION_LIST_PE] - root + pes) % pes), &index[count]};
+            ski_section_tree_rank(section->self->job, root, (int)list[SKI_SECTION_LIST_PE]),
+            &index[count]};
     }
     next = ski_section_tree_succeed(section, chosen, count);
     ski_section_reduction_succeed(section, next);

@@ -96,23 +96,90 @@ static void section_tree_send_lists(struct ski_section                 *section,
     skua_send((int)from[SKI_SECTION_LIST_PE], (skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
 }
 
-/* Divides the lists from @p at on, of the other delegates, among the children. */
+/* Lists that are divided among children: each *part* is a list, or all lists of a host. */
+struct section_tree_parts {
+    const uint32_t *at;
+    uint32_t        lists, parts;
+};
+
+static int section_tree_host(const struct ski_section *section, const uint32_t *list)
+{
+    return ski_job_host_of(section->self->job, (int)list[SKI_SECTION_LIST_PE]);
+}
+
+/* Returns how many lists from @p at on, of @p most, are those of one host. */
+static uint32_t section_tree_of_host(const struct ski_section *section, const uint32_t *at,
+                                     uint32_t most)
+{
+    int      host = section_tree_host(section, at);
+    uint32_t n    = 0;
+
+    for (; n < most && section_tree_host(section, at) == host; n++)
+        if (n + 1 < most)
+            at = ski_section_list_next(at);
+    return n;
+}
+
+/* Returns the lists of other hosts, of @p lists from @p at on; a host is a part. */
+static struct section_tree_parts section_tree_hosts(const struct ski_section *section,
+                                                    const uint32_t *at, uint32_t lists)
+{
+    struct section_tree_parts parts = {at, lists, 0};
+
+    while (lists > 0) {
+        uint32_t here = section_tree_of_host(section, at, lists);
+
+        for (uint32_t i = 0; i < here; i++)
+            at = ski_section_list_next(at);
+        lists -= here;
+        parts.parts++;
+    }
+    return parts;
+}
+
+/* Divides parts among children.  Parts that are lists, not hosts, are as many as the lists. */
+static void section_tree_divide(struct ski_section                 *section,
+                                const struct section_tree_creation *creation,
+                                struct section_tree_parts           parts)
+{
+    uint32_t count = ski_section_tree_children(parts.parts, (uint32_t)ski_config.tree_arity);
+    bool     hosts = parts.parts < parts.lists;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t        share     = ski_section_tree_share(parts.parts, count, i);
+        const uint32_t *from      = parts.at;
+        uint32_t        delegates = 0;
+
+        for (uint32_t j = 0; j < share; j++) {
+            uint32_t n = hosts ? section_tree_of_host(section, parts.at, parts.lists) : 1;
+
+            delegates += n;
+            parts.lists -= n;
+            while (n-- > 0)
+                parts.at = ski_section_list_next(parts.at);
+        }
+        section_tree_send_lists(section, creation, delegates, from, parts.at);
+    }
+}
+
+/* Divides the lists from @p at on, of the other delegates, among the children: those of other hosts
+ * first, since their way is longer. */
 static void section_tree_pass_down(struct ski_section                 *section,
                                    const struct section_tree_creation *creation, const uint32_t *at)
 {
-    uint32_t others = creation->delegates - 1;
-    uint32_t count  = ski_section_tree_children(others, (uint32_t)ski_config.tree_arity);
+    uint32_t others = creation->delegates - 1, here = 0;
+    size_t   most = 2 * ski_section_tree_children(others, (uint32_t)ski_config.tree_arity);
+    struct section_tree_parts local = {.at = at};
 
-    section->child = ski_calloc(count ? count : 1, sizeof *section->child);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t        delegates = ski_section_tree_share(others, count, i);
-        const uint32_t *from      = at;
-
-        for (uint32_t j = 0; j < delegates; j++)
-            at = ski_section_list_next(at);
-        section_tree_send_lists(section, creation, delegates, from, at);
-    }
-    ski_assert(section->children == count);
+    section->child = ski_calloc(most ? most : 1, sizeof *section->child);
+    if (others > 0 && section_tree_host(section, at) == section->self->job->host_number)
+        here = section_tree_of_host(section, at, others);
+    for (uint32_t i = 0; i < here; i++)
+        at = ski_section_list_next(at);
+    local.lists = local.parts = here;
+    section_tree_divide(section, creation, section_tree_hosts(section, at, others - here));
+    section_tree_divide(section, creation, local);
+    ski_assert(section->children <= most);
 }
 
 /* At the root: records the delegates of all members. */
@@ -185,7 +252,7 @@ static struct ski_section_choice *section_tree_choose(struct ski_collection *all
                                                       const skua_index *indices, size_t count)
 {
     struct ski_section_choice *chosen = ski_malloc((count ? count : 1) * sizeof *chosen);
-    int                        pes = all->self->pes, root = all->self->pe;
+    int                        root   = all->self->pe;
 
     for (size_t i = 0; i < count; i++) {
         int pe = root;
@@ -193,9 +260,9 @@ static struct ski_section_choice *section_tree_choose(struct ski_collection *all
         ski_check_index("skua_section_create", all, &indices[i]);
         if (!ski_element_here(all, &indices[i]))
             pe = ski_lookup_pe(all, &indices[i]);
-        chosen[i] = (struct ski_section_choice){(uint32_t)((pe - root + pes) % pes), &indices[i]};
+        chosen[i] = (struct ski_section_choice){ski_section_tree_rank(all->self->job, root, pe),
+                                                &indices[i]};
     }
-    ski_assert(root >= 0 && root < pes);
     qsort(chosen, count, sizeof *chosen, section_tree_compare);
     for (size_t i = 1; i < count; i++)
         if (section_tree_compare(&chosen[i - 1], &chosen[i]) == 0)
@@ -231,7 +298,7 @@ static void section_tree_write_lists(const struct ski_pe             *self,
         if (chosen[i].rank != rank) {
             rank = chosen[i].rank;
             list += SKI_SECTION_LIST_HEAD + list[SKI_SECTION_LIST_WORDS];
-            ski_section_list_begin(list, (int)((rank + (uint32_t)self->pe) % (uint32_t)self->pes));
+            ski_section_list_begin(list, ski_section_tree_pe(self->job, self->pe, rank));
             creation->delegates++;
         }
         ski_section_list_append(list, chosen[i].index);

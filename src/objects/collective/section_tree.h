@@ -5,8 +5,9 @@
  * A section is created by a message with the lists of its delegates and their members
  * (section_list.h), that of the creator first.  The PE that gets the message is the delegate of the
  * first list.  It divides the other lists, as evenly as can be, among its children: the delegates
- * of the first list of each share.  The trees of later generations (section_rebuild.h) are made in
- * the same way, with the same root.
+ * of the first list of each share.  The lists of its own host come first and are divided by
+ * themselves; those of other hosts are divided by hosts, so that the tree enters each host once.
+ * The trees of later generations (section_rebuild.h) are made in the same way, with the same root.
  */
 #ifndef SKI_SECTION_TREE_H
 #define SKI_SECTION_TREE_H
@@ -15,6 +16,7 @@
 
 #include <skua/message.h>
 
+#include "boot/job.h"
 #include "objects/collective/section.h"
 
 /** The children of a delegate that passes on @p others lists in a tree of @p arity. */
@@ -29,7 +31,23 @@ static inline uint32_t ski_section_tree_share(uint32_t others, uint32_t children
     return others / children + (i < others % children);
 }
 
-/* A member, and its delegate by the number of PEs after the root. */
+/** The rank of delegate @p pe among the lists of a section of PE @p root: delegates of one host
+ * have consecutive ranks, the host of the root first. */
+static inline uint32_t ski_section_tree_rank(const struct ski_job *job, int root, int pe)
+{
+    int host = ski_job_host_of(job, pe) - ski_job_host_of(job, root);
+
+    return (uint32_t)(host < 0 ? host + job->hosts : host) * (uint32_t)job->pes +
+           (uint32_t)(pe < root ? pe - root + job->pes : pe - root);
+}
+
+/** The delegate with @p rank in a section of PE @p root. */
+static inline int ski_section_tree_pe(const struct ski_job *job, int root, uint32_t rank)
+{
+    return (int)((rank % (uint32_t)job->pes + (uint32_t)root) % (uint32_t)job->pes);
+}
+
+/* A member, and the rank of its delegate. */
 struct ski_section_choice {
     uint32_t          rank;
     const skua_index *index;

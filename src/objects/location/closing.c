@@ -5,7 +5,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "core/message/msg_counts.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -84,26 +84,26 @@ void ski_on_checked(skua_msg *msg)
 
 /* ---- closing ------------------------------------------------------------------------ */
 
-static struct ski_tree closing_tree(const struct ski_collection *all)
+static struct ski_pe_tree closing_tree(const struct ski_collection *all)
 {
-    return ski_tree_at(all->self->pe, all->self->pes, all->root, (int)ski_config.tree_arity);
+    return ski_pe_tree_at(all->self->job, all->self->pe, all->root, (int)ski_config.tree_arity);
 }
 
 /* Reports to the parent once this PE and its subtree have no insertion under way. */
 static void closing_advance(struct ski_collection *all)
 {
     struct ski_closing *closing = all->closing;
-    struct ski_tree     tree    = closing_tree(all);
+    struct ski_pe_tree  tree    = closing_tree(all);
 
     ski_assert(closing->children <= tree.children);
     if (!closing->ordered || closing->reported || closing->inserting > 0 ||
         closing->children < tree.children)
         return;
     closing->reported = true;
-    if (tree.rank == 0)
+    if (ski_pe_tree_is_root(&tree))
         ski_notify_insertions_ended(&all->self->objects->lifecycle, all);
     else
-        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_INSERTION_CLOSE},
+        skua_send_copy(ski_pe_tree_parent(&tree), (skua_handler){SKI_HANDLER_INSERTION_CLOSE},
                        &all->id, sizeof all->id);
 }
 

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "objects/model/hash_table.h"
 #include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
@@ -118,11 +118,12 @@ void skua_detector_done(skua_detector detector)
 /* Tells the children in the tree, and removes the detector here. */
 static void detector_end(struct ski_pe *self, skua_detector name)
 {
-    struct ski_tree  tree = ski_tree_at(self->pe, self->pes, name.pe, (int)ski_config.tree_arity);
+    struct ski_pe_tree tree =
+        ski_pe_tree_at(self->job, self->pe, name.pe, (int)ski_config.tree_arity);
     struct detector *detector = detector_find(self, name);
 
     for (int i = 0; i < tree.children; i++)
-        skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECTOR_END}, &name,
+        skua_send_copy(ski_pe_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECTOR_END}, &name,
                        sizeof name);
     if (!detector)
         return;

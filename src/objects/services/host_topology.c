@@ -8,32 +8,13 @@
 
 #include <skua/topology.h>
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include "base/cpu_locality.h"
 #include "base/topology.h"
 #include "core/pe/pe.h"
 #include "objects/services/mesh.h"
 
-#define HOST_KEY "skua.host"
-
-/* What a process publishes. */
-struct host_told {
-    int32_t leader; /* the first process of its host                  */
-    int32_t run;    /* processes from itself on that are on its host  */
-};
-
-static const struct ski_boot *host_boot;
-
-static struct {
-    pthread_mutex_t lock;
-    _Atomic bool    ready;
-    int             hosts;
-    int            *of_process; /* the host of each process                */
-    int            *pes;        /* of each host                            */
-    int            *process;    /* processes by host, ascending ...        */
-    int            *first;      /* ... where those of a host begin in that */
-} host_map = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static const struct ski_job *host_job;
 
 static struct {
     _Atomic bool    ready;
@@ -41,104 +22,15 @@ static struct {
     skua_cpu       *of; /* PEs of this host, by index */
 } host_places = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- publishing and asking ---------------------------------------------------------- */
-
-/* What a process of this host publishes. */
-static struct host_told host_tell(const struct ski_job *job, int process)
+void ski_host_topology_open(const struct ski_boot *boot)
 {
-    struct host_told told = {job->process[0].number, 1};
-
-    while (process + told.run < job->processes && job->local_index[process + told.run] >= 0)
-        told.run++;
-    return told;
-}
-
-skua_status ski_host_topology_publish(const struct ski_boot *our_boot)
-{
-    struct host_told told = host_tell(our_boot->job, our_boot->process);
-
-    host_boot = our_boot;
-    return ski_job_is_distributed(host_boot->job)
-               ? ski_boot_put(host_boot, HOST_KEY, &told, sizeof told)
-               : SKUA_OK;
-}
-
-static struct host_told host_ask(int process)
-{
-    struct host_told told;
-    size_t           bytes = sizeof told;
-
-    if (host_boot->job->local_index[process] >= 0)
-        return host_tell(host_boot->job, process);
-    if (ski_boot_get(host_boot, process, HOST_KEY, &told, &bytes) != SKUA_OK ||
-        bytes != sizeof told || told.leader < 0 || told.leader > process || told.run < 1 ||
-        told.run > host_boot->job->processes - process)
-        ski_fatal("process %d cannot find out which host process %d is on: what that published is "
-                  "missing or makes no sense",
-                  host_boot->process, process);
-    return told;
-}
-
-/* Asks for the host of every process; hosts are numbered in the order of their leaders. */
-static void host_ask_all(void)
-{
-    int processes       = host_boot->job->processes;
-    host_map.of_process = ski_calloc((size_t)processes, sizeof(int));
-    for (int process = 0; process < processes;) {
-        struct host_told told = host_ask(process);
-        int host = told.leader == process ? host_map.hosts++ : host_map.of_process[told.leader];
-
-        for (int i = 0; i < told.run; i++)
-            host_map.of_process[process++] = host;
-    }
-}
-
-/* Their processes and PEs. */
-static void host_sort(void)
-{
-    const struct ski_job *job = host_boot->job;
-    int                   n   = 0;
-
-    host_map.pes     = ski_calloc((size_t)host_map.hosts, sizeof(int));
-    host_map.first   = ski_calloc((size_t)host_map.hosts + 1, sizeof(int));
-    host_map.process = ski_calloc((size_t)job->processes, sizeof(int));
-    for (int host = 0; host < host_map.hosts; host++) {
-        host_map.first[host] = n;
-        for (int i = 0; i < job->processes; i++)
-            if (host_map.of_process[i] == host) {
-                host_map.process[n++] = i;
-                host_map.pes[host] += ski_job_pes_of(job, i);
-            }
-    }
-    ski_assert(n == job->processes);
-    host_map.first[host_map.hosts] = n;
-}
-
-static void host_learn(void)
-{
-    /* Pairs with the release below. */
-    if (atomic_load_explicit(&host_map.ready, memory_order_acquire))
-        return;
-    pthread_mutex_lock(&host_map.lock);
-    if (!host_map.hosts) {
-        host_ask_all();
-        host_sort();
-        atomic_store_explicit(&host_map.ready, true, memory_order_release);
-    }
-    pthread_mutex_unlock(&host_map.lock);
+    host_job = boot->job;
 }
 
 void ski_host_topology_close(void)
 {
-    free(host_map.of_process);
-    free(host_map.pes);
-    free(host_map.first);
-    free(host_map.process);
     free(host_places.of);
-    host_map.of_process = host_map.pes = host_map.first = host_map.process = NULL;
-    host_places.of                                                         = NULL;
-    host_map.hosts                                                         = 0;
-    atomic_store(&host_map.ready, false);
+    host_places.of = NULL;
     atomic_store(&host_places.ready, false);
 }
 
@@ -154,71 +46,68 @@ static void host_check_pe(const char *call, int pe)
 
 static void host_check(const char *call, int host)
 {
-    (void)ski_pe_of_caller(call);
-    host_learn();
-    if (host < 0 || host >= host_map.hosts)
+    const struct ski_pe *self = ski_pe_of_caller(call);
+
+    if (host < 0 || host >= self->job->hosts)
         ski_misuse("%s: host %d does not exist; this job has hosts 0 to %d", call, host,
-                   host_map.hosts - 1);
+                   self->job->hosts - 1);
 }
 
 int skua_hosts(void)
 {
-    (void)SKI_SELF();
-    host_learn();
-    return host_map.hosts;
+    return SKI_SELF()->job->hosts;
 }
 
 int skua_host_of(int pe)
 {
     host_check_pe(__func__, pe);
-    host_learn();
-    return host_map.of_process[ski_job_process_of(host_boot->job, pe)];
+    return ski_job_host_of(host_job, pe);
 }
 
 int skua_host_pes(int host)
 {
     host_check(__func__, host);
-    ski_assert(host_map.pes[host] > 0);
-    return host_map.pes[host];
+    return ski_job_host_pes(host_job, host);
 }
 
 int skua_host_pe(int host, int i)
 {
-    const struct ski_job *job;
+    int pes;
 
     host_check(__func__, host);
-    job = host_boot->job;
-    if (i < 0 || i >= host_map.pes[host])
-        ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, host_map.pes[host] - 1,
-                   i);
-    return ski_job_first_pe(job,
-                            host_map.process[host_map.first[host] + i / job->pes_per_process]) +
-           i % job->pes_per_process;
+    pes = ski_job_host_pes(host_job, host);
+    if (i < 0 || i >= pes)
+        ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, pes - 1, i);
+    return ski_job_host_pe(host_job, host, i);
 }
 
 /* Whether the processes of a host have consecutive numbers. */
-static bool host_in_order(int host)
+static bool host_in_order(const struct ski_job *job, int host)
 {
-    int from = host_map.first[host], to = host_map.first[host + 1] - 1;
+    int from = job->host_first[host], to = job->host_first[host + 1] - 1;
 
-    return host_map.process[to] - host_map.process[from] == to - from;
+    return job->host_process[to] - job->host_process[from] == to - from;
 }
 
 int ski_host_topology_row(void)
 {
-    host_learn();
-    for (int host = 0; host < host_map.hosts; host++)
-        if (!host_in_order(host) || host_map.pes[host] > host_map.pes[0] ||
-            (host_map.pes[host] < host_map.pes[0] && host < host_map.hosts - 1))
+    int row = ski_job_host_pes(host_job, 0);
+
+    for (int host = 0; host < host_job->hosts; host++) {
+        int pes = ski_job_host_pes(host_job, host);
+
+        if (!host_in_order(host_job, host) || pes > row ||
+            (pes < row && host < host_job->hosts - 1))
             return 0;
-    return host_map.pes[0];
+    }
+    return row;
 }
 
 /* ---- the CPUs of PEs ---------------------------------------------------------------- */
 
 static void host_read_places(void)
 {
-    const struct ski_job *job = host_boot->job;
+    const struct ski_job *job = host_job;
 
     host_places.of = ski_calloc((size_t)job->local_pes, sizeof *host_places.of);
     for (int i = 0; i < job->local_pes; i++)
@@ -245,7 +134,7 @@ skua_cpu skua_cpu_of(int pe)
     int index;
 
     host_check_pe(__func__, pe);
-    index = ski_job_index(host_boot->job, pe);
+    index = ski_job_index(host_job, pe);
     if (index < 0)
         return (skua_cpu){-1, -1, -1, -1, -1};
     host_learn_places();
@@ -259,7 +148,7 @@ skua_nearness skua_distance(int pe)
     host_check_pe(__func__, pe);
     if (pe == ski_self->pe)
         return SKUA_SAME_PE;
-    if (ski_job_index(host_boot->job, pe) < 0)
+    if (ski_job_index(host_job, pe) < 0)
         return SKUA_ELSEWHERE;
     here  = skua_cpu_of(ski_self->pe);
     there = skua_cpu_of(pe);

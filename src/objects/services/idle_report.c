@@ -18,7 +18,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "objects/model/collection.h"
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
@@ -114,10 +114,11 @@ static void idle_explain_objects(struct ski_objects *objects, struct ski_text *t
 
 static void idle_ask_children(struct ski_pe *self)
 {
-    struct ski_tree tree = ski_tree_at(self->pe, self->pes, IDLE_ROOT, (int)ski_config.tree_arity);
+    struct ski_pe_tree tree =
+        ski_pe_tree_at(self->job, self->pe, IDLE_ROOT, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_IDLE_REPORT_REQUEST},
+        skua_send_copy(ski_pe_tree_child(&tree, i), (skua_handler){SKI_HANDLER_IDLE_REPORT_REQUEST},
                        NULL, 0);
 }
 

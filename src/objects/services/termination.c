@@ -11,7 +11,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "objects/model/objects_pe.h"
 
 #define TERMINATION_PAUSE_LEAST 20e-6
@@ -161,12 +161,12 @@ static struct termination_node **termination_find(struct termination            
 /* The parent of this PE in the tree of a root; of a hidden PE, the first PE of its process. */
 static int termination_parent(const struct ski_pe *self, int root)
 {
-    struct ski_tree tree;
+    struct ski_pe_tree tree;
 
     if (ski_pe_hidden(self))
         return ski_job_first_pe(self->job, self->process);
-    tree = ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
-    return ski_tree_parent(&tree);
+    tree = ski_pe_tree_at(self->job, self->pe, root, (int)ski_config.tree_arity);
+    return ski_pe_tree_parent(&tree);
 }
 
 /* The sums of the subtree are complete: they go to the parent, or, at the root, to the module. */
@@ -200,11 +200,11 @@ static void termination_add_report(struct ski_pe *self, struct termination_node 
 static void termination_forward(struct ski_pe *self, struct termination_node *node)
 {
     const struct termination_wave *wave = &node->sum.wave;
-    struct ski_tree                tree =
-        ski_tree_at(self->pe, self->pes, wave->topic.root, (int)ski_config.tree_arity);
+    struct ski_pe_tree             tree =
+        ski_pe_tree_at(self->job, self->pe, wave->topic.root, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_TERMINATION_WAVE, wave,
+        termination_post(self, ski_pe_tree_child(&tree, i), SKI_HANDLER_TERMINATION_WAVE, wave,
                          sizeof *wave);
     ski_assert(node->open == 1);
     node->open += tree.children;

@@ -300,8 +300,7 @@ void skua_channel_destroy(skua_channel channel)
 
 /* ---- arrivals --------------------------------------------------------------------- */
 
-/* Copies data of one block into the buffer. */
-static void channel_unpack(struct ski_channel *channel, const char *from)
+void ski_channel_unpack(struct ski_channel *channel, const char *from)
 {
     if (channel->pattern)
         ski_copy_plan_run(&channel->pattern->unpack, channel->to, from);
@@ -329,6 +328,11 @@ static inline void channel_count_arrival(struct ski_pe *self, struct ski_channel
     atomic_store_explicit(&channel->arrived, channel_arrived(channel) + 1, memory_order_relaxed);
     if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
         channel_report(channel);
+}
+
+void ski_channel_count_arrival(struct ski_pe *self, struct ski_channel *channel)
+{
+    channel_count_arrival(self, channel);
 }
 
 /* Returns the channel of a cell, whose record may be free again; NULL: the cell is no doorbell. */
@@ -387,7 +391,7 @@ static void channel_on_doorbell(struct ski_pe *self)
     if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
         channel->zcopy = cell->message;
     else if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_STAGED))
-        channel_unpack(channel, cell->message);
+        ski_channel_unpack(channel, cell->message);
     else if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_COOP)))
         ski_coop_finish(cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
@@ -459,9 +463,9 @@ static bool channel_deliver(struct ski_channel *channel, const struct ski_channe
     if (channel->reduces && head->kind == SKI_CHANNEL_DATA)
         return ski_channel_reduce(channel, (const char *)(head + 1));
     if (head->kind == SKI_CHANNEL_DATA)
-        channel_unpack(channel, (const char *)(head + 1));
+        ski_channel_unpack(channel, (const char *)(head + 1));
     else if (head->kind == SKI_CHANNEL_STAGED)
-        channel_unpack(channel, *(char *const *)(head + 1));
+        ski_channel_unpack(channel, *(char *const *)(head + 1));
     else if (head->kind == SKI_CHANNEL_COOP)
         ski_coop_finish(*(struct ski_coop *const *)(head + 1));
     else if (head->kind == SKI_CHANNEL_ZCOPY)
@@ -469,12 +473,12 @@ static bool channel_deliver(struct ski_channel *channel, const struct ski_channe
     return true;
 }
 
-static void channel_wrong_size(const struct ski_channel *channel, int source,
-                               const struct ski_channel_head *head)
+void ski_channel_wrong_size(const struct ski_channel *channel, int source, uint64_t put,
+                            uint64_t bytes)
 {
     ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
-               ski_channel_name(channel), source, channel->pe, (unsigned long long)head->put,
-               (unsigned long long)head->bytes, channel->bytes);
+               ski_channel_name(channel), source, channel->pe, (unsigned long long)put,
+               (unsigned long long)bytes, channel->bytes);
 }
 
 /* Handles a put for a channel of this PE. */
@@ -486,7 +490,7 @@ static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channe
     if (ski_config.checked_channels)
         ski_channel_check_arrival(channel, msg->source, head);
     if (!channel_is_valid(msg, head, channel))
-        channel_wrong_size(channel, msg->source, head);
+        ski_channel_wrong_size(channel, msg->source, head->put, head->bytes);
     all = channel_deliver(channel, head);
     skua_msg_free(msg);
     if (all)
@@ -514,7 +518,7 @@ static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_ch
         }
         if (ski_job_index(self->job, msg->source) <
             0) /* senders of this host have seen that it is deleted */
-            ski_channel_refuse_put(self, msg->source, head);
+            ski_channel_refuse_put(self, msg->source, head->key);
     }
     skua_msg_free(msg);
 }
@@ -547,27 +551,6 @@ void ski_on_channel(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-}
-
-/* The data of a put go into the buffer; a message without data is run in its turn. */
-skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
-{
-    struct ski_channel_head head;
-    struct ski_channel     *channel;
-    skua_msg               *left;
-
-    if (msg->bytes < sizeof head || ski_config.checked_channels)
-        return NULL;
-    memcpy(&head, data, sizeof head);
-    channel = ski_channel_find(self->job, head.key);
-    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->reduces ||
-        !channel_is_valid(msg, &head, channel))
-        return NULL;
-    channel_unpack(channel, data + sizeof head);
-    head.kind    = SKI_CHANNEL_PLACED;
-    left         = ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head);
-    left->source = msg->source;
-    return left;
 }
 
 /* ---- ready ------------------------------------------------------------------------- */

@@ -23,8 +23,10 @@
  *              them from there
  *   coop       as direct or staged, for large data that the receiver helps to copy
  *   reduce     the sender combines them with the receiver's buffer
- *   message    in a message, with all that the receiver must know: between hosts, and everywhere
- * with the setting channels=message
+ *   packet     in a packet to another host, which the receiver answers as a doorbell
+ *              (channel_packet.c)
+ *   message    in a message, with all that the receiver must know: with the setting
+ *              channels=message, and between hosts in checked mode
  *
  * A put is locally complete when its memory may change (channel_local.c).  That is when the call
  * returns, except for zcopy and for large messages to other hosts, which are sent from where the
@@ -155,10 +157,10 @@ struct skua_sender {
     ski_channel_put_fn copied;  /* zcopy: the path for data that the receiver does not reach */
     char              *staging; /* staging memory of this sender, `slots` times the data, or NULL */
     uint32_t           slots, slot;
-    struct ski_coop   *coop; /* or NULL */
-    bool               once; /* used for one put, then freed */
-    bool known;              /* the channel exists and has the size of the sender's buffer */
-    bool wants_zcopy;        /* the program keeps the data unchanged until the receiver is ready */
+    struct ski_coop   *coop;  /* or NULL */
+    bool               once;  /* used for one put, then freed */
+    bool               known; /* the channel exists and has the size of the sender's buffer */
+    bool wants_zcopy;         /* the program keeps the data unchanged until the receiver is ready */
     struct ski_channel           *channel; /* of this host, or NULL */
     struct ski_copy_plan          plan;    /* to the buffer, or to one block */
     skua_layout                   layout;  /* simplified, of the sender's buffer */
@@ -209,6 +211,10 @@ struct ski_coop *ski_coop_new(struct ski_pe *self, char *to, char *staging, size
 /** Rings the doorbell of a channel of the calling PE. */
 void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy);
 
+/** Rings the doorbell of a channel of the calling PE for a packet of another host, which its sender
+ *  has counted.  May be called within the driver. */
+void ski_doorbell_push_arrived(struct ski_pe *self, uint64_t key);
+
 /** Does a put by message. */
 void ski_channel_put_message(skua_sender *sender, const char *from);
 
@@ -222,8 +228,8 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender);
 /** Frees a sender that has nothing in the arena. */
 void ski_sender_free(skua_sender *sender);
 
-/** Opens a channel as skua_channel_open() does.  The caller knows that the channel exists and has the
- *  size of @p from, so a receiver on another host is not asked. */
+/** Opens a channel as skua_channel_open() does.  The caller knows that the channel exists and has
+ * the size of @p from, so a receiver on another host is not asked. */
 skua_sender *ski_channel_open_known(skua_channel channel, const skua_layout *from);
 
 /** Creates a sender that has no channel yet; NULL, logged for @p call. */
@@ -250,8 +256,37 @@ void ski_on_channel(skua_msg *msg);
 /** Sends a message that is only the header @p head to @p pe. */
 void ski_channel_send_head(struct ski_pe *self, int pe, const struct ski_channel_head *head);
 
-/** Copies the data of a put from the memory of the driver, as ski_am_recv_inline(). */
-skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *head, const char *data);
+/** Copies data of one block into the buffer. */
+void ski_channel_unpack(struct ski_channel *channel, const char *from);
+
+/** Counts a put whose data are in the buffer, and reports it if the program wants that. */
+void ski_channel_count_arrival(struct ski_pe *self, struct ski_channel *channel);
+
+/** Ends the job: put @p put of PE @p source has @p bytes, and the channel another size. */
+void ski_channel_wrong_size(const struct ski_channel *channel, int source, uint64_t put,
+                            uint64_t bytes);
+
+/* ---- puts between hosts (channel_packet.c) ----------------------------------------------------
+ */
+
+#define SKI_CHANNEL_PUT_LEAST sizeof(uint64_t) /* the key */
+
+/** Returns the path of a sender, whose copy plan is made, to another host. */
+ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender);
+
+/** Returns whether puts of a sender to another host are sent from where the data lie. */
+bool ski_channel_packet_uncopied(const skua_sender *sender);
+
+/** Sends @p msg, which has a header of @p header bytes and room for a struct ski_zcopy_send, with
+ * the data of a put at @p from.  False: that is not possible now, and nothing has happened. */
+bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
+                               size_t header, const char *from);
+
+/** How packets of puts are delivered in place. */
+extern const struct ski_placement ski_channel_placement;
+
+/** Handles the packet of a put that has come as a message. */
+void ski_on_channel_put(skua_msg *msg);
 
 /* ---- local completion (channel_local.c) ----------------------------------------------------- */
 
@@ -280,8 +315,8 @@ void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t b
 void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
                            const struct ski_channel_head *head, const struct ski_channel *channel);
 
-/** Refuses a put for a channel that does not exist. */
-void ski_channel_refuse_put(struct ski_pe *self, int source, const struct ski_channel_head *head);
+/** Refuses a put of PE @p source for a channel that does not exist. */
+void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key);
 
 /** Handles the reply to these two: logs it. */
 void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *head);

@@ -47,11 +47,11 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
     channel_net_refuse(self, msg->source, head->key, channel ? channel->bytes : 0, 0);
 }
 
-void ski_channel_refuse_put(struct ski_pe *self, int source, const struct ski_channel_head *head)
+void ski_channel_refuse_put(struct ski_pe *self, int source, uint64_t key)
 {
     ski_log(SKI_LOG_ERROR, "skua_channel_put of PE %d dropped: PE %d has no such channel", source,
             self->pe);
-    channel_net_refuse(self, source, head->key, 0, 1);
+    channel_net_refuse(self, source, key, 0, 1);
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */

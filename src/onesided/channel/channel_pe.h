@@ -20,11 +20,14 @@ struct ski_doorbell_queue {
     uint32_t             turn;             /* answered so far          */
 };
 
+#define SKI_CHANNEL_VERIFIED 64 /* records of channels that a PE remembers to be authentic */
+
 struct ski_channel_pe {
     struct ski_doorbell_queue doorbells;
     struct ski_channel       *first, *free;
     skua_sender              *senders; /* of this PE, in checked mode                           */
     struct ski_channel_due   *due;     /* completions that are to take place (channel_local.c)  */
+    struct ski_channel       *verified[SKI_CHANNEL_VERIFIED]; /* by position (channel_packet.c) */
 };
 
 /** Returns the state of @p self in this sub-folder. */

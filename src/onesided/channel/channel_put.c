@@ -26,9 +26,6 @@
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"
 
-#define UNCOPIED_LEAST                                                                             \
-    8192 /* bytes from which on data are sent to other hosts from where they lie */
-
 /* Bytes from which on the receiver is asked for help: with data that are copied directly, or
  * staged. */
 #define COOP_DIRECT_LEAST ((size_t)384 << 10)
@@ -244,28 +241,37 @@ static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender 
 
 /* ---- between hosts ------------------------------------------------------------------------ */
 
-/* Sends the data of a put from the program's memory; false: that is not possible now. */
-static bool channel_put_send_uncopied(struct ski_pe *self, skua_sender *sender, const char *from)
+bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
+                               size_t header, const char *from)
+{
+    sender->sending++; /* it may be complete before the call returns */
+    ski_rma_pe(self)->at_driver++;
+    if (ski_zcopy_send(self, sender->pe, msg, header, from, sender->bytes, ski_channel_send_done,
+                       sender))
+        return true;
+    sender->sending--;
+    ski_rma_pe(self)->at_driver--;
+    return false;
+}
+
+/* Sends the data of a put in checked mode from the program's memory; false: that is not possible
+ * now. */
+static bool channel_put_send_checked(struct ski_pe *self, skua_sender *sender, const char *from)
 {
     skua_msg *msg =
         channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct ski_zcopy_send));
     struct ski_channel_head *head = skua_msg_data(msg);
 
-    head->sum = ski_config.checked_channels ? ski_channel_check_sum(from, sender->bytes) : 0;
-    sender->sending++; /* it may be complete before the call returns */
-    ski_rma_pe(self)->at_driver++;
-    if (ski_zcopy_send(self, sender->pe, msg, sizeof *head, from, sender->bytes,
-                       ski_channel_send_done, sender))
+    head->sum = ski_channel_check_sum(from, sender->bytes);
+    if (ski_channel_send_uncopied(self, sender, msg, sizeof *head, from))
         return true;
-    sender->sending--;
-    ski_rma_pe(self)->at_driver--;
     skua_msg_free(msg);
     return false;
 }
 
-static void channel_put_uncopied(skua_sender *sender, const char *from)
+static void channel_put_checked_uncopied(skua_sender *sender, const char *from)
 {
-    if (!channel_put_send_uncopied(SKI_SELF(), sender, from))
+    if (!channel_put_send_checked(SKI_SELF(), sender, from))
         ski_channel_put_message(sender, from);
 }
 
@@ -274,10 +280,18 @@ static void channel_put_uncopied(skua_sender *sender, const char *from)
 static void sender_select_message(skua_sender *sender)
 {
     ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
-    sender->put = sender->index < 0 && sender->plan.kind == SKI_COPY_BLOCK &&
-                          sender->bytes >= UNCOPIED_LEAST && ski_zcopy_send_supported()
-                      ? channel_put_uncopied
-                      : ski_channel_put_message;
+    sender->put = ski_channel_put_message;
+}
+
+/* Selects the path to another host. */
+static void sender_select_packet(skua_sender *sender)
+{
+    ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
+    if (!ski_config.checked_channels)
+        sender->put = ski_channel_packet_path(sender);
+    else
+        sender->put = ski_channel_packet_uncopied(sender) ? channel_put_checked_uncopied
+                                                          : ski_channel_put_message;
 }
 
 static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *channel)
@@ -376,7 +390,7 @@ skua_status ski_sender_select(struct ski_pe *self, const char *call, skua_sender
     sender->pe    = value.pe;
     sender->index = ski_job_index(self->job, value.pe);
     if (sender->index < 0) {
-        sender_select_message(sender);
+        sender_select_packet(sender);
         if (!sender->known)
             ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
         return SKUA_OK;

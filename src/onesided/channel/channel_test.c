@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * channel_test.c - channels of a PE to itself: keys and generations, the order of doorbells, puts
- * that are reported or wait to be, reductions.
+ * that are reported or wait to be, reductions; packets of puts from other hosts.
  */
 #include "onesided/channel/channel.h"
 
+#include "core/net/net.h"
+#include "core/pe/handler.h"
 #include "onesided/channel/channel_pe.h"
 #include "tests/onesided_pe.h"
 
@@ -145,6 +147,47 @@ static void channel_reduces(struct ski_pe *self)
     skua_channel_destroy(channel);
 }
 
+/* Writes the packet of a put of @p bytes of @p value at an odd address.  Returns its header. */
+static skua_msg channel_packet(char *to, uint64_t key, size_t bytes, char value)
+{
+    memcpy(to, &key, sizeof key);
+    memset(to + sizeof key, value, bytes);
+    return (skua_msg){.bytes = sizeof key + bytes, .handler = SKI_HANDLER_CHANNEL_PUT};
+}
+
+/* Data that the driver brings are in the buffer at once; the callback waits for the scheduler. */
+static void channel_packets(struct ski_pe *self)
+{
+    const struct ski_placement *in = &ski_channel_placement;
+    char                        buffer[64], packet[128];
+    skua_channel                channel = channel_make(&arrivals[0], buffer, 64);
+    skua_msg                    head    = channel_packet(packet + 1, channel.key, 64, 7);
+    void                       *to      = NULL;
+
+    arrivals[0] = 0;
+    OK(in->take(self, &head, packet + 1) == &ski_net_nothing_left && arrivals[0] == 0 &&
+           buffer[63] == 7,
+       "a packet is copied into the buffer, and its callback does not run within the driver");
+    channel_answer_all(self);
+    OK(arrivals[0] == 1, "but when the doorbell is answered");
+    skua_channel_ready(channel);
+    OK(in->place(self, &head, packet + 1, &to) == 64 && to == buffer, "its place is the buffer");
+    OK(!in->placed(self, &head, packet + 1, false) &&
+           !(self->queue.attention & SKI_EVENT_DOORBELLS),
+       "a packet that breaks off rings no doorbell");
+    OK(in->placed(self, &head, packet + 1, true) == &ski_net_nothing_left, "a whole one does");
+    channel_answer_all(self);
+    OK(arrivals[0] == 2 && skua_channel_count(channel) == 2, "and is reported");
+    head.bytes--;
+    OK(!in->take(self, &head, packet + 1) && in->place(self, &head, packet + 1, &to) == 0,
+       "a packet of another size has no place");
+    head = channel_packet(packet + 1, channel.key ^ UINT64_C(1) << 50, 64, 9);
+    OK(!in->take(self, &head, packet + 1) && buffer[0] == 7, "nor has one with another key");
+    skua_channel_destroy(channel);
+    head = channel_packet(packet + 1, channel.key, 64, 9);
+    OK(!in->take(self, &head, packet + 1) && buffer[0] == 7, "nor one for a deleted channel");
+}
+
 int main(void)
 {
     struct ski_pe *self = test_pe_begin();
@@ -153,6 +196,7 @@ int main(void)
     channel_doorbells(self);
     channel_polls(self);
     channel_reduces(self);
+    channel_packets(self);
     test_pe_end(self);
     return tap_end();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* doorbell_queue.c - doorbells that a PE rings itself (channel_pe.h): a ring that grows. */
+/* doorbell_queue.c - doorbells that a PE rings itself (channel_pe.h), also for packets whose
+ * data the driver has brought: a ring that grows. */
 #include <stdlib.h>
 
 #include "base/assert.h"
@@ -19,7 +20,8 @@ static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *queue)
     queue->room = room;
 }
 
-void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)
+static inline void doorbell_queue_push(struct ski_pe *self, uint64_t key,
+                                       struct ski_zcopy_desc *zcopy)
 {
     struct ski_doorbell_queue *queue = &ski_channel_pe(self)->doorbells;
 
@@ -27,6 +29,16 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
     if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
         doorbell_queue_grow(queue);
     queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
-    self->stats.sent_inline++;
     self->queue.attention |= SKI_EVENT_DOORBELLS;
+}
+
+void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)
+{
+    doorbell_queue_push(self, key, zcopy);
+    self->stats.sent_inline++;
+}
+
+void ski_doorbell_push_arrived(struct ski_pe *self, uint64_t key)
+{
+    doorbell_queue_push(self, key, NULL);
 }

@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "core/message/message.h"
-#include "core/collective/tree.h"
+#include "core/collective/pe_tree.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
@@ -146,14 +146,92 @@ static void vote_send(struct ski_pe *self, int pe, struct symmetric_vote vote, u
                  ski_msg_copy(self, SKI_HANDLER_SYMMETRIC_VOTE, &vote, sizeof vote));
 }
 
-static int vote_pe(const struct ski_vote_round *round, int rank)
+/* The position of this PE in the tree of a vote, which enters each host once (pe_tree.h). */
+struct vote_tree {
+    int parent; /* -1 at the first member */
+    int children;
+    int child[2 * VOTE_ARITY];
+};
+
+/* The members of a vote, from the point of view of a host. */
+struct vote_hosts {
+    int  hosts;   /* that have members                                              */
+    int  host;    /* rank of this one among them, in the order of their first ones  */
+    int  members; /* on this host                                                   */
+    int  rank;    /* of this PE among those                                         */
+    int *entry;   /* by rank of a host: its first member                            */
+    int *local;   /* members on this host                                           */
+};
+
+/* Lists the hosts of the members @p pes, and the members on this one. */
+static void vote_list_hosts(const struct ski_pe *self, const struct ski_vote_round *round,
+                            struct vote_hosts *v)
 {
-    return round->pes ? round->pes[rank] : rank;
+    const struct ski_job *job  = self->job;
+    bool                 *seen = ski_calloc((size_t)job->hosts, sizeof *seen);
+
+    for (uint32_t i = 0; i < round->members; i++) {
+        int pe = round->pes[i], host = ski_job_host_of(job, pe);
+
+        if (!seen[host]) {
+            if (host == job->host_number)
+                v->host = v->hosts;
+            v->entry[v->hosts++] = pe;
+        }
+        seen[host] = true;
+        if (host != job->host_number)
+            continue;
+        if (pe == self->pe)
+            v->rank = v->members;
+        v->local[v->members++] = pe;
+    }
+    free(seen);
 }
 
-static struct ski_tree vote_tree(const struct ski_vote_round *round)
+static void vote_add_children(struct vote_tree *tree, const struct ski_tree *level, const int *pe)
 {
-    return ski_tree_at((int)round->rank, (int)round->members, 0, VOTE_ARITY);
+    for (int i = 0; i < level->children; i++)
+        tree->child[tree->children++] = pe[ski_tree_child(level, i)];
+}
+
+/* Returns the tree of some members: the first member of each host is its entry. */
+static struct vote_tree vote_tree_of_list(const struct ski_pe         *self,
+                                          const struct ski_vote_round *round)
+{
+    int              *lists = ski_malloc(2 * (size_t)round->members * sizeof *lists);
+    struct vote_hosts v     = {.entry = lists, .local = lists + round->members};
+    struct vote_tree  tree  = {.parent = -1};
+    struct ski_tree   hosts, local;
+
+    vote_list_hosts(self, round, &v);
+    ski_assert(v.members > 0 && v.local[v.rank] == self->pe);
+    hosts = ski_tree_at(v.host, v.hosts, 0, VOTE_ARITY);
+    local = ski_tree_at(v.rank, v.members, 0, VOTE_ARITY);
+    if (v.rank == 0)
+        vote_add_children(&tree, &hosts, v.entry);
+    vote_add_children(&tree, &local, v.local);
+    if (v.rank > 0)
+        tree.parent = v.local[ski_tree_parent(&local)];
+    else if (v.host > 0)
+        tree.parent = v.entry[ski_tree_parent(&hosts)];
+    free(lists);
+    return tree;
+}
+
+static struct vote_tree vote_tree(const struct ski_pe *self, const struct ski_vote_round *round)
+{
+    struct vote_tree   tree = {.parent = -1};
+    struct ski_pe_tree all;
+
+    if (round->pes)
+        return vote_tree_of_list(self, round);
+    all           = ski_pe_tree_at(self->job, self->pe, 0, VOTE_ARITY);
+    tree.children = all.children;
+    for (int i = 0; i < all.children; i++)
+        tree.child[i] = ski_pe_tree_child(&all, i);
+    if (!ski_pe_tree_is_root(&all))
+        tree.parent = ski_pe_tree_parent(&all);
+    return tree;
 }
 
 static int vote_registrar(const struct ski_pe *self)
@@ -173,29 +251,29 @@ static void vote_count(struct ski_vote_state *a, const struct symmetric_vote *vo
 static void vote_finish(struct ski_pe *self, struct ski_vote_state *a,
                         const struct symmetric_vote *outcome)
 {
-    struct ski_tree tree = vote_tree(&a->round);
+    struct vote_tree tree = vote_tree(self, &a->round);
 
     ski_assert(a->called && !a->done);
     a->sum  = *outcome;
     a->done = true;
     for (int i = 0; i < tree.children; i++)
-        vote_send(self, vote_pe(&a->round, ski_tree_child(&tree, i)), a->sum, VOTE_DOWN);
+        vote_send(self, tree.child[i], a->sum, VOTE_DOWN);
     ski_wake_all(self, &a->waiters);
 }
 
 /* Passes the votes of this PE and its subtree on, once they are complete. */
 static void vote_advance(struct ski_pe *self, struct ski_vote_state *a)
 {
-    struct ski_tree tree;
+    struct vote_tree tree;
 
     if (!a->called)
         return;
-    tree = vote_tree(&a->round);
+    tree = vote_tree(self, &a->round);
     if (a->votes < tree.children)
         return;
     a->sum.members = a->round.members;
-    if (a->round.rank > 0)
-        vote_send(self, vote_pe(&a->round, ski_tree_parent(&tree)), a->sum, VOTE_UP);
+    if (tree.parent >= 0)
+        vote_send(self, tree.parent, a->sum, VOTE_UP);
     else if (a->sum.status == SKUA_OK && a->sum.least == a->sum.most && !a->round.confirms)
         vote_send(self, vote_registrar(self), a->sum, VOTE_ASK);
     else

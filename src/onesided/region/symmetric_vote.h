@@ -3,7 +3,7 @@
  * symmetric_vote.h - the members of a symmetric region on several hosts agree on its id, and that
  * all of them have its memory.
  *
- * The members form a tree, in the order of their list.  A member sends its parent, once all its
+ * The members form a tree that enters each host once.  A member sends its parent, once all its
  * children have voted, whether they have memory and how many bytes they asked for.  If all agree
  * the first member requests an id from the registrar, and the outcome goes down the tree.  After
  * they have created the region the members confirm that in a second vote: the first PE that knows

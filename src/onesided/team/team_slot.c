@@ -17,8 +17,9 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team.h"
 
-#define SKI_TEAM_SLOTS     8 /* of a board; a power of two */
-#define TEAM_SLOTS_READERS 4 /* PEs of a job in which each member reads the slots of all others */
+#define SKI_TEAM_SLOTS     16 /* of a board; a power of two */
+#define TEAM_SLOTS_REPORT  4  /* calls after which a member stores how many it has finished */
+#define TEAM_SLOTS_READERS 4  /* PEs of a job in which each member reads the slots of all others */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
 
 /* What a member writes for one call. */
@@ -31,6 +32,7 @@ struct team_slot {
 };
 
 _Static_assert(sizeof(struct team_slot) == 512, "a slot fills whole cache lines");
+_Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
 struct team_board {
@@ -122,12 +124,17 @@ static bool team_slot_is_free(uint32_t number, uint32_t finished)
     return (int32_t)(number - finished) < SKI_TEAM_SLOTS;
 }
 
-/* Returns whether @p pe does not keep this member from writing the slot of call @p number.  @p word
- * is `finished` of that PE, or NULL if it has not begun. */
-static bool team_slot_free_on(uint32_t number, _Atomic uint64_t *word)
+/* Returns the earlier of two numbers of calls, which may have wrapped around. */
+static uint32_t team_slot_earlier(uint32_t a, uint32_t b)
 {
-    return team_slot_is_free(
-        number, word ? team_stamp_count(atomic_load_explicit(word, memory_order_acquire)) : 0);
+    return (int32_t)(a - b) < 0 ? a : b;
+}
+
+/* Returns how many calls a PE has finished.  @p word is its `finished`, or NULL if it has not
+ * begun. */
+static uint32_t team_slot_finished_on(_Atomic uint64_t *word)
+{
+    return word ? team_stamp_count(atomic_load_explicit(word, memory_order_acquire)) : 0;
 }
 
 /* Returns `finished` of @p pe, or NULL if that PE has not begun. */
@@ -143,11 +150,13 @@ static bool team_slot_has_room(struct ski_pe *self, struct ski_team_slots *slots
 {
     if (SKI_LIKELY(team_slot_is_free(number, slots->room)))
         return true;
+    /* The exact bound spares the look at other boards in the calls to come. */
+    slots->room = number;
     for (int pe = 0; pe < slots->size; pe++)
-        if (pe != slots->rank && !team_slot_free_on(number, team_finished_of(self, slots, pe)))
-            return false;
-    slots->room = number - SKI_TEAM_SLOTS + 1;
-    return true;
+        if (pe != slots->rank)
+            slots->room = team_slot_earlier(
+                slots->room, team_slot_finished_on(team_finished_of(self, slots, pe)));
+    return team_slot_is_free(number, slots->room);
 }
 
 /* ---- what the collectives write and read ---------------------------------------------------- */
@@ -379,7 +388,8 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
         return false;
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, &call->small);
-    team_stamp_set(self, &slots->board->finished, team_stamp(call->number));
+    if ((call->number + 1) % TEAM_SLOTS_REPORT == 0)
+        team_stamp_set(self, &slots->board->finished, team_stamp(call->number));
     return true;
 }
 
@@ -438,7 +448,7 @@ static bool team_slots_doze(struct ski_pe *self)
 
         if (!finished) /* that PE has not begun */
             return false;
-        if (pe != slots->rank && !team_slot_free_on(call->number, finished))
+        if (pe != slots->rank && !team_slot_is_free(call->number, team_slot_finished_on(finished)))
             team_stamp_doze(slots, finished);
     }
     return !call->writes || !team_slot_has_room(self, slots, call->number);

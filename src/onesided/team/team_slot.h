@@ -16,10 +16,13 @@
  * result for the rank above.  A member that only writes has finished a call as soon as it has
  * written.
  *
- * Reuse.  A PE finishes its calls in their order and then stores their number in `finished`, which
- * is the release that pairs with the acquire of a writer: a slot is written again only if all PEs
- * have finished the call that used it before.  A call that finds its slot in use waits in a list;
- * its caller does not wait.
+ * Reuse.  A PE finishes its calls in their order and stores their number in `finished` after every
+ * few calls, since each store may cost a cache line that moves.  That store is the release that
+ * pairs with the acquire of a writer: a slot is written again only if all PEs have finished the
+ * call that used it before.  A call that finds its slot in use waits in a list; its caller does not
+ * wait. It does not wait for ever: a member reads what the calls before it have written, so each PE
+ * that makes these calls finishes them, and what it has finished but not stored is less than the
+ * number of slots.
  *
  * Sleep.  A PE that is about to sleep sets its bit in each stamp that it waits for, or in each
  * `finished` that keeps its slot from being written.  All modifications of these words are atomic

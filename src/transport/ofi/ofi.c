@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/accept_hook.h"
 #include "transport/fd_limit.h"
 #include "transport/ofi/ofi.h"
 
-struct ski_ofi ski_ofi;
+struct ski_ofi ski_ofi = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void ofi_stop(void)
 {
@@ -26,8 +25,8 @@ static void ofi_stop(void)
         fi_close(&ski_ofi.fabric->fid);
     if (ski_ofi.info)
         fi_freeinfo(ski_ofi.info);
-    ski_accept_unhook();
-    memset(&ski_ofi, 0, sizeof ski_ofi);
+    ski_liveness_stop();
+    ski_ofi = (struct ski_ofi){.lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
 static skua_status ofi_start_failed(struct ski_net *net, const char *what, int error)
@@ -48,6 +47,24 @@ static void ofi_format_description(char *to, size_t size)
              info->fabric_attr->prov_name, info->domain_attr->name);
 }
 
+bool ski_ofi_is_tcp(void)
+{
+    return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) == 0;
+}
+
+/* Lets other processes monitor this one at the IP address of the provider, if that is tcp. */
+static bool ofi_listen(const struct ski_net *net)
+{
+    const struct fi_info   *info = ski_ofi.info;
+    struct sockaddr_storage addr = {0};
+
+    if (!ski_ofi_is_tcp())
+        return true;
+    if (info->src_addr && info->src_addrlen <= sizeof addr)
+        memcpy(&addr, info->src_addr, info->src_addrlen);
+    return ski_liveness_start(net, &addr, 1);
+}
+
 static skua_status ofi_start(struct ski_net *net)
 {
     skua_status status = ski_ofi_provider_select(net, &ski_ofi.info);
@@ -56,7 +73,6 @@ static skua_status ofi_start(struct ski_net *net)
     if (status != SKUA_OK)
         return status;
     ski_fd_limit_raise();
-    ski_accept_hook(net, "libfabric.so");
     ski_ofi.net                     = net;
     ski_ofi.rma                     = ski_ofi.info->caps & FI_RMA;
     ski_ofi.atomics                 = ski_ofi.info->caps & FI_ATOMIC;
@@ -67,6 +83,10 @@ static skua_status ofi_start(struct ski_net *net)
     error = fi_domain(ski_ofi.fabric, ski_ofi.info, &ski_ofi.domain, NULL);
     if (error)
         return ofi_start_failed(net, "fi_domain", error);
+    if (!ofi_listen(net)) {
+        ofi_stop();
+        return SKUA_ERR_SYSTEM;
+    }
     ofi_format_description(ski_ofi.about, sizeof ski_ofi.about);
     return SKUA_OK;
 }
@@ -78,7 +98,7 @@ static const char *ofi_describe(void)
 
 static bool ofi_rma_offload(void)
 {
-    return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) != 0;
+    return !ski_ofi_is_tcp();
 }
 
 static size_t ofi_eager_max(void)

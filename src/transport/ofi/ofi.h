@@ -8,12 +8,13 @@
  *   ofi_port.c      one endpoint for each port
  *   ofi_packet.c    sending and receiving packets
  *   ofi_op.c        operations in flight, and peers that do not answer
+ *   ofi_mem.c       registered memory and its keys
  *   ofi_rma.c       puts, gets, atomics
  */
 #ifndef SKI_OFI_H
 #define SKI_OFI_H
 
-#include <sys/socket.h>
+#include <pthread.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -25,6 +26,7 @@
 #include <rdma/fi_tagged.h>
 
 #include "transport/driver.h"
+#include "transport/liveness.h"
 
 #define SKI_OFI_RECV_BUFFERS 64              /* receive buffers of a port */
 #define SKI_OFI_EAGER_MAX    ((size_t)16384) /* the size of each: the largest eager packet */
@@ -40,6 +42,10 @@ struct ski_ofi {
     struct fid_domain *domain;
     bool               rma, atomics; /* supported by the provider */
     char               about[160];   /* the result of describe() */
+
+    pthread_mutex_t        lock; /* guards the two lists, which only FI_MR_ENDPOINT needs */
+    struct ski_port       *ports;
+    struct ski_driver_mem *memory;
 };
 
 extern struct ski_ofi ski_ofi;
@@ -92,10 +98,11 @@ struct ski_peer {
     bool             lost, reported;
     double refused, refused_at; /* seconds of refusals so far, and the time of the last one */
     double lost_at;
-    struct ski_ofi_epoch   *first, *last; /* the last one has not ended */
-    struct ski_peer        *next;
-    struct sockaddr_storage addr; /* of its socket, with provider tcp */
-    char                    reason[SKI_REASON_MAX];
+    struct ski_ofi_epoch *first, *last; /* the last one has not ended */
+    struct ski_peer      *next;
+    struct ski_monitor   *monitor; /* of its process, with provider tcp */
+    struct ski_sockaddrs  addrs;   /* to monitor its process at */
+    char                  reason[SKI_REASON_MAX];
 };
 
 struct ski_port {
@@ -107,25 +114,32 @@ struct ski_port {
     struct fid_av            *av;
     int                       fd;
     bool                      closing;
-    bool     refused;    /* a peer that is not connected has refused since progress() */
-    bool     has_lost;   /* a lost peer is to be reported, or has operations in flight */
-    unsigned in_flight;  /* operations other than receives */
-    unsigned rndv_count; /* large packets in flight, of all peers */
-    uint32_t sequence;   /* number of the next large packet */
-    double   probed_at;  /* when peers were last probed */
-    double   checked_at; /* when sockets were last checked (transport/keepalive.h) */
-    struct sockaddr_storage addr;
-    struct ski_peer        *peers; /* all peers */
-    struct ski_peer       **by_pe; /* by number, for 0 .. pes - 1 */
-    int                     pes;
-    struct ski_ofi_op      *free;
-    struct ski_ofi_op     **blocks; /* arrays of SKI_OFI_BLOCK operations */
-    size_t                  block_count;
-    struct ski_ofi_op *retry, **retry_end; /* operations that the provider refused, oldest first */
-    void              *recv_buffers;
+    bool                refused;    /* a peer that is not connected has refused since progress() */
+    bool                has_lost;   /* a lost peer is to be reported, or has operations in flight */
+    unsigned            in_flight;  /* operations other than receives */
+    unsigned            rndv_count; /* large packets in flight, of all peers */
+    uint32_t            sequence;   /* number of the next large packet */
+    double              probed_at;  /* when peers were last probed */
+    double              checked_at; /* when the processes of peers were last checked */
+    struct ski_peer    *peers;      /* all peers */
+    struct ski_peer   **by_pe;      /* by number, for 0 .. pes - 1 */
+    int                 pes;
+    struct ski_ofi_op  *free;
+    struct ski_ofi_op **blocks; /* arrays of SKI_OFI_BLOCK operations */
+    size_t              block_count;
+    struct ski_ofi_op  *retry, **retry_end; /* operations that the provider refused, oldest first */
+    void               *recv_buffers;
+    struct ski_port    *next; /* the next port of the process */
+};
+
+struct ski_driver_rkey {
+    uint64_t base, bytes, key;
 };
 
 /* ---- ofi_provider.c ---- */
+
+/** Returns whether the provider is tcp, which relies on the kernel to find that a host is gone. */
+bool ski_ofi_is_tcp(void);
 
 /** Selects the best provider for @p net. On failure net->last_error() has the reason. */
 skua_status ski_ofi_provider_select(struct ski_net *net, struct fi_info **info);
@@ -158,8 +172,8 @@ void ski_ofi_peer_refused(struct ski_peer *peer);
  *  port->has_lost. */
 void ski_ofi_handle_lost(struct ski_port *port);
 
-/** Shuts down dead connections, if a check is due. */
-void ski_ofi_check_sockets(struct ski_port *port, double now);
+/** Marks peers as lost whose hosts do not answer any more, if a check is due. */
+void ski_ofi_check_peers(struct ski_port *port, double now);
 
 /** Returns a monotonic time in seconds. */
 double ski_ofi_now(void);
@@ -182,7 +196,13 @@ skua_status ski_ofi_connect(struct ski_port *port, int pe, const void *address, 
 int         ski_ofi_wait_fd(struct ski_port *port);
 bool        ski_ofi_arm(struct ski_port *port);
 
-/* ---- ofi_rma.c ---- */
+/* ---- ofi_mem.c ---- */
+
+/** Adds a port to those that memory is registered for. */
+void ski_ofi_mem_add_port(struct ski_port *port);
+
+/** Ends the access to memory through a port, before its endpoint is closed. */
+void ski_ofi_mem_remove_port(struct ski_port *port);
 
 skua_status ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory);
 void        ski_ofi_mem_dereg(struct ski_driver_mem *memory);
@@ -190,6 +210,9 @@ size_t      ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to);
 skua_status ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
                                 struct ski_driver_rkey **key);
 void        ski_ofi_rkey_destroy(struct ski_driver_rkey *key);
+
+/* ---- ofi_rma.c ---- */
+
 skua_status ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
                         struct ski_driver_rkey *key, void *cookie);
 skua_status ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,

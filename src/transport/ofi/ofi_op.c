@@ -3,13 +3,14 @@
  * ofi_op.c - operations in flight, and peers that do not answer.
  *
  * How a lost peer is detected.  An operation that ends in an error tells at once.  But rxm, the
- * layer above tcp and verbs, reports nothing in two cases:
+ * layer above tcp and verbs, reports nothing in three cases:
  *   - It has no connection, or the peer has closed it.  It then tries to connect for ever, and
  *     refuses what is sent meanwhile just as it does when it is out of room.  `busy` tells the two
  *     apart: with no operation to the peer in flight, and room in the port, a refusal means that
  *     there is no connection.  When that has lasted for net->peer_timeout, or for
  *     OFI_RECONNECT_SECONDS if there was a connection before, the peer is lost; unless it is only
- *     too busy to accept, which an established TCP connection shows.
+ *     too busy to accept, which the monitor of its process shows (transport/liveness.h).
+ *   - Its host has vanished, and the kernel retransmits.  The monitor of the process tells.
  *   - A large packet waits for the other side, which has died: it waits for ever.  So while there
  *     are large packets, a short probe is sent every OFI_PROBE_SECONDS (ofi_packet.c), and the case
  *     above applies.
@@ -27,7 +28,6 @@
 #include "transport/keepalive.h"
 #include "transport/netif.h"
 #include "transport/ofi/ofi.h"
-#include "transport/sockaddr.h"
 
 #define OFI_RECONNECT_SECONDS 1.0
 #define OFI_GRACE_SECONDS     1.0
@@ -162,11 +162,11 @@ void ski_ofi_op_end(struct ski_port *port, struct ski_ofi_op *op, skua_status st
 
 static void ofi_op_explain(const struct ski_peer *peer, int error)
 {
-    char text[64];
+    char text[128];
 
     snprintf(ski_ofi.net->last_error(), SKI_REASON_MAX, SKI_NO_ROUTE,
-             ski_sockaddr_text(&peer->addr, text, sizeof text), ski_ofi.info->domain_attr->name,
-             fi_strerror(error));
+             ski_sockaddrs_text(&peer->addrs, true, text, sizeof text),
+             ski_ofi.info->domain_attr->name, fi_strerror(error));
 }
 
 skua_status ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssize_t result)
@@ -199,38 +199,15 @@ void ski_ofi_peer_mark_lost(struct ski_peer *peer, const char *reason)
     snprintf(peer->reason, sizeof peer->reason, "%s", reason);
 }
 
-static bool ofi_is_tcp(void)
+void ski_ofi_check_peers(struct ski_port *port, double now)
 {
-    return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) == 0;
-}
-
-/* rxm does not report a broken connection until something is sent, so the peers of a dead one are
- * marked as lost here. An accepted connection belongs to some peer of that host. */
-static bool ofi_socket_is_ours(void *arg, const struct sockaddr_storage *here,
-                               const struct sockaddr_storage *there, bool dead)
-{
-    struct ski_port *port = arg;
-    bool             in = ski_sockaddr_equal(here, &port->addr), ours = in;
-
-    for (struct ski_peer *peer = port->peers; peer; peer = peer->next) {
-        bool its = in ? ski_sockaddr_same_host(there, &peer->addr)
-                      : ski_sockaddr_equal(there, &peer->addr);
-
-        ours = ours || its;
-        if (its && dead)
-            ski_ofi_peer_mark_lost(peer, "its host does not answer any more");
-    }
-    return ours;
-}
-
-void ski_ofi_check_sockets(struct ski_port *port, double now)
-{
-    double timeout = ski_ofi.net->peer_timeout;
-
-    if (!ski_keepalive_is_due(&port->checked_at, now, timeout) || !ofi_is_tcp())
+    if (!ski_keepalive_is_due(&port->checked_at, now, ski_ofi.net->peer_timeout) ||
+        !ski_ofi_is_tcp())
         return;
-    ski_keepalive_check(timeout, ofi_socket_is_ours, port);
-    ski_keepalive_check_fds(ski_ofi.net, NULL);
+    ski_liveness_check();
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_SILENT)
+            ski_ofi_peer_mark_lost(peer, "its host does not answer any more");
 }
 
 void ski_ofi_peer_refused(struct ski_peer *peer)
@@ -250,7 +227,7 @@ void ski_ofi_peer_refused(struct ski_peer *peer)
         most = OFI_RECONNECT_SECONDS;
     if (peer->refused <= most)
         return;
-    if (ofi_is_tcp() && ski_keepalive_is_connected(&peer->addr))
+    if (ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_ALIVE)
         peer->refused = 0;
     else
         ski_ofi_peer_mark_lost(peer,

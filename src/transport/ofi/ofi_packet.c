@@ -327,14 +327,14 @@ SKI_COLD static void ofi_on_error(struct ski_port *port)
     ski_ofi_op_end(port, op, SKUA_ERR_UNREACH);
 }
 
-/* Checks peers and sockets when no completion was found. */
+/* Checks peers when no completion was found. */
 static void ofi_check_idle(struct ski_port *port)
 {
     double now = ski_ofi_now();
 
     if (port->rndv_count)
         ofi_probe_peers(port, now);
-    ski_ofi_check_sockets(port, now);
+    ski_ofi_check_peers(port, now);
 }
 
 unsigned ski_ofi_progress(struct ski_port *port)

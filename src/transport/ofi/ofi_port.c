@@ -3,7 +3,8 @@
  * ofi_port.c - a port is an endpoint with a completion queue, an address vector, and receive
  * buffers for small packets.
  *
- * The address of a port is what both ends must agree on, then the name of the endpoint.
+ * The address of a port is what both ends must agree on, where its process can be monitored, and
+ * the name of the endpoint.
  *
  * close() makes progress until all packets were sent, for at most net->peer_timeout; packets that
  * arrive meanwhile are dropped.
@@ -13,12 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "transport/keepalive.h"
 #include "transport/ofi/ofi.h"
-#include "transport/sockaddr.h"
 
 /* The first part of an address: what both ends must agree on, since otherwise connections would
- * fail without a reason. */
+ * fail without a reason.  The addresses to monitor the process at follow (transport/liveness.h). */
 struct ofi_address_head {
     char     provider[32];
     uint64_t limit; /* of rxm: see ofi_provider.c */
@@ -55,21 +54,14 @@ static struct ofi_address_head ofi_own_address_head(void)
 size_t ski_ofi_address(struct ski_port *port, void *to)
 {
     struct ofi_address_head ofi_address_head = ofi_own_address_head();
-    size_t                  bytes            = SKI_PORT_ADDRESS_MAX - sizeof ofi_address_head;
+    size_t                  at               = sizeof ofi_address_head, bytes;
 
     memcpy(to, &ofi_address_head, sizeof ofi_address_head);
-    if (fi_getname(&port->ep->fid, (char *)to + sizeof ofi_address_head, &bytes) != 0)
+    at += ski_sockaddrs_pack(ski_liveness_addrs(), (char *)to + at);
+    bytes = SKI_PORT_ADDRESS_MAX - at;
+    if (fi_getname(&port->ep->fid, (char *)to + at, &bytes) != 0)
         return 0;
-    return sizeof ofi_address_head + bytes;
-}
-
-/* Keeps the socket address of an endpoint, of an address of @p bytes in all; zeros if it is not one
- * of TCP. */
-static void ofi_save_addr(struct sockaddr_storage *addr, const char *from, size_t bytes)
-{
-    bytes -= bytes < sizeof(struct ofi_address_head) ? bytes : sizeof(struct ofi_address_head);
-    if (bytes <= sizeof *addr)
-        memcpy(addr, from, bytes);
+    return at + bytes;
 }
 
 /* ---- ports ----------------------------------------------------------------------------- */
@@ -130,6 +122,7 @@ static void ofi_free_peers(struct ski_port *port)
             after = epoch->next;
             free(epoch);
         }
+        ski_liveness_unmonitor(peer->monitor);
         free(peer);
     }
     free(port->by_pe);
@@ -159,7 +152,6 @@ static void ofi_port_destroy(struct ski_port *port)
 
 skua_status ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **port)
 {
-    char             address[SKI_PORT_ADDRESS_MAX];
     struct ski_port *made = calloc(1, sizeof *made);
     int              error;
 
@@ -177,9 +169,8 @@ skua_status ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner, stru
         ofi_port_destroy(made);
         return SKUA_ERR_SYSTEM;
     }
-    ofi_save_addr(&made->addr, address + sizeof(struct ofi_address_head),
-                  ski_ofi_address(made, address));
-    ski_keepalive_defer_accept(&made->addr);
+    ski_liveness_port_opened(pe);
+    ski_ofi_mem_add_port(made);
     *port = made;
     return SKUA_OK;
 }
@@ -196,6 +187,8 @@ void ski_ofi_close(struct ski_port *port)
     /* A connection that is closed with unread data is reset, and packets just sent may be lost. */
     for (int i = 0; i < 1000 && ski_ofi_progress(port); i++)
         ;
+    ski_liveness_port_closed(port->pe);
+    ski_ofi_mem_remove_port(port);
     ofi_port_destroy(port);
 }
 
@@ -241,23 +234,28 @@ static void ofi_index_peer(struct ski_port *port, struct ski_peer *peer)
 skua_status ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
                             struct ski_peer **peer)
 {
-    struct ski_peer *made;
+    const char          *name = (const char *)address + sizeof(struct ofi_address_head);
+    struct ski_sockaddrs addrs;
+    struct ski_peer     *made;
 
     if (!ofi_is_compatible(port, pe, address, bytes))
+        return SKUA_ERR_MISMATCH;
+    name += ski_sockaddrs_unpack(&addrs, name, bytes - sizeof(struct ofi_address_head));
+    if (addrs.count != ski_liveness_addrs()->count)
         return SKUA_ERR_MISMATCH;
     made = calloc(1, sizeof *made);
     if (!made)
         return SKUA_ERR_NOMEM;
-    if (fi_av_insert(port->av, (const char *)address + sizeof(struct ofi_address_head), 1,
-                     &made->address, 0, NULL) != 1) {
+    if (fi_av_insert(port->av, name, 1, &made->address, 0, NULL) != 1) {
         free(made);
         return SKUA_ERR_UNREACH;
     }
-    ofi_save_addr(&made->addr, (const char *)address + sizeof(struct ofi_address_head), bytes);
-    made->port  = port;
-    made->pe    = pe;
-    made->next  = port->peers;
-    port->peers = made;
+    made->addrs   = addrs;
+    made->monitor = ski_liveness_monitor(&addrs);
+    made->port    = port;
+    made->pe      = pe;
+    made->next    = port->peers;
+    port->peers   = made;
     ofi_index_peer(port, made);
     *peer = made;
     return SKUA_OK;

@@ -170,8 +170,9 @@ static struct fi_info *provider_hints(uint64_t caps)
     hints->domain_attr->threading = FI_THREAD_SAFE; /* ports of several threads share the domain */
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     /* Not FI_MR_LOCAL: for providers that need registered buffers, rxm registers them and keeps a
-     * cache. Not FI_MR_ENDPOINT: memory belongs to the process. */
-    hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+     * cache. FI_MR_ENDPOINT is for cxi (ofi_rma.c). */
+    hints->domain_attr->mr_mode =
+        FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
     if (caps)
         hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE; /* flush() relies on it */
     return hints;
@@ -222,7 +223,8 @@ static skua_status provider_set_ports(struct ski_net *net)
     if (strcmp(net->port_range, "any") == 0)
         return SKUA_OK;
     if (!ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_REASON_MAX) ||
-        !ski_port_range_has_free(net->port_range, net->ports, net->last_error(), SKI_REASON_MAX))
+        !ski_port_range_has_free(net->port_range, net->ports + 1, net->last_error(),
+                                 SKI_REASON_MAX)) /* 1: transport/liveness.h */
         return SKUA_ERR_INVAL;
     snprintf(low, sizeof low, "%u", first);
     snprintf(high, sizeof high, "%u", last);

@@ -6,9 +6,6 @@
  * for earlier puts.  Puts are counted in *epochs*: a peer has a list of these, oldest first.  A put
  * counts in the last epoch; a flush ends that and starts another.  An epoch is over when it has
  * ended, none of its puts is in flight, and it is the first.
- *
- * An rkey is, in the byte order of its maker: the first address (8), the number of bytes (8), the
- * key of the provider (8).
  */
 #include <assert.h>
 #include <stdio.h>
@@ -16,76 +13,6 @@
 #include <string.h>
 
 #include "transport/ofi/ofi.h"
-
-struct ski_driver_mem {
-    struct fid_mr *region;
-    uint64_t       base, bytes;
-};
-
-struct ski_driver_rkey {
-    uint64_t base, bytes, key;
-};
-
-/* ---- memory ----------------------------------------------------------------------- */
-
-skua_status ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
-{
-    static uint64_t next; /* a key for providers that do not choose one; one thread at a time */
-    struct ski_driver_mem *made;
-    const uint64_t         access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-    int                    error;
-
-    if (!ski_ofi.rma)
-        return SKUA_ERR_UNSUPPORTED;
-    made = malloc(sizeof *made);
-    if (!made)
-        return SKUA_ERR_NOMEM;
-    error = fi_mr_reg(ski_ofi.domain, base, bytes, access, 0, ++next, 0, &made->region, NULL);
-    if (error) {
-        free(made);
-        snprintf(ski_ofi.net->last_error(), SKI_REASON_MAX, "fi_mr_reg: %s", fi_strerror(-error));
-        return error == -FI_ENOSYS ? SKUA_ERR_UNSUPPORTED : SKUA_ERR_SYSTEM;
-    }
-    made->base  = (uintptr_t)base;
-    made->bytes = bytes;
-    *memory     = made;
-    return SKUA_OK;
-}
-
-void ski_ofi_mem_dereg(struct ski_driver_mem *memory)
-{
-    fi_close(&memory->region->fid);
-    free(memory);
-}
-
-size_t ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to)
-{
-    struct ski_driver_rkey key = {memory->base, memory->bytes, fi_mr_key(memory->region)};
-
-    memcpy(to, &key, sizeof key);
-    return sizeof key;
-}
-
-skua_status ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                struct ski_driver_rkey **key)
-{
-    struct ski_driver_rkey *made;
-
-    (void)peer;
-    if (bytes != sizeof *made)
-        return SKUA_ERR_INVAL;
-    made = malloc(sizeof *made);
-    if (!made)
-        return SKUA_ERR_NOMEM;
-    memcpy(made, from, sizeof *made);
-    *key = made;
-    return SKUA_OK;
-}
-
-void ski_ofi_rkey_destroy(struct ski_driver_rkey *key)
-{
-    free(key);
-}
 
 /* ---- operations -------------------------------------------------------------------- */
 

@@ -11,6 +11,14 @@ static size_t framing_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+/* Records the end of a packet. */
+static void framing_note_end(struct ski_framing *s, size_t bytes)
+{
+    s->last = bytes;
+    if (bytes >= SKI_FRAMING_LARGE && s->plain > 0)
+        s->plain--;
+}
+
 /* Delivers a packet that is complete. */
 static void framing_end_packet(struct ski_framing *s)
 {
@@ -18,6 +26,7 @@ static void framing_end_packet(struct ski_framing *s)
         s->up->recv_direct_done(s->owner, s->begin, s->bytes, true);
     else if (s->room)
         s->up->arrived(s->owner, s->room, s->bytes);
+    framing_note_end(s, s->bytes);
     s->room  = NULL;
     s->bytes = s->got = s->kept = 0;
 }
@@ -48,6 +57,8 @@ static size_t framing_begin_packet(struct ski_framing *s, const char *packet, si
     if (s->up->recv_direct && have >= SKI_DIRECT_HEAD)
         n = s->up->recv_direct(s->owner, packet, bytes, &to);
     if (n == 0) {
+        if (have >= SKI_DIRECT_HEAD)
+            s->plain = SKI_FRAMING_PLAINS;
         framing_alloc(s, bytes);
         return 0;
     }
@@ -73,8 +84,10 @@ static size_t framing_take_part(struct ski_framing *s, const char *data, size_t 
 /* Delivers a packet that lies whole in a piece. */
 static void framing_take_whole(struct ski_framing *s, const char *packet, size_t bytes)
 {
-    if (s->up->recv_inline && s->up->recv_inline(s->owner, packet, bytes))
+    if (s->up->recv_inline && s->up->recv_inline(s->owner, packet, bytes)) {
+        framing_note_end(s, bytes);
         return;
+    }
     framing_alloc(s, bytes);
     framing_take_part(s, packet, bytes);
 }

@@ -6,8 +6,10 @@
  *
  * in the byte order of the machine.  A packet that lies whole in a piece is offered to the runtime
  * there.  The missing bytes of any other packet can be received straight into the memory that was
- * allocated for it, or where the runtime wants its data.  Nothing follows a head of the kind END,
- * which has no bytes.
+ * allocated for it, or where the runtime wants its data.  So behind a large packet only the
+ * beginning of the next one is received at first, which is likely to be as large: the runtime then
+ * says where the rest belongs (ski_framing_lead()).  Nothing follows a head of the kind END, which
+ * has no bytes.
  */
 #ifndef SKI_TCP_STREAM_H
 #define SKI_TCP_STREAM_H
@@ -36,7 +38,22 @@ struct ski_framing {
     size_t                    kept;       /* of them, here, as the rest has its place          */
     unsigned char             begin[SKI_DIRECT_HEAD];
     bool                      ended;
+    size_t                    last;  /* bytes of the last packet                                 */
+    unsigned                  plain; /* large packets to come before the runtime is asked again  */
 };
+
+#define SKI_FRAMING_LARGE                                                                          \
+    32768 /* bytes from which on a packet is large: a copy costs more than a call */
+#define SKI_FRAMING_PLAINS 64 /* large packets that are received as usual after one was */
+
+/** Returns how many bytes are to be received next, at most, if the next packet is likely to be a
+ *  large one that the runtime has a place for; 0: as many as there is room for. */
+static inline size_t ski_framing_lead(const struct ski_framing *s)
+{
+    return s->last >= SKI_FRAMING_LARGE && s->plain == 0 && s->bytes == 0
+               ? SKI_FRAME_HEAD + SKI_DIRECT_HEAD
+               : 0;
+}
 
 /** Returns how many of the next bytes may be received straight at *@p to; 0: they are to be
  * received into other memory and fed. */

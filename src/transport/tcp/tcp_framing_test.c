@@ -312,6 +312,70 @@ static void test_framing_garbage(void)
     OK(unnoticed <= 2, "which is noticed");
 }
 
+static size_t framing_test_place(void *owner, const void *packet, size_t bytes, void **to)
+{
+    static char room[PACKET_MOST];
+
+    (void)packet;
+    *to = room;
+    return *(bool *)owner ? bytes - SKI_DIRECT_HEAD : 0;
+}
+
+static bool framing_test_take(void *owner, const void *packet, size_t bytes)
+{
+    (void)owner, (void)packet, (void)bytes;
+    return true;
+}
+
+static void framing_test_placed(void *owner, const void *packet, size_t bytes, bool whole)
+{
+    (void)owner, (void)packet, (void)bytes, (void)whole;
+}
+
+static void *framing_test_no_room(void *owner, size_t bytes)
+{
+    (void)owner, (void)bytes;
+    return NULL;
+}
+
+/* Feeds a packet of @p bytes, of which the first piece has @p first bytes. */
+static void framing_test_feed(struct ski_framing *s, size_t bytes, size_t first)
+{
+    static char data[SKI_FRAME_HEAD + PACKET_MOST];
+    uint64_t    head = ski_frame_head(SKI_FRAME_PACKET, bytes);
+
+    memcpy(data, &head, sizeof head);
+    first += sizeof head;
+    CHECK(ski_framing_feed(s, data, first) &&
+          ski_framing_feed(s, data + first, sizeof head + bytes - first));
+}
+
+/* Behind a large packet the beginning of the next one is received alone, while the runtime has
+ * places for such packets. */
+static void test_framing_lead(void)
+{
+    bool                     places = true;
+    const struct ski_upcalls up     = {.alloc            = framing_test_no_room,
+                                       .recv_inline      = framing_test_take,
+                                       .recv_direct      = framing_test_place,
+                                       .recv_direct_done = framing_test_placed};
+    struct ski_framing       s      = {.up = &up, .owner = &places};
+    size_t                   large  = SKI_FRAMING_LARGE;
+
+    framing_test_feed(&s, 1000, 300);
+    OK(ski_framing_lead(&s) == 0, "a small packet says nothing of the next one");
+    framing_test_feed(&s, large, large);
+    OK(ski_framing_lead(&s) == SKI_FRAME_HEAD + SKI_DIRECT_HEAD, "a large one is followed by one");
+    framing_test_feed(&s, large, SKI_DIRECT_HEAD);
+    OK(ski_framing_lead(&s) > 0, "and by more, as long as they have places");
+    places = false;
+    framing_test_feed(&s, large, SKI_DIRECT_HEAD);
+    OK(ski_framing_lead(&s) == 0, "but not if one has none");
+    for (int i = 1; i < SKI_FRAMING_PLAINS; i++)
+        framing_test_feed(&s, large, large);
+    OK(ski_framing_lead(&s) > 0, "until so many have come");
+}
+
 int main(void)
 {
     random_state = tap_seed();
@@ -321,5 +385,6 @@ int main(void)
     test_framing_behind_the_end();
     test_framing_flips();
     test_framing_garbage();
+    test_framing_lead();
     return tap_end();
 }

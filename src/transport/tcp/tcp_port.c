@@ -16,16 +16,14 @@
 #include <linux/sockios.h>
 
 #include "transport/keepalive.h"
+#include "transport/listener.h"
 #include "transport/netif.h"
 #include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
-#define TCP_BACKLOG 4096
 #define TCP_DEFER_SECONDS                                                                          \
     1 /* seconds until an accepted connection that sends nothing is reported */
-#define TCP_PAUSE_SECONDS    0.05     /* seconds that listeners are left out of epoll, at most */
-#define TCP_BIND_RETRIES     50       /* attempts where all ports of the range are in use */
-#define TCP_BIND_RETRY_NS    20000000 /* nanoseconds between them */
+#define TCP_PAUSE_SECONDS    0.05 /* seconds that listeners are left out of epoll, at most */
 #define TCP_EPOLL_EVENTS     32
 #define TCP_CLOSE_SECONDS    2
 #define TCP_EPOLL_IDLE_POLLS 4  /* polls of an idle hot connection per poll of epoll */
@@ -33,58 +31,13 @@
 
 /* ---- listeners --------------------------------------------------------------------- */
 
-/* Listens at an address and completes it with the port number. Returns -1, with errno set, if that
- * fails. */
-static int tcp_listen_at(struct sockaddr_storage *addr)
-{
-    int       fd = socket(addr->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
-    socklen_t bytes = sizeof *addr;
-    int       on = 1, seconds = TCP_DEFER_SECONDS, error;
-
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
-    if (bind(fd, (struct sockaddr *)addr, ski_sockaddr_bytes(addr)) == 0 &&
-        listen(fd, TCP_BACKLOG) == 0 && getsockname(fd, (struct sockaddr *)addr, &bytes) == 0)
-        return fd;
-    error = errno;
-    close(fd);
-    errno = error;
-    return -1;
-}
-
-/* Listens at an address, at any port or one of the range of the setting. */
-static int tcp_listen_in_range(struct sockaddr_storage *addr)
-{
-    struct sockaddr_in *in =
-        (struct sockaddr_in *)(void *)addr; /* the port is at the same offset in both families */
-    unsigned first = 0, last = 0;
-    int      fd = -1;
-
-    if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
-        !ski_port_range_parse(ski_tcp.net->port_range, &first, &last, ski_tcp.net->last_error(),
-                              SKI_REASON_MAX))
-        return -1;
-    for (unsigned port = first; port <= last && fd < 0; port++) {
-        in->sin_port = htons((uint16_t)port);
-        fd           = tcp_listen_at(addr);
-        if (fd < 0 && errno != EADDRINUSE)
-            break;
-    }
-    return fd;
-}
-
-/* Opens a listener. Where all ports of the range are in use it retries, since another process may
- * only have tried one. */
+/* Opens a listener whose connections are reported once they have sent something. */
 static int tcp_listener_open(struct sockaddr_storage *addr)
 {
-    int fd = tcp_listen_in_range(addr);
+    int fd = ski_listener_open(ski_tcp.net, addr), seconds = TCP_DEFER_SECONDS;
 
-    for (int i = 0; i < TCP_BIND_RETRIES && fd < 0 && errno == EADDRINUSE; i++) {
-        nanosleep(&(struct timespec){.tv_nsec = TCP_BIND_RETRY_NS}, NULL);
-        fd = tcp_listen_in_range(addr);
-    }
+    if (fd >= 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
     return fd;
 }
 

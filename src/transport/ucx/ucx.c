@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/accept_hook.h"
 #include "transport/adapter.h"
 #include "transport/fd_limit.h"
 #include "transport/netif.h"
@@ -105,6 +104,15 @@ bool ski_ucx_check_ports(struct ski_net *net, int wanted)
     return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_REASON_MAX);
 }
 
+/* Lets other processes monitor this one, where UCX uses TCP (transport/liveness.h). */
+static bool ucx_listen(const struct ski_net *net)
+{
+    struct sockaddr_storage addrs[SKI_SOCKADDRS_MAX];
+    int n = ski_netif_addresses(ski_ucx_interfaces(net), addrs, SKI_SOCKADDRS_MAX);
+
+    return ski_ucx.has_adapter || ski_liveness_start(net, addrs, n);
+}
+
 static skua_status ucx_start(struct ski_net *net)
 {
     ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
@@ -122,8 +130,8 @@ static skua_status ucx_start(struct ski_net *net)
 
     ski_ucx.net = net;
     ski_fd_limit_raise();
-    ski_accept_hook(net, "libucs.so");
-    if (!ski_ucx_check_ports(net, net->ports) || !ucx_check_interfaces(net))
+    ski_ucx.has_adapter = ucx_find_adapter();
+    if (!ski_ucx_check_ports(net, net->ports + !ski_ucx.has_adapter) || !ucx_check_interfaces(net))
         return SKUA_ERR_INVAL;
     ucx_set_tcp(net);
     status = ucp_config_read(NULL, NULL, &config);
@@ -137,7 +145,10 @@ static skua_status ucx_start(struct ski_net *net)
         snprintf(what, sizeof what, "UCX cannot start on %.60s", ski_ucx_interfaces(net));
         return ski_ucx_failed(what, status);
     }
-    ski_ucx.has_adapter = ucx_find_adapter();
+    if (!ucx_listen(net)) {
+        ucp_cleanup(ski_ucx.context);
+        return SKUA_ERR_SYSTEM;
+    }
     ucp_get_version(&major, &minor, &release);
     snprintf(ski_ucx.text, sizeof ski_ucx.text, "UCX %u.%u.%u over %s on %s", major, minor, release,
              getenv("UCX_TLS") ? getenv("UCX_TLS") : "the transports it finds",
@@ -148,7 +159,7 @@ static skua_status ucx_start(struct ski_net *net)
 static void ucx_stop(void)
 {
     ucp_cleanup(ski_ucx.context);
-    ski_accept_unhook();
+    ski_liveness_stop();
 }
 
 static const char *ucx_describe(void)

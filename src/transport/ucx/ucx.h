@@ -16,9 +16,10 @@
  * the packet, or the cookie.  A request that is complete when the call returns has neither.
  *
  * Over TCP, UCX relies on the kernel to detect that a host is gone, which may take a quarter of an
- * hour.  So the driver checks the sockets of UCX itself (transport/keepalive.h).  It finds them by
- * the addresses that a port listens at (transport/sockaddrs.h), which precede UCX's own address in
- * the address of a port.
+ * hour if data are not acknowledged; UCX's keepalive is for idle connections.  So the process of a
+ * peer is monitored (transport/liveness.h), and the endpoint of a peer whose host falls silent is
+ * closed with UCP_EP_CLOSE_FLAG_FORCE, which ends its operations.  The addresses to monitor a
+ * process at precede UCX's own address in the address of a port.
  */
 #ifndef SKI_UCX_H
 #define SKI_UCX_H
@@ -27,6 +28,7 @@
 #include <ucp/api/ucp.h>
 
 #include "transport/driver.h"
+#include "transport/liveness.h"
 #include "transport/sockaddrs.h"
 #include "transport/ucx/ucx_fragment.h"
 
@@ -40,7 +42,6 @@ struct ski_port {
     unsigned                  events; /* upcalls since progress() was called */
     struct ski_fragments      fragments;
     double                    checked_at;
-    struct ski_sockaddrs      addrs;
     pthread_t                 opener;
     struct ski_port          *next; /* the next port of the process */
 };
@@ -53,6 +54,8 @@ struct ski_peer {
     unsigned             sends;       /* packets to it that UCX holds ... */
     size_t               sends_bytes; /* ... and their bytes */
     bool                 by_tcp;
+    bool                 lost;    /* reported; its endpoint may be NULL, then it is closed */
+    struct ski_monitor  *monitor; /* with TCP alone */
     struct ski_sockaddrs addrs;
     struct ski_peer     *next;
 };

@@ -98,6 +98,8 @@ skua_status ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
                                      .user_data = packet};
     struct ski_ucx_request *request;
 
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
     if (peer->by_tcp && bytes > SKI_FRAGMENT_BYTES)
         return ski_ucx_status(ski_fragments_send(&peer->port->fragments, peer->ep, packet, bytes));
     if (peer->sends >= UCX_SENDS_MAX || peer->sends_bytes >= UCX_SENDS_FULL) /* UCX has no limit */
@@ -146,6 +148,8 @@ skua_status ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes
     struct ucx_split   *split;
     void               *request;
 
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
     if (!peer->by_tcp || bytes + rest_bytes > SKI_FRAGMENT_BYTES)
         return SKUA_ERR_UNSUPPORTED;
     split = malloc(sizeof *split);

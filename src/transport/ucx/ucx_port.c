@@ -12,20 +12,6 @@
 
 #define UCX_CLOSE_SECONDS 5
 
-static bool ucx_socket_is_ours(void *arg, const struct sockaddr_storage *here,
-                               const struct sockaddr_storage *there, bool dead)
-{
-    const struct ski_port *port = arg;
-
-    (void)dead; /* UCX notices it itself */
-    if (ski_sockaddrs_contain(&port->addrs, here))
-        return true;
-    for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)
-        if (ski_sockaddrs_contain(&peer->addrs, there))
-            return true;
-    return false;
-}
-
 /* Returns the time in seconds, accurate to some milliseconds; progress() calls it each time. */
 static double ucx_now(void)
 {
@@ -81,10 +67,8 @@ static skua_status ucx_open_worker(struct ski_port *port, int pe)
 
 skua_status ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
 {
-    struct ski_port        *port = calloc(1, sizeof *port);
-    struct sockaddr_storage before[SKI_LISTENERS_MAX];
-    int                     listeners = ski_keepalive_listeners(before, SKI_LISTENERS_MAX);
-    skua_status             status;
+    struct ski_port *port = calloc(1, sizeof *port);
+    skua_status      status;
 
     if (!port)
         return SKUA_ERR_NOMEM;
@@ -95,9 +79,6 @@ skua_status ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, stru
         free(port);
         return status;
     }
-    ski_sockaddrs_find_new(&port->addrs, before, listeners);
-    for (size_t i = 0; i < port->addrs.count; i++)
-        ski_keepalive_defer_accept(&port->addrs.addr[i]);
     ucx_port_link(port);
     *out = port;
     return SKUA_OK;
@@ -138,8 +119,10 @@ void ski_ucx_close(struct ski_port *port)
     ucx_wait_request(ucp_worker_flush_nbx(port->worker, &gently), until);
     for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
         next = peer->next;
-        ucx_wait_request(ucp_ep_close_nbx(peer->ep, ucx_now() < until ? &gently : &force),
-                         until + 1);
+        if (peer->ep)
+            ucx_wait_request(ucp_ep_close_nbx(peer->ep, ucx_now() < until ? &gently : &force),
+                             until + 1);
+        ski_liveness_unmonitor(peer->monitor);
         free(peer);
     }
     ucx_port_unlink(port);
@@ -150,7 +133,7 @@ void ski_ucx_close(struct ski_port *port)
 
 size_t ski_ucx_address(struct ski_port *port, void *to)
 {
-    size_t         addrs = ski_sockaddrs_pack(&port->addrs, to);
+    size_t         addrs = ski_sockaddrs_pack(ski_liveness_addrs(), to);
     ucp_address_t *mine;
     size_t         bytes;
 
@@ -176,14 +159,43 @@ static const char *ucx_lost_reason(ucs_status_t status)
     }
 }
 
+static void ucx_peer_lost(struct ski_peer *peer, const char *reason)
+{
+    peer->lost = true;
+    peer->port->events++;
+    ski_fragments_abort(&peer->port->fragments, peer->pe);
+    peer->port->up->lost(peer->port->owner, peer->pe, reason);
+}
+
 static void ucx_on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     struct ski_peer *peer = arg;
 
     (void)ep;
-    peer->port->events++;
-    ski_fragments_abort(&peer->port->fragments, peer->pe);
-    peer->port->up->lost(peer->port->owner, peer->pe, ucx_lost_reason(status));
+    ucx_peer_lost(peer, ucx_lost_reason(status));
+}
+
+/* Closes the endpoint of a peer whose host does not answer; UCX then ends all its operations. */
+static void ucx_peer_silent(struct ski_peer *peer)
+{
+    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    void               *request;
+
+    ucx_peer_lost(peer, "its host does not answer any more");
+    request  = ucp_ep_close_nbx(peer->ep, &force);
+    peer->ep = NULL;
+    if (UCS_PTR_IS_PTR(request))
+        ucp_request_free(request);
+}
+
+/* Checks whether the hosts of all peers answer. */
+SKI_COLD static void ucx_check_peers(struct ski_port *port)
+{
+    ski_liveness_check();
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (!peer->lost && ski_liveness_state(peer->monitor, peer->pe) == SKI_LIVENESS_SILENT)
+            ucx_peer_silent(peer);
 }
 
 /* Writes which addresses cannot be reached. */
@@ -208,7 +220,7 @@ skua_status ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_
     ucs_status_t     status;
     size_t           addrs = peer ? ski_sockaddrs_unpack(&peer->addrs, to, bytes) : 0;
 
-    if (addrs == 0 || addrs == bytes) {
+    if (addrs == 0 || addrs >= bytes) {
         free(peer);
         return SKUA_ERR_INVAL;
     }
@@ -227,9 +239,10 @@ skua_status ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_
         free(peer);
         return ski_ucx_status(status);
     }
-    peer->by_tcp = !peer->shared && !ski_ucx.has_adapter;
-    port->peers  = peer;
-    *out         = peer;
+    peer->by_tcp  = !peer->shared && !ski_ucx.has_adapter;
+    peer->monitor = peer->by_tcp ? ski_liveness_monitor(&peer->addrs) : NULL;
+    port->peers   = peer;
+    *out          = peer;
     return SKUA_OK;
 }
 
@@ -239,10 +252,8 @@ unsigned ski_ucx_progress(struct ski_port *port)
 
     port->events = port->fragments.events = 0;
     n = ucp_worker_progress(port->worker) + port->events + port->fragments.events;
-    if (n == 0 && ski_keepalive_is_due(&port->checked_at, ucx_now(), ski_ucx.net->peer_timeout)) {
-        ski_keepalive_check(ski_ucx.net->peer_timeout, ucx_socket_is_ours, port);
-        ski_keepalive_check_fds(ski_ucx.net, port->addrs.count ? &port->addrs.addr[0] : NULL);
-    }
+    if (n == 0 && ski_keepalive_is_due(&port->checked_at, ucx_now(), ski_ucx.net->peer_timeout))
+        ucx_check_peers(port);
     return n;
 }
 

@@ -62,10 +62,11 @@ size_t ski_ucx_rkey_pack(struct ski_driver_mem *memory, void *to)
 skua_status ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
                                 struct ski_driver_rkey **out)
 {
-    struct ski_driver_rkey *key = malloc(sizeof *key);
-    ucs_status_t            status =
-        key && bytes ? ucp_ep_rkey_unpack(peer->ep, from, &key->handle) : UCS_ERR_NO_MEMORY;
+    struct ski_driver_rkey *key    = peer->lost ? NULL : malloc(sizeof *key);
+    ucs_status_t            status = peer->lost ? UCS_ERR_UNREACHABLE : UCS_ERR_NO_MEMORY;
 
+    if (key && bytes)
+        status = ucp_ep_rkey_unpack(peer->ep, from, &key->handle);
     if (status == UCS_OK)
         *out = key;
     else
@@ -108,6 +109,9 @@ skua_status ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, 
                         struct ski_driver_rkey *key, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
+
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
     return ucx_started(peer, ucp_put_nbx(peer->ep, local, bytes, remote, key->handle, &param));
 }
 
@@ -115,6 +119,9 @@ skua_status ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64
                         struct ski_driver_rkey *key, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
+
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
     return ucx_started(peer, ucp_get_nbx(peer->ep, local, bytes, remote, key->handle, &param));
 }
 
@@ -130,6 +137,8 @@ skua_status ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned b
     uint64_t            before = *result; /* the value to compare with */
 
     assert((unsigned)op < sizeof ops / sizeof *ops && (bytes == 4 || bytes == 8));
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
     /* UCX takes the new value where it returns the old one, and the value to compare with as an
      * argument. */
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
@@ -145,6 +154,9 @@ skua_status ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned b
 skua_status ski_ucx_flush(struct ski_peer *peer, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
+
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
     return ucx_started(peer, ucp_ep_flush_nbx(peer->ep, &param));
 }
 

@@ -37,6 +37,11 @@
 static const size_t latency_sizes[]   = {8, 64, 1024, 4096, 16384, 65536, 1048576};
 static const size_t bandwidth_sizes[] = {4096, 65536, 1048576, 4194304};
 
+static const size_t patch_sizes[]  = {32, 512, 8192, 131072, 2097152}; /* of 2 to 512 rows */
+static const size_t behind_sizes[] = {8, 64, 1024, 4096, 16384, 65536};
+
+#define PATCHES    (sizeof patch_sizes / sizeof *patch_sizes)
+#define BEHINDS    (sizeof behind_sizes / sizeof *behind_sizes)
 #define LATENCIES  (sizeof latency_sizes / sizeof *latency_sizes)
 #define BANDWIDTHS (sizeof bandwidth_sizes / sizeof *bandwidth_sizes)
 
@@ -294,6 +299,18 @@ static bool bench_network_has_series(const struct results *r, const char *name)
     return false;
 }
 
+/* Returns the sizes for which a metric is measured, and their number. */
+static const size_t *bench_network_sizes_of(const char *metric, size_t *count)
+{
+    if (strncmp(metric, "patch_", 6) == 0)
+        return *count = PATCHES, patch_sizes;
+    if (strncmp(metric, "behind_", 7) == 0)
+        return *count = BEHINDS, behind_sizes;
+    if (strstr(metric, "_gbs"))
+        return *count = BANDWIDTHS, bandwidth_sizes;
+    return *count = LATENCIES, latency_sizes;
+}
+
 static void bench_network_print_table(const struct results *r, const char *title,
                                       const char *metric, const size_t *sizes, size_t count)
 {
@@ -315,6 +332,48 @@ static void bench_network_print_latency(const struct results *r, const char *tit
                                         const char *metric)
 {
     bench_network_print_table(r, title, metric, latency_sizes, LATENCIES);
+}
+
+/* Prints a table of a metric of patches, or of gets behind puts. */
+static void bench_network_print_sizes(const struct results *r, const char *title,
+                                      const char *metric)
+{
+    size_t        count;
+    const size_t *sizes = bench_network_sizes_of(metric, &count);
+
+    bench_network_print_table(r, title, metric, sizes, count);
+}
+
+/* Patches of a matrix of 1024 x 1024 doubles: Figures 4 to 6 of the paper on OSPRI. */
+static void bench_network_print_patches(const struct results *r)
+{
+    static const struct {
+        const char *title, *metric;
+    } tables[] = {
+        {"Put of a patch of a matrix (MPI_Put of a vector type, flush), microseconds",
+         "patch_put_us"},
+        {"Get of a patch, microseconds", "patch_get_us"},
+        {"Accumulate of a patch, microseconds", "patch_acc_us"},
+        {"Put of a patch in the own memory, microseconds", "patch_local_put_us"},
+        {"Get of a patch in the own memory, microseconds", "patch_local_get_us"},
+        {"Accumulate of a patch in the own memory, microseconds", "patch_local_acc_us"},
+    };
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        bench_network_print_sizes(r, tables[i].title, tables[i].metric);
+}
+
+/* Gets while puts to other memory of the target are pending: Figure 7 of that paper. */
+static void bench_network_print_orders(const struct results *r)
+{
+    bench_network_print_sizes(
+        r, "Get behind 8 pending puts, unordered (MPI_Put, MPI_Rget), microseconds",
+        "behind_unordered_us");
+    bench_network_print_sizes(r, "Get behind 8 pending puts, partial order, microseconds",
+                              "behind_partial_us");
+    bench_network_print_sizes(
+        r, "Get behind 8 pending puts, strict order (MPI_Put, flush, MPI_Get, flush), microseconds",
+        "behind_strict_us");
 }
 
 static void bench_network_print_bandwidth(const struct results *r, const char *title,
@@ -357,8 +416,8 @@ static void bench_network_print_against(const struct results *r, const char *min
                                         const char *their_metric, const char *what, double goal)
 {
     bool          flood = strstr(metric, "_gbs") != NULL; /* larger is better */
-    const size_t *sizes = flood ? bandwidth_sizes : latency_sizes;
-    size_t        count = flood ? BANDWIDTHS : LATENCIES, bytes = 0;
+    size_t        count, bytes = 0;
+    const size_t *sizes = bench_network_sizes_of(metric, &count);
     double        worst = 0;
     char          text[128];
 
@@ -402,10 +461,19 @@ static void bench_network_print_mpi_goals(const struct results *r, const char *m
     static const struct {
         const char *what, *metric;
     } goals[] = {
-        {"message", "message_us"},           {"messages in flight", "message_gbs"},
-        {"put, arrived", "put_us"},          {"get", "get_us"},
-        {"put + notification", "notify_us"}, {"puts in flight", "put_gbs"},
-        {"gets in flight", "get_gbs"},       {"fetch-add", "fetchadd_us"},
+        {"message", "message_us"},
+        {"messages in flight", "message_gbs"},
+        {"put, arrived", "put_us"},
+        {"get", "get_us"},
+        {"put + notification", "notify_us"},
+        {"puts in flight", "put_gbs"},
+        {"gets in flight", "get_gbs"},
+        {"fetch-add", "fetchadd_us"},
+        {"accumulate", "acc_us"},
+        {"put of a patch", "patch_put_us"},
+        {"get of a patch", "patch_get_us"},
+        {"accumulate of a patch", "patch_acc_us"},
+        {"get behind puts, strict", "behind_strict_us"},
     };
 
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
@@ -460,6 +528,10 @@ static void bench_network_print(const struct results *r)
         "Get (ucp_get, whose target polls the network once a millisecond; MPI_Get,\n"
         "flush), microseconds",
         "get_us");
+    bench_network_print_latency(r, "Accumulate of doubles (MPI_Accumulate, flush), microseconds",
+                                "acc_us");
+    bench_network_print_patches(r);
+    bench_network_print_orders(r);
     bench_network_print_table(r, "Fetch-and-add, microseconds", "fetchadd_us", latency_sizes, 1);
     bench_network_print_bandwidth(r, "Messages in flight, GB/s", "message_gbs");
     bench_network_print_bandwidth(

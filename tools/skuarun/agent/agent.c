@@ -92,17 +92,34 @@ static skua_status agent_choose_cpus(struct job_spec *spec)
     return status;
 }
 
+/* Returns the first process of the host of each process: an agent has the processes of a host. */
+static int *agent_leaders(const struct job_spec *spec)
+{
+    const struct job_spec_head *h         = &spec->head;
+    int                         processes = (h->pes + h->pes_per_process - 1) / h->pes_per_process;
+    int                        *leader    = ski_calloc((size_t)processes, sizeof *leader);
+
+    for (int process = 0, i = 0; process < processes; process++) {
+        if (i + 1 < h->agents && process == spec->agent_first[i + 1])
+            i++;
+        leader[process] = spec->agent_first[i];
+    }
+    return leader;
+}
+
 static bool agent_create_procs(struct agent *a, struct job_spec *spec)
 {
-    const struct job_spec_head *h    = &spec->head;
-    int                        *near = ski_calloc((size_t)h->here, sizeof *near);
-    struct ski_job_params       plan = {.pes             = h->pes,
-                                        .pes_per_process = h->pes_per_process,
-                                        .local           = near,
-                                        .local_processes = h->here,
-                                        .one_host        = h->one_host,
-                                        .secret          = {h->secret[0], h->secret[1]}};
-    bool                        made = false;
+    const struct job_spec_head *h      = &spec->head;
+    int                        *near   = ski_calloc((size_t)h->here, sizeof *near);
+    int                        *leader = agent_leaders(spec);
+    struct ski_job_params       plan   = {.pes             = h->pes,
+                                          .pes_per_process = h->pes_per_process,
+                                          .local           = near,
+                                          .local_processes = h->here,
+                                          .one_host        = h->one_host,
+                                          .leader          = leader,
+                                          .secret          = {h->secret[0], h->secret[1]}};
+    bool                        made   = false;
 
     for (int i = 0; i < h->here; i++)
         near[i] = h->first + i;
@@ -112,6 +129,7 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
     }
     a->procs.terminal = h->terminal;
     free(near);
+    free(leader);
     return made;
 }
 

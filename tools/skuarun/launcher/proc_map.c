@@ -124,11 +124,23 @@ static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agen
     return true;
 }
 
+/* Returns the first process of each agent, for the specification of all of them. */
+static int *proc_map_agent_first(const struct remote_agent *agent, int count)
+{
+    int *first = ski_calloc((size_t)count, sizeof *first);
+
+    for (int i = 0; i < count; i++)
+        first[i] = agent[i].first;
+    return first;
+}
+
 static bool proc_map_send(struct job_spec *spec, struct remote_agent *agent, int count)
 {
     int *cpu = NULL;
     bool ok  = true;
 
+    spec->head.agents = count;
+    spec->agent_first = proc_map_agent_first(agent, count);
     for (int i = 0; i < count && ok; i++) {
         struct buffer to = {0};
 
@@ -154,6 +166,7 @@ bool proc_map_send_specs(const struct run_options *options, const struct hosts *
               proc_map_send(&spec, agent, count);
 
     free(spec.setting);
+    free(spec.agent_first);
     return ok;
 }
 

@@ -27,8 +27,8 @@ static bool job_spec_is_valid(const struct job_spec_head *h)
     processes = (h->pes + h->pes_per_process - 1) / h->pes_per_process;
     return h->first >= 0 && h->here >= 1 && (int64_t)h->first + h->here <= processes &&
            (h->cpus == 0 || h->cpus == job_spec_pes(h)) && h->argument_count >= 1 &&
-           h->host_first_pe >= 0 && h->host_pes <= h->pes &&
-           (int64_t)h->host_first_pe + job_spec_pes(h) <= h->host_pes;
+           h->agents >= 1 && h->agents <= processes && h->host_first_pe >= 0 &&
+           h->host_pes <= h->pes && (int64_t)h->host_first_pe + job_spec_pes(h) <= h->host_pes;
 }
 
 void job_spec_encode(const struct job_spec *spec, struct buffer *to)
@@ -36,6 +36,7 @@ void job_spec_encode(const struct job_spec *spec, struct buffer *to)
     ski_assert(job_spec_is_valid(&spec->head));
     buffer_add(to, &spec->head, sizeof spec->head);
     buffer_add(to, spec->cpu, (size_t)spec->head.cpus * sizeof *spec->cpu);
+    buffer_add(to, spec->agent_first, (size_t)spec->head.agents * sizeof *spec->agent_first);
     job_spec_add_string(to, spec->directory);
     for (int i = 0; i < spec->head.setting_count; i++)
         job_spec_add_string(to, spec->setting[i]);
@@ -79,17 +80,38 @@ static bool job_spec_take_strings(struct job_spec_cursor *rest, int32_t count, c
     return true;
 }
 
-static bool job_spec_take_cpus(struct job_spec_cursor *rest, int32_t count, int **cpu)
+/* Decodes @p count numbers into an array; NULL if there are none. */
+static bool job_spec_take_numbers(struct job_spec_cursor *rest, int32_t count, int **numbers)
 {
-    size_t bytes = (size_t)count * sizeof **cpu;
+    size_t bytes = (size_t)count * sizeof **numbers;
 
     if (count == 0)
         return true;
     if (bytes > rest->bytes)
         return false;
-    *cpu = ski_malloc(bytes);
-    memcpy(*cpu, job_spec_take(rest, bytes), bytes);
+    *numbers = ski_malloc(bytes);
+    memcpy(*numbers, job_spec_take(rest, bytes), bytes);
     return true;
+}
+
+/* Whether the first processes of the agents ascend from 0 on, and this agent has those up to the
+ * next one. */
+static bool job_spec_agents_valid(const struct job_spec *spec)
+{
+    const struct job_spec_head *h     = &spec->head;
+    int                         end   = (h->pes + h->pes_per_process - 1) / h->pes_per_process;
+    bool                        found = false;
+
+    if (spec->agent_first[0] != 0)
+        return false;
+    for (int i = 0; i < h->agents; i++) {
+        int next = i + 1 < h->agents ? spec->agent_first[i + 1] : end;
+
+        if (next <= spec->agent_first[i] || next > end)
+            return false;
+        found |= spec->agent_first[i] == h->first && next == h->first + h->here;
+    }
+    return found;
 }
 
 bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes)
@@ -104,8 +126,9 @@ bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes)
         return false;
     rest.at = spec->text = memcpy(ski_malloc(bytes), data, bytes);
     job_spec_take(&rest, sizeof spec->head);
-    return job_spec_take_cpus(&rest, spec->head.cpus, &spec->cpu) &&
-           (spec->directory = job_spec_take_string(&rest)) != NULL &&
+    return job_spec_take_numbers(&rest, spec->head.cpus, &spec->cpu) &&
+           job_spec_take_numbers(&rest, spec->head.agents, &spec->agent_first) &&
+           job_spec_agents_valid(spec) && (spec->directory = job_spec_take_string(&rest)) != NULL &&
            job_spec_take_strings(&rest, spec->head.setting_count, &spec->setting) &&
            job_spec_take_strings(&rest, spec->head.argument_count, &spec->argument) &&
            rest.bytes == 0;
@@ -115,6 +138,7 @@ void job_spec_free(struct job_spec *spec)
 {
     free(spec->text);
     free(spec->cpu);
+    free(spec->agent_first);
     free(spec->setting);
     free(spec->argument);
 }

@@ -3,8 +3,8 @@
  * job_spec.h - the job specification: what an agent has to run.
  *
  * Encoded, it is a struct job_spec_head, the CPU of each PE of the agent if the launcher has chosen
- * them, and strings, each with its terminating 0: the working directory, the environment variables,
- * the arguments.
+ * them, the first process of each agent, and strings, each with its terminating 0: the working
+ * directory, the environment variables, the arguments.
  */
 #ifndef SKUARUN_JOB_SPEC_H
 #define SKUARUN_JOB_SPEC_H
@@ -24,6 +24,7 @@ struct job_spec_head {
     int32_t host_first_pe, host_pes; /* PEs of the job that share the CPUs of the agent:
                                         its own first one among them, and their number */
     int32_t  cpus;                   /* CPUs that follow: one for each PE of the agent, or 0 */
+    int32_t  agents;                 /* of the job; their first processes follow */
     int32_t  setting_count, argument_count;
     uint8_t  one_host, label, verbose, terminal;
     uint64_t secret[2];
@@ -31,11 +32,12 @@ struct job_spec_head {
 
 struct job_spec {
     struct job_spec_head head;
-    int                 *cpu;       /* head.cpus of them, or NULL */
-    char                *text;      /* the memory of the strings, if it was decoded */
-    const char          *directory; /* the working directory */
-    char               **setting;   /* NAME=VALUE for the environment, ended by NULL */
-    char               **argument;  /* ended by NULL */
+    int                 *cpu;         /* head.cpus of them, or NULL */
+    int                 *agent_first; /* head.agents of them, ascending */
+    char                *text;        /* the memory of the strings, if it was decoded */
+    const char          *directory;   /* the working directory */
+    char               **setting;     /* NAME=VALUE for the environment, ended by NULL */
+    char               **argument;    /* ended by NULL */
 };
 
 /** Append the encoded specification to @p to. */

@@ -35,19 +35,22 @@ static struct job_spec job_spec_test_example(void)
     static char *settings[]  = {"SKUA_PIN=none", "UCX_TLS=tcp", NULL};
     static char *arguments[] = {"app", "", "x y", NULL};
     static int   cpus[]      = {4, 5, 6, 7};
+    static int   agents[]    = {0, 1, 2};
 
-    return (struct job_spec){.head      = {.pes             = 8,
-                                           .pes_per_process = 2,
-                                           .first           = 2,
-                                           .here            = 2,
-                                           .host_pes        = 4,
-                                           .cpus            = 4,
-                                           .setting_count   = 2,
-                                           .argument_count  = 3},
-                             .cpu       = cpus,
-                             .directory = "/tmp",
-                             .setting   = settings,
-                             .argument  = arguments};
+    return (struct job_spec){.head        = {.pes             = 8,
+                                             .pes_per_process = 2,
+                                             .first           = 2,
+                                             .here            = 2,
+                                             .host_pes        = 4,
+                                             .cpus            = 4,
+                                             .agents          = 3,
+                                             .setting_count   = 2,
+                                             .argument_count  = 3},
+                             .cpu         = cpus,
+                             .agent_first = agents,
+                             .directory   = "/tmp",
+                             .setting     = settings,
+                             .argument    = arguments};
 }
 
 static void job_spec_test_round_trip(const struct buffer *text)
@@ -58,6 +61,8 @@ static void job_spec_test_round_trip(const struct buffer *text)
     OK(spec.cpu[3] == 7 && strcmp(spec.directory, "/tmp") == 0 &&
            strcmp(spec.setting[1], "UCX_TLS=tcp") == 0 && !spec.setting[2],
        "with its CPUs, directory and environment");
+    OK(spec.head.agents == 3 && spec.agent_first[1] == 1 && spec.agent_first[2] == 2,
+       "with the first process of each agent");
     OK(strcmp(spec.argument[1], "") == 0 && strcmp(spec.argument[2], "x y") == 0 &&
            !spec.argument[3],
        "with its arguments, empty ones too");
@@ -82,6 +87,31 @@ static void job_spec_test_corrupted(const struct buffer *text)
     OK(valid > 0 && valid < ROUNDS, "corrupted: %d of %d were valid", valid, ROUNDS);
 }
 
+/* Returns whether a specification whose agents begin at @p first is valid. */
+static bool job_spec_test_agents_valid(int *first, int agents)
+{
+    struct job_spec spec = job_spec_test_example();
+    struct buffer   text = {0};
+    bool            valid;
+
+    spec.agent_first = first;
+    spec.head.agents = agents;
+    job_spec_encode(&spec, &text);
+    valid = job_spec_test_decode(text.text, text.end);
+    buffer_free(&text);
+    return valid;
+}
+
+static void job_spec_test_agents(void)
+{
+    static int late[] = {1, 2}, mixed[] = {0, 3, 2}, beyond[] = {0, 2, 4}, other[] = {0, 1, 3};
+
+    OK(!job_spec_test_agents_valid(late, 2) && !job_spec_test_agents_valid(mixed, 3) &&
+           !job_spec_test_agents_valid(beyond, 3),
+       "agents begin at process 0, ascend, and have processes");
+    OK(!job_spec_test_agents_valid(other, 3), "the agent is one of them");
+}
+
 /* The last process of a job may have fewer PEs than the others. */
 static void job_spec_test_pes(void)
 {
@@ -104,6 +134,7 @@ int main(void)
     job_spec_encode(&spec, &text);
     job_spec_test_round_trip(&text);
     job_spec_test_corrupted(&text);
+    job_spec_test_agents();
     job_spec_test_pes();
     buffer_free(&text);
     return tap_end();

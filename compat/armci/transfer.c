@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transfer.c - how an operation of ARMCI becomes one of Skua.
+ *
+ * On a near process it is performed before the call returns. On another host it is started: a
+ * blocking one in strict order, with a wait for its local completion (for a put, its data have been
+ * copied or sent; for a get, they have arrived), which is what ARMCI asks for, and the target's
+ * answer is waited for by a fence only. Memory of the caller itself that is in no allocation is
+ * accessed directly: ARMCI permits that.
+ */
+#include "armci_impl.h"
+
+static skua_status transfer_now(const struct ski_armci_op *op, skua_gaddr at,
+                                const skua_layout *remote, const skua_layout *local)
+{
+    switch (op->verb) {
+    case SKI_ARMCI_PUT: return skua_put_layout(at, remote, local);
+    case SKI_ARMCI_GET: return skua_get_layout(local, at, remote);
+    default: return skua_acc_layout(at, remote, local, &op->update);
+    }
+}
+
+static skua_status transfer_start(const struct ski_armci_op *op, skua_gaddr at,
+                                  const skua_layout *remote, const skua_layout *local,
+                                  const skua_rma_params *params)
+{
+    switch (op->verb) {
+    case SKI_ARMCI_PUT: return skua_put_layout_nb(at, remote, local, params);
+    case SKI_ARMCI_GET: return skua_get_layout_nb(local, at, remote, params);
+    default: return skua_acc_layout_nb(at, remote, local, &op->update, params);
+    }
+}
+
+/* An operation on a process of another host. */
+static skua_status transfer_far(const struct ski_armci_op *op, skua_gaddr at,
+                                const skua_layout *remote, const skua_layout *local)
+{
+    skua_counter    done   = SKUA_COUNTER_INIT;
+    skua_rma_params params = {.size = sizeof params, .order = SKUA_UNORDERED};
+    skua_status     status;
+
+    if (op->blocking) {
+        params.order = SKUA_ORDER_STRICT;
+        params.local = skua_done_count(&done);
+    } else if (op->handle) {
+        params.handle = ski_armci_handle_use(op->handle);
+    }
+    status = transfer_start(op, at, remote, local, &params);
+    if (op->blocking && status >= 0 && !skua_counter_wait(&done, 1))
+        return SKUA_ERR_EXIT;
+    return status;
+}
+
+/* Returns the number of bytes from the base of a layout to its end. */
+static size_t transfer_extent(const skua_layout *layout)
+{
+    size_t extent = layout->bytes;
+
+    if (layout->kind == SKUA_LAYOUT_STRIDED)
+        for (int i = 0; i < layout->strided.levels; i++)
+            extent += (layout->strided.count[i] - 1) * (size_t)layout->strided.stride[i];
+    return extent;
+}
+
+/* An operation of the caller on memory of its own that is in no allocation. The layouts have one
+ * block, or are strided. */
+static skua_status transfer_self(const struct ski_armci_op *op, const skua_layout *remote,
+                                 const skua_layout *local)
+{
+    skua_region region;
+    skua_status status;
+
+    if (op->verb == SKI_ARMCI_PUT)
+        skua_layout_copy(remote, local);
+    else if (op->verb == SKI_ARMCI_GET)
+        skua_layout_copy(local, remote);
+    if (op->verb != SKI_ARMCI_ACC)
+        return SKUA_OK;
+    status = skua_region_create_from(remote->at, transfer_extent(remote), &region);
+    if (status != SKUA_OK)
+        return status;
+    status = transfer_now(op, skua_at(region, skua_pe(), 0), remote, local);
+    skua_region_destroy(region);
+    return status;
+}
+
+void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote,
+                        const skua_layout *local)
+{
+    struct ski_armci_process     *process = &ski_armci.process[op->process];
+    const struct ski_armci_piece *piece   = ski_armci_find(process, remote->at, 1);
+    skua_status                   status;
+
+    if (!piece && op->process == ski_armci.me) {
+        status = transfer_self(op, remote, local);
+    } else {
+        skua_gaddr at = piece ? ski_armci_address(process, piece, remote->at)
+                              : ski_armci_resolve(op->call, op->process, remote->at, 1);
+
+        status = process->near ? transfer_now(op, at, remote, local)
+                               : transfer_far(op, at, remote, local);
+    }
+    if (process->near && !op->blocking)
+        ski_armci_handle_done(op->handle);
+    ski_armci_check(op->call, status);
+}
+
+void ski_armci_update(struct ski_armci_op *op, int datatype, const void *scale)
+{
+    static const skua_type types[] = {
+        [ARMCI_ACC_INT] = SKUA_INT32,         [ARMCI_ACC_LNG] = SKUA_INT64,
+        [ARMCI_ACC_FLT] = SKUA_FLOAT,         [ARMCI_ACC_DBL] = SKUA_DOUBLE,
+        [ARMCI_ACC_CPL] = SKUA_COMPLEX_FLOAT, [ARMCI_ACC_DCP] = SKUA_COMPLEX_DOUBLE,
+    };
+
+    _Static_assert(sizeof(int) == 4 && sizeof(long) == 8, "int and long have these sizes");
+    if ((unsigned)datatype >= sizeof types / sizeof *types)
+        ski_armci_fail(op->call, "there is no accumulate of type %d", datatype);
+    op->update = (skua_update){SKUA_SUM, types[datatype], scale};
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collective.c - see collective.h.
+ *
+ * Algorithms. Where all memory is mapped, a hop costs little and a switch of processes much, so
+ * every member deals with every other one directly: puts its data and a token, then takes a token
+ * of each. Between hosts, synchronisation goes in rounds of doubling distance, and a broadcast
+ * along a binomial tree. A long broadcast over mapped memory is copied by its receivers, all at a
+ * time.
+ */
+#include "collective.h"
+
+#include <stdlib.h>
+
+#include "rma.h"
+#include "wait.h"
+
+/* Members of a mapped set up to which each synchronises with each, and bytes of a broadcast from
+ * which receivers copy. */
+#define COLLECTIVE_PAIRS_MAX 16
+#define COLLECTIVE_PULL_MIN  (32 * 1024)
+
+/* ---- the words of the library ------------------------------------------------------------ */
+
+/* The words of a PE, in this order; `n` is the number of PEs. The first cache line is that of the
+ * exit word (job_exit.h). */
+static struct {
+    uint64_t *token;  /* [slot][n]: tokens received        */
+    uint64_t *length; /* [slot][n]                         */
+    uint64_t *bitmap; /* [slot][SHMEMI_SLOT_WORDS]         */
+    char     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]  */
+    /* Of this PE alone: */
+    uint64_t *sent;   /* [slot][n]: tokens sent            */
+    uint64_t *taken;  /* [slot][n]: tokens taken           */
+    unsigned *shorts; /* [slot][n]: short reductions       */
+} collective;
+
+static size_t collective_cells(int pes)
+{
+    return (size_t)SHMEMI_SLOTS * (size_t)pes;
+}
+
+size_t shmemi_words_bytes(int pes)
+{
+    size_t bytes = 64 + 2 * collective_cells(pes) * sizeof(uint64_t) +
+                   SHMEMI_SLOTS * SHMEMI_SLOT_WORDS * sizeof(uint64_t) +
+                   2 * collective_cells(pes) * SHMEMI_SHORT_BYTES;
+
+    return (bytes + 4095) & ~(size_t)4095;
+}
+
+bool shmemi_words_open(char *words)
+{
+    size_t cells = collective_cells(shmemi_job.pes);
+
+    collective.token  = (uint64_t *)(void *)(words + 64);
+    collective.length = collective.token + cells;
+    collective.bitmap = collective.length + cells;
+    collective.buffer = (char *)(collective.bitmap + SHMEMI_SLOTS * SHMEMI_SLOT_WORDS);
+    memset(words, 0, 64);
+    memset(collective.token, 0, cells * sizeof(uint64_t));
+    collective.sent   = calloc(cells, sizeof *collective.sent);
+    collective.taken  = calloc(cells, sizeof *collective.taken);
+    collective.shorts = calloc(cells, sizeof *collective.shorts);
+    return collective.sent && collective.taken && collective.shorts;
+}
+
+void shmemi_words_close(void)
+{
+    free(collective.sent);
+    free(collective.taken);
+    free(collective.shorts);
+    memset(&collective, 0, sizeof collective);
+}
+
+uint64_t *shmemi_slot_bitmap(int slot)
+{
+    return collective.bitmap + slot * SHMEMI_SLOT_WORDS;
+}
+
+static size_t collective_cell(const struct shmemi_set *set, int pe)
+{
+    return (size_t)set->slot * (size_t)shmemi_job.pes + (size_t)pe;
+}
+
+char *shmemi_short_buffer(const struct shmemi_set *set, unsigned which, int rank)
+{
+    size_t cell = ((size_t)set->slot * 2 + which) * (size_t)shmemi_job.pes;
+
+    return collective.buffer + (cell + (size_t)shmemi_set_pe(set, rank)) * SHMEMI_SHORT_BYTES;
+}
+
+unsigned shmemi_short_next(const struct shmemi_set *set, int rank)
+{
+    return collective.shorts[collective_cell(set, shmemi_set_pe(set, rank))]++ % 2;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+void shmemi_token_send(const struct shmemi_set *set, int rank)
+{
+    const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
+    int                          pe     = shmemi_set_pe(set, rank);
+    uint64_t                     count  = ++collective.sent[collective_cell(set, pe)];
+    uint64_t                    *token  = &collective.token[collective_cell(set, shmemi_job.pe)];
+    uintptr_t                    offset = (uintptr_t)token - heap->base;
+
+    if (heap->peer[pe]) { /* the release pairs with shmemi_token_take() */
+        __atomic_store_n((uint64_t *)(void *)(heap->peer[pe] + offset), count, __ATOMIC_RELEASE);
+        return;
+    }
+    skua_fence(pe);
+    shmemi_check_status("a collective", pe,
+                        skua_atomic_nb(skua_gaddr_add(heap->at[pe], (ptrdiff_t)offset),
+                                       SKUA_ATOMIC_STORE, SKUA_UINT64, &count, NULL, NULL));
+}
+
+void shmemi_token_take(const struct shmemi_set *set, int rank)
+{
+    size_t             cell   = collective_cell(set, shmemi_set_pe(set, rank));
+    uint64_t           wanted = ++collective.taken[cell];
+    struct shmemi_wait wait   = {0};
+
+    while (__atomic_load_n(&collective.token[cell], __ATOMIC_ACQUIRE) < wanted)
+        shmemi_wait_step(&wait);
+}
+
+/* Sends a token to each other member, the next rank first. */
+static void collective_send_all(const struct shmemi_set *set)
+{
+    for (int i = 1; i < set->size; i++)
+        shmemi_token_send(set, (set->me + i) % set->size);
+}
+
+/* Takes a token from each other member. */
+static void collective_take_all(const struct shmemi_set *set)
+{
+    for (int i = 1; i < set->size; i++)
+        shmemi_token_take(set, (set->me + set->size - i) % set->size);
+}
+
+/* ---- synchronisation ---------------------------------------------------------------------------
+ */
+
+/* In each round a token goes to the rank at a distance that doubles: after the last one, every
+ * member depends on all. */
+static void collective_sync_rounds(const struct shmemi_set *set)
+{
+    for (int distance = 1; distance < set->size; distance *= 2) {
+        shmemi_token_send(set, (set->me + distance) % set->size);
+        shmemi_token_take(set, (set->me + set->size - distance) % set->size);
+    }
+}
+
+/* Rank 0 takes a token of each, then sends one to each. */
+static void collective_sync_central(const struct shmemi_set *set)
+{
+    if (set->me == 0) {
+        collective_take_all(set);
+        collective_send_all(set);
+    } else {
+        shmemi_token_send(set, 0);
+        shmemi_token_take(set, 0);
+    }
+}
+
+void shmemi_sync(const struct shmemi_set *set)
+{
+    if (!set->mapped) {
+        collective_sync_rounds(set);
+    } else if (set->size > COLLECTIVE_PAIRS_MAX) {
+        collective_sync_central(set);
+    } else {
+        collective_send_all(set);
+        collective_take_all(set);
+    }
+}
+
+/* ---- broadcast
+ * ----------------------------------------------------------------------------------- */
+
+static void collective_broadcast_push(const char *call, const struct shmemi_set *set, void *dest,
+                                      const void *source, size_t bytes, int root)
+{
+    if (set->me != root) {
+        shmemi_token_take(set, root);
+        return;
+    }
+    for (int i = 1; i < set->size; i++) {
+        int rank = (root + i) % set->size;
+
+        shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
+        shmemi_token_send(set, rank);
+    }
+}
+
+static void collective_broadcast_pull(const char *call, const struct shmemi_set *set, void *dest,
+                                      const void *source, size_t bytes, int root)
+{
+    if (set->me == root) {
+        collective_send_all(set);
+        collective_take_all(set);
+        return;
+    }
+    shmemi_token_take(set, root);
+    shmemi_get(call, dest, source, bytes, shmemi_set_pe(set, root));
+    shmemi_token_send(set, root);
+}
+
+/* A member receives from the one whose number, counted from the root, lacks its lowest bit, and
+ * serves those with fewer low bits. */
+static void collective_broadcast_tree(const char *call, const struct shmemi_set *set, void *dest,
+                                      const void *source, size_t bytes, int root)
+{
+    int number = (set->me - root + set->size) % set->size, bit = 1;
+
+    while (bit < set->size && !(number & bit))
+        bit *= 2;
+    if (number > 0) {
+        shmemi_token_take(set, (number - bit + root) % set->size);
+        source = dest;
+    }
+    for (bit /= 2; bit > 0; bit /= 2) {
+        int rank = (number + bit + root) % set->size;
+
+        if (number + bit >= set->size)
+            continue;
+        shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
+        shmemi_token_send(set, rank);
+    }
+}
+
+void shmemi_broadcast(const char *call, const struct shmemi_set *set, void *dest,
+                      const void *source, size_t bytes, int root)
+{
+    if (!set->mapped)
+        collective_broadcast_tree(call, set, dest, source, bytes, root);
+    else if (bytes >= COLLECTIVE_PULL_MIN)
+        collective_broadcast_pull(call, set, dest, source, bytes, root);
+    else
+        collective_broadcast_push(call, set, dest, source, bytes, root);
+}
+
+/* ---- collect, all-to-all
+ * ----------------------------------------------------------------------------- */
+
+/* Copies @p bytes to this PE's own @p dest unless they are there. */
+static void collective_copy_own(void *dest, const void *source, size_t bytes)
+{
+    if (dest != source && bytes > 0)
+        memmove(dest, source, bytes);
+}
+
+/* Puts @p bytes at @p source to @p dest of every member, and takes what they put here. */
+static void collective_put_all(const char *call, const struct shmemi_set *set, void *dest,
+                               const void *source, size_t bytes)
+{
+    for (int i = 1; i < set->size; i++) {
+        int rank = (set->me + i) % set->size;
+
+        shmemi_put(call, dest, source, bytes, shmemi_set_pe(set, rank));
+        shmemi_token_send(set, rank);
+    }
+    collective_copy_own(dest, source, bytes);
+    collective_take_all(set);
+}
+
+void shmemi_fcollect(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                     size_t bytes)
+{
+    collective_put_all(call, set, (char *)dest + (size_t)set->me * bytes, source, bytes);
+}
+
+void shmemi_collect(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                    size_t bytes)
+{
+    uint64_t mine = bytes, before = 0;
+
+    collective_put_all(call, set, &collective.length[collective_cell(set, shmemi_job.pe)], &mine,
+                       sizeof mine);
+    for (int rank = 0; rank < set->me; rank++)
+        before += collective.length[collective_cell(set, shmemi_set_pe(set, rank))];
+    /* The tokens that the data bring are taken after the lengths have been read. */
+    collective_put_all(call, set, (char *)dest + before, source, bytes);
+}
+
+void shmemi_alltoall(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                     size_t bytes)
+{
+    char *mine = (char *)dest + (size_t)set->me * bytes;
+
+    for (int i = 1; i < set->size; i++) {
+        int rank = (set->me + i) % set->size;
+
+        shmemi_put(call, mine, (const char *)source + (size_t)rank * bytes, bytes,
+                   shmemi_set_pe(set, rank));
+        shmemi_token_send(set, rank);
+    }
+    collective_copy_own(mine, (const char *)source + (size_t)set->me * bytes, bytes);
+    collective_take_all(set);
+}
+
+void shmemi_alltoalls(const char *call, const struct shmemi_set *set, void *dest,
+                      const void *source, const struct shmemi_strided_blocks *blocks)
+{
+    ptrdiff_t size  = (ptrdiff_t)blocks->size;
+    ptrdiff_t count = (ptrdiff_t)blocks->count;
+    char     *mine  = (char *)dest + set->me * count * blocks->dst * size;
+
+    for (int i = 0; i < set->size; i++) {
+        int   rank  = (set->me + i) % set->size;
+        char *block = (char *)(uintptr_t)source + rank * count * blocks->sst * size;
+
+        shmemi_iput(call, (struct shmemi_stride){mine, blocks->dst * size},
+                    (struct shmemi_stride){block, blocks->sst * size}, blocks->size, blocks->count,
+                    shmemi_set_pe(set, rank));
+        if (i > 0)
+            shmemi_token_send(set, rank);
+    }
+    collective_take_all(set);
+}

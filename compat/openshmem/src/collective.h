@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collective.h - collectives over sets of PEs (team.h).
+ *
+ * They consist of puts and gets of the data, and of *tokens*: for each slot and each pair of PEs a
+ * count of the tokens that one has sent to the other. Its sender alone writes it, its receiver
+ * waits until it has grown. A token follows the puts of its sender to the same PE. The calls of a
+ * set run in one order on all members, so both ends of a pair agree on what each token means,
+ * however far one PE is ahead of another.
+ *
+ * Each slot also has a word for each PE, for lengths, and two small buffers for each PE, for short
+ * reductions, which alternate between each two PEs: a PE that begins a reduction has the data of
+ * the other for the one before, so the other has finished the last but one.
+ */
+#ifndef SHMEMI_COLLECTIVE_H
+#define SHMEMI_COLLECTIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "team.h"
+
+/** Bytes that a short reduction may have. */
+#define SHMEMI_SHORT_BYTES 64
+
+/** Words of a bitmap of slots. */
+#define SHMEMI_SLOT_WORDS (SHMEMI_SLOTS / 64)
+
+/** Returns the bytes that the words of the library take in front of the heap. */
+size_t shmemi_words_bytes(int pes);
+
+/** Prepares the words of this PE, which begin at @p words. Returns false if there is no memory. */
+bool shmemi_words_open(char *words);
+
+/** Frees what shmemi_words_open() has allocated. */
+void shmemi_words_close(void);
+
+/** Returns the bitmap of slots of this PE that the members of a set with this slot compare. */
+uint64_t *shmemi_slot_bitmap(int slot);
+
+/** Sends a token to the member with rank @p rank. */
+void shmemi_token_send(const struct shmemi_set *set, int rank);
+
+/** Takes a token from the member with rank @p rank: waits for it. */
+void shmemi_token_take(const struct shmemi_set *set, int rank);
+
+/** Waits until all members have called it. */
+void shmemi_sync(const struct shmemi_set *set);
+
+/** Copies @p bytes at @p source of @p root to @p dest of the other members. */
+void shmemi_broadcast(const char *call, const struct shmemi_set *set, void *dest,
+                      const void *source, size_t bytes, int root);
+
+/** Stores the data of all members, @p bytes that may differ, one behind the other at @p dest. */
+void shmemi_collect(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                    size_t bytes);
+
+/** Stores the data of all members, @p bytes of each, one behind the other at @p dest. */
+void shmemi_fcollect(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                     size_t bytes);
+
+/** Sends block j of @p bytes at @p source to rank j, where it becomes a block of @p dest. */
+void shmemi_alltoall(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                     size_t bytes);
+
+/** Elements of @p size bytes, with strides in elements on both sides. */
+struct shmemi_strided_blocks {
+    ptrdiff_t dst, sst;
+    size_t    size, count;
+};
+
+/** Sends block j of strided elements at @p source to rank j, where it becomes a block of @p dest.
+ */
+void shmemi_alltoalls(const char *call, const struct shmemi_set *set, void *dest,
+                      const void *source, const struct shmemi_strided_blocks *blocks);
+
+/** Combines @p count elements: into = into (op) from. */
+typedef void (*shmemi_combine_fn)(void *into, const void *from, size_t count);
+
+/** What a reduction combines. */
+struct shmemi_reduction {
+    shmemi_combine_fn combine;
+    size_t            size; /* of an element */
+    size_t            count;
+};
+
+/** Combines the elements at @p source of all members, in the order of ranks, at @p dest of each. */
+void shmemi_reduce(const char *call, const struct shmemi_set *set, void *dest, const void *source,
+                   const struct shmemi_reduction *reduction);
+
+/** Returns the buffer @p which, 0 or 1, of a short reduction for data of the PE with rank @p rank.
+ */
+char *shmemi_short_buffer(const struct shmemi_set *set, unsigned which, int rank);
+
+/** Returns which of the two buffers the next short reduction with rank @p rank uses, and counts it.
+ */
+unsigned shmemi_short_next(const struct shmemi_set *set, int rank);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * job_exit.h - the end of all PEs at once, by shmem_global_exit().
+ */
+#ifndef SHMEMI_JOB_EXIT_H
+#define SHMEMI_JOB_EXIT_H
+
+#include <stdint.h>
+
+/** The word of a PE, in symmetric memory, that another PE sets to end it: 0, or SHMEMI_EXIT_SET and
+ *  the exit code. */
+extern uint64_t *shmemi_exit_word;
+
+#define SHMEMI_EXIT_SET ((uint64_t)1 << 32)
+
+void shmemi_exit_leave(int status) __attribute__((noreturn));
+
+/** Ends the process if another PE has called shmem_global_exit(). */
+static inline void shmemi_exit_check(void)
+{
+    uint64_t word = __atomic_load_n(shmemi_exit_word, __ATOMIC_ACQUIRE);
+
+    if (__builtin_expect(word != 0, 0))
+        shmemi_exit_leave((int)(uint32_t)word);
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c - the symmetric heap of OpenSHMEM.
+ *
+ * The calls are collective and all PEs make them in one order with the same arguments, so the
+ * allocator of each PE (symmetric_heap.h) decides alike without communication. A barrier at the end
+ * of an allocation makes it safe to use on all PEs, one at the beginning of a release makes it
+ * unused.
+ */
+#include <shmem.h>
+
+#include "collective.h"
+#include "rma.h"
+
+static char *memory_base(void)
+{
+    return (char *)shmemi_job.segment[SHMEMI_HEAP].base + shmemi_job.words;
+}
+
+static void memory_barrier(void)
+{
+    shmemi_quiet();
+    shmemi_sync(&shmemi_team(SHMEM_TEAM_WORLD)->set);
+}
+
+/* Returns the offset of the allocation @p ptr. */
+static size_t memory_offset(const char *call, const void *ptr)
+{
+    size_t                          offset = (uintptr_t)ptr - (uintptr_t)memory_base();
+    const struct shmemi_heap_block *block  = shmemi_heap_find(&shmemi_job.heap, offset);
+
+    if ((uintptr_t)ptr < (uintptr_t)memory_base() || !block || block->offset != offset)
+        skua_abort("%s: %p on PE %d is no allocation of the symmetric heap", call, ptr,
+                   shmemi_job.pe);
+    return offset;
+}
+
+/* Allocates without a barrier. */
+static void *memory_take(size_t align, size_t bytes)
+{
+    size_t offset = shmemi_heap_alloc(&shmemi_job.heap, align, bytes);
+
+    return offset == SHMEMI_HEAP_NONE ? NULL : memory_base() + offset;
+}
+
+static void *memory_alloc(const char *call, size_t align, size_t bytes, bool zero)
+{
+    void *memory;
+
+    shmemi_check_running(call);
+    if (bytes == 0)
+        return NULL;
+    memory = memory_take(align, bytes);
+    if (memory && zero)
+        memset(memory, 0, bytes);
+    memory_barrier();
+    return memory;
+}
+
+void *shmem_malloc(size_t size)
+{
+    return memory_alloc(__func__, 1, size, false);
+}
+
+void *shmem_malloc_with_hints(size_t size, long hints)
+{
+    (void)hints; /* all memory suits atomics and signals */
+    return memory_alloc(__func__, 1, size, false);
+}
+
+void *shmem_calloc(size_t count, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(count, size, &bytes))
+        bytes = SIZE_MAX; /* no heap has it */
+    return memory_alloc(__func__, 1, bytes, true);
+}
+
+void *shmem_align(size_t alignment, size_t size)
+{
+    if (alignment == 0 || (alignment & (alignment - 1)))
+        skua_abort("%s: the alignment %zu is no power of two", __func__, alignment);
+    return memory_alloc(__func__, alignment, size, false);
+}
+
+/* Moves the allocation at @p offset to a new place. Returns NULL if there is none. */
+static void *memory_move(size_t offset, size_t bytes)
+{
+    size_t old   = shmemi_heap_find(&shmemi_job.heap, offset)->asked;
+    void  *moved = memory_take(1, bytes);
+
+    if (!moved)
+        return NULL;
+    memcpy(moved, memory_base() + offset, old < bytes ? old : bytes);
+    shmemi_heap_free(&shmemi_job.heap, offset);
+    return moved;
+}
+
+void *shmem_realloc(void *ptr, size_t size)
+{
+    size_t offset;
+
+    if (!ptr)
+        return shmem_malloc(size);
+    if (size == 0) {
+        shmem_free(ptr);
+        return NULL;
+    }
+    shmemi_check_running(__func__);
+    offset = memory_offset(__func__, ptr);
+    memory_barrier();
+    if (!shmemi_heap_resize(&shmemi_job.heap, offset, size))
+        ptr = memory_move(offset, size);
+    memory_barrier();
+    return ptr;
+}
+
+void shmem_free(void *ptr)
+{
+    size_t offset;
+
+    shmemi_check_running(__func__);
+    if (!ptr)
+        return;
+    offset = memory_offset(__func__, ptr);
+    memory_barrier();
+    shmemi_heap_free(&shmemi_job.heap, offset);
+}
+
+void *shmalloc(size_t size)
+{
+    return shmem_malloc(size);
+}
+
+void *shmemalign(size_t alignment, size_t size)
+{
+    return shmem_align(alignment, size);
+}
+
+void *shrealloc(void *ptr, size_t size)
+{
+    return shmem_realloc(ptr, size);
+}
+
+void shfree(void *ptr)
+{
+    shmem_free(ptr);
+}
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+void *shmem_ptr(const void *dest, int pe)
+{
+    skua_gaddr at;
+
+    shmemi_check_running(__func__);
+    return shmemi_segment_of(dest) ? shmemi_locate(__func__, dest, 0, pe, &at) : NULL;
+}
+
+int shmem_addr_accessible(const void *addr, int pe)
+{
+    return shmem_pe_accessible(pe) && shmemi_segment_of(addr) != NULL;
+}
+
+int shmem_pe_accessible(int pe)
+{
+    shmemi_check_running(__func__);
+    return pe >= 0 && pe < shmemi_job.pes;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rma.h - put and get: the fast paths, and what they leave to rma.c.
+ *
+ * A transfer to memory that is mapped here is a copy. Otherwise Skua performs it: a put returns
+ * when its source may change, a get when its data have arrived, the non-blocking forms at once.
+ */
+#ifndef SHMEMI_RMA_H
+#define SHMEMI_RMA_H
+
+#include "symmetric.h"
+
+void shmemi_put_net(const char *call, void *dest, const void *source, size_t bytes, int pe);
+void shmemi_get_net(const char *call, void *dest, const void *source, size_t bytes, int pe);
+void shmemi_put_nbi_net(const char *call, void *dest, const void *source, size_t bytes, int pe);
+void shmemi_get_nbi_net(const char *call, void *dest, const void *source, size_t bytes, int pe);
+
+/** Copies @p bytes; a single word without a call. */
+static inline void shmemi_copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes == sizeof(uint64_t))
+        memcpy(to, from, sizeof(uint64_t));
+    else
+        memcpy(to, from, bytes);
+}
+
+static inline void shmemi_put(const char *call, void *dest, const void *source, size_t bytes,
+                              int pe)
+{
+    void *to = shmemi_direct(dest, bytes, pe);
+
+    if (SHMEMI_LIKELY(to))
+        shmemi_copy(to, source, bytes);
+    else
+        shmemi_put_net(call, dest, source, bytes, pe);
+}
+
+static inline void shmemi_get(const char *call, void *dest, const void *source, size_t bytes,
+                              int pe)
+{
+    const void *from = shmemi_direct(source, bytes, pe);
+
+    if (SHMEMI_LIKELY(from))
+        shmemi_copy(dest, from, bytes);
+    else
+        shmemi_get_net(call, dest, source, bytes, pe);
+}
+
+static inline void shmemi_put_nbi(const char *call, void *dest, const void *source, size_t bytes,
+                                  int pe)
+{
+    void *to = shmemi_direct(dest, bytes, pe);
+
+    if (SHMEMI_LIKELY(to))
+        shmemi_copy(to, source, bytes);
+    else
+        shmemi_put_nbi_net(call, dest, source, bytes, pe);
+}
+
+static inline void shmemi_get_nbi(const char *call, void *dest, const void *source, size_t bytes,
+                                  int pe)
+{
+    const void *from = shmemi_direct(source, bytes, pe);
+
+    if (SHMEMI_LIKELY(from))
+        shmemi_copy(dest, from, bytes);
+    else
+        shmemi_get_nbi_net(call, dest, source, bytes, pe);
+}
+
+/** One side of a strided transfer: the first element, and the bytes from one to the next. */
+struct shmemi_stride {
+    void     *at;
+    ptrdiff_t step;
+};
+
+/** Puts @p count elements of @p size bytes at constant distances on both sides. */
+void shmemi_iput(const char *call, struct shmemi_stride dest, struct shmemi_stride source,
+                 size_t size, size_t count, int pe);
+
+/** Gets @p count elements of @p size bytes at constant distances on both sides. */
+void shmemi_iget(const char *call, struct shmemi_stride dest, struct shmemi_stride source,
+                 size_t size, size_t count, int pe);
+
+/** Orders the caller's operations on each PE. */
+void shmemi_fence(void);
+
+/** Completes the caller's operations. */
+void shmemi_quiet(void);
+
+#endif

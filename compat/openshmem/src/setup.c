@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * setup.c - the start and the end of OpenSHMEM.
+ *
+ * shmem_init() begins a phase of Skua with one PE in this process, creates the heap as a symmetric
+ * region and the data segment as a region of its own, and exchanges what the other PEs need to
+ * reach them: each PE's *card*. Cards that differ in their sizes show that PEs run different
+ * programs or have different environments.
+ *
+ * A program that exits without shmem_finalize(), as one that calls start_pes() does, is ended
+ * properly at exit if its exit code is 0; with another code the launcher ends the job.
+ */
+#include <errno.h>
+#include <math.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "collective.h"
+#include "data_segment.h"
+#include "job_exit.h"
+#include "rma.h"
+
+#define SETUP_HEAP_DEFAULT ((size_t)64 << 20)
+
+struct setup_card {
+    skua_region data;
+    uint32_t    unused;
+    uint64_t    data_offset;
+    uint64_t    data_bytes;
+    uint64_t    heap_bytes;
+};
+
+static struct shmemi_data_segment setup_data;
+static skua_region                setup_heap;
+
+uint64_t *shmemi_exit_word;
+
+/* ---- the environment ------------------------------------------------------------------------- */
+
+/* Returns the value of SHMEM_name or, if it is not set, of the deprecated SMA_name. */
+static const char *setup_variable(const char *name)
+{
+    char        full[64];
+    const char *value;
+
+    snprintf(full, sizeof full, "SHMEM_%s", name);
+    value = getenv(full);
+    if (value)
+        return value;
+    snprintf(full, sizeof full, "SMA_%s", name);
+    return getenv(full);
+}
+
+static double setup_scale(char suffix)
+{
+    switch (suffix) {
+    case 'k':
+    case 'K': return 1024.0;
+    case 'm':
+    case 'M': return 1024.0 * 1024;
+    case 'g':
+    case 'G': return 1024.0 * 1024 * 1024;
+    case 't':
+    case 'T': return 1024.0 * 1024 * 1024 * 1024;
+    case 0: return 1;
+    default: return 0;
+    }
+}
+
+/* Returns the size of the heap, rounded up to whole pages. */
+static size_t setup_heap_bytes(void)
+{
+    const char *value = setup_variable("SYMMETRIC_SIZE");
+    char       *end;
+    double      number, scale;
+
+    if (!value || !*value)
+        return SETUP_HEAP_DEFAULT;
+    number = strtod(value, &end);
+    scale  = end == value ? 0 : setup_scale(*end);
+    if (!(number >= 0) || scale <= 0 || number * scale > 9e18)
+        skua_abort("shmem_init: SHMEM_SYMMETRIC_SIZE=%s is no size; write a number and k, m, g or "
+                   "t, such as 512m",
+                   value);
+    return ((size_t)ceil(number * scale) + 4095) & ~(size_t)4095;
+}
+
+static void setup_print_info(void)
+{
+    if (shmemi_job.pe != 0)
+        return;
+    if (setup_variable("VERSION"))
+        printf("%s: OpenSHMEM %d.%d, Skua %d.%d.%d\n", SHMEM_VENDOR_STRING, SHMEM_MAJOR_VERSION,
+               SHMEM_MINOR_VERSION, SKUA_VERSION_MAJOR, SKUA_VERSION_MINOR, SKUA_VERSION_PATCH);
+    if (setup_variable("INFO"))
+        printf(
+            "SHMEM_VERSION         if set, print the version at the start\n"
+            "SHMEM_INFO            if set, print this text\n"
+            "SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap of a PE, such as 512m (now %zu)\n"
+            "SHMEM_DEBUG           if set, check every access against the allocations (now %s)\n",
+            shmemi_job.segment[SHMEMI_HEAP].bytes - shmemi_job.words,
+            shmemi_job.debug ? "on" : "off");
+    fflush(stdout);
+}
+
+/* ---- segments -----------------------------------------------------------------------------------
+ */
+
+static void *setup_alloc(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+
+    if (!memory)
+        skua_abort("shmem_init: PE %d has no memory for its tables", shmemi_job.pe);
+    return memory;
+}
+
+static void setup_segment(enum shmemi_segment_kind kind, void *base, size_t bytes)
+{
+    struct shmemi_segment *s = &shmemi_job.segment[kind];
+    size_t                 n = (size_t)shmemi_job.pes;
+
+    s->base  = (uintptr_t)base;
+    s->bytes = bytes;
+    s->open  = 0;
+    s->peer  = setup_alloc(n * sizeof *s->peer);
+    s->at    = setup_alloc(n * sizeof *s->at);
+}
+
+/* Records where the segment of @p pe is. */
+static void setup_peer(enum shmemi_segment_kind kind, int pe, skua_gaddr at)
+{
+    struct shmemi_segment *s = &shmemi_job.segment[kind];
+
+    s->at[pe]   = at;
+    s->peer[pe] = s->bytes ? skua_gaddr_local(at) : NULL;
+    if (pe == shmemi_job.pe)
+        s->peer[pe] = (char *)s->base;
+    if (s->bytes && !s->peer[pe])
+        shmemi_job.net = true;
+}
+
+static void setup_create_heap(void)
+{
+    size_t heap = setup_heap_bytes();
+
+    shmemi_job.words = shmemi_words_bytes(shmemi_job.pes);
+    if (skua_region_create(shmemi_job.words + heap, &setup_heap) != SKUA_OK)
+        skua_abort("shmem_init: PE %d cannot create a symmetric heap of %zu bytes; lower "
+                   "SHMEM_SYMMETRIC_SIZE, or raise SKUA_ARENA_SIZE",
+                   shmemi_job.pe, heap);
+    skua_region_set_name(setup_heap, "the symmetric heap");
+    setup_segment(SHMEMI_HEAP, skua_region_local(setup_heap), shmemi_job.words + heap);
+    shmemi_exit_word = skua_region_local(setup_heap);
+    if (!shmemi_heap_open(&shmemi_job.heap, heap) || !shmemi_words_open((char *)shmemi_exit_word))
+        skua_abort("shmem_init: PE %d has no memory for its tables", shmemi_job.pe);
+}
+
+static void setup_create_data(void)
+{
+    if (shmemi_data_segment_open(&setup_data) != SKUA_OK)
+        skua_abort("shmem_init: PE %d cannot share the variables of the program", shmemi_job.pe);
+    if (setup_data.base)
+        skua_region_set_name(setup_data.region, "the variables of the program");
+    setup_segment(SHMEMI_DATA, setup_data.base, setup_data.bytes);
+}
+
+static void setup_check_card(const struct setup_card *card, const struct setup_card *mine, int pe)
+{
+    if (card->heap_bytes != mine->heap_bytes)
+        skua_abort("shmem_init: the symmetric heaps of PE %d and PE %d differ in size; start them "
+                   "with the same SHMEM_SYMMETRIC_SIZE",
+                   shmemi_job.pe, pe);
+    if (card->data_bytes != mine->data_bytes)
+        skua_abort("shmem_init: the variables of PE %d and PE %d differ in size; start the same "
+                   "program everywhere",
+                   shmemi_job.pe, pe);
+}
+
+/* Exchanges the cards. The exchange also waits until the words of all PEs are zeroed. */
+static void setup_exchange(void)
+{
+    struct setup_card  mine  = {setup_data.region, 0, setup_data.offset, setup_data.bytes,
+                                shmemi_job.segment[SHMEMI_HEAP].bytes};
+    struct setup_card *cards = setup_alloc((size_t)shmemi_job.pes * sizeof *cards);
+    skua_counter       done  = SKUA_COUNTER_INIT;
+
+    skua_team_allgather(SKUA_TEAM_ALL, &mine, sizeof mine, cards, skua_done_count(&done));
+    if (!skua_counter_wait(&done, 1))
+        skua_abort("shmem_init: the job ends");
+    for (int pe = 0; pe < shmemi_job.pes; pe++) {
+        setup_check_card(&cards[pe], &mine, pe);
+        setup_peer(SHMEMI_HEAP, pe, skua_at(setup_heap, pe, 0));
+        setup_peer(SHMEMI_DATA, pe, skua_at(cards[pe].data, pe, cards[pe].data_offset));
+    }
+    free(cards);
+}
+
+/* ---- start and end
+ * -------------------------------------------------------------------------------- */
+
+static void setup_at_exit(int status, void *arg)
+{
+    (void)arg;
+    if (shmemi_job.running && status == 0 && shmemi_on_pe())
+        shmem_finalize();
+}
+
+/* Begins a phase of Skua with one PE here. Threads of a program wait without the PE's help, so one
+ * of several needs a thread of Skua that serves other hosts. */
+static void setup_begin_phase(int thread_level)
+{
+    const char *const settings[] = {
+        "threads=1", thread_level == SHMEM_THREAD_MULTIPLE ? "progress_thread=1" : NULL, NULL};
+    skua_init_params params = {.size = sizeof params, .settings = settings};
+
+    if (skua_init(&params) != SKUA_OK) {
+        fprintf(stderr, "shmem_init: the process cannot join the job; see the lines before\n");
+        exit(EXIT_FAILURE);
+    }
+    if (skua_processes() != skua_pes())
+        skua_abort("shmem_init: the job has %d PEs in %d processes; a PE of OpenSHMEM is a "
+                   "process, so start it with one PE each (skuarun -n %d -t 1)",
+                   skua_pes(), skua_processes(), skua_pes());
+}
+
+int shmem_init_thread(int requested, int *provided)
+{
+    static bool registered;
+
+    if (shmemi_job.running)
+        skua_abort("shmem_init: OpenSHMEM is running already");
+    if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
+        skua_abort("shmem_init_thread: %d is no level of threads; use SHMEM_THREAD_SINGLE to "
+                   "SHMEM_THREAD_MULTIPLE",
+                   requested);
+    setup_begin_phase(requested);
+    memset(&shmemi_job, 0, sizeof shmemi_job);
+    shmemi_job.pe           = skua_pe();
+    shmemi_job.pes          = skua_pes();
+    shmemi_job.thread       = pthread_self();
+    shmemi_job.thread_level = requested;
+    shmemi_job.debug        = setup_variable("DEBUG") != NULL;
+    setup_create_heap();
+    setup_create_data();
+    setup_exchange();
+    shmemi_teams_open();
+    for (int i = 0; i < SHMEMI_SEGMENTS && !shmemi_job.debug; i++)
+        shmemi_job.segment[i].open = shmemi_job.segment[i].bytes;
+    shmemi_job.running = true;
+    if (!registered)
+        on_exit(setup_at_exit, NULL);
+    registered = true;
+    setup_print_info();
+    *provided = requested;
+    return 0;
+}
+
+void shmem_init(void)
+{
+    int provided;
+
+    if (!shmemi_job.running) /* a second call has no effect, as in start_pes() */
+        shmem_init_thread(SHMEM_THREAD_SINGLE, &provided);
+}
+
+void start_pes(int npes)
+{
+    (void)npes;
+    shmem_init();
+}
+
+static void setup_close_segments(void)
+{
+    shmemi_data_segment_close(&setup_data);
+    for (int i = 0; i < SHMEMI_SEGMENTS; i++) {
+        free(shmemi_job.segment[i].peer);
+        free(shmemi_job.segment[i].at);
+        shmemi_job.segment[i] = (struct shmemi_segment){0};
+    }
+    shmemi_heap_close(&shmemi_job.heap);
+    shmemi_words_close();
+}
+
+void shmem_finalize(void)
+{
+    if (!shmemi_job.running)
+        return;
+    if (!shmemi_on_pe())
+        skua_abort("shmem_finalize: the thread that called shmem_init() has to call it");
+    shmem_barrier_all();
+    shmemi_job.running = false;
+    shmemi_teams_close();
+    setup_close_segments();
+    skua_finalize();
+}
+
+/* ---- the end of all PEs
+ * ---------------------------------------------------------------------------- */
+
+void shmemi_exit_leave(int status)
+{
+    fflush(NULL);
+    _exit(status);
+}
+
+void shmem_global_exit(int status)
+{
+    uint64_t word = SHMEMI_EXIT_SET | (uint32_t)(status & 0xff);
+
+    shmemi_check_running(__func__);
+    for (int pe = 0; pe < shmemi_job.pes; pe++)
+        if (pe != shmemi_job.pe)
+            shmemi_put("shmem_global_exit", shmemi_exit_word, &word, sizeof word, pe);
+    shmemi_quiet();
+    shmemi_exit_leave(status & 0xff);
+}
+
+/* ---- queries
+ * ------------------------------------------------------------------------------------------ */
+
+int shmem_my_pe(void)
+{
+    shmemi_check_running(__func__);
+    return shmemi_job.pe;
+}
+
+int shmem_n_pes(void)
+{
+    shmemi_check_running(__func__);
+    return shmemi_job.pes;
+}
+
+int _my_pe(void)
+{
+    return shmem_my_pe();
+}
+
+int _num_pes(void)
+{
+    return shmem_n_pes();
+}
+
+int my_pe(void)
+{
+    return shmem_my_pe();
+}
+
+int num_pes(void)
+{
+    return shmem_n_pes();
+}
+
+void shmem_query_thread(int *provided)
+{
+    shmemi_check_running(__func__);
+    *provided = shmemi_job.thread_level;
+}
+
+void shmem_info_get_version(int *major, int *minor)
+{
+    *major = SHMEM_MAJOR_VERSION;
+    *minor = SHMEM_MINOR_VERSION;
+}
+
+void shmem_info_get_name(char *name)
+{
+    strcpy(name, SHMEM_VENDOR_STRING);
+}
+
+void shmem_pcontrol(int level, ...)
+{
+    (void)level;
+}
+
+/* ---- cache control: without effect
+ * --------------------------------------------------------------------- */
+
+void shmem_set_cache_inv(void)
+{
+}
+
+void shmem_set_cache_line_inv(void *dest)
+{
+    (void)dest;
+}
+
+void shmem_clear_cache_inv(void)
+{
+}
+
+void shmem_clear_cache_line_inv(void *dest)
+{
+    (void)dest;
+}
+
+void shmem_udcflush(void)
+{
+}
+
+void shmem_udcflush_line(void *dest)
+{
+    (void)dest;
+}

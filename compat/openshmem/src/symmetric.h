@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * symmetric.h - symmetric memory: what this PE knows of it, and the translation of addresses.
+ *
+ * There are two segments: the heap, with the words of the library in front, and the data segment of
+ * the executable (data_segment.h). An address of a segment means the object at the same offset on
+ * another PE. Of a PE that shares memory, the segment is mapped here, and a put is a copy; `peer`
+ * holds the addresses of these mappings, NULL for others, which Skua's one-sided operations reach.
+ *
+ * Fast paths ask shmemi_direct() and leave everything else to one cold function that checks the
+ * arguments and either ends the job with a message that names the call or goes through Skua. With
+ * SHMEM_DEBUG, and before shmem_init(), the segments appear empty to fast paths, so that every call
+ * is checked.
+ */
+#ifndef SHMEMI_SYMMETRIC_H
+#define SHMEMI_SYMMETRIC_H
+
+#include <pthread.h>
+#include <skua/skua.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "symmetric_heap.h"
+
+#define SHMEMI_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SHMEMI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum shmemi_segment_kind { SHMEMI_HEAP, SHMEMI_DATA, SHMEMI_SEGMENTS };
+
+struct shmemi_segment {
+    uintptr_t   base;  /* its address on this PE                                          */
+    size_t      open;  /* bytes that fast paths see: all, or 0 if calls are to be checked */
+    size_t      bytes; /* its size on every PE                                            */
+    char      **peer;  /* its address here, of each PE; NULL: not mapped                  */
+    skua_gaddr *at;    /* its global address, of each PE                                  */
+};
+
+struct shmemi_job {
+    struct shmemi_segment segment[SHMEMI_SEGMENTS];
+    int                   pe, pes;
+    bool                  running; /* between shmem_init() and shmem_finalize()             */
+    bool                  net;     /* some PE is reached through Skua: a quiet has to flush */
+    bool                  debug;   /* SHMEM_DEBUG                                           */
+    int                   thread_level;
+    pthread_t             thread; /* the thread that is a PE of Skua                        */
+    size_t                words;  /* bytes of the library in front of the heap              */
+    struct shmemi_heap    heap;   /* of the bytes behind them                               */
+};
+
+extern struct shmemi_job shmemi_job;
+
+/** Returns where @p bytes at the symmetric address @p addr of @p pe are mapped here, or NULL if
+ * they are not, or if the arguments need a closer look. */
+static inline void *shmemi_direct(const void *addr, size_t bytes, int pe)
+{
+    const struct shmemi_segment *s      = &shmemi_job.segment[SHMEMI_HEAP];
+    uintptr_t                    offset = (uintptr_t)addr - s->base;
+    char                        *base;
+
+    if (SHMEMI_UNLIKELY(offset >= s->open)) {
+        s      = &shmemi_job.segment[SHMEMI_DATA];
+        offset = (uintptr_t)addr - s->base;
+        if (offset >= s->open)
+            return NULL;
+    }
+    if (SHMEMI_UNLIKELY(bytes > s->open - offset || (unsigned)pe >= (unsigned)shmemi_job.pes))
+        return NULL;
+    base = s->peer[pe];
+    return base ? base + offset : NULL;
+}
+
+/** Returns where @p bytes at @p addr of @p pe are mapped here, or NULL and their global address in
+ * *at. Arguments that are wrong end the job with an error that names @p call. */
+void *shmemi_locate(const char *call, const void *addr, size_t bytes, int pe, skua_gaddr *at);
+
+/** Ends the job unless it is between shmem_init() and shmem_finalize(). */
+void shmemi_check_running(const char *call);
+
+/** Ends the job if a one-sided operation of @p call on @p pe has failed. */
+void shmemi_check_status(const char *call, int pe, skua_status status);
+
+/** Returns the segment that @p addr lies in, or NULL. */
+const struct shmemi_segment *shmemi_segment_of(const void *addr);
+
+/** Returns whether the calling thread is a PE of Skua, which may use handles and completions. */
+static inline bool shmemi_on_pe(void)
+{
+    return pthread_equal(pthread_self(), shmemi_job.thread);
+}
+
+#endif

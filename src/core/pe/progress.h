@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.h - progress sources, and when a PE polls them.
+ *
+ * Messages of other PEs of the host lie in the inbox, and events set a bit of the event mask
+ * (core/data/queue.h).  Neither is possible for the network: it makes progress only while a PE
+ * polls it, and a poll is a system call.  The network port of a PE is a *progress source*, which
+ * registers here; the scheduler asks the policy below when to poll it
+ * (docs/decisions/0053-progress.md).
+ *
+ *      the PE waits, and nothing but this source can end that      every empty pass
+ *      the last poll brought something, or the PE has sent         the next empty pass, or after
+ *                                                                   SKI_PROGRESS_MESSAGES messages
+ *      messages of this host flow                                   every 4 us
+ *      ... and the source has been silent                           ever less often, up to 40 us
+ *
+ * The clock is read once in SKI_PROGRESS_MESSAGES messages or SKI_PROGRESS_PASSES empty passes, so
+ * that a pass in between costs a comparison.  Time bounds the delay of what has come, messages
+ * bound the overhead: a flood of messages does not starve the source, nor the source the messages,
+ * since a poll is followed by at least one pass.
+ */
+#ifndef SKI_PROGRESS_H
+#define SKI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arch.h"
+
+struct ski_pe;
+
+#define SKI_PROGRESS_MESSAGES 16   /* run between two looks at the clock                  */
+#define SKI_PROGRESS_PASSES   8    /* empty ones likewise                                 */
+#define SKI_PROGRESS_EAGER    128  /* polls in vain that a PE makes in empty passes ...   */
+#define SKI_PROGRESS_SILENT   1024 /* ... and that lengthen the interval, to ten times    */
+#define SKI_PROGRESS_NS       4000 /* between two polls while messages flow               */
+
+/* What the scheduler calls of a progress source. */
+struct ski_progress_source {
+    /** Does what is due without a poll, in a pass with SKI_EVENT_NET; @p idle: no message waits.
+     *  Returns whether the next pass is to call it again. */
+    bool (*pass)(struct ski_pe *self, bool idle);
+    /** Polls the source; true: something has happened. */
+    bool (*poll)(struct ski_pe *self);
+    /** Does what cannot wait any longer when the scheduler returns to its caller. */
+    void (*leave)(struct ski_pe *self);
+    /** Sleeps until something happens at the source or arrives in the inbox, or for @p ns. */
+    void (*sleep)(struct ski_pe *self, uint64_t ns);
+};
+
+/* The progress source of a PE, and when to poll it. */
+struct ski_progress {
+    uint64_t due;     /* value of queue.popped that asks for a look; UINT64_MAX: no source */
+    uint64_t settled; /* queue.pushed after the last poll                                  */
+    uint64_t at;      /* ticks of the last poll                                            */
+    uint64_t base;    /* ticks of SKI_PROGRESS_NS                                          */
+    uint64_t empty;   /* passes that found no message, so far                              */
+    uint32_t misses;  /* polls in a row that brought nothing                               */
+    uint32_t passes;  /* empty passes until the next look at the clock                     */
+
+    const struct ski_progress_source *source; /* NULL: none */
+};
+
+/** Prepares a PE that has no progress source. */
+static inline void ski_progress_init(struct ski_progress *progress)
+{
+    *progress = (struct ski_progress){.due = UINT64_MAX};
+}
+
+/** Registers the progress source of a PE; @p base is SKI_PROGRESS_NS in ticks. */
+static inline void ski_progress_register(struct ski_progress              *progress,
+                                         const struct ski_progress_source *source, uint64_t base)
+{
+    *progress = (struct ski_progress){.base = base, .source = source};
+}
+
+/** Notes that something is expected from the source soon: the PE has sent, or the source holds
+ *  operations. */
+static inline void ski_progress_expect(struct ski_progress *progress)
+{
+    progress->misses = 0;
+}
+
+/** Returns the ticks between two polls while other messages flow. */
+static inline uint64_t ski_progress_interval(const struct ski_progress *progress)
+{
+    return progress->base + progress->base * progress->misses * 9 / SKI_PROGRESS_SILENT;
+}
+
+/** Returns whether so much time has passed since the last poll that the next one is due. */
+static inline bool ski_progress_is_time(const struct ski_progress *progress, uint64_t now)
+{
+    return progress->misses == 0 || now - progress->at >= ski_progress_interval(progress);
+}
+
+/** Returns whether an empty pass polls at once: something is expected, or nothing but the source
+ * has given the PE work since the last poll.  @p pushed counts the messages of the PE. */
+static inline bool ski_progress_at_once(const struct ski_progress *progress, uint64_t pushed)
+{
+    return progress->misses == 0 ||
+           (progress->misses < SKI_PROGRESS_EAGER && pushed == progress->settled);
+}
+
+/** Returns whether an empty pass polls the source. */
+static inline bool ski_progress_wanted_idle(struct ski_progress *progress, uint64_t pushed)
+{
+    if (ski_progress_at_once(progress, pushed))
+        return true;
+    if (progress->passes-- > 0)
+        return false;
+    progress->passes = SKI_PROGRESS_PASSES - 1;
+    return ski_progress_is_time(progress, ski_ticks());
+}
+
+/** Returns whether a pass polls the source although messages wait; @p popped counts those that were
+ *  run. */
+static inline bool ski_progress_wanted_busy(struct ski_progress *progress, uint64_t popped)
+{
+    if (popped < progress->due)
+        return false;
+    progress->due = popped + SKI_PROGRESS_MESSAGES;
+    return ski_progress_is_time(progress, ski_ticks());
+}
+
+/** Records a poll; @p came: it has brought something. */
+static inline void ski_progress_polled(struct ski_progress *progress, uint64_t pushed, bool came)
+{
+    progress->misses  = came ? 0 : progress->misses + (progress->misses < SKI_PROGRESS_SILENT);
+    progress->settled = pushed;
+    progress->at      = ski_ticks();
+}
+
+#endif
