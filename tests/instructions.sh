@@ -70,6 +70,16 @@ measured element
 measured message
 unset SKUA_MEASURE
 
+# Counting messages between elements costs another 40 instructions an entry that sends one.
+counted()
+{
+  on=$(( ($(SKUA_MEASURE=1 total "$1" 12800) - $(SKUA_MEASURE=1 total "$1" 6400) + 6399) / 6400 ))
+  graph=$(( ($(SKUA_MEASURE_GRAPH=1 total "$1" 12800) - $(SKUA_MEASURE_GRAPH=1 total "$1" 6400) + 6399) / 6400 ))
+  ok "$1: $on instructions measured, $graph with messages counted, at most 40 more" \
+    test "$graph" -gt "$on" -a "$graph" -le $((on + 40))
+}
+counted element
+
 # A message between PEs that share no memory: the instructions of the runtime from the check of a
 # received packet to the queue.
 net_total()

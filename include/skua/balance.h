@@ -3,7 +3,7 @@
  * balance.h - load balancing: elements of arrays move by themselves to where they run evenly.
  *
  * The runtime measures the time that the entries of each element run and the messages between
- * elements. Time is that of the clock: a PE that the operating system interrupts looks loaded. A
+ * elements. Time is CPU time: that of the clock times the share of a CPU that the PE had. A
  * *balancing* hands what was measured to a *strategy* (skua/strategy.h, SKUA_BALANCE), which
  * decides which elements move, and moves them as skua_migrate() does.
  *
@@ -115,7 +115,7 @@ SKUA_API void skua_balance_stats_get(skua_balance_stats *stats, size_t bytes);
 
 /** What was measured of an element since the last balancing or skua_measure_reset(). */
 typedef struct {
-    double   seconds;  /* that its entries have run, by the clock      */
+    double   seconds;  /* of CPU time that its entries have run        */
     uint64_t messages; /* messages that it has sent to objects, if they are counted */
     uint64_t bytes;    /* data of these messages                       */
 } skua_element_load;

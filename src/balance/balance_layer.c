@@ -166,12 +166,10 @@ static void layer_element_inserted(struct ski_object *object, const struct ski_a
 /* ---- what an element takes along ---------------------------------------------------------- */
 
 struct layer_baggage {
-    uint64_t ns; /* its load: the ticks of hosts differ */
-    uint64_t bytes;
-    uint32_t messages;
+    uint64_t ns; /* CPU time of its load: the ticks of hosts differ */
+    uint64_t bytes, messages;
     uint32_t point;
     uint32_t ordered; /* it is expected where it goes */
-    uint32_t unused;
 };
 
 static size_t layer_baggage_bytes(const struct ski_object *object)
@@ -188,7 +186,8 @@ static void layer_baggage_pack(struct ski_object *object, void *to)
         return;
     layer_stop_charging(object);
     load    = ski_element_load(object);
-    baggage = (struct layer_baggage){.ns       = ski_ticks_to_ns(load->ticks),
+    baggage = (struct layer_baggage){.ns       = (uint64_t)((double)ski_ticks_to_ns(load->ticks) *
+                                                      ski_measure_cpu_share(object->of->self)),
                                      .bytes    = load->bytes,
                                      .messages = load->messages,
                                      .point    = load->point,
@@ -205,6 +204,15 @@ static bool layer_baggage_valid(const struct ski_collection *all, const void *fr
     return bytes == 0 || bytes == sizeof(struct layer_baggage);
 }
 
+/* The time by the clock, in ticks, that @p ns of CPU time take with a share of a CPU.  A time that
+ * came from another PE is cut to a year. */
+static uint64_t layer_ticks(uint64_t ns, double share)
+{
+    uint64_t most = UINT64_C(365) * 86400 * 1000000000;
+
+    return ski_ns_to_ticks((uint64_t)((double)(ns < most ? ns : most) / share));
+}
+
 static void layer_baggage_unpack(struct ski_object *object, const void *from, size_t bytes)
 {
     struct layer_baggage     baggage;
@@ -214,7 +222,7 @@ static void layer_baggage_unpack(struct ski_object *object, const void *from, si
         return;
     memcpy(&baggage, from, sizeof baggage);
     load           = ski_element_load(object);
-    load->ticks    = ski_ns_to_ticks(baggage.ns);
+    load->ticks    = layer_ticks(baggage.ns, ski_measure_cpu_share(object->of->self));
     load->bytes    = baggage.bytes;
     load->messages = baggage.messages;
     load->point    = baggage.point;

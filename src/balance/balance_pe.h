@@ -69,6 +69,7 @@ struct ski_load_gather {
     unsigned            flags; /* SKI_GATHER_...                             */
     int                 open;  /* children that have not answered            */
     bool                told;  /* the program tells loads, in a unit of its own */
+    double              speed; /* of this PE */
     struct ski_gathered sum;
     struct ski_object     *
         *snapshot; /* the objects of this PE in the order of the answer; NULL: gone */

@@ -454,8 +454,9 @@ bool skua_balance_load(const void *self, skua_element_load *load)
     if (!object->of->measured)
         return false;
     have  = ski_element_load(object);
-    *load = (skua_element_load){(double)ski_ticks_to_ns(have->ticks) * 1e-9, have->messages,
-                                have->bytes};
+    *load = (skua_element_load){(double)ski_ticks_to_ns(have->ticks) * 1e-9 *
+                                    ski_measure_cpu_share(object->of->self),
+                                have->messages, have->bytes};
     return true;
 }
 

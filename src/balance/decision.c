@@ -90,28 +90,123 @@ static void decision_sort_edges(struct ski_decision *decision, uint32_t edges)
     decision->problem.edges = n;
 }
 
+/* Half of a multicast: an object that sends to a section, or that a section delivers to. */
+struct decision_half {
+    uint64_t section; /* its key */
+    uint64_t messages, bytes;
+    uint32_t object;
+};
+
+static int decision_compare_halves(const void *a, const void *b)
+{
+    const struct decision_half *x = a, *y = b;
+
+    if (x->section != y->section)
+        return x->section < y->section ? -1 : 1;
+    return x->object < y->object ? -1 : x->object > y->object;
+}
+
+/* Edges as they are made: those between objects, and the halves of multicasts. */
+struct decision_edges {
+    skua_strategy_edge   *edge;
+    struct decision_half *sent, *got;
+    uint32_t              edges, sends, gets;
+};
+
+/* Edges that multicasts add, at most: each sender of a section reaches each member. */
+#define DECISION_JOINED_MOST (1u << 20)
+
+/* The end of the halves that belong to the section of the one at @p at. */
+static uint32_t decision_section_end(const struct decision_half *half, uint32_t count, uint32_t at)
+{
+    uint64_t section = half[at].section;
+
+    while (at < count && half[at].section == section)
+        at++;
+    return at;
+}
+
+/* Adds an edge from each of some senders to each of some members of their section. */
+static void decision_join_section(struct decision_edges *all, const struct decision_half *sent,
+                                  uint32_t sends, const struct decision_half *got, uint32_t gets)
+{
+    for (uint32_t i = 0; i < sends; i++)
+        for (uint32_t k = 0; k < gets; k++)
+            if (sent[i].object != got[k].object)
+                all->edge[all->edges++] = (skua_strategy_edge){sent[i].object, got[k].object,
+                                                               sent[i].messages, sent[i].bytes};
+}
+
+/* Joins the halves of multicasts to edges; those of sections that would make too many are left
+ * out. */
+static void decision_join(struct decision_edges *all)
+{
+    uint64_t left = DECISION_JOINED_MOST;
+    uint32_t s = 0, g = 0;
+
+    qsort(all->sent, all->sends, sizeof *all->sent, decision_compare_halves);
+    qsort(all->got, all->gets, sizeof *all->got, decision_compare_halves);
+    while (s < all->sends && g < all->gets) {
+        uint32_t s_end = decision_section_end(all->sent, all->sends, s),
+                 g_end = decision_section_end(all->got, all->gets, g);
+        uint64_t more  = (uint64_t)(s_end - s) * (g_end - g);
+
+        if (all->sent[s].section < all->got[g].section) {
+            s = s_end;
+        } else if (all->sent[s].section > all->got[g].section) {
+            g = g_end;
+        } else {
+            if (more <= left) {
+                all->edge = ski_realloc(all->edge, (all->edges + more + 1) * sizeof *all->edge);
+                decision_join_section(all, all->sent + s, s_end - s, all->got + g, g_end - g);
+                left -= more;
+            }
+            s = s_end;
+            g = g_end;
+        }
+    }
+}
+
+/* Sorts a gathered edge into those between objects and the halves of multicasts.  An edge that has
+ * no object at either end is left out. */
+static void decision_add_edge(struct decision_edges *made, const struct ski_comm_edge *edge,
+                              const struct decision_key *from, const struct decision_key *to)
+{
+    if (from && to && to->object != from->object)
+        made->edge[made->edges++] =
+            (skua_strategy_edge){from->object, to->object, edge->messages, edge->bytes};
+    else if (from && !to)
+        made->sent[made->sends++] =
+            (struct decision_half){edge->to, edge->messages, edge->bytes, from->object};
+    else if (to && !from)
+        made->got[made->gets++] =
+            (struct decision_half){edge->from, edge->messages, edge->bytes, to->object};
+}
+
 /* Makes the edges of the problem; those to objects that are not listed are left out.  number[i] is
  * the object that was gathered as i. */
 static void decision_make_edges(struct ski_decision *decision, const struct ski_gathered *all,
                                 const uint32_t *number)
 {
-    struct decision_key *keys  = ski_malloc((all->objects + (size_t)1) * sizeof *keys);
-    uint32_t             edges = 0;
+    struct decision_key  *keys = ski_malloc((all->objects + (size_t)1) * sizeof *keys);
+    size_t                room = all->edges + (size_t)1;
+    struct decision_edges made = {.edge = ski_malloc(room * sizeof *made.edge),
+                                  .sent = ski_malloc(room * sizeof *made.sent),
+                                  .got  = ski_malloc(room * sizeof *made.got)};
 
     for (uint32_t i = 0; i < all->objects; i++)
         keys[i] = (struct decision_key){all->key[i], number[i]};
     qsort(keys, all->objects, sizeof *keys, decision_compare_keys);
-    decision->edge = ski_malloc((all->edges + (size_t)1) * sizeof *decision->edge);
-    for (uint32_t i = 0; i < all->edges; i++) {
-        const struct decision_key *from = decision_find_key(keys, all->objects, all->edge[i].from);
-        const struct decision_key *to   = decision_find_key(keys, all->objects, all->edge[i].to);
-
-        if (from && to && to->object != from->object)
-            decision->edge[edges++] = (skua_strategy_edge){
-                from->object, to->object, all->edge[i].messages, all->edge[i].bytes};
-    }
+    for (uint32_t i = 0; i < all->edges; i++)
+        decision_add_edge(&made, &all->edge[i],
+                          decision_find_key(keys, all->objects, all->edge[i].from),
+                          decision_find_key(keys, all->objects, all->edge[i].to));
     free(keys);
-    decision_sort_edges(decision, edges);
+    decision_join(&made);
+    free(made.sent);
+    free(made.got);
+    decision->edge = made.edge;
+    decision_sort_edges(decision, made.edges);
 }
 
 /* Places the PEs and objects in their order.  Returns the number of each object that was gathered.

@@ -34,9 +34,13 @@ int main(void)
     struct ski_comm_edge   edge[]   = {{.from = 90, .to = 70, .bytes = 5, .messages = 1},
                                        {.from = 90, .to = 70, .bytes = 6, .messages = 2},
                                        {.from = 70, .to = 80, .bytes = 7, .messages = 1},
-                                       {.from = 70, .to = 999, .bytes = 7, .messages = 1}};
+                                       {.from = 70, .to = 999, .bytes = 7, .messages = 1},
+                                       {.from = 80, .to = 555, .bytes = 9, .messages = 3},
+                                       {.from = 555, .to = 80, .bytes = 9, .messages = 3},
+                                       {.from = 555, .to = 90, .bytes = 9, .messages = 3},
+                                       {.from = 444, .to = 90, .bytes = 9, .messages = 3}};
     struct ski_gathered    all      = {
-                .pes = 3, .objects = 3, .edges = 4, .pe = pe, .object = object, .key = key, .edge = edge};
+                .pes = 3, .objects = 3, .edges = 8, .pe = pe, .object = object, .key = key, .edge = edge};
     struct ski_decision made;
 
     ski_log_level = SKI_LOG_FATAL;
@@ -46,9 +50,12 @@ int main(void)
        "objects are in the order of PEs");
     OK(made.problem.hosts == 2 && made.pe[2].idle == 1 && made.pe[0].background == 0.5,
        "PEs are, too");
-    OK(made.problem.edges == 2 && made.edge[0].from == 0 && made.edge[0].to == 1 &&
+    OK(made.problem.edges == 3 && made.edge[0].from == 0 && made.edge[0].to == 1 &&
            made.edge[0].messages == 3 && made.edge[0].bytes == 11 && made.edge[1].from == 1,
        "edges are sorted and combined");
+    OK(made.edge[2].from == 2 && made.edge[2].to == 0 && made.edge[2].messages == 3 &&
+           made.edge[2].bytes == 9,
+       "a multicast is an edge from its sender to each other member of the section");
     OK(!ski_decision_run(&made, &decision_far) && made.moved == 0 && made.to[0] == 0,
        "a PE that does not exist is refused");
     OK(ski_decision_run(&made, &decision_last) && made.moved == 1 && made.bytes == 30 &&

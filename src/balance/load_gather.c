@@ -150,8 +150,18 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
     return balance->gather.flags & SKI_GATHER_SYNC && ski_sync_point_waits(object);
 }
 
+/* The speed of this PE, a multiple of 1/16: strategies compare PEs of few speeds.  Elements were
+ * charged time by the clock; what they need on a CPU of their own is that times the speed.  Loads
+ * that the program tells have nothing to do with it. */
+static double gather_speed(const struct ski_balance *balance)
+{
+    double share = ski_measure_cpu_share(balance->self);
+
+    return share < 1.5 / 16 ? 1.0 / 16 : (double)(int)(share * 16 + 0.5) / 16;
+}
+
 /* The load of an object in seconds. */
-static double gather_load(const struct ski_object *object)
+static double gather_load(const struct ski_balance *balance, const struct ski_object *object)
 {
     const skua_balance_params *params = object->of->class->balance;
 
@@ -160,7 +170,7 @@ static double gather_load(const struct ski_object *object)
 
         return told > 0 && told <= DBL_MAX ? told : 0;
     }
-    return (double)ski_ticks_to_ns(ski_element_load(object)->ticks) * 1e-9;
+    return (double)ski_ticks_to_ns(ski_element_load(object)->ticks) * 1e-9 * balance->gather.speed;
 }
 
 static bool gather_is_finite(const double position[3])
@@ -173,7 +183,7 @@ static skua_strategy_object gather_describe(const struct ski_balance *balance,
 {
     const struct ski_class *class     = object->of->class;
     const skua_balance_params *params = class->balance;
-    skua_strategy_object       like   = {.pe = balance->self->pe, .load = gather_load(object)};
+    skua_strategy_object like = {.pe = balance->self->pe, .load = gather_load(balance, object)};
 
     if (gather_movable(balance, object)) {
         like.flags |= SKUA_OBJECT_MOVABLE;
@@ -228,13 +238,15 @@ static struct ski_gathered_pe gather_describe_pe(const struct ski_balance *balan
     struct ski_measure_times times = ski_measure_times_of(balance->self);
     double                   work  = times.wall - times.idle - times.carried;
     int                      pe    = balance->self->pe;
-    struct ski_gathered_pe   like  = {
-           {.idle = times.idle, .speed = 1, .host = skua_host_of(pe), .pe = pe},
-           balance->gather.listed,
-           0};
+    struct ski_gathered_pe   like  = {{.idle  = times.idle,
+                                       .speed = balance->gather.told ? 1 : balance->gather.speed,
+                                       .host  = skua_host_of(pe),
+                                       .pe    = pe},
+                                      balance->gather.listed,
+                                      0};
 
     for (uint32_t i = 0; i < balance->gather.listed; i++)
-        work -= balance->gather.sum.object[i].load;
+        work -= balance->gather.sum.object[i].load / like.pe.speed;
     like.pe.background = work > 0 && !balance->gather.told ? work : 0;
     return like;
 }
@@ -266,6 +278,7 @@ static void gather_list_pe(struct ski_balance *balance)
     sum->counts = ski_sync_point_counts(balance);
     if (!(balance->gather.flags & SKI_GATHER_LOADS))
         return;
+    balance->gather.speed = gather_speed(balance);
     ski_collections_each(balance->self->objects, gather_list_collection, &list);
     balance->gather.listed = sum->objects;
     if (balance->gather.flags & SKI_GATHER_GRAPH)

@@ -91,7 +91,7 @@ static void neighbour_begin_step(struct ski_balance *balance)
     news.idle = here->pe->pe.idle;
     news.host = here->pe->pe.host;
     for (uint32_t i = 0; i < here->objects; i++)
-        news.load += here->object[i].load;
+        news.load += here->object[i].load / here->pe->pe.speed;
     rounds->decided = false;
     for (int i = 0; i < rounds->pes; i++)
         neighbour_tell(balance, i, &news);

@@ -458,6 +458,7 @@ static __attribute__((noinline)) bool recv_take_any(struct ski_net_port *net, co
 static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
+    struct skua_msg      half;
 
     if (SKI_UNLIKELY(!net->self || bytes < SKI_PACKET_HALF))
         return false;

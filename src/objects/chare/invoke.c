@@ -481,8 +481,8 @@ static void invoke_flagged(const skua_ref *ref, skua_entry entry, const struct s
     invoke_dispatch(ski_self, "skua_invoke", ref, what, msg);
 }
 
-/* skua_invoke() of an entry that has flags, or does not exist, and of messages that are counted or
- * checked; @p from is the caller. */
+/* skua_invoke() of an entry that has flags, or does not exist, and of messages that are checked;
+ * @p from is the caller. */
 static __attribute__((noinline)) void invoke_special(const skua_ref *ref, skua_entry entry,
                                                      skua_msg *msg, const void *from)
 {
@@ -501,11 +501,13 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     struct ski_collection  *all;
     struct ski_object      *object;
 
-    if (SKI_UNLIKELY(!what->of || what->flags || entry.id > UINT16_MAX ||
+    if (SKI_UNLIKELY(!what->of || what->flags & ~SKI_ENTRY_MEASURED || entry.id > UINT16_MAX ||
                      ski_ownership_checked(self))) {
         invoke_special(&ref, entry, msg, __builtin_return_address(0));
         return;
     }
+    if (SKI_UNLIKELY(what->flags != 0))
+        ski_measure_count(&ref, msg->bytes);
     ski_msg_clear_target(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
@@ -674,22 +676,26 @@ static inline void invoke_send(const struct ski_pe *self, const skua_ref *ref, s
         invoke_send_remote(ref, entry, data, bytes, key, pe);
 }
 
-/* skua_invoke_copy_to() of an absent element whose index is a key, of the collection that was found
- * last.  invoke_copy() sees to elements that this PE is the home of, or claims, and to entries that
- * are more than a method. */
+/* skua_invoke_copy_to() of all that is no method of an element that is here.  An absent element of
+ * the collection that was found last, whose index is a key, is looked up; invoke_copy() sees to
+ * elements that this PE is the home of, or claims, and to entries that are more than a method. */
 static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
                                                     const void *data, size_t bytes)
 {
     struct ski_pe          *self = ski_self;
     struct ski_collection  *all  = self->objects->last;
     const struct ski_entry *what = &self->objects->entries[(uint16_t)entry.id];
-    uint64_t                key  = ski_directory_int_key(&all->directory, &ref->index.at);
+    uint64_t                key  = 0;
     int                     pe   = self->pe;
 
-    ski_assert(all->directory.exact && !invoke_find_key(all, ref));
-    if (all->kind == SKI_ARRAY && what->of == all->class && what->plain &&
-        !(what->flags & SKUA_ENTRY_CREATE_HERE))
-        pe = ski_lookup_pe_cached(all, &ref->index, key);
+    if (what->flags & SKI_ENTRY_MEASURED)
+        ski_measure_count(ref, bytes);
+    if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes && all->kind == SKI_ARRAY &&
+        what->of == all->class && what->plain && !(what->flags & SKUA_ENTRY_CREATE_HERE) &&
+        !invoke_find_key(all, ref)) {
+        key = ski_directory_int_key(&all->directory, &ref->index.at);
+        pe  = ski_lookup_pe_cached(all, &ref->index, key);
+    }
     if (pe != self->pe)
         invoke_send(self, ref, entry, data, bytes, key, pe);
     else
@@ -697,34 +703,23 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
 }
 
 /* Whether @p lookup is the PE of the absent element @p key, of another PE, and @p what a method
- * that is called there.  A lookup is for one version of the directory, so the element is still
- * absent. */
+ * that is called there and whose messages are not counted.  A lookup is for one version of the
+ * directory, so the element is still absent. */
 static inline bool invoke_is_looked_up(const struct ski_pe *self, const struct ski_collection *all,
                                        const struct ski_lookup *lookup, uint64_t key,
                                        const struct ski_entry *what)
 {
     return lookup->key == key && lookup->version == all->directory.version &&
            lookup->pe != self->pe && what->of == all->class && what->plain &&
-           !(what->flags & SKUA_ENTRY_CREATE_HERE);
+           !(what->flags & (SKUA_ENTRY_CREATE_HERE | SKI_ENTRY_MEASURED));
 }
 
-/* skua_invoke_copy_to() on a PE that counts messages. */
-static __attribute__((noinline)) void invoke_copy_counted(const skua_ref *ref, skua_entry entry,
-                                                          const void *data, size_t bytes)
+/* Counts a message of @p bytes to an element of @p all, which is found by invoke_find_quick(), on a
+ * PE that counts messages. */
+static inline void invoke_count(const struct ski_measure *measure, const struct ski_collection *all,
+                                const skua_ref *ref, size_t bytes)
 {
-    struct ski_pe          *self     = ski_self;
-    struct ski_collection  *all      = self->objects->last;
-    const struct ski_entry *what     = &ski_entries[(uint16_t)entry.id];
-    struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
-    struct ski_object      *object;
-
-    ski_measure_count(ref, bytes);
-    if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes && what->of == all->class &&
-        what->plain && bytes <= INVOKE_SMALL && (object = invoke_find_quick(all, &ref->index.at)) &&
-        magazine->count > 0)
-        invoke_post_small(self, object, what, entry, magazine, data, bytes);
-    else
-        invoke_copy(ref, entry, data, bytes);
+    ski_measure_count_key(measure, ski_comm_key_exact(all, &ref->index.at), bytes);
 }
 
 /* skua_invoke_copy_to() of elements that lie in another slot than their keys ask for, or whose keys
@@ -738,17 +733,10 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
     struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
     struct ski_object      *object   = NULL;
 
-    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_MEASURED)) {
-        invoke_copy_counted(ref, entry, data, bytes);
-        return;
-    }
-    if (SKI_UNLIKELY(all->id != ref->of.id)) {
-        invoke_copy(ref, entry, data, bytes);
-        return;
-    }
-    if (SKI_LIKELY(all->pair_bytes == ref->index.bytes)) {
+    __asm__("" : "+r"(magazine)); /* keep one address, as in skua_invoke_copy_to() */
+    if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes)) {
         object = invoke_find_pair(all, ref);
-    } else if (all->quick_bytes == ref->index.bytes) {
+    } else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes) {
         uint64_t                 key    = ski_directory_int_key(&all->directory, &ref->index.at);
         const struct ski_lookup *lookup = ski_lookup_slot(all, key);
 
@@ -757,16 +745,15 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
             return;
         }
         object = invoke_find_key(all, ref);
-        if (!object) {
-            invoke_absent(ref, entry, data, bytes);
-            return;
-        }
     }
     if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > INVOKE_SMALL ||
-                     magazine->count == 0))
-        invoke_copy(ref, entry, data, bytes);
-    else
-        invoke_post_small(self, object, what, entry, magazine, data, bytes);
+                     magazine->count == 0)) {
+        invoke_absent(ref, entry, data, bytes);
+        return;
+    }
+    invoke_post_small(self, object, what, entry, magazine, data, bytes);
+    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_MEASURED))
+        ski_measure_count(ref, bytes);
 }
 
 /* The most frequent case takes few instructions: up to INVOKE_SMALL bytes for a method of an
@@ -780,14 +767,16 @@ void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data
     struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
     struct ski_object      *object;
 
+    __asm__("" : "+r"(magazine)); /* keep one address: the compiler would compute it twice */
     if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
                      what->of != all->class || !what->plain || bytes > INVOKE_SMALL ||
                      !(object = invoke_find_quick(all, &ref->index.at)) || magazine->count == 0)) {
         invoke_last(ref, entry, data, bytes);
         return;
     }
-    __asm__("" : "+r"(magazine)); /* keep one address: the compiler would compute it twice */
     invoke_post_small(self, object, what, entry, magazine, data, bytes);
+    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_MEASURED))
+        invoke_count(objects->measure, all, ref, bytes);
 }
 
 void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,

@@ -12,6 +12,7 @@
 #include "objects/chare/invoke.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_broadcast_msg.h"
+#include "objects/measure/measure.h"
 #include "objects/zerocopy/nocopy.h"
 
 /* At the root: numbers a broadcast and sends it down the tree. */
@@ -81,6 +82,7 @@ static void array_broadcast_check_call(const char *call, skua_collection target,
 void skua_invoke_all(skua_collection target, skua_entry entry, const void *data, size_t bytes)
 {
     array_broadcast_check_call(__func__, target, entry);
+    ski_measure_count_all(bytes);
     array_broadcast_order(__func__, target, entry.id, data, bytes);
 }
 
@@ -90,6 +92,7 @@ static void array_broadcast_nocopy(skua_collection target, skua_entry entry, sku
     struct ski_array_broadcast_head head = {.id = target.id, .entry = entry.id, .nocopy = 1};
 
     array_broadcast_check_call("skua_nocopy_invoke_all", target, entry);
+    ski_measure_count_all(skua_msg_size(msg));
     array_broadcast_to_root("skua_nocopy_invoke_all", target,
                             ski_nocopy_prepend(&head, sizeof head, msg));
 }

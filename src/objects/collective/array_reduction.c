@@ -15,6 +15,7 @@
 #include "objects/location/insertion.h"
 #include "objects/model/seqnum.h"
 #include "objects/model/element.h"
+#include "objects/measure/measure.h"
 
 _Static_assert(sizeof(struct ski_array_report) == SKI_ARRAY_REDUCTION_REPORT_LEAST,
                "see array_reduction.h");
@@ -310,8 +311,9 @@ static inline void array_reduction_contribute_here(struct ski_object            
     ski_reduction_buffer_contribute(&partial->result.buffer, spec, data, bytes, done);
     partial->both += ARRAY_REDUCTION_ONE_OF_EACH;
     ski_array_reduction_start(all, partial);
-    if (ski_op_is_list(spec->op) || !partial->result.buffer.to.kind)
-        return;
+    if (ski_op_is_list(spec->op) || !partial->result.buffer.to.kind ||
+        ski_measure_counts(all->self))
+        return; /* no short way for the next: each is counted */
     partial->like = array_reduction_signature((skua_op)spec->op, (skua_type)spec->type);
     partial->fn   = ski_op_function((skua_op)spec->op, (skua_type)spec->type);
     if (partial->like == array_reduction_signature(SKUA_SUM, SKUA_DOUBLE) && spec->count == 1)
@@ -363,6 +365,7 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
         array_reduction_too_far_ahead(object);
     partial = ski_array_partial_get(r, object->next_reduction);
     object->next_reduction++;
+    ski_measure_count_contribution(object, NULL, bytes);
     array_reduction_contribute_here(object, partial, &spec, data, bytes, done);
     if (partial->done == object->of->live)
         ski_array_reduction_advance(object->of);

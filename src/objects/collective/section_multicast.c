@@ -11,6 +11,7 @@
 #include "objects/location/closing.h"
 #include "objects/location/forward.h"
 #include "objects/location/location.h"
+#include "objects/measure/measure.h"
 #include "objects/model/seqnum.h"
 #include "objects/zerocopy/nocopy.h"
 
@@ -118,6 +119,8 @@ static void section_multicast_run_entry(struct ski_object                   *obj
 {
     const struct ski_entry *entry = &ski_self->objects->run[head->entry];
 
+    if (SKI_UNLIKELY(ski_measure_counts(ski_self)))
+        ski_measure_count_member(head->id, object, bytes);
     ski_thread_pin(ski_self); /* if a user thread sends, and the entry waits */
     if (SKI_UNLIKELY(head->nocopy))
         ski_entry_run(object, entry,
@@ -528,6 +531,7 @@ void skua_section_invoke(skua_section target, skua_entry entry, const void *data
     struct section_multicast_head head = {.id = target.id, .entry = entry.id};
 
     section_multicast_check_call(__func__, &head);
+    ski_measure_count_section(target.id, bytes);
     section_multicast_order(&head, data, bytes);
 }
 
@@ -537,6 +541,7 @@ static void section_multicast_nocopy(skua_section target, skua_entry entry, skua
     struct section_multicast_head head = {.id = target.id, .entry = entry.id, .nocopy = 1};
 
     section_multicast_check_call("skua_nocopy_invoke_section", &head);
+    ski_measure_count_section(target.id, skua_msg_size(msg));
     section_multicast_to_root(ski_nocopy_prepend(&head, sizeof head, msg));
 }
 

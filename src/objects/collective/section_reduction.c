@@ -8,6 +8,7 @@
 #include "core/sched/wait_report.h"
 #include "core/pe/handler.h"
 #include "objects/chare/invoke.h"
+#include "objects/measure/measure.h"
 #include "objects/model/seqnum.h"
 #include "objects/collective/reduction_list.h"
 
@@ -708,6 +709,8 @@ void skua_section_contribute(skua_section target, void *self, skua_contribution 
     if (SKI_UNLIKELY(!ski_reduction_spec_known(give.op, give.type)))
         ski_reduction_spec_check(__func__, &report.spec, ski_object_text(object), pe->pe);
     member->next++;
+    if (SKI_UNLIKELY(ski_measure_counts(pe)))
+        ski_measure_count_contribution(object, &done, bytes);
     if (SKI_LIKELY(section->state == SKI_SECTION_JOINED && member->delegate == pe->pe))
         section_reduction_contribute_here(section, member, &report, give.data, bytes);
     else

@@ -12,45 +12,31 @@
 
 /* ---- keys ------------------------------------------------------------------------------ */
 
-/* The key of an index of up to eight bytes, which are the low ones of @p word. */
-static inline uint64_t comm_key_short(uint64_t id, uint64_t word)
+uint64_t ski_comm_key_long(uint64_t id, const skua_index *index)
 {
-    uint64_t key = (word ^ id * SKI_GOLDEN) * SKI_GOLDEN;
-
-    return key ^ key >> 32;
-}
-
-static inline uint64_t comm_word(const void *index, uint32_t bytes)
-{
-    uint64_t word;
-
-    memcpy(&word, index, sizeof word);
-    return bytes < 8 ? word & ((UINT64_C(1) << 8 * bytes) - 1) : word;
-}
-
-uint64_t ski_comm_key(uint64_t id, const skua_index *index)
-{
-    return comm_key_short(id, index->bytes <= 8 ? comm_word(&index->at, index->bytes)
-                                                : ski_index_hash(index));
+    return ski_index_hash(index) ^ id * SKI_GOLDEN;
 }
 
 uint64_t ski_comm_key_of(const struct ski_object *object)
 {
-    skua_index index;
+    skua_index index = ski_object_index_get(object);
 
-    if (SKI_LIKELY(object->index_bytes <= 8))
-        return comm_key_short(object->of->id, comm_word(object->index.raw, object->index_bytes));
-    index = ski_object_index_get(object);
     return ski_comm_key(object->of->id, &index);
+}
+
+uint64_t ski_comm_key_section(uint64_t id)
+{
+    return ~(id * SKI_GOLDEN);
 }
 
 /* ---- edges ----------------------------------------------------------------------------- */
 
 static void comm_graph_alloc(struct ski_comm_graph *graph, uint64_t room)
 {
-    graph->edge  = ski_calloc(room, sizeof *graph->edge);
-    graph->mask  = room - 1;
-    graph->shift = (unsigned)__builtin_clzll(room) + 1;
+    graph->edge   = ski_calloc(room, sizeof *graph->edge);
+    graph->mask   = room - 1;
+    graph->shift  = (uint64_t)__builtin_clzll(room) + 1;
+    graph->golden = SKI_GOLDEN;
 }
 
 struct ski_comm_graph *ski_comm_graph_create(void)
@@ -78,7 +64,7 @@ void ski_comm_graph_clear(struct ski_comm_graph *graph)
 static inline struct ski_comm_edge *comm_graph_find(const struct ski_comm_graph *graph,
                                                     uint64_t from, uint64_t to)
 {
-    uint64_t at = (from ^ (to << 1 | to >> 63)) * SKI_GOLDEN >> graph->shift;
+    uint64_t at = (uint64_t)(ski_comm_graph_first(graph, from, to) - graph->edge);
 
     while (graph->edge[at].messages && (graph->edge[at].from != from || graph->edge[at].to != to))
         at = (at + 1) & graph->mask;
@@ -113,7 +99,7 @@ static SKI_COLD struct ski_comm_edge *comm_graph_insert(struct ski_comm_graph *g
     return edge;
 }
 
-void ski_comm_graph_add(struct ski_comm_graph *graph, uint64_t from, uint64_t to, size_t bytes)
+void ski_comm_graph_search(struct ski_comm_graph *graph, uint64_t from, uint64_t to, size_t bytes)
 {
     struct ski_comm_edge *edge = comm_graph_find(graph, from, to);
 

@@ -6,7 +6,8 @@
 
 #include "base/memory.h"
 #include "core/sched/scheduler.h"
-#include "objects/measure/comm_graph.h"
+#include "core/pe/builtin.h"
+#include "objects/model/msg_target.h"
 
 /* ---- entries --------------------------------------------------------------------------- */
 
@@ -25,18 +26,99 @@ void ski_measure_leave(struct ski_object *outer)
         ski_measure_switch(measure, outer);
 }
 
-void ski_measure_count(const skua_ref *to, size_t bytes)
+/* The measurement of this PE if it counts messages, else NULL. */
+static struct ski_measure *measure_counting(void)
 {
-    struct ski_measure      *measure = ski_self->objects->measure;
+    return ski_measure_counts(ski_self) ? ski_self->objects->measure : NULL;
+}
+
+/* The record of an element that sends, with its key. */
+static struct ski_element_load *measure_sender(struct ski_object *object)
+{
+    struct ski_element_load *load = ski_element_load(object);
+
+    if (load->key == 0)
+        load->key = ski_comm_key_of(object);
+    return load;
+}
+
+void ski_measure_count_search(const struct ski_measure *measure, uint64_t to, size_t bytes)
+{
+    ski_comm_graph_search(measure->graph, measure_sender(measure->running)->key, to, bytes);
+}
+
+/* Counts a message from @p object to what has the key @p to; 0: to all PEs. */
+static void measure_count_from(const struct ski_measure *measure, struct ski_object *object,
+                               uint64_t to, size_t bytes)
+{
     struct ski_element_load *load;
 
-    if (!measure || !measure->graph || !measure->running)
+    if (!object->of->measured)
         return;
-    load = ski_element_load(measure->running);
-    load->messages++;
+    load = measure_sender(object);
     load->bytes += bytes;
-    ski_comm_graph_add(measure->graph, ski_comm_key_of(measure->running),
-                       ski_comm_key(to->of.id, &to->index), bytes);
+    load->messages++;
+    if (to && !ski_comm_graph_try(measure->graph, load->key, to, bytes))
+        ski_comm_graph_search(measure->graph, load->key, to, bytes);
+}
+
+void ski_measure_count(const skua_ref *to, size_t bytes)
+{
+    const struct ski_measure *measure = measure_counting();
+
+    if (measure && measure->running)
+        measure_count_from(measure, measure->running, ski_comm_key(to->of.id, &to->index), bytes);
+}
+
+void ski_measure_count_all(size_t bytes)
+{
+    const struct ski_measure *measure = measure_counting();
+
+    if (measure && measure->running)
+        measure_count_from(measure, measure->running, 0, bytes);
+}
+
+void ski_measure_count_section(uint64_t section, size_t bytes)
+{
+    const struct ski_measure *measure = measure_counting();
+
+    if (measure && measure->running)
+        measure_count_from(measure, measure->running, ski_comm_key_section(section), bytes);
+}
+
+void ski_measure_count_member(uint64_t section, const struct ski_object *member, size_t bytes)
+{
+    const struct ski_measure *measure = measure_counting();
+
+    if (measure)
+        ski_comm_graph_search(measure->graph, ski_comm_key_section(section),
+                              ski_comm_key_of(member), bytes);
+}
+
+void ski_measure_count_put(struct ski_object *object, const skua_ref *to, size_t bytes)
+{
+    const struct ski_measure *measure = measure_counting();
+
+    if (measure)
+        measure_count_from(measure, object, ski_comm_key(to->of.id, &to->index), bytes);
+}
+
+void ski_measure_count_contribution(struct ski_object *object, const skua_completion *done,
+                                    size_t bytes)
+{
+    const struct ski_measure *measure = measure_counting();
+    uint64_t                  to      = 0;
+    skua_index                index;
+
+    if (!measure)
+        return;
+    if (done && done->kind == SKI_DONE_OBJECT &&
+        ski_target_bytes(done->what.target) <= sizeof done->with.index) {
+        index.bytes = (uint32_t)ski_target_bytes(done->what.target);
+        memcpy(&index.at, done->with.index, sizeof done->with.index);
+        to = ski_comm_key(done->what.target >> 8, &index);
+    }
+    measure_count_from(measure, object, to, bytes);
 }
 
 /* ---- start and stop ---------------------------------------------------------------------- */
@@ -51,7 +133,8 @@ static struct ski_measure *measure_make(struct ski_pe *self)
 {
     struct ski_measure *measure = ski_calloc(1, sizeof *measure);
 
-    measure->idle                         = ski_scheduler_idle_ticks(self);
+    measure->idle = ski_scheduler_idle_ticks(self);
+    ski_cpu_share_open(&measure->cpu);
     self->objects->slot[SKI_SLOT_MEASURE] = measure;
     ski_measure_clear(self, NULL);
     return measure;
@@ -121,6 +204,7 @@ void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_colle
     measure->since = measure->reset_ticks = ski_ticks();
     measure->idled = measure->reset_idle = *measure->idle;
     measure->carried = -(int64_t)clearing.ticks; /* as if they had come with it */
+    ski_cpu_share_reset(&measure->cpu);
     if (measure->stopped) {
         measure->stopped      = measure->reset_ticks;
         measure->stopped_idle = measure->reset_idle;
@@ -157,10 +241,17 @@ struct ski_measure_times ski_measure_times_of(const struct ski_pe *self)
                                       measure_seconds(measure->carried)};
 }
 
+double ski_measure_cpu_share(const struct ski_pe *self)
+{
+    return measure_of(self) ? ski_cpu_share_get(&measure_of(self)->cpu) : 1;
+}
+
 void ski_measure_destroy(struct ski_pe *self)
 {
-    if (measure_of(self))
+    if (measure_of(self)) {
         ski_comm_graph_destroy(measure_of(self)->graph);
+        ski_cpu_share_close(&measure_of(self)->cpu);
+    }
     free(self->objects->slot[SKI_SLOT_MEASURE]);
     self->objects->slot[SKI_SLOT_MEASURE] = NULL;
     self->objects->measure                = NULL;

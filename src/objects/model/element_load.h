@@ -14,7 +14,8 @@
 struct ski_element_load {
     uint64_t ticks;    /* that its entries have run since the last balancing           */
     uint64_t bytes;    /* data that it has sent to objects since then                  */
-    uint32_t messages; /* messages that it has sent to objects since then              */
+    uint64_t key;      /* in the graph of messages (comm_graph.h); 0: not computed yet */
+    uint64_t messages; /* messages that it has sent to objects since the last balancing */
     uint32_t point;    /* the sync point that it waits at or has passed: balance/      */
     uint32_t listed;   /* its number in the snapshot of its PE, plus 1; 0: not in it   */
     int32_t  ordered;  /* the PE that a balancing sends it to, plus 1; 0: none         */

@@ -42,8 +42,6 @@ static const skua_handler_fn *measure_table_make(void)
             ski_entries_measured[i] = ski_entries[i];
         for (uint32_t i = 0; i < ski_handlers.count; i++)
             ski_entries_measured[i].flags |= SKI_ENTRY_MEASURED;
-        for (uint32_t i = 0; i < ski_handlers.count; i++)
-            ski_entries_measured[i].plain = NULL; /* so that skua_invoke_copy_to() looks */
     }
     pthread_mutex_unlock(&measure_table.lock);
     return measure_table.fn;

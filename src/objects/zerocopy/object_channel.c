@@ -10,6 +10,7 @@
 #include "core/pe/handler.h"
 #include "objects/location/forward.h"
 #include "objects/location/location.h"
+#include "objects/measure/measure.h"
 #include "objects/model/msg_target.h"
 #include "objects/model/seqnum.h"
 #include "objects/zerocopy/object_channel_end.h"
@@ -383,6 +384,8 @@ static void object_end_sent(void *arg, const void *data, size_t bytes)
 static bool object_end_put(struct ski_object_end *end)
 {
     end->state.puts++;
+    if (SKI_UNLIKELY(ski_measure_counts(end->of->object->of->self)))
+        ski_measure_count_put(end->of->object, &end->state.peer, end->bytes);
     skua_channel_put(end->sender);
     if (ski_channel_put_complete(end->sender))
         return true;
