@@ -30,7 +30,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* ---- constants ---------------------------------------------------------------- */
+/* ---- constants ---------------------------------------------------------- */
 
 #define SHMEM_MAJOR_VERSION 1
 #define SHMEM_MINOR_VERSION 5
@@ -91,7 +91,7 @@ extern "C" {
 #define _SHMEM_ALLTOALLS_SYNC_SIZE     SHMEM_ALLTOALLS_SYNC_SIZE
 #define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
-/* ---- handles ------------------------------------------------------------------ */
+/* ---- handles ------------------------------------------------------------ */
 
 /** A communication context. */
 typedef struct shmem_ctx_handle *shmem_ctx_t;
@@ -110,7 +110,7 @@ typedef struct {
 #define SHMEM_TEAM_WORLD   ((shmem_team_t)1)
 #define SHMEM_TEAM_SHARED  ((shmem_team_t)2)
 
-/* ---- setup, queries ------------------------------------------------------------ */
+/* ---- setup, queries ----------------------------------------------------- */
 
 /** Starts OpenSHMEM with SHMEM_THREAD_SINGLE. Collective. */
 void shmem_init(void);
@@ -169,7 +169,7 @@ int my_pe(void);
 /** Returns the number of PEs. Deprecated: shmem_n_pes(). */
 int num_pes(void);
 
-/* ---- memory --------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------- */
 
 /** Allocates @p size bytes of symmetric memory. Collective, with a barrier at its end. Returns NULL
  * if
@@ -203,7 +203,7 @@ void *shmemalign(size_t alignment, size_t size);
 void *shrealloc(void *ptr, size_t size);
 void  shfree(void *ptr);
 
-/* ---- teams and contexts ---------------------------------------------------------- */
+/* ---- teams and contexts ------------------------------------------------- */
 
 /** Returns the number of the calling PE in @p team, or -1 if it is no member. */
 int shmem_team_my_pe(shmem_team_t team);
@@ -245,7 +245,7 @@ int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
 /** Completes the operations of @p ctx and destroys it. */
 void shmem_ctx_destroy(shmem_ctx_t ctx);
 
-/* ---- order ------------------------------------------------------------------------ */
+/* ---- order -------------------------------------------------------------- */
 
 /** Orders the caller's puts, atomics and stores to each PE: those before the call before those
  * after. */
@@ -260,7 +260,7 @@ void shmem_quiet(void);
 /** Waits for the operations of @p ctx as shmem_quiet() does. */
 void shmem_ctx_quiet(shmem_ctx_t ctx);
 
-/* ---- put and get ------------------------------------------------------------------- */
+/* ---- put and get -------------------------------------------------------- */
 
 /* A routine `shmem_name` and its form with a context, `shmem_ctx_name`. */
 #define SHMEM_DECLARE(result, name, ...)                                                           \
@@ -298,7 +298,7 @@ SHMEM_RMA_TYPES(SHMEM_DECLARE_TYPE, )
 SHMEM_SIZES(SHMEM_DECLARE_SIZE, )
 SHMEM_DECLARE_TRANSFERS(put, get, mem, void)
 
-/* ---- atomics ------------------------------------------------------------------------ */
+/* ---- atomics ------------------------------------------------------------ */
 
 #define SHMEM_DECLARE_AMO(NAME, T, ...)                                                            \
     SHMEM_DECLARE(T, NAME##_atomic_compare_swap, T *dest, T cond, T value, int pe)                 \
@@ -345,7 +345,7 @@ uint64_t shmem_signal_fetch(const uint64_t *sig_addr);
  * says. Returns its value. */
 uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);
 
-/* ---- waits and tests ------------------------------------------------------------------ */
+/* ---- waits and tests ---------------------------------------------------- */
 
 /* V is `T cmp_value` or, in the vector forms, `T *cmp_values`. */
 #define SHMEM_DECLARE_SYNC_SET(NAME, T, suffix, V)                                                  \
@@ -375,7 +375,7 @@ void shmem_wait(long *ivar, long cmp_value);
  *  C++ the name takes every type of atomics. */
 void shmem_wait_until(long *ivar, int cmp, long cmp_value);
 
-/* ---- collectives ------------------------------------------------------------------------ */
+/* ---- collectives -------------------------------------------------------- */
 
 /** Completes all operations of all PEs on the default context: shmem_quiet() and shmem_sync_all().
  */
@@ -440,7 +440,7 @@ SHMEM_REDUCE_OPERATORS(SHMEM_DECLARE_TO_ALL, )
 SHMEM_DECLARE_ACTIVE_SET(32)
 SHMEM_DECLARE_ACTIVE_SET(64)
 
-/* ---- locks -------------------------------------------------------------------------------- */
+/* ---- locks -------------------------------------------------------------- */
 
 /** Acquires the symmetric lock @p lock, which is zero at first. Requests are granted in order. */
 void shmem_set_lock(long *lock);
@@ -451,7 +451,7 @@ void shmem_clear_lock(long *lock);
 /** Acquires @p lock if it is free. Returns 0 if it has, and 1 if not. */
 int shmem_test_lock(long *lock);
 
-/* ---- cache control: deprecated, without effect --------------------------------------------- */
+/* ---- cache control: deprecated, without effect -------------------------- */
 
 void shmem_set_cache_inv(void);
 void shmem_set_cache_line_inv(void *dest);

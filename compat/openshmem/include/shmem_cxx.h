@@ -22,7 +22,7 @@
 #define SHMEM_WITH_CTX(...) (shmem_ctx_t ctx, __VA_ARGS__)
 #define SHMEM_PASS_CTX(...) (ctx, __VA_ARGS__)
 
-/* ---- put and get --------------------------------------------------------------------------- */
+/* ---- put and get -------------------------------------------------------- */
 
 #define SHMEM_OVERLOAD_RMA(NAME, T, ...)                                                           \
     SHMEM_OVERLOAD_CTX(, void, NAME, put, (T * to, const T *from, size_t n, int pe),               \
@@ -51,7 +51,7 @@
         (to, from, n, sig, signal, op, pe))
 SHMEM_RMA_TYPES_DISTINCT(SHMEM_OVERLOAD_RMA, )
 
-/* ---- atomics --------------------------------------------------------------------------------- */
+/* ---- atomics ------------------------------------------------------------ */
 
 #define SHMEM_OVERLOAD_AMO(NAME, T, ...)                                                           \
     SHMEM_OVERLOAD_CTX(, void, NAME, atomic_add, (T * at, T value, int pe), (at, value, pe))       \
@@ -105,8 +105,7 @@ SHMEM_AMO_EXTENDED_TYPES_DISTINCT(SHMEM_OVERLOAD_EXTENDED, )
                        (old, at, value, pe))
 SHMEM_AMO_BITWISE_TYPES_DISTINCT(SHMEM_OVERLOAD_BITWISE, )
 
-/* ---- waits and tests ----------------------------------------------------------------------------
- */
+/* ---- waits and tests ---------------------------------------------------- */
 
 /* V is `T` or, in the vector forms, `T *`. */
 #define SHMEM_OVERLOAD_SYNC_SET(NAME, T, suffix, V)                                                \
@@ -145,8 +144,7 @@ SHMEM_OVERLOAD_WAIT(short, short, )
 SHMEM_OVERLOAD_WAIT(ushort, unsigned short, )
 SHMEM_INTEGERS_UNSIGNED(SHMEM_OVERLOAD_WAIT, )
 
-/* ---- collectives --------------------------------------------------------------------------------
- */
+/* ---- collectives -------------------------------------------------------- */
 
 #define SHMEM_OVERLOAD_COLLECTIVE(NAME, T, ...)                                                    \
     SHMEM_OVERLOAD(return, int, NAME, broadcast,                                                   \

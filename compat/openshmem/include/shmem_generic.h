@@ -36,7 +36,7 @@ void shmem_no_routine_for_this_type(void);
 #define SHMEM_CALL_TEAM(TYPES, after, ...)                                                         \
     SHMEM_SELECT(TYPES, SHMEM_ARG1(__VA_ARGS__), shmem_, after)(__VA_ARGS__)
 
-/* ---- put and get ------------------------------------------------------------------------ */
+/* ---- put and get -------------------------------------------------------- */
 
 #define shmem_put(...)        SHMEM_CALL_CTX(SHMEM_RMA_TYPES_DISTINCT, _put, __VA_ARGS__)
 #define shmem_get(...)        SHMEM_CALL_CTX(SHMEM_RMA_TYPES_DISTINCT, _get, __VA_ARGS__)
@@ -50,7 +50,7 @@ void shmem_no_routine_for_this_type(void);
 #define shmem_put_signal_nbi(...)                                                                  \
     SHMEM_CALL_CTX(SHMEM_RMA_TYPES_DISTINCT, _put_signal_nbi, __VA_ARGS__)
 
-/* ---- atomics ------------------------------------------------------------------------------ */
+/* ---- atomics ------------------------------------------------------------ */
 
 #define SHMEM_CALL_AMO(after, ...) SHMEM_CALL_CTX(SHMEM_AMO_TYPES_DISTINCT, after, __VA_ARGS__)
 #define SHMEM_CALL_EXTENDED(after, ...)                                                            \
@@ -91,7 +91,7 @@ void shmem_no_routine_for_this_type(void);
 #define shmem_set(...)   SHMEM_CALL(SHMEM_AMO_EXTENDED_TYPES_DISTINCT, _set, __VA_ARGS__)
 #define shmem_swap(...)  SHMEM_CALL(SHMEM_AMO_EXTENDED_TYPES_DISTINCT, _swap, __VA_ARGS__)
 
-/* ---- waits and tests ------------------------------------------------------------------------ */
+/* ---- waits and tests ---------------------------------------------------- */
 
 #define SHMEM_CALL_SYNC(after, ...) SHMEM_CALL(SHMEM_SYNC_TYPES_DISTINCT, after, __VA_ARGS__)
 
@@ -110,8 +110,7 @@ void shmem_no_routine_for_this_type(void);
 #define shmem_test_any_vector(...)        SHMEM_CALL_SYNC(_test_any_vector, __VA_ARGS__)
 #define shmem_test_some_vector(...)       SHMEM_CALL_SYNC(_test_some_vector, __VA_ARGS__)
 
-/* ---- collectives ------------------------------------------------------------------------------
- */
+/* ---- collectives -------------------------------------------------------- */
 
 #define shmem_broadcast(...) SHMEM_CALL_TEAM(SHMEM_RMA_TYPES_DISTINCT, _broadcast, __VA_ARGS__)
 #define shmem_collect(...)   SHMEM_CALL_TEAM(SHMEM_RMA_TYPES_DISTINCT, _collect, __VA_ARGS__)

@@ -18,7 +18,7 @@
 __extension__ typedef double _Complex shmem_complexd_type;
 __extension__ typedef float _Complex shmem_complexf_type;
 
-/* ---- the table -------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------- */
 
 #define SHMEM_INTEGERS_SIGNED(X, ...)                                                              \
     X(int, int, __VA_ARGS__)                                                                       \
@@ -50,7 +50,7 @@ __extension__ typedef float _Complex shmem_complexf_type;
     X(float, float, __VA_ARGS__)                                                                   \
     X(double, double, __VA_ARGS__)
 
-/* ---- what the routines are defined for --------------------------------------- */
+/* ---- what the routines are defined for ---------------------------------- */
 
 /** The types of put, get and collectives. */
 #define SHMEM_RMA_TYPES(X, ...)                                                                    \

@@ -12,7 +12,7 @@
 
 #include "context.h"
 
-/* ---- through Skua ---------------------------------------------------------------------- */
+/* ---- through Skua ------------------------------------------------------- */
 
 static skua_type amo_type(size_t bytes)
 {
@@ -48,7 +48,7 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
                         skua_atomic_nb(at, amo.op, amo_type(amo.bytes), amo.operand, old, NULL));
 }
 
-/* ---- the routines ------------------------------------------------------------------------ */
+/* ---- the routines ------------------------------------------------------- */
 
 /* An operation of two names: of the processor and of Skua. */
 #define AMO_RMW(NAME, T, name, builtin, OP)                                                        \
@@ -106,7 +106,7 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
         amo_##NAME##_##name##_nbi(__func__, NULL, dest, value, shmemi_ctx_pe(__func__, ctx, pe));  \
     }
 
-/* ---- add, increment, compare-and-swap ------------------------------------------------------- */
+/* ---- add, increment, compare-and-swap ----------------------------------- */
 
 #define AMO_INCREMENT(NAME, T)                                                                     \
     T shmem_##NAME##_atomic_fetch_inc(T *dest, int pe)                                             \
@@ -210,7 +210,7 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
     }
 SHMEM_AMO_TYPES(AMO_STANDARD, )
 
-/* ---- bitwise --------------------------------------------------------------------------------- */
+/* ---- bitwise ------------------------------------------------------------ */
 
 #define AMO_BITWISE_OP(NAME, T, name, builtin, OP)                                                 \
     AMO_RMW(NAME, T, name, builtin, OP)                                                            \
@@ -222,8 +222,7 @@ SHMEM_AMO_TYPES(AMO_STANDARD, )
     AMO_BITWISE_OP(NAME, T, xor, __atomic_fetch_xor, SKUA_ATOMIC_XOR)
 SHMEM_AMO_BITWISE_TYPES(AMO_BITWISE, )
 
-/* ---- fetch, set, swap ---------------------------------------------------------------------------
- */
+/* ---- fetch, set, swap --------------------------------------------------- */
 
 /* Floating-point numbers, too: the processor moves the bits. */
 #define AMO_EXTENDED(NAME, T, ...)                                                                 \

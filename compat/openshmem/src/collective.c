@@ -20,7 +20,7 @@
 #define COLLECTIVE_PAIRS_MAX 16
 #define COLLECTIVE_PULL_MIN  (32 * 1024)
 
-/* ---- the words of the library ------------------------------------------------------------ */
+/* ---- the words of the library ------------------------------------------- */
 
 /* The words of a PE, in this order; `n` is the number of PEs. The first cache line is that of the
  * exit word (job_exit.h). */
@@ -95,7 +95,7 @@ unsigned shmemi_short_next(const struct shmemi_set *set, int rank)
     return collective.shorts[collective_cell(set, shmemi_set_pe(set, rank))]++ % 2;
 }
 
-/* ---- flags --------------------------------------------------------------------------------- */
+/* ---- flags -------------------------------------------------------------- */
 
 void shmemi_flag_raise(const struct shmemi_set *set, int rank)
 {
@@ -139,8 +139,7 @@ static void collective_take_all(const struct shmemi_set *set)
         shmemi_flag_take(set, (set->me + set->size - i) % set->size);
 }
 
-/* ---- synchronisation ---------------------------------------------------------------------------
- */
+/* ---- synchronisation ---------------------------------------------------- */
 
 /* In each round a flag goes to the rank at a distance that doubles: after the last one, every
  * member depends on all. */
@@ -176,8 +175,7 @@ void shmemi_sync(const struct shmemi_set *set)
     }
 }
 
-/* ---- broadcast
- * ----------------------------------------------------------------------------------- */
+/* ---- broadcast ---------------------------------------------------------- */
 
 static void collective_broadcast_push(const char *call, const struct shmemi_set *set, void *dest,
                                       const void *source, size_t bytes, int root)
@@ -241,8 +239,7 @@ void shmemi_broadcast(const char *call, const struct shmemi_set *set, void *dest
         collective_broadcast_push(call, set, dest, source, bytes, root);
 }
 
-/* ---- collect, all-to-all
- * ----------------------------------------------------------------------------- */
+/* ---- collect, all-to-all ------------------------------------------------ */
 
 /* Copies @p bytes to this PE's own @p dest unless they are there. */
 static void collective_copy_own(void *dest, const void *source, size_t bytes)

@@ -17,7 +17,7 @@ static const struct shmemi_set *collective_team_set(const char *call, shmem_team
     return team ? &team->set : NULL;
 }
 
-/* ---- synchronisation ------------------------------------------------------------------------ */
+/* ---- synchronisation ---------------------------------------------------- */
 
 void shmem_sync_all(void)
 {
@@ -60,8 +60,7 @@ void shmem_barrier(int PE_start, int logPE_stride, int PE_size, long *pSync)
     shmemi_sync(&set);
 }
 
-/* ---- over teams -------------------------------------------------------------------------------
- */
+/* ---- over teams --------------------------------------------------------- */
 
 static void collective_check_root(const char *call, const struct shmemi_set *set, int root)
 {
@@ -152,8 +151,7 @@ static int collective_team_alltoalls(const char *call, shmem_team_t team, void *
 SHMEM_RMA_TYPES(COLLECTIVE_TEAM_TYPE, )
 COLLECTIVE_TEAM(, mem, void, 1)
 
-/* ---- over active sets
- * ---------------------------------------------------------------------------- */
+/* ---- over active sets --------------------------------------------------- */
 
 #define COLLECTIVE_ACTIVE_BLOCKS(name, run, BITS)                                                  \
     void shmem_##name##BITS(void *dest, const void *source, size_t nelems, int PE_start,           \

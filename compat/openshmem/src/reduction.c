@@ -111,7 +111,7 @@ void shmemi_reduce(const char *call, const struct shmemi_set *set, void *dest, c
     shmemi_sync(set);
 }
 
-/* ---- operators --------------------------------------------------------------------------- */
+/* ---- operators ---------------------------------------------------------- */
 
 #define REDUCTION_STEP_and(T, a, b)  (T)((a) & (b))
 #define REDUCTION_STEP_or(T, a, b)   (T)((a) | (b))
@@ -138,7 +138,7 @@ void shmemi_reduce(const char *call, const struct shmemi_set *set, void *dest, c
 #define REDUCTION_EXTRA_MINMAX(op)
 #define REDUCTION_EXTRA_SUM(op)
 
-/* ---- the routines ---------------------------------------------------------------------------- */
+/* ---- the routines ------------------------------------------------------- */
 
 static int reduction_team(const char *call, shmem_team_t handle, void *dest, const void *source,
                           const struct shmemi_reduction *r)

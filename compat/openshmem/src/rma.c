@@ -6,7 +6,7 @@
 
 #include "context.h"
 
-/* ---- through Skua --------------------------------------------------------------------- */
+/* ---- through Skua ------------------------------------------------------- */
 
 /* Puts in a PE: waits until the source may change. */
 static skua_status rma_put_on_pe(skua_gaddr to, const void *source, size_t bytes)
@@ -78,7 +78,7 @@ void shmemi_get_nbi_net(const char *call, void *dest, const void *source, size_t
         shmemi_check_status(call, pe, skua_get_nb(dest, at, bytes, NULL));
 }
 
-/* ---- strided ---------------------------------------------------------------------------- */
+/* ---- strided ------------------------------------------------------------ */
 
 /* Elements of a size that the compiler knows are moved by single instructions. */
 #define RMA_COPY_STRIDED(SIZE)                                                                     \
@@ -157,7 +157,7 @@ void shmemi_iget(const char *call, struct shmemi_stride dest, struct shmemi_stri
     shmemi_check_status(call, pe, skua_get_layout(&local, at, &remote));
 }
 
-/* ---- order -------------------------------------------------------------------------------- */
+/* ---- order -------------------------------------------------------------- */
 
 void shmemi_fence(void)
 {
@@ -200,7 +200,7 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
         shmemi_quiet();
 }
 
-/* ---- the routines ---------------------------------------------------------------------------- */
+/* ---- the routines ------------------------------------------------------- */
 
 /* A contiguous transfer and its form with a context; SIZE is the size of an element. */
 #define RMA_TRANSFER(name, T, SIZE, move)                                                          \

@@ -21,6 +21,7 @@
 #include "data_segment.h"
 #include "job_exit.h"
 #include "rma.h"
+#include "wait.h"
 
 #define SETUP_HEAP_DEFAULT ((size_t)64 << 20)
 
@@ -39,7 +40,7 @@ static size_t setup_heap_offset; /* of the heap in the region, for its alignment
 
 uint64_t *shmemi_exit_word;
 
-/* ---- the environment ------------------------------------------------------------------------- */
+/* ---- the environment ---------------------------------------------------- */
 
 /* Returns the value of SHMEM_name or, if it is not set, of the deprecated SMA_name. */
 static const char *setup_variable(const char *name)
@@ -106,8 +107,7 @@ static void setup_print_info(void)
     fflush(stdout);
 }
 
-/* ---- segments -----------------------------------------------------------------------------------
- */
+/* ---- segments ----------------------------------------------------------- */
 
 static void *setup_alloc(size_t bytes)
 {
@@ -205,8 +205,19 @@ static void setup_exchange(void)
     free(cards);
 }
 
-/* ---- start and end
- * -------------------------------------------------------------------------------- */
+/* ---- start and end ------------------------------------------------------ */
+
+/* Chooses how waits poll (wait.h); those for PEs of other hosts always let Skua make progress. */
+static void setup_spin(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN), mapped = 0;
+
+    for (int pe = 0; pe < shmemi_job.pes; pe++)
+        mapped += shmemi_job.segment[SHMEMI_HEAP].peer[pe] != NULL;
+    shmemi_job.spin = mapped > cpus ? SHMEMI_WAIT_SPIN_SHARED : SHMEMI_WAIT_SPIN;
+    if (shmemi_job.net)
+        shmemi_job.spin = 0;
+}
 
 static void setup_at_exit(int status, void *arg)
 {
@@ -253,6 +264,7 @@ int shmem_init_thread(int requested, int *provided)
     setup_create_heap();
     setup_create_data();
     setup_exchange();
+    setup_spin();
     shmemi_teams_open();
     for (int i = 0; i < SHMEMI_SEGMENTS && !shmemi_job.debug; i++)
         shmemi_job.segment[i].open = shmemi_job.segment[i].bytes;
@@ -304,8 +316,7 @@ void shmem_finalize(void)
     skua_finalize();
 }
 
-/* ---- the end of all PEs
- * ---------------------------------------------------------------------------- */
+/* ---- the end of all PEs ------------------------------------------------- */
 
 /* After skua_exit() a process that finalizes Skua leaves the job in order. The launcher takes a
  * code that is not 0 for a failure of the job, and ends the PEs that compute, too. */
@@ -331,8 +342,7 @@ void shmem_global_exit(int status)
     shmemi_exit_leave(status & 0xff);
 }
 
-/* ---- queries
- * ------------------------------------------------------------------------------------------ */
+/* ---- queries ------------------------------------------------------------ */
 
 int shmem_my_pe(void)
 {
@@ -388,8 +398,7 @@ void shmem_pcontrol(int level, ...)
     (void)level;
 }
 
-/* ---- cache control: without effect
- * --------------------------------------------------------------------- */
+/* ---- cache control: without effect -------------------------------------- */
 
 void shmem_set_cache_inv(void)
 {

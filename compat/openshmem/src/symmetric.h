@@ -46,6 +46,7 @@ struct shmemi_job {
     bool                  running; /* between shmem_init() and shmem_finalize()             */
     bool                  net;     /* some PE is reached through Skua: a quiet has to flush */
     bool                  debug;   /* SHMEM_DEBUG                                           */
+    unsigned              spin;    /* polls of a wait at full speed                         */
     int                   thread_level;
     pthread_t             thread;     /* the thread that is a PE of Skua                        */
     size_t                heap_bytes; /* of the heap segment; the words of the library follow    */

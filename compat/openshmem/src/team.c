@@ -17,7 +17,7 @@
 static struct shmem_team_handle team_world, team_shared;
 static uint64_t                 team_free[SHMEMI_SLOT_WORDS]; /* bit set: the slot is free */
 
-/* ---- sets ------------------------------------------------------------------------------- */
+/* ---- sets --------------------------------------------------------------- */
 
 static bool team_is_mapped(int start, int stride, int size)
 {
@@ -60,7 +60,7 @@ struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride,
     return set;
 }
 
-/* ---- predefined teams ---------------------------------------------------------------------- */
+/* ---- predefined teams --------------------------------------------------- */
 
 /* The PEs whose memory is mapped here, if they are at one stride; else this PE alone. */
 static struct shmemi_set team_find_shared(void)
@@ -113,7 +113,7 @@ shmem_team_t shmemi_team_handle(const struct shmem_team_handle *team)
     return team == &team_shared ? SHMEM_TEAM_SHARED : (shmem_team_t)(uintptr_t)team;
 }
 
-/* ---- queries -------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------ */
 
 int shmem_team_my_pe(shmem_team_t handle)
 {
@@ -151,8 +151,7 @@ int shmem_team_translate_pe(shmem_team_t from, int pe, shmem_team_t to)
     return team_rank(b->start, b->stride, b->size, shmemi_set_pe(a, pe));
 }
 
-/* ---- split ------------------------------------------------------------------------------------
- */
+/* ---- split -------------------------------------------------------------- */
 
 /* Stores the slots that are free on all members of @p parent in @p common. Collective over it. */
 static void team_common_slots(const char *call, const struct shmemi_set *parent, uint64_t *common)

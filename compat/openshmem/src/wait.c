@@ -36,7 +36,7 @@ void shmemi_wait_yield(struct shmemi_wait *wait)
         sched_yield();
 }
 
-/* ---- conditions ------------------------------------------------------------------------- */
+/* ---- conditions --------------------------------------------------------- */
 
 static void wait_check(const char *call, int cmp)
 {
@@ -112,7 +112,7 @@ static bool wait_set_is_empty(size_t n, const int *status)
     return true;
 }
 
-/* ---- the routines -------------------------------------------------------------------------- */
+/* ---- the routines ------------------------------------------------------- */
 
 /* The forms for sets; V declares the values, AT is where they are and STEP as above. */
 #define WAIT_SET_ROUTINES(NAME, T, suffix, V, AT, STEP)                                            \

@@ -16,8 +16,9 @@ struct shmemi_wait {
     unsigned steps;
 };
 
-/** Polls of a wait at full speed. */
-#define SHMEMI_WAIT_SPIN 1000u
+/** Polls of a wait at full speed: while each PE has a core of its own, and where they share cores,
+ * so that a PE that waits does not keep the one that it waits for from running. */
+enum { SHMEMI_WAIT_SPIN = 1000, SHMEMI_WAIT_SPIN_SHARED = 4 };
 
 /** Lets Skua make progress and other processes run. Leaves the process if the job ends. */
 void shmemi_wait_yield(struct shmemi_wait *wait);
@@ -34,7 +35,7 @@ static inline void shmemi_wait_relax(void)
 /** Called between two polls. */
 static inline void shmemi_wait_step(struct shmemi_wait *wait)
 {
-    if (++wait->steps < SHMEMI_WAIT_SPIN && !shmemi_job.net)
+    if (++wait->steps < shmemi_job.spin)
         shmemi_wait_relax();
     else
         shmemi_wait_yield(wait);

@@ -9,7 +9,7 @@
 
 static shmem_ctx_t ctx;
 
-/* ---- atomics --------------------------------------------------------------------------- */
+/* ---- atomics ------------------------------------------------------------ */
 
 /* All PEs add to a word of PE 0: the values before are all different, and their sum is known. */
 #define AMO_TEST_STANDARD(NAME, T, ...)                                                            \
@@ -164,7 +164,7 @@ void test_amo(void)
     shmem_free(word);
 }
 
-/* ---- waits and tests ------------------------------------------------------------------------ */
+/* ---- waits and tests ---------------------------------------------------- */
 
 #define WAIT_TEST_TYPE(NAME, T, ...)                                                               \
     static void wait_test_##NAME(void)                                                             \
@@ -223,8 +223,7 @@ void test_wait(void)
     shmem_barrier_all();
 }
 
-/* ---- locks, threads ----------------------------------------------------------------------------
- */
+/* ---- locks, threads ----------------------------------------------------- */
 
 static long lock, locked_sum;
 

@@ -14,7 +14,7 @@
 
 static long psync[SHMEM_SYNC_SIZE]; /* zeroed: SHMEM_SYNC_VALUE */
 
-/* ---- collectives of a type over the world ---------------------------------------------------- */
+/* ---- collectives of a type over the world ------------------------------- */
 
 #define COLLECTIVE_TEST_TYPE(NAME, T, ...)                                                          \
     static T    collective_##NAME##_to[3 * PES * COUNT], collective_##NAME##_from[2 * PES * COUNT]; \
@@ -50,8 +50,7 @@ static long psync[SHMEM_SYNC_SIZE]; /* zeroed: SHMEM_SYNC_VALUE */
     }
 SHMEM_RMA_TYPES(COLLECTIVE_TEST_TYPE, )
 
-/* ---- reductions --------------------------------------------------------------------------------
- */
+/* ---- reductions --------------------------------------------------------- */
 
 static long power(long base, int exponent)
 {
@@ -151,8 +150,7 @@ static void to_all_test(void)
     SHMEM_TO_ALL_SUM_TYPES(TO_ALL_RUN, prod, product)
 }
 
-/* ---- other collectives over active sets --------------------------------------------------------
- */
+/* ---- other collectives over active sets --------------------------------- */
 
 #define ACTIVE_TEST(BITS, T)                                                                       \
     static void active_test_##BITS(void)                                                           \
@@ -185,8 +183,7 @@ static void to_all_test(void)
 ACTIVE_TEST(32, uint32_t)
 ACTIVE_TEST(64, uint64_t)
 
-/* ---- long data, many in a row
- * -------------------------------------------------------------------- */
+/* ---- long data, many in a row ------------------------------------------- */
 
 static void long_data_test(void)
 {
@@ -262,8 +259,7 @@ void test_collectives(void)
     CHECK(shmem_sum_reduce(SHMEM_TEAM_INVALID, bytes, bytes, 1) != 0);
 }
 
-/* ---- teams
- * ------------------------------------------------------------------------------------------ */
+/* ---- teams -------------------------------------------------------------- */
 
 static void team_test_context(shmem_team_t team)
 {
@@ -341,8 +337,7 @@ void test_teams(void)
     }
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------- */
 
 void test_memory(void)
 {

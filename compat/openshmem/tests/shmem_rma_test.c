@@ -103,7 +103,7 @@ static shmem_ctx_t ctx;
     }
 SHMEM_RMA_TYPES(RMA_TEST_TYPE, )
 
-/* ---- by size, and generic ------------------------------------------------------------------ */
+/* ---- by size, and generic ----------------------------------------------- */
 
 static void rma_test_bytes(unsigned char *at, unsigned char add)
 {
