@@ -378,7 +378,7 @@ static inline struct ski_object *invoke_find_pair(const struct ski_collection *a
 
     memcpy(word, &ref->index.at, sizeof word);
     word[1] &= directory->mask_key;
-    hash = ski_index_hash_pair(word, ref->index.bytes);
+    hash = ski_index_hash_pair(word, ref->index.bytes, directory->golden);
     for (at = hash * directory->golden >> directory->shift; slot[at].value;
          at = (at + 1) & directory->mask)
         if (slot[at].key == hash && invoke_is_pair(slot[at].value, word))
