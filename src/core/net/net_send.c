@@ -373,12 +373,9 @@ bool ski_net_in_burst(const struct ski_pe *self, int pe)
     return peer && (peer->backlog.first || peer->burst >= BURST_LEAST);
 }
 
-bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
-{
-    return ski_net_send_open(self, pe, msg, 0);
-}
-
-bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room)
+/* ski_net_send_open(), in two copies: most packets are sent with no @p room. */
+static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *self, int pe,
+                                                              struct skua_msg *msg, size_t room)
 {
     struct ski_net_port *net  = self->net;
     struct ski_net_peer *peer = net_peer(net, pe);
@@ -390,9 +387,10 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
         ski_pool_free(&self->pool, msg);
         return false;
     }
-    peer->burst   = now && now - peer->sent_at < here.burst ? peer->burst + 1 : 0;
-    peer->patient = room > 0 && peer->burst >= BURST_LEAST;
-    msg->source   = self->pe;
+    peer->burst = now && now - peer->sent_at < here.burst ? peer->burst + 1 : 0;
+    if (room > 0)
+        peer->patient = peer->burst >= BURST_LEAST;
+    msg->source = self->pe;
     self->stats.sent_net++;
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, now);
@@ -400,8 +398,11 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
         net_keep(net, peer, msg);
     else
         net_send_or_keep(net, peer, msg, now);
-    if (room > 0 && net_waits_last(peer, msg))
-        peer->open_room = room;
+    if (room > 0) {
+        peer->patient = false;
+        if (net_waits_last(peer, msg))
+            peer->open_room = room;
+    }
     peer->idle_epoch = self->progress.empty;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
@@ -409,6 +410,16 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;
+}
+
+bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
+{
+    return net_send_as(self, pe, msg, 0);
+}
+
+bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t room)
+{
+    return net_send_as(self, pe, msg, room);
 }
 
 /* Returns whether a packet for @p peer would be sent at once. */
