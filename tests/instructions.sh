@@ -89,14 +89,14 @@ net_total()
   printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# between OPERATION FROM TO: the instructions from the beginning of a function to that of another, where
-# the two follow each other at least ten times; the most of them.
+# between OPERATION FROM TO: the instructions from the beginning of a function to that of another: the
+# fewest that occur several times, since under valgrind the network is often polled in between; 0: none.
 between()
 {
   run "$skuarun" -n 2 --pin=none -s shared_memory=0 valgrind --tool=callgrind \
-    --callgrind-out-file="$work/calls.%p" --zero-before="$2" --dump-before="$3" "$program" "$1" 60
+    --callgrind-out-file="$work/calls.%p" --zero-before="$2" --dump-before="$3" "$program" "$1" 200
   cat "$work"/calls.*.* | sed -n 's/^totals: //p' | awk '{ count[$1]++ }
-    END { for (n in count) if (count[n] >= 10 && n + 0 > most && n + 0 < 800) most = n + 0; print most + 0 }'
+    END { for (n in count) if (count[n] >= 4 && (!least || n + 0 < least)) least = n + 0; print least + 0 }'
   rm -f "$work"/calls.*
 }
 

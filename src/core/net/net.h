@@ -113,9 +113,10 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
  *  by ski_net_send_open().  Returns where the caller writes them; NULL: that is not possible. */
 void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes);
 
-/** Returns whether packets wait for @p pe, or have followed each other so closely that the next one
- *  may wait. */
-bool ski_net_in_burst(const struct ski_pe *self, int pe);
+/** Returns whether the next packet to @p pe may be sent by ski_net_send_open(): others wait there, or
+ *  several packets of the caller, for each of which it calls this once, have followed each other
+ *  closely. */
+bool ski_net_joins_burst(struct ski_pe *self, int pe);
 
 /** Tries to send packets that wait for @p pe; returns whether some still lack room.  *@p moved
  *  grows with each that leaves. */

@@ -286,8 +286,10 @@ static bool net_follows_closely(const struct ski_net_port *net, const struct ski
 
 /* Returns whether a packet waits for others: it follows another closely, and the PE is expected to
  * send, or to flush, soon. */
-static bool net_may_wait(const struct ski_net_port *net, const struct ski_net_peer *peer,
-                         const struct skua_msg *msg, uint64_t now)
+static inline __attribute__((always_inline)) bool net_may_wait(const struct ski_net_port *net,
+                                                               const struct ski_net_peer *peer,
+                                                               const struct skua_msg     *msg,
+                                                               uint64_t                   now)
 {
     return net_follows_closely(net, peer) &&
            (ski_ack_policy_expects(&net->sends) || peer->patient) &&
@@ -303,8 +305,10 @@ static bool net_waited_enough(const struct ski_net_port *net, const struct ski_n
 }
 
 /* Not called on the small stack of a user thread, which libraries below might overrun. */
-static void net_send_or_keep(struct ski_net_port *net, struct ski_net_peer *peer,
-                             struct skua_msg *msg, uint64_t now)
+static inline __attribute__((always_inline)) void net_send_or_keep(struct ski_net_port *net,
+                                                                   struct ski_net_peer *peer,
+                                                                   struct skua_msg     *msg,
+                                                                   uint64_t             now)
 {
     bool wait = net_may_wait(net, peer, msg, now);
 
@@ -366,11 +370,18 @@ void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes)
     return room;
 }
 
-bool ski_net_in_burst(const struct ski_pe *self, int pe)
+bool ski_net_joins_burst(struct ski_pe *self, int pe)
 {
-    const struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
+    struct ski_net_port *net  = self->net;
+    struct ski_net_peer *peer = ski_net_peer_find(net, pe);
 
-    return peer && (peer->backlog.first || peer->burst >= BURST_LEAST);
+    if (!peer)
+        return false;
+    if (net_follows_closely(net, peer) && ski_ticks() - peer->sent_at < here.burst)
+        peer->burst++;
+    else
+        peer->burst = 0;
+    return peer->backlog.first || peer->burst >= BURST_LEAST;
 }
 
 /* ski_net_send_open(), in two copies: most packets are sent with no @p room. */
@@ -387,7 +398,6 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
         ski_pool_free(&self->pool, msg);
         return false;
     }
-    peer->burst = now && now - peer->sent_at < here.burst ? peer->burst + 1 : 0;
     if (room > 0)
         peer->patient = peer->burst >= BURST_LEAST;
     msg->source = self->pe;

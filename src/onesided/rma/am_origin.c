@@ -360,7 +360,7 @@ static char *am_request_memory(struct am_gather *g, struct am_sending *s, size_t
         s->encoded.head.bytes = (uint16_t)s->bytes;
         return at;
     }
-    if (far && ski_net_in_burst(g->self, s->to)) {
+    if (far && ski_net_joins_burst(g->self, s->to)) {
         s->encoded.head.bytes = (uint16_t)s->bytes;
         *room                 = AM_BATCH_ROOM - padded;
         s->msg                = am_new_message(g, padded, AM_BATCH_ROOM);
