@@ -42,7 +42,7 @@ struct ski_armci_process {
     int                           pe;
     int                           domain;
     bool                          near;
-    uint32_t notified, awaited; /* notifications sent to it; received from it */
+    uint64_t notified, awaited; /* notifications sent to it; received from it */
 };
 
 /** The state of the layer in this process. */

@@ -132,7 +132,8 @@ static void decision_join_section(struct decision_edges *all, const struct decis
 {
     for (uint32_t i = 0; i < sends; i++)
         for (uint32_t k = 0; k < gets; k++)
-            if (sent[i].object != got[k].object)
+            if (sent[i].object != got[k].object && /* a member that has moved is listed twice */
+                (k == 0 || got[k].object != got[k - 1].object))
                 all->edge[all->edges++] = (skua_strategy_edge){sent[i].object, got[k].object,
                                                                sent[i].messages, sent[i].bytes};
 }
@@ -175,10 +176,10 @@ static void decision_add_edge(struct decision_edges *made, const struct ski_comm
     if (from && to && to->object != from->object)
         made->edge[made->edges++] =
             (skua_strategy_edge){from->object, to->object, edge->messages, edge->bytes};
-    else if (from && !to)
+    else if (from && !to && edge->to & SKI_COMM_SECTION)
         made->sent[made->sends++] =
             (struct decision_half){edge->to, edge->messages, edge->bytes, from->object};
-    else if (to && !from)
+    else if (to && !from && edge->from & SKI_COMM_SECTION)
         made->got[made->gets++] =
             (struct decision_half){edge->from, edge->messages, edge->bytes, to->object};
 }

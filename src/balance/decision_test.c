@@ -31,16 +31,17 @@ int main(void)
                                        {.flags = SKUA_OBJECT_MOVABLE, .load = 2, .bytes = 20},
                                        {.flags = SKUA_OBJECT_MOVABLE, .load = 1, .bytes = 30}};
     uint64_t               key[]    = {70, 80, 90};
-    struct ski_comm_edge   edge[]   = {{.from = 90, .to = 70, .bytes = 5, .messages = 1},
-                                       {.from = 90, .to = 70, .bytes = 6, .messages = 2},
-                                       {.from = 70, .to = 80, .bytes = 7, .messages = 1},
-                                       {.from = 70, .to = 999, .bytes = 7, .messages = 1},
-                                       {.from = 80, .to = 555, .bytes = 9, .messages = 3},
-                                       {.from = 555, .to = 80, .bytes = 9, .messages = 3},
-                                       {.from = 555, .to = 90, .bytes = 9, .messages = 3},
-                                       {.from = 444, .to = 90, .bytes = 9, .messages = 3}};
-    struct ski_gathered    all      = {
-                .pes = 3, .objects = 3, .edges = 8, .pe = pe, .object = object, .key = key, .edge = edge};
+    struct ski_comm_edge   edge[]   = {
+            {.from = 90, .to = 70, .bytes = 5, .messages = 1},
+            {.from = 90, .to = 70, .bytes = 6, .messages = 2},
+            {.from = 70, .to = 80, .bytes = 7, .messages = 1},
+            {.from = 70, .to = 444, .bytes = 7, .messages = 1},
+            {.from = 80, .to = SKI_COMM_SECTION | 555, .bytes = 9, .messages = 3},
+            {.from = SKI_COMM_SECTION | 555, .to = 80, .bytes = 9, .messages = 3},
+            {.from = SKI_COMM_SECTION | 555, .to = 90, .bytes = 9, .messages = 3},
+            {.from = 444, .to = 90, .bytes = 9, .messages = 3}};
+    struct ski_gathered all = {
+        .pes = 3, .objects = 3, .edges = 8, .pe = pe, .object = object, .key = key, .edge = edge};
     struct ski_decision made;
 
     ski_log_level = SKI_LOG_FATAL;

@@ -207,6 +207,8 @@ static void monitor_connect_to(struct ski_monitor *monitor, size_t i)
 {
     const struct sockaddr_storage *to = &monitor->addrs.addr[i];
 
+    if (monitor->fd[i] >= 0)
+        return; /* it is connecting, or connected */
     monitor->fd[i] = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     if (monitor->fd[i] < 0)
         return; /* tried again in the next check */
@@ -260,7 +262,8 @@ static void monitor_keep_only(struct ski_monitor *monitor, size_t kept)
     for (size_t i = 0; i < monitor->addrs.count; i++)
         if (i != kept)
             monitor_close(monitor, i);
-    monitor->state = SKI_LIVENESS_ALIVE;
+    monitor->state   = SKI_LIVENESS_ALIVE;
+    monitor->failure = SKI_LIVENESS_UNKNOWN;
 }
 
 /* Checks one socket of a monitor.  A connection that was established and is closed by the other end

@@ -393,29 +393,31 @@ static void location(void)
 /* ---- the program
  * --------------------------------------------------------------------------------- */
 
-/* Process 0 accesses process 1 again and again while that computes for half a second without a
- * call; the operations do not wait for it. */
+/* Process 0 accesses process 1 while that computes without a call, until it finds a word that
+ * process 0 has put after all else: the operations do not wait for it. */
 static void busy(void)
 {
-    double began;
-    long   count    = 0, old;
-    double data[64] = {0}, factor = 1;
+    volatile long *word = (volatile long *)(void *)((char *)memory[me] + PLACE + sizeof(long));
+    double         began, data[64] = {0}, factor = 1;
+    long           old, one = 1;
 
     if (size < 2)
         return;
     clear();
     began = armci_timer();
     if (me == 1) {
-        while (armci_timer() - began < 0.5)
+        while (*word != 1 && armci_timer() - began < 30)
             ;
+        CHECK(*word == 1);
     } else if (me == 0) {
-        for (; armci_timer() - began < 0.2; count++) {
+        for (int i = 0; i < 10; i++) {
             ARMCI_Put(data, memory[1], sizeof data, 1);
             ARMCI_Acc(ARMCI_ACC_DBL, &factor, data, memory[1], sizeof data, 1);
             ARMCI_Get(memory[1], data, sizeof data, 1);
-            ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, memory[1] + PLACE, 1, 1);
+            ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, (char *)memory[1] + PLACE, 1, 1);
         }
-        CHECK(count >= 10); /* one at most, if each waited for the target */
+        ARMCI_Put(&one, (char *)memory[1] + PLACE + sizeof one, sizeof one, 1);
+        ARMCI_Fence(1);
     }
     ARMCI_Barrier();
 }

@@ -105,7 +105,9 @@ void shmemi_flag_raise(const struct shmemi_set *set, int rank)
     uint64_t                    *flag   = &collective.flag[collective_cell(set, shmemi_job.pe)];
     uintptr_t                    offset = (uintptr_t)flag - heap->base;
 
-    if (heap->peer[pe]) { /* the release pairs with shmemi_flag_take() */
+    if (heap->peer[pe]) {   /* the release pairs with shmemi_flag_take() */
+        if (shmemi_job.net) /* variables of that PE may have been put through Skua */
+            skua_flush(pe);
         __atomic_store_n((uint64_t *)(void *)(heap->peer[pe] + offset), count, __ATOMIC_RELEASE);
         return;
     }

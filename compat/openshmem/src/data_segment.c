@@ -66,6 +66,13 @@ static void data_segment_find(struct shmemi_data_segment *segment)
     segment->bytes = range.end - range.begin;
 }
 
+/* Sanitizers keep guards between variables and records of their addresses: the pages stay. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DATA_SEGMENT_GUARDED true
+#else
+#define DATA_SEGMENT_GUARDED false
+#endif
+
 /* Replaces the pages of @p segment by those of a new region. */
 static bool data_segment_share(struct shmemi_data_segment *segment)
 {
@@ -87,7 +94,7 @@ static bool data_segment_share(struct shmemi_data_segment *segment)
 skua_status shmemi_data_segment_open(struct shmemi_data_segment *segment)
 {
     data_segment_find(segment);
-    if (!segment->base || data_segment_share(segment))
+    if (!segment->base || (!DATA_SEGMENT_GUARDED && data_segment_share(segment)))
         return SKUA_OK;
     segment->offset = 0;
     return skua_region_create_from(segment->base, segment->bytes, &segment->region);

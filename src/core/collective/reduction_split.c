@@ -76,8 +76,11 @@ static size_t split_segment_size(const struct ski_pe *self, size_t bytes)
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes)
 {
-    if (bytes < split_threshold(self) || self->pes == 1 || !ski_op_splits((skua_op)head->op))
-        return head->all && ski_job_is_mixed(self->job) ? SKI_REDUCTION_HOSTS : SKI_REDUCTION_WHOLE;
+    bool small = bytes < split_threshold(self);
+
+    if (small || self->pes == 1 || !ski_op_splits((skua_op)head->op))
+        return small && head->all && ski_job_is_mixed(self->job) ? SKI_REDUCTION_HOSTS
+                                                                 : SKI_REDUCTION_WHOLE;
     return ski_job_is_distributed(self->job) ? SKI_REDUCTION_SEGMENTED : SKI_REDUCTION_SHARED;
 }
 

@@ -67,6 +67,8 @@ static inline void ski_msg_unhold(struct ski_pe *self, struct ski_list *list)
         self->held--;
     }
     ski_queue_put_back(&self->queue, list);
+    if (self->progress.due != UINT64_MAX) /* it is a value of `popped`, which has become less */
+        self->progress.due = self->queue.popped;
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 uint64_t ski_comm_key_long(uint64_t id, const skua_index *index)
 {
-    return ski_index_hash(index) ^ id * SKI_GOLDEN;
+    return (ski_index_hash(index) ^ id * SKI_GOLDEN) & ~SKI_COMM_SECTION;
 }
 
 uint64_t ski_comm_key_of(const struct ski_object *object)
@@ -26,7 +26,7 @@ uint64_t ski_comm_key_of(const struct ski_object *object)
 
 uint64_t ski_comm_key_section(uint64_t id)
 {
-    return ~(id * SKI_GOLDEN);
+    return id * SKI_GOLDEN | SKI_COMM_SECTION;
 }
 
 /* ---- edges ----------------------------------------------------------------------------- */

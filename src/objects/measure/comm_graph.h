@@ -21,6 +21,9 @@
 #include "objects/model/collection.h"
 #include "objects/model/object.h"
 
+#define SKI_COMM_SECTION                                                                           \
+    (UINT64_C(1) << 63) /* set in keys of sections, clear in those of objects */
+
 /* The messages from one object to another; no messages, and keys that are 0: the slot is free. */
 struct ski_comm_edge {
     uint64_t from, to; /* keys */
@@ -49,7 +52,8 @@ void ski_comm_graph_clear(struct ski_comm_graph *graph);
  * they are the first ones of @p word. */
 static inline uint64_t ski_comm_key_short(uint64_t id, uint64_t word, uint32_t bytes)
 {
-    return (bytes < 8 ? word & ((UINT64_C(1) << 8 * bytes) - 1) : word) ^ id * SKI_GOLDEN;
+    return ((bytes < 8 ? word & ((UINT64_C(1) << 8 * bytes) - 1) : word) ^ id * SKI_GOLDEN) &
+           ~SKI_COMM_SECTION;
 }
 
 /** The key of an object whose index has more than eight bytes; see ski_comm_key(). */
@@ -70,7 +74,8 @@ static inline uint64_t ski_comm_key(uint64_t id, const skua_index *index)
  *  keys. */
 static inline uint64_t ski_comm_key_exact(const struct ski_collection *all, const void *at)
 {
-    return ski_directory_int_key(&all->directory, at) ^ all->id * all->directory.golden;
+    return (ski_directory_int_key(&all->directory, at) ^ all->id * all->directory.golden) &
+           ~SKI_COMM_SECTION;
 }
 
 /** The key of an object that is here. */

@@ -52,7 +52,7 @@ int main(void)
     struct ski_cpu_share cpu, none = {.file = -1};
 
     ski_cpu_share_open(&cpu);
-    OK(ski_cpu_share_get(&cpu) == 1, "the share is 1 at first");
+    OK(ski_cpu_share_get(&cpu) > 0 && ski_cpu_share_get(&cpu) <= 1, "there is a share at first");
     cpu_test_burn(20);
     OK(ski_cpu_share_get(&cpu) > 0 && ski_cpu_share_get(&cpu) <= 1, "it is above 0 and at most 1");
     if (cpu.file >= 0)

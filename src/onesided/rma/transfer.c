@@ -117,9 +117,11 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_pa
 {
     struct ski_outstanding on;
 
-    if (!target->remote_host || !ski_self)
+    if (!ski_self)
         return;
     on = ski_rma_outstanding_on(ski_self, op->remote.pe);
+    if (!target->remote_host && on.backlog == 0)
+        return;
     if (((on.rma > 0 || on.backlog > 0) && ski_rma_op_is_ordered(op, params)) ||
         (on.deferred > 0 && ski_op_params_order(params) == SKUA_ORDER_STRICT))
         ski_rma_flush(op->remote.pe);
