@@ -157,7 +157,10 @@ void *shmem_ptr(const void *dest, int pe)
     skua_gaddr at;
 
     shmemi_check_running(__func__);
-    return shmemi_segment_of(dest) ? shmemi_locate(__func__, dest, 0, pe, &at) : NULL;
+    if (!shmemi_segment_of(dest))
+        return NULL;
+    return pe == shmemi_job.pe ? (void *)(uintptr_t)dest
+                               : shmemi_locate(__func__, dest, 0, pe, &at);
 }
 
 int shmem_addr_accessible(const void *addr, int pe)

@@ -137,8 +137,10 @@ static void setup_peer(enum shmemi_segment_kind kind, int pe, skua_gaddr at)
 
     s->at[pe]   = at;
     s->peer[pe] = s->bytes ? skua_gaddr_local(at) : NULL;
+    /* Variables that are not shared: all PEs reach them through Skua, this one too, since atomics
+     * of the CPU and those of Skua exclude each other only in shared memory. */
     if (pe == shmemi_job.pe)
-        s->peer[pe] = (char *)s->base;
+        s->peer[pe] = kind == SHMEMI_HEAP || setup_data.shared ? (char *)s->base : NULL;
     if (s->bytes && !s->peer[pe])
         shmemi_job.net = true;
 }

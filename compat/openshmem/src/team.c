@@ -67,6 +67,8 @@ static struct shmemi_set team_find_shared(void)
 {
     int first = -1, second = -1, count = 0;
 
+    if (!team_is_mapped(shmemi_job.pe, 1, 1))
+        return shmemi_set_make(shmemi_job.pe, 1, 1, SHMEMI_SLOT_SHARED);
     for (int pe = 0; pe < shmemi_job.pes; pe++) {
         if (!team_is_mapped(pe, 1, 1))
             continue;
@@ -78,8 +80,6 @@ static struct shmemi_set team_find_shared(void)
             return shmemi_set_make(shmemi_job.pe, 1, 1, SHMEMI_SLOT_SHARED);
         count++;
     }
-    if (count == 0)
-        return shmemi_set_make(shmemi_job.pe, 1, 1, SHMEMI_SLOT_SHARED);
     return shmemi_set_make(first, count > 1 ? second - first : 1, count, SHMEMI_SLOT_SHARED);
 }
 
