@@ -319,7 +319,7 @@ static bool do_rally(const char *what)
         return false;
     if (me != 0)
         return true;
-    rally.of = skua_array_create1(ball_class, (size_t)skua_pes(), NULL, 0);
+    rally.of = skua_array_create1(ball_class, skua_pes(), NULL, 0);
     skua_invoke_copy(skua_element1(rally.of, 1), rally_entry, &rally, sizeof rally);
     return true;
 }

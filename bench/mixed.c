@@ -185,7 +185,7 @@ static void start(int argc, char **argv)
     if (skua_pe() != 0)
         return;
     at.to_far  = argc > 2 && strcmp(argv[2], "busy") == 0 ? FAR_EVERY : -1;
-    at.element = skua_element1(skua_array_create1(pair_class, (size_t)skua_pes(), NULL, 0), 1);
+    at.element = skua_element1(skua_array_create1(pair_class, skua_pes(), NULL, 0), 1);
     measure(argc > 1 ? argv[1] : "mixed");
     skua_exit(0);
 }
