@@ -20,17 +20,33 @@ static skua_status rma_put_on_pe(skua_gaddr to, const void *source, size_t bytes
     return status;
 }
 
+/* Puts to memory that is mapped here.  Returns false if Skua is to do it, at *@p at. */
+static bool rma_put_mapped(const char *call, void *dest, const void *source, size_t bytes, int pe,
+                           skua_gaddr *at)
+{
+    void *to = bytes ? shmemi_locate(call, dest, bytes, pe, at) : NULL;
+
+    if (to)
+        memcpy(to, source, bytes);
+    return to || bytes == 0;
+}
+
+/* Gets from memory that is mapped here.  Returns false if Skua is to do it, at *@p at. */
+static bool rma_get_mapped(const char *call, void *dest, const void *source, size_t bytes, int pe,
+                           skua_gaddr *at)
+{
+    const void *from = bytes ? shmemi_locate(call, source, bytes, pe, at) : NULL;
+
+    if (from)
+        memcpy(dest, from, bytes);
+    return from || bytes == 0;
+}
+
 void shmemi_put_net(const char *call, void *dest, const void *source, size_t bytes, int pe)
 {
     skua_gaddr at;
-    void      *to;
 
-    if (bytes == 0)
-        return;
-    to = shmemi_locate(call, dest, bytes, pe, &at);
-    if (to)
-        memcpy(to, source, bytes);
-    else
+    if (!rma_put_mapped(call, dest, source, bytes, pe, &at))
         shmemi_check_status(call, pe,
                             shmemi_on_pe() ? rma_put_on_pe(at, source, bytes)
                                            : skua_put(at, source, bytes));
@@ -38,43 +54,25 @@ void shmemi_put_net(const char *call, void *dest, const void *source, size_t byt
 
 void shmemi_get_net(const char *call, void *dest, const void *source, size_t bytes, int pe)
 {
-    skua_gaddr  at;
-    const void *from;
+    skua_gaddr at;
 
-    if (bytes == 0)
-        return;
-    from = shmemi_locate(call, source, bytes, pe, &at);
-    if (from)
-        memcpy(dest, from, bytes);
-    else
+    if (!rma_get_mapped(call, dest, source, bytes, pe, &at))
         shmemi_check_status(call, pe, skua_get(dest, at, bytes));
 }
 
 void shmemi_put_nbi_net(const char *call, void *dest, const void *source, size_t bytes, int pe)
 {
     skua_gaddr at;
-    void      *to;
 
-    if (bytes == 0)
-        return;
-    to = shmemi_locate(call, dest, bytes, pe, &at);
-    if (to)
-        memcpy(to, source, bytes);
-    else
+    if (!rma_put_mapped(call, dest, source, bytes, pe, &at))
         shmemi_check_status(call, pe, skua_put_nb(at, source, bytes, NULL));
 }
 
 void shmemi_get_nbi_net(const char *call, void *dest, const void *source, size_t bytes, int pe)
 {
-    skua_gaddr  at;
-    const void *from;
+    skua_gaddr at;
 
-    if (bytes == 0)
-        return;
-    from = shmemi_locate(call, source, bytes, pe, &at);
-    if (from)
-        memcpy(dest, from, bytes);
-    else
+    if (!rma_get_mapped(call, dest, source, bytes, pe, &at))
         shmemi_check_status(call, pe, skua_get_nb(dest, at, bytes, NULL));
 }
 

@@ -184,7 +184,8 @@ static int team_take_slot(uint64_t *common)
 }
 
 /* Creates a team from a set in which the caller is a member. */
-static shmem_team_t team_create(struct shmemi_set set, const shmem_team_config_t *config, long mask)
+static shmem_team_t team_handle_create(struct shmemi_set set, const shmem_team_config_t *config,
+                                       long mask)
 {
     struct shmem_team_handle *team = calloc(1, sizeof *team);
 
@@ -221,7 +222,7 @@ int shmem_team_split_strided(shmem_team_t handle, int start, int stride, int siz
     set = shmemi_set_make(shmemi_set_pe(&parent->set, start), parent->set.stride * stride, size,
                           slot);
     if (set.me >= 0)
-        *new_team = team_create(set, config, config_mask);
+        *new_team = team_handle_create(set, config, config_mask);
     return 0;
 }
 
@@ -253,11 +254,11 @@ int shmem_team_split_2d(shmem_team_t handle, int xrange, const shmem_team_config
     width  = p->size - y * xrange < xrange ? p->size - y * xrange : xrange;
     height = (p->size - x + xrange - 1) / xrange;
     *xaxis_team =
-        team_create(shmemi_set_make(shmemi_set_pe(p, y * xrange), p->stride, width, xslot),
-                    xaxis_config, xaxis_mask);
+        team_handle_create(shmemi_set_make(shmemi_set_pe(p, y * xrange), p->stride, width, xslot),
+                           xaxis_config, xaxis_mask);
     *yaxis_team =
-        team_create(shmemi_set_make(shmemi_set_pe(p, x), p->stride * xrange, height, yslot),
-                    yaxis_config, yaxis_mask);
+        team_handle_create(shmemi_set_make(shmemi_set_pe(p, x), p->stride * xrange, height, yslot),
+                           yaxis_config, yaxis_mask);
     return 0;
 }
 
