@@ -103,9 +103,10 @@ static skua_status am_target_accumulate(const struct ski_am_request *request,
     for (uint32_t i = 0; i < request->blocks; i++) {
         struct ski_am_run run = ski_am_block(request, i);
 
-        for (; run.count > 0; run.count--, run.remote += run.stride, data += run.bytes)
-            ski_accumulate_scattered(&set, target->process, target->memory + run.remote, data,
-                                     run.bytes, fn, element, accumulate.scale);
+        for (uint32_t k = 0; k < run.count; k++, data += run.bytes)
+            ski_accumulate_scattered(&set, target->process,
+                                     target->memory + run.remote + k * run.stride, data, run.bytes,
+                                     fn, element, accumulate.scale);
     }
     ski_stripe_set_release(&set);
     return SKUA_OK;

@@ -152,16 +152,19 @@ static inline struct ski_am_run ski_am_block(const struct ski_am_request *reques
     return (struct ski_am_run){offset, request->block_bytes, 1, 0};
 }
 
-/** Copies @p count blocks of @p bytes each from one stride to another. */
+/** Copies @p count blocks of @p bytes each from one stride to another.  No address is computed but
+ *  those of blocks: the stride of a single block that another PE sent may be any number. */
 static inline void ski_am_copy_strided(char *to, ptrdiff_t to_stride, const char *from,
                                        ptrdiff_t from_stride, size_t bytes, size_t count)
 {
+    ptrdiff_t n = (ptrdiff_t)count;
+
     if (bytes == 8)
-        for (; count > 0; count--, to += to_stride, from += from_stride)
-            memcpy(to, from, 8);
+        for (ptrdiff_t i = 0; i < n; i++)
+            memcpy(to + i * to_stride, from + i * from_stride, 8);
     else
-        for (; count > 0; count--, to += to_stride, from += from_stride)
-            memcpy(to, from, bytes);
+        for (ptrdiff_t i = 0; i < n; i++)
+            memcpy(to + i * to_stride, from + i * from_stride, bytes);
 }
 
 /* ---- replies -------------------------------------------------------------------- */
