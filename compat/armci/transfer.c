@@ -84,6 +84,25 @@ static skua_status transfer_self(const struct ski_armci_op *op, const skua_layou
     return status;
 }
 
+/* Ends the job if a layout does not lie in @p piece, where it begins. The target would refuse the
+ * operation, which ARMCI has no way to report later. Segments of vectors have been checked. */
+static void transfer_check_extent(const struct ski_armci_op    *op,
+                                  const struct ski_armci_piece *piece, const skua_layout *remote)
+{
+    __int128 begin = (uintptr_t)remote->at, end = begin + remote->bytes;
+
+    if (remote->kind == SKUA_LAYOUT_STRIDED)
+        for (int i = 0; i < remote->strided.levels; i++) {
+            __int128 far = (__int128)(remote->strided.count[i] - 1) * remote->strided.stride[i];
+
+            *(far < 0 ? &begin : &end) += far;
+        }
+    if (begin < piece->base || end > (__int128)piece->base + piece->bytes)
+        ski_armci_fail(op->call,
+                       "the bytes from %p to %p of process %d are not all in one allocation",
+                       (void *)(uintptr_t)begin, (void *)(uintptr_t)end, op->process);
+}
+
 void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote,
                         const skua_layout *local)
 {
@@ -97,6 +116,8 @@ void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote
         skua_gaddr at = piece ? ski_armci_address(process, piece, remote->at)
                               : ski_armci_resolve(op->call, op->process, remote->at, 1);
 
+        if (piece && !process->near)
+            transfer_check_extent(op, piece, remote);
         status = process->near ? transfer_now(op, at, remote, local)
                                : transfer_far(op, at, remote, local);
     }

@@ -74,6 +74,15 @@ mutex ARMCI_Lock: there is no mutex 0 on process 0
 freed ARMCI_Free: 0x[0-9a-f]* is not the address of an allocation
 END
 
+# Between hosts the target cannot refuse what has returned.
+export SKUA_SHARED_MEMORY=0
+for what in beyond strided; do
+  under 2 "$tests/armci_calls-$mpi" wrong $what
+  ok "misuse between hosts: $what" has "$([ "$code" != 0 ] && echo "$err$out")" \
+    'armci: process [01]: .* of process [01] are not all in one allocation'
+done
+unset SKUA_SHARED_MEMORY
+
 # ---- Global Arrays: what programs print does not depend on the library or the number of processes
 for program in ga_arrays ga_arrays_fortran; do
   [ -x "$tests/$program.skua-$mpi" ] || { echo "# $program was not built: no Global Arrays, or no Fortran"; continue; }
