@@ -71,9 +71,9 @@ while read -r what error; do
   wrong "$what"
   ok "misuse: $what" has "$([ "$code" != 0 ] && echo "$err")" "armci: process [01]: $error"
 done <<END
-outside ARMCI_Put: 1 bytes at 0x[0-9a-f]* of process [01] are in no allocation
-beyond ARMCI_Get: outside of the region
-strided ARMCI_PutS: outside of the region
+outside ARMCI_Put: 8 bytes at 0x[0-9a-f]* of process [01] are in no allocation
+beyond ARMCI_Get: 8 bytes at 0x[0-9a-f]* of process [01] are in no allocation
+strided ARMCI_PutS: 8200 bytes at 0x[0-9a-f]* of process [01] are in no allocation
 null ARMCI_Get: an address is NULL
 process ARMCI_Put: there is no process 2
 levels ARMCI_PutS: 9 stride levels; there are 0 to 8
