@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.c - the matrix, and the check of the solution.
+ *
+ * The numbers of the matrix and of the right-hand side are random, between -1/2 and 1/2, and
+ * functions of their row and column: so any PE can compute them again.  As in HPL, the result is
+ * good if
+ *
+ *     |A x - b| / (epsilon (|A| |x| + |b|) N) < 16,
+ *
+ * with maximum norms.
+ */
+#include <float.h>
+#include <math.h>
+#include <skua/skua.h>
+#include <stdio.h>
+
+#include "common/gemm.h"
+#include "lu.ci.h"
+
+#define RESIDUAL_LIMIT 16
+
+double matrix_number(int64_t i, int64_t j)
+{
+    uint64_t key = ((uint64_t)i << 32 | (uint64_t)j) + ((uint64_t)options.seed << 52);
+
+    if (j == padded_size())
+        j = -1;
+    if (i >= options.size || j >= options.size)
+        return i == j ? 1 : 0;
+    if (options.zero && j == options.zero - 1)
+        return 0;
+    return (double)(mix(key + UINT64_C(0x9e3779b97f4a7c15)) >> 11) * 0x1p-53 - 0.5;
+}
+
+/* Adds the block's part of A x - b and of the sums of |A| in each row. */
+static void check_block(int64_t i, int64_t j, const double *x, double *sum)
+{
+    int64_t n = options.block, width = column_width(j);
+
+    for (int64_t row = i * n; row < (i + 1) * n && row < options.size; row++)
+        for (int64_t column = j * n; column < j * n + width; column++) {
+            double number = matrix_number(row, column);
+
+            if (j == options.blocks)
+                sum[row] -= number;
+            else if (column < options.size) {
+                sum[row] += number * x[column];
+                sum[options.size + row] += fabs(number);
+            }
+        }
+}
+
+void Scheduler_on_check(Scheduler *s, int n, const double *x)
+{
+    double *sum = calloc(2 * (size_t)n, sizeof *sum);
+
+    if (!sum)
+        skua_abort("no memory for the check");
+    for (int64_t j = 0; j <= options.blocks; j++)
+        for (int p = 0; p < s->column[j].count; p++)
+            check_block(s->column[j].row[p], j, x, sum);
+    skua_contribute(s, SKUA_SUM, SKUA_DOUBLE, sum, 2 * (size_t)n, Main_checked_done(main_proxy));
+    free(sum);
+}
+
+static double check_largest(const double *number, int64_t n)
+{
+    double most = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        most = larger(most, fabs(number[i]));
+    return most;
+}
+
+static double check_residual(const double *x, const double *sum)
+{
+    int64_t n = options.size;
+    double  b = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        b = larger(b, fabs(matrix_number(i, padded_size())));
+    return check_largest(sum, n) /
+           (DBL_EPSILON * (check_largest(sum + n, n) * check_largest(x, n) + b) * (double)n);
+}
+
+void Main_on_singular(Main *m, int64_t column)
+{
+    (void)m;
+    fprintf(stderr, "lu: the matrix is singular: column %lld has no pivot; there is no solution\n",
+            (long long)column + 1);
+    skua_exit(1);
+}
+
+void report(Main *m, const double *sum)
+{
+    double n = (double)options.size, residual = check_residual(m->x, sum);
+    double flops = 2.0 / 3 * n * n * n + 1.5 * n * n;
+    bool   good  = residual < RESIDUAL_LIMIT;
+
+    printf("%lld rows, blocks of %lld, map %s, grid %lld x %lld, %d PEs, %s\n",
+           (long long)options.size, (long long)options.block, options.map,
+           (long long)options.grid[0], (long long)options.grid[1], skua_pes(), gemm_name());
+    printf("result: %.4f s, %.3f GF/s, residual %.3g, %s %d\n", m->seconds,
+           flops / m->seconds * 1e-9, residual, good ? "below" : "NOT below", RESIDUAL_LIMIT);
+    if (options.series[0])
+        printf("{\"bench\":\"lu\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"rate-%dpe\","
+               "\"value\":%.6g}\n",
+               options.series, (long long)options.size, skua_pes(), flops / m->seconds);
+    free(m->x);
+    skua_exit(good ? 0 : 1);
+}
