@@ -86,6 +86,8 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
         {"seed", ARGUMENT_NUMBER, &o->seed, 0, INT32_MAX, "N", "of the random matrix (default: 1)"},
         {"zero-column", ARGUMENT_NUMBER, &o->zero, 0, SIZE_MAX_ROWS, "C",
          "make column C zero: the matrix is singular"},
+        {"dgemm", ARGUMENT_FLAG, &o->dgemm, 0, 0, NULL,
+         "also measure matrix products on all PEs: the limit of the rate"},
         {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print results as lines of JSON"},
         {0},
     };

@@ -17,6 +17,7 @@ struct lu_options {
     int64_t memory;                   /* MiB per PE for remote blocks                  */
     int64_t seed;                     /* of the random numbers                         */
     int64_t zero;                     /* a column of zeros, from 1; 0: none            */
+    bool    dgemm;                    /* measure matrix products, too                  */
     int64_t blocks;                   /* block rows of the matrix                      */
     char    map[ARGUMENT_WORD_BYTES]; /* the name of the map                           */
     char    series[ARGUMENT_WORD_BYTES];
