@@ -108,6 +108,7 @@ static argument_error read_value(const struct argument *argument, const char *te
     case ARGUMENT_LIST: return read_list(argument->to, text, argument);
     case ARGUMENT_REAL: return read_real(argument->to, text, argument);
     case ARGUMENT_WORD: return read_word(argument->to, text);
+    case ARGUMENT_PATH: *(const char **)argument->to = text; return NULL;
     case ARGUMENT_FLAG: break;
     }
     return "expected no value";

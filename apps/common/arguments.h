@@ -15,7 +15,8 @@ enum argument_kind {
     ARGUMENT_SIZES,  /* --name=64,64,32     three int64_t, within bounds */
     ARGUMENT_REAL,   /* --name=0.5          double, within bounds      */
     ARGUMENT_LIST,   /* --name=8,64,512     struct argument_list, each within bounds */
-    ARGUMENT_WORD    /* --name=word         char[ARGUMENT_WORD_BYTES]  */
+    ARGUMENT_WORD,   /* --name=word         char[ARGUMENT_WORD_BYTES]  */
+    ARGUMENT_PATH    /* --name=file         const char *, the text itself */
 };
 
 #define ARGUMENT_WORD_BYTES 32
