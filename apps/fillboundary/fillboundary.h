@@ -25,9 +25,9 @@
 
 #include <skua/skua.h>
 
+#include "common/stopwatch.h"
 #include "ghosts.h"
 #include "options.h"
-#include "stopwatch.h"
 
 /** A set of buffers of a channel in each direction. */
 struct fb_channel_set {

@@ -17,6 +17,17 @@
 
 #include "boxes.h"
 
+/** The phases of an exchange: the columns of Table I of the paper. */
+enum {
+    PHASE_PACKING,
+    PHASE_SENDING, /* without the exchange of addresses */
+    PHASE_WAITING,
+    PHASE_LOCAL,
+    PHASE_UNPACKING,
+    PHASE_EXCHANGE, /* of addresses */
+    PHASES
+};
+
 /** Cells in memory: n[2] planes of n[1] rows of n[0] cells, from cell number `at` of the level's
  *  memory on. */
 struct ghosts_part {

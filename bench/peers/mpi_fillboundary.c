@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "bench.h"
+#include "common/stopwatch.h"
 #include "fillboundary/ghosts.h"
-#include "fillboundary/stopwatch.h"
 
 #define LEVELS_MAX 5
 #define CHECKS     2
@@ -36,6 +36,7 @@ struct fb_level {
     struct ghosts_level ghosts;
     struct fb_link     *link;
     MPI_Request        *request;
+    MPI_Status         *status;
     MPI_Group           group; /* of the neighbours */
 };
 
@@ -73,7 +74,7 @@ static void unpack_all(struct fb_level *at)
 
 static void send_finish(struct fb_level *at)
 {
-    MPI_Waitall(2 * at->ghosts.neighbours, at->request, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2 * at->ghosts.neighbours, at->request, at->status);
     stopwatch_lap(&watch, PHASE_WAITING);
     unpack_all(at);
 }
@@ -90,7 +91,7 @@ static void exchange_addresses(struct fb_level *at)
         MPI_Isend(&at->link[i].here, 1, MPI_AINT, at->link[i].of->pe, at->ghosts.level,
                   MPI_COMM_WORLD, &at->request[n + i]);
     }
-    MPI_Waitall(2 * n, at->request, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2 * n, at->request, at->status);
     stopwatch_lap(&watch, PHASE_EXCHANGE);
 }
 
@@ -252,6 +253,7 @@ static void make_level(struct fb_level *at, const struct box_list *boxes, const 
     ghosts_make(&at->ghosts, boxes, owner, l, rank);
     at->link    = allocate((size_t)at->ghosts.neighbours, sizeof *at->link);
     at->request = allocate(2 * (size_t)at->ghosts.neighbours, sizeof(MPI_Request));
+    at->status  = allocate(2 * (size_t)at->ghosts.neighbours, sizeof(MPI_Status));
     for (int i = 0; i < at->ghosts.neighbours; i++) {
         struct fb_link *link = &at->link[i];
 
