@@ -65,6 +65,8 @@ static const char help[] =
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
     "                process without the runtime\n"
+    "  fmm           the fast multipole method with puts, with and without overlap, also over\n"
+    "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
@@ -84,8 +86,8 @@ static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 /* The applications that --pes measures on any number of PEs. */
 static const struct scaling *const scalings[] = {
-    &scaling_barneshut, &scaling_fft1d,        &scaling_leanmd,   &scaling_matmul3d,
-    &scaling_pairs,     &scaling_randomaccess, &scaling_stencil3d};
+    &scaling_barneshut, &scaling_fft1d, &scaling_fmm,          &scaling_leanmd,
+    &scaling_matmul3d,  &scaling_pairs, &scaling_randomaccess, &scaling_stencil3d};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 

@@ -55,6 +55,7 @@ struct bench {
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
+    BENCH(fmm)                                                                                     \
     BENCH(balance)                                                                                 \
     BENCH(zerocopy)                                                                                \
     BENCH(openshmem)                                                                               \
