@@ -4,10 +4,11 @@
 # armci.sh - ARMCI on Skua with one MPI: its calls on one host and between processes that share no
 # memory, misuse, and programs of Global Arrays, which have to print what they print on ARMCI-MPI.
 #
-# usage: armci.sh TESTS-FOLDER GA-SCF-FOLDER MPI
+# usage: armci.sh TESTS-FOLDER GA-SCF-FOLDER MPI DRIVERS-FOLDER
 tests=$1
 scf=$2
 mpi=$3
+drivers=$4
 . "$(dirname "$0")/../../../tests/tap.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OPENBLAS_NUM_THREADS=1
 unset SKUA_BOOT SKUA_DRIVER SKUA_DRIVER_PATH
@@ -46,6 +47,10 @@ for n in 1 $numbers; do
   under "$n" "$tests/armci_calls-$mpi"
   ok "calls of $n processes" has "$code $out" "^0 ok: $n processes"
 done
+export SKUA_DRIVER_PATH="$drivers" # which lies beside the shared library
+under 2 "$tests/armci_calls.static-$mpi"
+unset SKUA_DRIVER_PATH
+ok "calls with the static library" has "$code $out" "^0 ok: 2 processes"
 under 2 "$tests/armci_calls-$mpi" armci-first
 ok "ARMCI_Init before MPI_Init" has "$code $out" '^0 ok: 2 processes'
 under 2 "$tests/armci_calls-$mpi" busy
