@@ -61,6 +61,7 @@ CONFIG(rma_atomics,          flag,      "0",          "Let the driver perform at
 CONFIG(rma_threshold,        bytes,     "32k",        "Size from which the driver puts and gets blocks; smaller ones go by request.")
 CONFIG(security,             security,  "job",        "Protection of a job between hosts: job, both ends of a connection prove that they belong to the job; auth, its traffic is also authenticated; encrypt, and encrypted. auth and encrypt need OpenSSL.")
 CONFIG(shared_memory,        flag,      "1",          "Let the processes of a host share memory; 0 separates them, as if each were on a host of its own.")
+CONFIG(stack_cache,          bytes,     "128m",       "Stacks of ended user threads that a PE keeps with their pages, in bytes, for threads to come; those beyond give their pages back.")
 CONFIG(stack_size,           bytes,     "64k",        "Stack size of user threads that do not specify one.")
 CONFIG(stats,                flag,      "0",          "Print the counters of every PE at the end of the job.")
 CONFIG(stop_timeout,         seconds,   "0",          "Time after which skuarun gives up a stopped process (SIGSTOP) and ends the job; 0: never.")
