@@ -7,6 +7,7 @@
 #include "lu.ci.h"
 
 #define WORK_PRIORITY 1 /* after all messages of priority 0 */
+#define PANELS_AHEAD  4 /* for which there is memory at least */
 
 Scheduler *scheduler_here(void)
 {
@@ -119,12 +120,14 @@ static int64_t scheduler_most_rows(const Scheduler *s)
     return most * options.block;
 }
 
-/* Without the option, all PEs together have a tenth of the matrix. */
-static size_t scheduler_bound(void)
+/* Without the option, a tenth of this PE's part of the matrix, but some panels at least. */
+static size_t scheduler_bound(const Scheduler *s, size_t numbers)
 {
-    size_t whole = (size_t)(padded_size() * padded_size()) * sizeof(double);
+    size_t share = numbers / 10,
+           least = PANELS_AHEAD * (size_t)(options.block * scheduler_most_rows(s));
 
-    return options.memory >= 0 ? (size_t)options.memory << 20 : whole / 10 / (size_t)skua_pes();
+    return options.memory >= 0 ? (size_t)options.memory << 20
+                               : (share > least ? share : least) * sizeof(double);
 }
 
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
@@ -135,7 +138,7 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
     memcpy(s->pe, pe, (size_t)n * sizeof *pe);
     scheduler_make_tables(s);
     numbers  = scheduler_place_blocks(s);
-    s->bound = scheduler_bound();
+    s->bound = scheduler_bound(s, numbers);
     if (skua_region_create_local((numbers + 1) * sizeof(double), &s->own) ||
         !panel_create(&s->panel, (int)options.block, scheduler_most_rows(s)))
         skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",

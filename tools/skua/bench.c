@@ -18,7 +18,7 @@
 static const char help[] =
     "usage: skua bench "
     "[messages|onesided|network|mixed|channels|collectives|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy] [options]\n"
+    "pingpong|stencil3d|matmul3d|lu|pairs|leanmd|barneshut|balance|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
@@ -59,6 +59,8 @@ static const char help[] =
     "                channels and zero-copy channels; peers: both MPIs\n"
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
+    "  lu            dense linear systems by LU factorization; limit: matrix products;\n"
+    "                peers: HPL, ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
@@ -72,15 +74,15 @@ static const char help[] =
 static const struct bench *const benches[] = {
     &bench_messages,    &bench_onesided,     &bench_network, &bench_mixed,   &bench_channels,
     &bench_collectives, &bench_randomaccess, &bench_fft1d,   &bench_objects, &bench_pingpong,
-    &bench_stencil3d,   &bench_matmul3d,     &bench_pairs,   &bench_leanmd,  &bench_barneshut,
-    &bench_balance,     &bench_zerocopy};
+    &bench_stencil3d,   &bench_matmul3d,     &bench_lu,      &bench_pairs,   &bench_leanmd,
+    &bench_barneshut,   &bench_balance,      &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
 /* The applications that --pes measures on any number of PEs. */
 static const struct scaling *const scalings[] = {
-    &scaling_barneshut, &scaling_fft1d,        &scaling_leanmd,   &scaling_matmul3d,
-    &scaling_pairs,     &scaling_randomaccess, &scaling_stencil3d};
+    &scaling_barneshut, &scaling_fft1d, &scaling_leanmd,       &scaling_lu,
+    &scaling_matmul3d,  &scaling_pairs, &scaling_randomaccess, &scaling_stencil3d};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 
