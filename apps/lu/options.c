@@ -74,7 +74,7 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
         {"map", ARGUMENT_WORD, o->map, 0, 0, "NAME",
          "which PE has which block: cyclic, 2-D block-cyclic; tiling, tiles\n"
          "of PEs that are rotated; snake, by decreasing work (default: cyclic)"},
-        {"map-file", ARGUMENT_PATH, &path, 0, 0, "FILE",
+        {"map-file", ARGUMENT_TEXT, &path, 0, 0, "FILE",
          "the PE of each block from a file, a line for each block row"},
         {"grid", ARGUMENT_LIST, &grid, 1, 1 << 20, "P,Q",
          "rows and columns of the grid of PEs, for cyclic and tiling"},

@@ -23,6 +23,7 @@
 #include "onesided/region/symmetric_vote.h"
 #include "onesided/rma/accumulate.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/am_reply.h"
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_pe.h"
 #include "onesided/sync/barrier.h"
@@ -62,8 +63,8 @@ skua_status ski_onesided_create(struct ski_job *job)
 /* Packets whose data the driver receives, or core copies, to where they belong. */
 static const struct ski_placement am_placement = {
     .place = ski_am_recv_alloc, .placed = ski_am_recv_done, .take = ski_am_recv_inline};
-static const struct ski_placement team_placement = {.place  = ski_team_place,
-                                                    .placed = ski_team_placed};
+static const struct ski_placement team_placement = {
+    .place = ski_team_place, .placed = ski_team_placed, .until_exit = true};
 
 void ski_onesided_open(const struct ski_boot *boot)
 {
