@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.c - the work of a PE in lu.ci: panels, triangular solves, updates. */
-#include <cblas.h>
 #include <skua/skua.h>
 
 #include "common/variant.h"
+#include "dense.h"
 #include "lu.ci.h"
 
 #define WORK_PRIORITY 1 /* after all messages of priority 0 */
@@ -328,11 +328,10 @@ static void scheduler_finish(Scheduler *s, int64_t j, int p, int64_t step)
 
 static void scheduler_solve(Scheduler *s, int64_t j, int p)
 {
-    int64_t step = s->column[j].row[p];
-    int     n = (int)options.block, width = (int)column_width(j);
+    int64_t step = s->column[j].row[p], n = options.block, width = column_width(j);
 
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, width, 1,
-                s->step[step].lower[step], n, s->data + s->offset[block_number(step, j)], width);
+    dense_solve_lower(n, width, s->step[step].lower[step], n,
+                      s->data + s->offset[block_number(step, j)], width);
     scheduler_announce_upper(s, step, j);
     scheduler_finish(s, j, p, step);
 }
@@ -343,14 +342,15 @@ static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step
     struct lu_column    *column = &s->column[j];
     const double *const *lower  = s->step[step].lower;
     int64_t              area   = options.block * options.block;
-    int                  n = (int)options.block, width = (int)column_width(j), end = first + 1;
+    int64_t              n = options.block, width = column_width(j);
+    int                  end = first + 1;
 
     while (end < column->count && column->ready[end] == step &&
            lower[column->row[end]] == lower[column->row[first]] + (end - first) * area)
         end++;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (end - first) * n, width, n, -1,
-                lower[column->row[first]], n, s->upper[block_number(step, j)].at, width, 1,
-                s->data + s->offset[block_number(column->row[first], j)], width);
+    dense_update((end - first) * n, width, n, lower[column->row[first]], n,
+                 s->upper[block_number(step, j)].at, width,
+                 s->data + s->offset[block_number(column->row[first], j)], width);
     return end;
 }
 

@@ -191,7 +191,7 @@ static void bench_lu_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_lu = {"lu", bench_lu_run, bench_lu_print, bench_lu_plot};
+const struct bench bench_lu = {"lu", bench_lu_run, bench_lu_print, bench_lu_plot, false};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
