@@ -63,11 +63,11 @@ mkdir -p "$work" && cd "$work" || exit 1
 if [ "$rank" != 0 ]; then
   exec hpcc
 fi
+trap 'rm -rf "$work"' EXIT
 input >hpccinf.txt
 hpcc
 code=$?
 awk -v series="$series" -v ranks="$ranks" '$1 ~ /^WR/ && NF == 7 {
   printf "{\"bench\":\"lu\",\"series\":\"%s\",\"bytes\":%d,\"metric\":\"rate-%dpe\",\"value\":%.6g}\n",
     series, $2, ranks, $7 * 1e9 }' hpccoutf.txt
-rm -rf "$work"
 exit $code
