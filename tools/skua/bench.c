@@ -61,6 +61,8 @@ static const char help[] =
     "                channels and zero-copy channels; peers: both MPIs\n"
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
+    "  lu            dense linear systems by LU factorization; limit: matrix products;\n"
+    "                peers: HPL, ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
@@ -84,8 +86,8 @@ static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 /* The applications that --pes measures on any number of PEs. */
 static const struct scaling *const scalings[] = {
-    &scaling_barneshut, &scaling_fft1d,        &scaling_leanmd,   &scaling_matmul3d,
-    &scaling_pairs,     &scaling_randomaccess, &scaling_stencil3d};
+    &scaling_barneshut, &scaling_fft1d, &scaling_leanmd,       &scaling_lu,
+    &scaling_matmul3d,  &scaling_pairs, &scaling_randomaccess, &scaling_stencil3d};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 

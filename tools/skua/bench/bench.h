@@ -52,6 +52,7 @@ struct bench {
     BENCH(pingpong)                                                                                \
     BENCH(stencil3d)                                                                               \
     BENCH(matmul3d)                                                                                \
+    BENCH(lu)                                                                                      \
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
