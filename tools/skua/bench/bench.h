@@ -37,9 +37,9 @@ struct bench {
 };
 
 extern const struct bench bench_armci, bench_balance, bench_barneshut, bench_leanmd, bench_channels,
-    bench_collectives, bench_fft1d, bench_matmul3d, bench_messages, bench_mixed, bench_network,
-    bench_objects, bench_onesided, bench_openshmem, bench_pairs, bench_pingpong, bench_randomaccess,
-    bench_stencil3d, bench_zerocopy;
+    bench_collectives, bench_fft1d, bench_fillboundary, bench_gtcshift, bench_matmul3d,
+    bench_messages, bench_mixed, bench_network, bench_objects, bench_onesided, bench_openshmem,
+    bench_pairs, bench_pingpong, bench_randomaccess, bench_stencil3d, bench_zerocopy;
 
 /* ---- running programs (bench_common.c) -------------------------------------- */
 
