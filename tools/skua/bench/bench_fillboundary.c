@@ -9,7 +9,8 @@
 #include "neighbours.h"
 #include "scaling.h"
 
-#define BOXES     12 /* 6 per PE */
+#define PER_PE    6  /* boxes      */
+#define BOXES     12 /* on two PEs */
 #define BOXES_PES 48 /* of --pes */
 
 static const struct neighbours_row bench_fillboundary_rows[] = {
@@ -23,9 +24,15 @@ static const struct neighbours_row bench_fillboundary_rows[] = {
     {"mpich", "pscw", "MPICH, PSCW"},
     {0}};
 
+/* Boxes of a PE, and cells along them. */
 static const struct neighbours_column bench_fillboundary_columns[] = {
-    {"2^3", "exchange", 2},   {"4^3", "exchange", 4},   {"8^3", "exchange", 8},
-    {"16^3", "exchange", 16}, {"32^3", "exchange", 32}, {0}};
+    {"1 x 2^3", "exchange", 1002, 1},
+    {"6 x 2^3", "exchange", 6002, 2},
+    {"6 x 4^3", "exchange", 6004, 4},
+    {"6 x 8^3", "exchange", 6008, 8},
+    {"6 x 16^3", "exchange", 6016, 16},
+    {"6 x 32^3", "exchange", 6032, 32},
+    {0}};
 
 static const struct neighbours bench_fillboundary_all = {.app    = "fillboundary",
                                                          .row    = bench_fillboundary_rows,
@@ -34,21 +41,37 @@ static const struct neighbours bench_fillboundary_all = {.app    = "fillboundary
                                                          .small  = "channels",
                                                          .goal   = 1.8};
 
+/* Measures both problems on @p pes PEs of this host. */
+static void bench_fillboundary_run_host(struct results *results, const struct bench_host *host,
+                                        int pes)
+{
+    char arguments[96], peer[48];
+
+    snprintf(arguments, sizeof arguments,
+             "--ball=%d --side=2 --levels=1 --rounds=20 --exchanges=500 --repeat=5", pes);
+    snprintf(peer, sizeof peer, "%d,2,1,20,500,5", pes);
+    neighbours_run(&bench_fillboundary_all, results, host, arguments, peer, pes);
+    snprintf(arguments, sizeof arguments, "--ball=%d --rounds=20 --exchanges=50 --repeat=5",
+             PER_PE * pes);
+    snprintf(peer, sizeof peer, "%d,32,5,20,50,5", PER_PE * pes);
+    neighbours_run(&bench_fillboundary_all, results, host, arguments, peer, pes);
+}
+
 static void bench_fillboundary_run(struct results *results, const struct bench_host *host,
                                    int round, int rounds)
 {
     bench_step(round, rounds, "fillboundary, inside a host");
-    neighbours_run(&bench_fillboundary_all, results, host,
-                   "--ball=12 --rounds=20 --exchanges=50 --repeat=5", "12,32,5,20,50,5", 2);
+    bench_fillboundary_run_host(results, host, 2);
     bench_step(round, rounds, "fillboundary, over TCP");
+    neighbours_run_tcp(&bench_fillboundary_all, results, host,
+                       "--ball=2 --side=2 --levels=1 --rounds=5 --exchanges=100 --repeat=3",
+                       "2,2,1,5,100,3");
     neighbours_run_tcp(&bench_fillboundary_all, results, host,
                        "--ball=12 --rounds=5 --exchanges=20 --repeat=3", "12,32,5,5,20,3");
     if (host->cores < NEIGHBOURS_PES)
         return;
     bench_step(round, rounds, "fillboundary, 16 PEs");
-    neighbours_run(&bench_fillboundary_all, results, host,
-                   "--ball=96 --rounds=20 --exchanges=50 --repeat=5", "96,32,5,20,50,5",
-                   NEIGHBOURS_PES);
+    bench_fillboundary_run_host(results, host, NEIGHBOURS_PES);
 }
 
 static void bench_fillboundary_print_paper(const struct results *r)
@@ -73,9 +96,9 @@ static void bench_fillboundary_print_paper(const struct results *r)
 static void bench_fillboundary_print(const struct results *r)
 {
     neighbours_print_table(&bench_fillboundary_all, r,
-                           "An exchange of ghost cells, 12 boxes, inside a host", "", 2);
+                           "An exchange of ghost cells, boxes of each PE, inside a host", "", 2);
     neighbours_print_table(&bench_fillboundary_all, r,
-                           "An exchange of ghost cells, 12 boxes, over TCP", "-tcp", 2);
+                           "An exchange of ghost cells, boxes of each PE, over TCP", "-tcp", 2);
     bench_fillboundary_print_paper(r);
     neighbours_print_goals(&bench_fillboundary_all, r, "Goals, inside a host", "", 2);
     neighbours_print_goals(&bench_fillboundary_all, r, "Goals, over TCP", "-tcp", 2);

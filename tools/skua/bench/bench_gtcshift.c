@@ -9,7 +9,7 @@
 #include "neighbours.h"
 #include "scaling.h"
 
-#define PLANE_A 32451 /* particles of a domain: one per grid point of class A */
+#define PLANE_A 32449 /* particles of a domain: one per grid point of class A */
 #define PLANE_B 128893
 
 static const struct neighbours_row bench_gtcshift_rows[] = {
@@ -31,19 +31,22 @@ static const struct {
      "500,2,20,10"},
     {"gtcshift, 5000 particles", "--particles=5000 --domains=2 --steps=20 --repeat=10",
      "5000,2,20,10"},
-    {"gtcshift, class A", "--particles=32451 --domains=2 --steps=10 --repeat=5", "32451,2,10,5"},
+    {"gtcshift, class A", "--particles=32449 --domains=2 --steps=10 --repeat=5", "32449,2,10,5"},
     {"gtcshift, class B", "--particles=128893 --domains=2 --steps=5 --repeat=3", "128893,2,5,3"},
-    {"gtcshift, class A, 64 domains", "--particles=32451 --domains=64 --steps=2 --repeat=2",
-     "32451,64,2,2"},
+    {"gtcshift, class A, 64 domains", "--particles=32449 --domains=64 --steps=1 --repeat=2",
+     "32449,64,1,2"},
 };
 
 #define PROBLEMS     (sizeof bench_gtcshift_problems / sizeof *bench_gtcshift_problems)
 #define TCP_PROBLEMS 3 /* the first ones */
 
 static const struct neighbours_column bench_gtcshift_columns[] = {
-    {"2 x 500", "step", 1000},        {"2 x 5000", "step", 10000},
-    {"2 x A", "step", 2 * PLANE_A},   {"2 x B", "step", 2 * PLANE_B},
-    {"64 x A", "step", 64 * PLANE_A}, {0}};
+    {"2 x 500", "step", 1000, 1000},
+    {"2 x 5000", "step", 10000, 10000},
+    {"2 x A", "step", 2 * PLANE_A, 2 * PLANE_A},
+    {"2 x B", "step", 2 * PLANE_B, 2 * PLANE_B},
+    {"64 x A", "step", 64 * PLANE_A, 64 * PLANE_A},
+    {0}};
 
 static const struct neighbours bench_gtcshift_all = {.app    = "gtcshift",
                                                      .row    = bench_gtcshift_rows,
@@ -72,7 +75,7 @@ static void bench_gtcshift_run(struct results *results, const struct bench_host 
                    "--particles=500 --domains=16 --steps=20 --repeat=5", "500,16,20,5",
                    NEIGHBOURS_PES);
     neighbours_run(&bench_gtcshift_all, results, host,
-                   "--particles=32451 --domains=64 --steps=2 --repeat=2", "32451,64,2,2",
+                   "--particles=32449 --domains=64 --steps=2 --repeat=2", "32449,64,2,2",
                    NEIGHBOURS_PES);
 }
 

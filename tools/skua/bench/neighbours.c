@@ -128,7 +128,7 @@ void neighbours_print_phases(const struct neighbours *bench, const struct result
 
         printf("%-26s", row->name);
         for (const char *const *phase = phases; *phase; phase++) {
-            struct neighbours_column column = {*phase, *phase, bytes};
+            struct neighbours_column column = {*phase, *phase, bytes, 0};
             double                   value  = neighbours_value(results, row, "", &column, 2);
 
             total += value;
@@ -197,8 +197,7 @@ void neighbours_plot(const struct neighbours *bench, const struct results *resul
             one->colour = colours[plots[p].curves++];
             one->dash   = strcmp(row->library, "skua") == 0 ? "" : "4 3";
             for (const struct neighbours_column *c = bench->column; c->title; c++)
-                plot_curve_add(one, (double)c->bytes,
-                               neighbours_value(results, row, p ? "-tcp" : "", c, 2));
+                plot_curve_add(one, c->x, neighbours_value(results, row, p ? "-tcp" : "", c, 2));
         }
     plot_write_all(plots, 2, to);
 }

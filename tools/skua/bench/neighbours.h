@@ -23,6 +23,7 @@ struct neighbours_row {
 struct neighbours_column {
     const char *title, *metric; /* metric: without the number of PEs */
     size_t      bytes;
+    double      x; /* in plots */
 };
 
 /** A benchmark: an application and its peer. */
@@ -62,7 +63,7 @@ void neighbours_print_phases(const struct neighbours *bench, const struct result
 void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
                             const char *title, const char *path, int pes);
 
-/** Draws the times of all rows over the columns' bytes, inside a host and over TCP. */
+/** Draws the times of all rows over the columns' x, inside a host and over TCP. */
 void neighbours_plot(const struct neighbours *bench, const struct results *results, FILE *to);
 
 #endif
