@@ -16,15 +16,12 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench "
-    "[messages|onesided|network|mixed|channels|collectives|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy|openshmem|armci] "
-    "[options]\n"
+    "usage: skua bench [NAME] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
-    "  -n, --pes=N[,N...]  collectives, openshmem: the number of PEs, or several\n"
+    "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
     "                      (default: 2);\n"
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg\n"
@@ -50,6 +47,9 @@ static const char help[] =
     "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, scan, gather,\n"
     "                scatter, allgather and alltoall, within a host and over TCP; peers:\n"
     "                both MPIs\n"
+    "  prk           kernels of the Parallel Research Kernels (p2p, stencil, transpose,\n"
+    "                random, reduce) with puts and with messages, within a host and over\n"
+    "                TCP; peers: both MPIs, two-sided and one-sided\n"
     "  randomaccess  random updates of a large table; peers: both MPIs; and items of a\n"
     "                stream against small messages\n"
     "  fft1d         a one-dimensional Fourier transform; peers: FFTW, FFTW-MPI\n"
@@ -81,12 +81,9 @@ static const char help[] =
     "\n"
     "A peer is measured if it is installed.\n";
 
-static const struct bench *const benches[] = {
-    &bench_messages,     &bench_onesided,     &bench_network, &bench_mixed,    &bench_channels,
-    &bench_collectives,  &bench_randomaccess, &bench_fft1d,   &bench_objects,  &bench_pingpong,
-    &bench_stencil3d,    &bench_matmul3d,     &bench_pairs,   &bench_leanmd,   &bench_barneshut,
-    &bench_fillboundary, &bench_gtcshift,     &bench_balance, &bench_zerocopy, &bench_openshmem,
-    &bench_armci};
+#define BENCH_ADDRESS(name) &bench_##name,
+
+static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
@@ -225,11 +222,11 @@ static int bench_select_scaling(struct bench_options *options)
             options->scaling = scalings[i];
     if (options->scaling)
         return 0;
-    if (options->bench != &bench_collectives && options->bench != &bench_openshmem)
+    if (!options->bench->several_pes)
         return bench_option_error("this benchmark has a number of PEs of its own", "--pes");
     for (int i = 0; i < BENCH_PES_MOST; i++)
         if (options->pes[i] == 1)
-            return bench_option_error("collectives need 2 PEs or more", "--pes");
+            return bench_option_error("this benchmark needs 2 PEs or more", "--pes");
     return 0;
 }
 

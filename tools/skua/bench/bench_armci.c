@@ -296,4 +296,5 @@ static void bench_armci_plot(const struct results *r, FILE *to)
     plot_write_all(plots, FIGURES, to);
 }
 
-const struct bench bench_armci = {"armci", bench_armci_run, bench_armci_print, bench_armci_plot};
+const struct bench bench_armci = {
+    .name = "armci", .run = bench_armci_run, .print = bench_armci_print, .plot = bench_armci_plot};

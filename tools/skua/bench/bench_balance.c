@@ -264,5 +264,7 @@ static void bench_balance_plot(const struct results *r, FILE *to)
     plot_write_axes(&plot, &(struct plot_axes){.x = PLOT_LINEAR, .y = PLOT_LINEAR}, to);
 }
 
-const struct bench bench_balance = {"balance", bench_balance_run, bench_balance_print,
-                                    bench_balance_plot};
+const struct bench bench_balance = {.name  = "balance",
+                                    .run   = bench_balance_run,
+                                    .print = bench_balance_print,
+                                    .plot  = bench_balance_plot};

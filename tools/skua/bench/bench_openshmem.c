@@ -285,5 +285,8 @@ static void bench_openshmem_plot(const struct results *r, FILE *to)
     plot_write_all(plots, count, to);
 }
 
-const struct bench bench_openshmem = {"openshmem", bench_openshmem_run, bench_openshmem_print,
-                                      bench_openshmem_plot};
+const struct bench bench_openshmem = {.name        = "openshmem",
+                                      .run         = bench_openshmem_run,
+                                      .print       = bench_openshmem_print,
+                                      .plot        = bench_openshmem_plot,
+                                      .several_pes = true};
