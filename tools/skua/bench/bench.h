@@ -56,6 +56,8 @@ struct bench {
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
+    BENCH(fillboundary)                                                                            \
+    BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \
     BENCH(zerocopy)                                                                                \
     BENCH(openshmem)                                                                               \
