@@ -191,7 +191,8 @@ static void bench_lu_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_lu = {"lu", bench_lu_run, bench_lu_print, bench_lu_plot, false};
+const struct bench bench_lu = {
+    .name = "lu", .run = bench_lu_run, .print = bench_lu_print, .plot = bench_lu_plot, false};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
