@@ -37,7 +37,7 @@ ok "an unknown benchmark" has "$code $err" '^2 skua bench: nothing: no such benc
 run "$skua" bench --rounds=0
 ok "no rounds" has "$code $err" '^2 .*expected 1 to 100'
 run "$skua" bench collectives --pes=1
-ok "too few PEs" has "$code $err" '^2 .*collectives need 2 PEs'
+ok "too few PEs" has "$code $err" '^2 .*benchmark needs 2 PEs'
 run "$skua" bench stencil3d --pes=0
 ok "no PEs" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench pingpong --pes=4

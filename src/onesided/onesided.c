@@ -23,6 +23,7 @@
 #include "onesided/region/symmetric_vote.h"
 #include "onesided/rma/accumulate.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/am_reply.h"
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_pe.h"
 #include "onesided/sync/barrier.h"

@@ -16,17 +16,17 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench "
-    "[messages|onesided|network|mixed|channels|collectives|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy] [options]\n"
+    "usage: skua bench [NAME] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
-    "  -n, --pes=N[,N...]  collectives: the number of PEs, or several (default: 2);\n"
+    "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
+    "                      (default: 2);\n"
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg\n"
-    "      --namespaces    network: measure between two network namespaces (needs root)\n"
+    "      --namespaces    network, fillboundary, gtcshift: measure between two network\n"
+    "                      namespaces instead of over loopback (needs root)\n"
     "  -h, --help          print this text\n"
     "\n"
     "Benchmarks:\n"
@@ -47,6 +47,9 @@ static const char help[] =
     "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, scan, gather,\n"
     "                scatter, allgather and alltoall, within a host and over TCP; peers:\n"
     "                both MPIs\n"
+    "  prk           kernels of the Parallel Research Kernels (p2p, stencil, transpose,\n"
+    "                random, reduce) with puts and with messages, within a host and over\n"
+    "                TCP; peers: both MPIs, two-sided and one-sided\n"
     "  randomaccess  random updates of a large table; peers: both MPIs; and items of a\n"
     "                stream against small messages\n"
     "  fft1d         a one-dimensional Fourier transform; peers: FFTW, FFTW-MPI\n"
@@ -59,28 +62,38 @@ static const char help[] =
     "                channels and zero-copy channels; peers: both MPIs\n"
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
+    "  lu            dense linear systems by LU factorization; limit: matrix products;\n"
+    "                peers: HPL, ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
     "                process without the runtime\n"
+    "  fillboundary  Table I of Shan et al.: ghost cells of boxes on five levels, inside a\n"
+    "                host and over TCP; peers: both MPIs, two-sided and with MPI_Put\n"
+    "  gtcshift      Table II of Shan et al.: particles that move between the domains of a\n"
+    "                torus, inside a host and over TCP; peers: both MPIs as above\n"
+    "  fmm           the fast multipole method with puts, with and without overlap, also over\n"
+    "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
+    "  openshmem     the calls of OpenSHMEM on libskua-shmem, and the start of 64\n"
+    "                processes; floor: memcpy; peer: Open MPI's OpenSHMEM\n"
+    "  armci         Global Arrays on libskua-armci: patches of a matrix, a shared\n"
+    "                counter, strided puts, a target that computes; peer: ARMCI-MPI with\n"
+    "                both MPIs\n"
     "\n"
     "A peer is measured if it is installed.\n";
 
-static const struct bench *const benches[] = {
-    &bench_messages,    &bench_onesided,     &bench_network, &bench_mixed,   &bench_channels,
-    &bench_collectives, &bench_randomaccess, &bench_fft1d,   &bench_objects, &bench_pingpong,
-    &bench_stencil3d,   &bench_matmul3d,     &bench_pairs,   &bench_leanmd,  &bench_barneshut,
-    &bench_balance,     &bench_zerocopy};
+#define BENCH_ADDRESS(name) &bench_##name,
+
+static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
-/* The applications that --pes measures on any number of PEs. */
-static const struct scaling *const scalings[] = {
-    &scaling_barneshut, &scaling_fft1d,        &scaling_leanmd,   &scaling_matmul3d,
-    &scaling_pairs,     &scaling_randomaccess, &scaling_stencil3d};
+#define SCALING_ADDRESS(name) &scaling_##name,
+
+static const struct scaling *const scalings[] = {SCALING_EACH(SCALING_ADDRESS)};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 
@@ -211,11 +224,11 @@ static int bench_select_scaling(struct bench_options *options)
             options->scaling = scalings[i];
     if (options->scaling)
         return 0;
-    if (options->bench != &bench_collectives)
+    if (!options->bench->several_pes)
         return bench_option_error("this benchmark has a number of PEs of its own", "--pes");
     for (int i = 0; i < BENCH_PES_MOST; i++)
         if (options->pes[i] == 1)
-            return bench_option_error("collectives need 2 PEs or more", "--pes");
+            return bench_option_error("this benchmark needs 2 PEs or more", "--pes");
     return 0;
 }
 

@@ -14,6 +14,7 @@ void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
 
     ack->send   = NULL;
     ack->passes = 0;
+    ack->oldest = 0;
     if (send)
         send(self);
 }
@@ -25,18 +26,33 @@ void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self)
     ski_deferred_ack_send(ack, self);
 }
 
+/* Returns whether a PE that is back at @p now, and has messages to run, keeps them for later. */
+static bool deferred_ack_may_wait(const struct ski_deferred_ack *ack, uint64_t now)
+{
+    return ski_ack_policy_expects(&ack->policy) && now - ack->oldest <= ack->policy.limit;
+}
+
 void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self, bool idle)
 {
-    if (ack->policy.since)
-        ski_deferred_ack_return(ack, self);
-    else if (ack->send && (idle || ack->passes++ > 0))
+    if (ack->policy.since) {
+        uint64_t now = ski_ticks();
+
+        ski_ack_policy_return(&ack->policy, now);
+        ack->passes = 0;
+        if (idle || !deferred_ack_may_wait(ack, now))
+            ski_deferred_ack_send(ack, self);
+    } else if (ack->send && (idle || ack->passes++ > 0))
         ski_deferred_ack_send(ack, self);
 }
 
 void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
+    uint64_t now = ski_ticks();
+
     ski_assert(ack->send);
     if (!ski_ack_policy_expects(&ack->policy))
         ski_deferred_ack_send(ack, self);
-    ski_ack_policy_leave(&ack->policy, ski_ticks());
+    else if (!ack->oldest)
+        ack->oldest = now;
+    ski_ack_policy_leave(&ack->policy, now);
 }

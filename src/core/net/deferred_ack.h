@@ -7,7 +7,9 @@
  * its caller may compute for long while the origin waits.  The last rule costs a PE that waited for
  * the put a system call before it can answer.  So a PE that is expected back soon (ack_policy.h;
  * the setting is SKUA_ACK_DELAY) sends its acknowledgements behind its next packet, or when it next
- * runs the scheduler.
+ * runs the scheduler with an empty queue: a PE that waits for one put after the other, of which
+ * several have come together, acknowledges them together.  None waits through absences for longer
+ * than SKUA_ACK_DELAY.
  *
  * The layer above keeps the acknowledgements; here is only the function that sends all of them.
  */
@@ -24,6 +26,7 @@ struct ski_pe;
 struct ski_deferred_ack {
     void (*send)(struct ski_pe *self); /* sends all of them; NULL: there are none  */
     uint32_t              passes;      /* of the scheduler since there are some    */
+    uint64_t              oldest;      /* ticks: they wait since then through absences, or 0 */
     struct ski_ack_policy policy;
 };
 

@@ -52,7 +52,16 @@ static void ack_test_test_expected(void)
     OK(sent == 1, "and once");
     OK(!ack_test_sends_before_leaving(), "the next absence is expected as well");
     ski_deferred_ack_pass(&ack, NULL, false);
-    OK(sent == 1, "it is sent when the scheduler runs next");
+    OK(sent == 0, "it waits while the scheduler has messages");
+    ski_deferred_ack_leave(&ack, NULL);
+    ski_deferred_ack_pass(&ack, NULL, true);
+    OK(sent == 1 && !ack.oldest, "it is sent when the scheduler has none");
+    OK(!ack_test_sends_before_leaving(), "the next absence is expected, too");
+    ack.policy.limit = ski_ticks() - ack.policy.since / 2; /* longer than the absence */
+    ack.oldest       = 1;                                  /* when the machine was started */
+    ski_deferred_ack_pass(&ack, NULL, false);
+    OK(sent == 1, "it is sent before messages if it has waited for long");
+    ack.policy.limit = UINT64_MAX / 2;
 }
 
 static void ack_test_test_pass(void)

@@ -59,20 +59,4 @@ void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gad
 /** Frees what a PE that ends has noted about its requests. */
 void ski_am_origin_end(struct ski_pe *self);
 
-/** Receives a packet that lies in the memory of the driver: copies its data to where they belong,
- *  and returns a message for the rest, which is run in its turn; NULL: it is to be run as it is.
- *  @p data, behind the header @p msg, is not aligned. */
-skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data);
-
-/** Returns the bytes of a packet that are still to come, and sets *to to where they belong; 0: that
- *  is not known. */
-size_t ski_am_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
-
-/** Ends what ski_am_recv_alloc() began; @p whole: all data have come.  Returns a message for the
- *  rest, or NULL. */
-skua_msg *ski_am_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
-
-/** Handles one reply, or several in one message. */
-void ski_on_am_reply(skua_msg *msg);
-
 #endif

@@ -16,7 +16,7 @@ struct ski_rma_pe {
     struct ski_outstanding       *wanting_room; /* whose backlogs wait for one of these   */
     struct ski_rma_rkey_query    *query;        /* of the driver's, in flight; or NULL     */
     void                         *waiters;      /* threads that wait for any of them       */
-    struct ski_am_sent           *sent;         /* these requests (am_origin.c)            */
+    struct ski_am_sent           *sent;         /* these requests (am_sent.h)              */
     uint32_t                      sent_room, sent_free;
     struct ski_am_deferred_reply *deferred; /* replies of this PE to be sent (am_target.c) */
     uint32_t                      deferred_count;

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * am_request.h - sending one request of an operation by active message (am_wire.h).
+ *
+ * A request leaves in a message of its own, or joins the message of earlier ones that waits for the
+ * network, or leaves without a copy of its data, where the driver can send them from where they
+ * lie.
+ */
+#ifndef SKI_AM_REQUEST_H
+#define SKI_AM_REQUEST_H
+
+#include "onesided/rma/am_sent.h"
+#include "onesided/rma/am_wire.h"
+#include "onesided/rma/rma_op.h"
+#include "onesided/rma/rma_request.h"
+
+/** Runs that are collected for the next request of an operation. */
+struct ski_am_gather {
+    struct ski_pe           *self;
+    const struct ski_rma_op *op;
+    struct ski_rma_request  *req;
+    size_t                   bytes, limit;
+    uint32_t                 run_count;
+    bool                     uncopied;   /* the data stay until the end, and are sent from there */
+    bool                     deferrable; /* a get: the target may do so                           */
+    bool                     nowait;     /* without room in the pool the rest goes to the backlog */
+    size_t                   skip;       /* bytes at the beginning that have been sent before     */
+    size_t                   sent;       /* bytes that have been sent                             */
+    struct ski_am_local_run  runs[SKI_AM_RUNS_MAX];
+};
+
+/** Begins to collect; the array is not initialised, since most operations use one run. */
+static inline void ski_am_gather_begin(struct ski_am_gather *g, struct ski_pe *self,
+                                       const struct ski_rma_op *op, struct ski_rma_request *req)
+{
+    g->self      = self;
+    g->op        = op;
+    g->req       = req;
+    g->bytes     = 0;
+    g->limit     = SIZE_MAX;
+    g->run_count = 0;
+    g->uncopied = g->deferrable = g->nowait = false;
+    g->skip = g->sent = req ? req->resume : 0;
+}
+
+/** Sends the blocks that @p g has collected; @p params go with the last request of an operation and
+ *  are NULL for the others. */
+void ski_am_request_send(struct ski_am_gather *g, const skua_rma_params *params);
+
+#endif

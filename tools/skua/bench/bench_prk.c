@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_prk.c - skua bench prk: five of the Parallel Research Kernels with puts and with messages
+ * of Skua, against two-sided and one-sided MPI.
+ *
+ * Within a host each PE is a process.  Over TCP the processes share no memory and each library is
+ * told to use loopback alone.  A series is LIBRARY[-tcp]-PES-VARIANT.
+ */
+#include <string.h>
+
+#include "bench.h"
+#include "network.h"
+
+static const struct prk_metric {
+    const char *metric, *title;
+} prk_metrics[] = {
+    {"p2p_us", "p2p: pipelined wavefront"},    {"stencil_us", "stencil: star of radius 2"},
+    {"transpose_us", "transpose of a matrix"}, {"random_us", "random: XOR into a table"},
+    {"reduce_us", "reduce: sum of vectors"},
+};
+
+#define PRK_METRICS (sizeof prk_metrics / sizeof *prk_metrics)
+
+static const char *const prk_libraries[] = {"skua", "openmpi", "mpich"};
+
+/* The columns of a table, those of Skua first. */
+static const struct prk_column {
+    const char *library, *variant, *head;
+    const char *colour;
+} prk_columns[] = {
+    {"skua", "put", "put", "#d62728"},         {"skua", "message", "message", "#ff7f0e"},
+    {"openmpi", "send", "openmpi", "#2ca02c"}, {"openmpi", "rma", "openmpi rma", "#98df8a"},
+    {"mpich", "send", "mpich", "#8c564b"},     {"mpich", "rma", "mpich rma", "#c49c94"},
+};
+
+#define PRK_COLUMNS (sizeof prk_columns / sizeof *prk_columns)
+#define PRK_OWN     2 /* columns of Skua */
+
+/* The numbers of PEs of the last run, as in struct bench_host. */
+static int prk_pes[BENCH_PES_MOST];
+
+/* A network and a number of PEs. */
+struct prk_setup {
+    bool tcp;
+    int  pes;
+};
+
+static void bench_prk_series(char *to, size_t room, const char *library,
+                             const struct prk_setup *setup)
+{
+    snprintf(to, room, "%s%s-%d", library, setup->tcp ? "-tcp" : "", setup->pes);
+}
+
+/* ---- running ------------------------------------------------------------------ */
+
+static void bench_prk_run_library(struct results *results, const struct bench_host *host,
+                                  const char *library, const struct prk_setup *setup)
+{
+    char              options[64], program[64], series[40];
+    struct bench_peer peer = {library, program, series, NULL};
+
+    bench_prk_series(series, sizeof series, library, setup);
+    if (strcmp(library, "skua") == 0) {
+        snprintf(options, sizeof options, "-n %d --set=driver=tcp", setup->pes);
+        bench_run_app(results, host, "bench-prk", options, series);
+    } else {
+        snprintf(program, sizeof program, "peer-%s-prk", library);
+        bench_run_peer(results, host, &peer, setup->pes);
+    }
+}
+
+static void bench_prk_run_setup(struct results *results, const struct bench_host *host,
+                                const struct prk_setup *setup, int round, int rounds)
+{
+    network_use_tcp(setup->tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
+    for (size_t i = 0; i < sizeof prk_libraries / sizeof *prk_libraries; i++) {
+        char what[64];
+
+        snprintf(what, sizeof what, "%s, %d PEs%s", prk_libraries[i], setup->pes,
+                 setup->tcp ? ", over TCP" : "");
+        bench_step(round, rounds, what);
+        bench_prk_run_library(results, host, prk_libraries[i], setup);
+    }
+    network_use_tcp(NULL);
+}
+
+static void bench_prk_run(struct results *results, const struct bench_host *host, int round,
+                          int rounds)
+{
+    memcpy(prk_pes, host->pes, sizeof prk_pes);
+    for (size_t i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
+        for (int tcp = 0; tcp < 2; tcp++)
+            bench_prk_run_setup(results, host, &(struct prk_setup){tcp, host->pes[i]}, round,
+                                rounds);
+}
+
+/* ---- tables and goals ------------------------------------------------------------ */
+
+static double bench_prk_get(const struct results *r, const struct prk_column *column,
+                            const struct prk_setup *setup, const char *metric)
+{
+    char series[40], name[48];
+
+    bench_prk_series(series, sizeof series, column->library, setup);
+    snprintf(name, sizeof name, "%s-%s", series, column->variant);
+    return results_get(r, name, 0, metric);
+}
+
+static void bench_prk_print_table(const struct results *r, const struct prk_setup *setup)
+{
+    char title[64];
+
+    snprintf(title, sizeof title, "%d PEs %s, us", setup->pes,
+             setup->tcp ? "over TCP" : "within a host");
+    printf("\n%-28s", title);
+    for (size_t c = 0; c < PRK_COLUMNS; c++)
+        printf("%12s", prk_columns[c].head);
+    printf("\n");
+    for (size_t k = 0; k < PRK_METRICS; k++) {
+        printf("%-28s", prk_metrics[k].title);
+        for (size_t c = 0; c < PRK_COLUMNS; c++)
+            bench_print_value(bench_prk_get(r, &prk_columns[c], setup, prk_metrics[k].metric), 12);
+        printf("\n");
+    }
+}
+
+/* Returns the better of the two MPIs: puts are compared with the one-sided variant, messages with
+ * the two-sided one. */
+static double bench_prk_peer(const struct results *r, const struct prk_setup *setup,
+                             const char *variant, const char *metric)
+{
+    double best = 0;
+
+    for (size_t c = PRK_OWN; c < PRK_COLUMNS; c++) {
+        double value = bench_prk_get(r, &prk_columns[c], setup, metric);
+
+        if (strcmp(prk_columns[c].variant, variant) == 0 && value > 0 && (!best || value < best))
+            best = value;
+    }
+    return best;
+}
+
+static void bench_prk_print_goals(const struct results *r, const struct prk_setup *setup)
+{
+    static const char *const against[PRK_OWN] = {"rma", "send"};
+    char                     text[96];
+
+    snprintf(text, sizeof text, "Goals, %d PEs %s: Skua / the faster MPI", setup->pes,
+             setup->tcp ? "over TCP" : "within a host");
+    bench_print_goals_head(text);
+    for (size_t k = 0; k < PRK_METRICS; k++)
+        for (size_t c = 0; c < PRK_OWN; c++) {
+            const char *metric = prk_metrics[k].metric;
+
+            snprintf(text, sizeof text, "%s, %s / MPI %s", prk_metrics[k].title,
+                     prk_columns[c].head, against[c]);
+            bench_print_goal(text,
+                             bench_ratio(bench_prk_get(r, &prk_columns[c], setup, metric),
+                                         bench_prk_peer(r, setup, against[c], metric)),
+                             "<=", 1);
+        }
+    snprintf(text, sizeof text, "%s, put / MPI send", prk_metrics[0].title);
+    bench_print_goal(text,
+                     bench_ratio(bench_prk_get(r, &prk_columns[0], setup, "p2p_us"),
+                                 bench_prk_peer(r, setup, "send", "p2p_us")),
+                     "<=", 1);
+}
+
+/* Calls @p print for each number of PEs within a host, then over TCP. */
+static void bench_prk_each(const struct results *r,
+                           void (*print)(const struct results *, const struct prk_setup *))
+{
+    for (size_t i = 0; i < BENCH_PES_MOST && prk_pes[i]; i++)
+        for (int tcp = 0; tcp < 2; tcp++)
+            print(r, &(struct prk_setup){tcp, prk_pes[i]});
+}
+
+static void bench_prk_print(const struct results *r)
+{
+    bench_prk_each(r, bench_prk_print_table);
+    bench_prk_each(r, bench_prk_print_goals);
+}
+
+/* ---- plots ------------------------------------------------------------------------- */
+
+static void bench_prk_draw(struct plot_curve *curve, const struct results *r,
+                           const struct prk_column *column, bool tcp, const char *metric)
+{
+    curve->name   = column->head;
+    curve->colour = column->colour;
+    curve->dash   = "";
+    for (size_t i = 0; i < BENCH_PES_MOST && prk_pes[i]; i++)
+        plot_curve_add(curve, prk_pes[i],
+                       bench_prk_get(r, column, &(struct prk_setup){tcp, prk_pes[i]}, metric));
+}
+
+static void bench_prk_plot(const struct results *r, FILE *to)
+{
+    static struct plot_curve curve[2 * PRK_METRICS][PRK_COLUMNS];
+    static char              title[2 * PRK_METRICS][64];
+    static struct plot       plots[2 * PRK_METRICS];
+
+    for (size_t p = 0; p < 2 * PRK_METRICS; p++) {
+        bool tcp = p % 2;
+
+        for (size_t c = 0; c < PRK_COLUMNS; c++)
+            bench_prk_draw(&curve[p][c], r, &prk_columns[c], tcp, prk_metrics[p / 2].metric);
+        snprintf(title[p], sizeof title[p], "%s, %s", prk_metrics[p / 2].title,
+                 tcp ? "over TCP" : "within a host");
+        plots[p] = (struct plot){title[p], "PEs", "microseconds", curve[p], PRK_COLUMNS};
+    }
+    plot_write_all(plots, 2 * PRK_METRICS, to);
+}
+
+const struct bench bench_prk = {.name        = "prk",
+                                .run         = bench_prk_run,
+                                .print       = bench_prk_print,
+                                .plot        = bench_prk_plot,
+                                .several_pes = true};
