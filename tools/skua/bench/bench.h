@@ -52,9 +52,12 @@ struct bench {
     BENCH(pingpong)                                                                                \
     BENCH(stencil3d)                                                                               \
     BENCH(matmul3d)                                                                                \
+    BENCH(lu)                                                                                      \
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
+    BENCH(fillboundary)                                                                            \
+    BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \
     BENCH(zerocopy)                                                                                \
     BENCH(openshmem)                                                                               \
