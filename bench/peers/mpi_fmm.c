@@ -45,6 +45,15 @@ void skua_exit(int code)
     exit(code);
 }
 
+/* The parser prints on PE 0. */
+int skua_pe(void)
+{
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
 static struct peer_comm *peer_of(struct comm *comm)
 {
     return (struct peer_comm *)comm;

@@ -72,6 +72,8 @@ static const char help[] =
     "                host and over TCP; peers: both MPIs, two-sided and with MPI_Put\n"
     "  gtcshift      Table II of Shan et al.: particles that move between the domains of a\n"
     "                torus, inside a host and over TCP; peers: both MPIs as above\n"
+    "  fmm           the fast multipole method with puts, with and without overlap, also over\n"
+    "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"

@@ -56,6 +56,7 @@ struct bench {
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
+    BENCH(fmm)                                                                                     \
     BENCH(fillboundary)                                                                            \
     BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \

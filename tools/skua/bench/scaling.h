@@ -62,6 +62,7 @@ void scaling_run_mpis(struct results *results, const struct bench_host *host, co
     SCALING(barneshut)                                                                             \
     SCALING(fft1d)                                                                                 \
     SCALING(fillboundary)                                                                          \
+    SCALING(fmm)                                                                                   \
     SCALING(gtcshift)                                                                              \
     SCALING(leanmd)                                                                                \
     SCALING(lu)                                                                                    \
