@@ -137,6 +137,9 @@ void scheduler_post(Scheduler *scheduler);
 void begin_panel(Scheduler *scheduler, int64_t step);
 void offer_pivot(Scheduler *scheduler);
 void use_pivot(Scheduler *scheduler, const double *offer);
+
+/** Factors a panel of which this PE has all blocks. */
+void factor_alone(Scheduler *scheduler);
 void end_panel(Scheduler *scheduler);
 
 /* fetch.c */

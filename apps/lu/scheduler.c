@@ -221,12 +221,18 @@ void offer_pivot(Scheduler *s)
 
 void use_pivot(Scheduler *s, const double *offer)
 {
-    s->shared = s->step[s->panel_step].parts > 1; /* all its PEs have joined */
+    s->shared = true; /* all PEs of the panel have joined */
     if (panel_eliminate(&s->panel, offer))
         return;
     s->stopped = true;
     if (s->panel.diagonal)
         Main_singular(main_proxy, s->panel.first + s->panel.column);
+}
+
+void factor_alone(Scheduler *s)
+{
+    for (int64_t c = 0; c < options.block && !s->stopped; c++)
+        use_pivot(s, panel_offer(&s->panel));
 }
 
 void end_panel(Scheduler *s)
