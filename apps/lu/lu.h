@@ -22,6 +22,7 @@ struct Block {
     int64_t step;  /* that the block waits for or takes part in            */
     int     place; /* among the blocks of its column on this PE            */
     double *at;    /* its numbers                                          */
+    double *old;   /* during an exchange: the rows of the top before it     */
     double *sum;   /* diagonal: right-hand side minus products so far      */
 };
 
@@ -110,9 +111,12 @@ int64_t block_steps(const Block *block);
 int     rows_expected(const Block *block);
 void    send_rows(Block *block);
 void    receive_rows(Block *block, const Rows *rows);
-void    send_right_side(Block *block);
-void    send_product(Block *block, const double *x);
-void    solve_diagonal(Block *block);
+
+/** All rows of a step have been exchanged. */
+void end_exchange(Block *block);
+void send_right_side(Block *block);
+void send_product(Block *block, const double *x);
+void solve_diagonal(Block *block);
 
 /* exchange.c */
 
