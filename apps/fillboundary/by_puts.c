@@ -64,11 +64,12 @@ static void fb_puts_open(struct fb *fb)
             struct fb_link *link = &fb->level[l].link[i];
 
             link->offset = bytes;
-            link->copied = (skua_counter)SKUA_COUNTER_INIT;
-            link->buffer = malloc(fb_packed_bytes(&link->of->send));
+            for (int b = 0; b < 2; b++) {
+                link->buffer[b] = malloc(fb_packed_bytes(&link->of->send));
+                if (!link->buffer[b])
+                    skua_abort("cannot allocate a buffer for ghost cells");
+            }
             bytes += 2 * fb_packed_room(&link->of->receive);
-            if (!link->buffer)
-                skua_abort("cannot allocate a buffer for ghost cells");
         }
     if (skua_region_create_varied(bytes, &fb->region))
         skua_abort("cannot create a region of %zu bytes for ghost cells", bytes);
@@ -82,7 +83,8 @@ static void fb_puts_close(struct fb *fb)
     skua_region_destroy(fb->region);
     for (int l = 0; l < fb->levels; l++)
         for (int i = 0; i < fb->level[l].ghosts.neighbours; i++)
-            free(fb->level[l].link[i].buffer);
+            for (int b = 0; b < 2; b++)
+                free(fb->level[l].link[i].buffer[b]);
 }
 
 /* The address of one of our receive buffers. */
@@ -111,21 +113,21 @@ static void fb_put_addresses(const struct fb *fb, const struct fb_level *level)
         fb_put_address(fb, level, &level->link[i]);
 }
 
-/* Packs for a neighbour and puts the cells into its buffer. Memory of the host is written
- * directly. */
+/* Packs for a neighbour and puts the cells into its buffer. Memory of the host is written directly;
+ * otherwise two buffers are used alternately: that of the exchange before last is free, since the
+ * neighbour has unpacked it before it sent what this PE received last. */
 static void fb_put_cells(struct fb *fb, struct fb_level *level, struct fb_link *link,
                          skua_gaddr notify)
 {
-    struct fb_packed *direct = skua_gaddr_local(link->to), *to = direct ? direct : link->buffer;
+    struct fb_packed *direct = skua_gaddr_local(link->to);
+    struct fb_packed *to     = direct ? direct : link->buffer[level->exchanges % 2];
 
-    if (!direct)
-        skua_counter_wait(&link->copied, (int64_t)level->exchanges);
     to->next = fb_receive_buffer(fb, link, level->exchanges + 1);
     ghosts_pack(link->of, to->cell);
     stopwatch_lap(&fb->watch, PHASE_PACKING);
     if (!direct)
         skua_put_nb(link->to, to, fb_packed_bytes(&link->of->send),
-                    &(skua_rma_params){.notify = notify, .local = skua_done_count(&link->copied)});
+                    &(skua_rma_params){.notify = notify});
     else if (!skua_gaddr_is_none(notify))
         skua_notify_add(notify, 1);
     stopwatch_lap(&fb->watch, PHASE_SENDING);

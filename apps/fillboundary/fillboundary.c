@@ -207,6 +207,13 @@ static void fb_print_json(const struct fb *fb, int v, const char *metric, int64_
            fb->options.series, protocols[v]->name, (long long)size, metric, skua_pes(), value);
 }
 
+/* An exchange is named by the boxes of a PE and the cells along them: 6 boxes of 32^3 are 6032. */
+static int64_t fb_size(const struct fb_level *level)
+{
+    return 1000 * (int64_t)(level->ghosts.boxes.count / skua_pes()) +
+           boxes_side(&level->ghosts.boxes);
+}
+
 static void fb_print_series(const struct fb *fb, int v, const struct fb_times *times)
 {
     static const char *const phase[PHASES] = {"packing", "sending",   "waiting",
@@ -214,7 +221,7 @@ static void fb_print_series(const struct fb *fb, int v, const struct fb_times *t
 
     fb_print_json(fb, v, "step", fb->level[0].ghosts.boxes.count, times->round);
     for (int l = 0; l < fb->levels; l++)
-        fb_print_json(fb, v, "exchange", boxes_side(&fb->level[l].ghosts.boxes), times->level[l]);
+        fb_print_json(fb, v, "exchange", fb_size(&fb->level[l]), times->level[l]);
     for (int p = 0; p < PHASES; p++)
         fb_print_json(fb, v, phase[p], fb->level[0].ghosts.boxes.count, times->phase[p]);
 }

@@ -40,11 +40,10 @@ struct fb_channel_set {
 struct fb_link {
     const struct ghosts_neighbour *of;
     skua_msg                      *msg[2]; /* messages: by the parity of the exchange           */
-    struct fb_packed              *buffer; /* puts: packed cells */
-    skua_gaddr                     to;     /* puts: the buffer of the neighbour */
-    skua_counter                   copied; /* puts that have read `buffer`                      */
-    size_t                         offset; /* of our receive buffers in the region */
-    struct fb_channel_set          set[2]; /* channels: by the parity of the exchange           */
+    struct fb_packed     *buffer[2];       /* puts: packed cells, by the parity of the exchange */
+    skua_gaddr            to;              /* puts: the buffer of the neighbour */
+    size_t                offset;          /* of our receive buffers in the region */
+    struct fb_channel_set set[2];          /* channels: by the parity of the exchange           */
 };
 
 struct fb_level {

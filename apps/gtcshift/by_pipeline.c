@@ -49,72 +49,86 @@ static int64_t shift_take_place(struct shift_domain *d, int side)
     return d->end[side] - count;
 }
 
-/* Puts a list in chunks, each as one operation on the 12 arrays. */
-static void shift_put_chunks(struct shift *shift, struct shift_domain *d, int side, int64_t place)
+/* Puts a list in chunks, each as one operation on the 12 arrays; the last one notifies. */
+static void shift_put_chunks(struct shift *shift, struct shift_domain *d, int side, int64_t place,
+                             const skua_rma_params *last)
 {
     const struct particle_list *list   = &d->p.leaving[side];
     ptrdiff_t                   room   = d->p.room * (ptrdiff_t)sizeof(double);
     size_t                      fields = PARTICLE_FIELDS;
     double                     *z      = d->sent[side]->z;
 
-    skua_counter_wait(&d->copied[side], d->puts[side]);
-    for (int64_t i = 0; i < list->count; i += shift->options.chunk) {
-        int64_t left      = list->count - i,
-                n         = left < shift->options.chunk ? left : shift->options.chunk;
-        size_t      bytes = (size_t)n * sizeof(double);
-        skua_layout there = skua_layout_strided(NULL, bytes, 1, &fields, &room);
-        skua_layout here  = skua_layout_contiguous(z, bytes * fields);
+    for (int64_t i = 0, n; i < list->count; i += n, z += n * PARTICLE_FIELDS) {
+        int64_t     left  = list->count - i;
+        size_t      bytes = sizeof *z;
+        skua_layout there, here;
 
+        n = left < shift->options.chunk ? left : shift->options.chunk;
+        bytes *= (size_t)n;
+        there = skua_layout_strided(NULL, bytes, 1, &fields, &room);
+        here  = skua_layout_contiguous(z, bytes * fields);
         particles_gather(&d->p, list, i, n, z, n);
         skua_put_layout_nb(shift_at(shift, particles_neighbour(&d->p, side),
                                     shift_field_offset(shift) + (size_t)(place + i) * sizeof *z),
                            &there, &here,
-                           &(skua_rma_params){.local = skua_done_count(&d->copied[side])});
-        d->puts[side]++;
-        z += n * PARTICLE_FIELDS;
+                           n == left ? last : &(skua_rma_params){.order = SKUA_ORDER_PARTIAL});
     }
 }
 
+/* The notification tells the number of particles. */
 static void shift_put_pipelined(struct shift *shift, struct shift_domain *d, int side)
 {
     const struct particle_list *list  = &d->p.leaving[side];
     int64_t                     place = shift_take_place(d, side);
-    size_t                      slot  = shift_slot_offset(!side);
     int                         to    = particles_neighbour(&d->p, side);
-    skua_gaddr arrived = shift_at(shift, to, slot + offsetof(struct shift_slot, arrived));
+    skua_rma_params             last  = {
+                     .order = SKUA_ORDER_PARTIAL,
+                     .notify =
+                         shift_at(shift, to, shift_slot_offset(!side) + offsetof(struct shift_slot, arrived)),
+                     .notify_add = (uint64_t)list->count + 1};
 
     if (place < 0 || place + list->count > d->p.room)
         skua_abort("domain %d has no room for %lld particles of domain %d", to,
                    (long long)list->count, d->p.domain);
-    if (d->near[side]) {
+    if (d->near[side] && list->count) {
         double *field = (double *)(d->near[side] + shift_field_offset(shift));
 
         particles_gather(&d->p, list, 0, list->count, field + place, d->p.room);
-        ((struct shift_slot *)(d->near[side] + slot))->count = list->count;
-        skua_notify_add(arrived, 1);
-    } else {
-        shift_put_chunks(shift, d, side, place);
-        skua_put_nb(
-            shift_at(shift, to, slot + offsetof(struct shift_slot, count)), &list->count,
-            sizeof list->count,
-            &(skua_rma_params){.notify = arrived, .local = skua_done_count(&d->copied[side])});
-        d->puts[side]++;
     }
+    if (d->near[side] || !list->count)
+        skua_notify_add(last.notify, last.notify_add);
+    else
+        shift_put_chunks(shift, d, side, place, &last);
 }
 
-/* The particles are in place; only the ends of the arrays move. */
-static void shift_accept(struct shift_domain *d)
+/* Waits for the particles from one side. Returns their number, or -1 when the job ends. */
+static int64_t shift_await(struct shift_domain *d, int side)
 {
-    int64_t left = d->slot[SHIFT_LEFT].count, right = d->slot[SHIFT_RIGHT].count;
+    skua_notify *arrived = &d->slot[side].arrived;
+    uint64_t     value;
 
-    shift_check_count(d, left);
-    shift_check_count(d, right);
+    if (!skua_notify_wait(arrived, 1))
+        return -1;
+    value = skua_notify_value(arrived);
+    skua_notify_take(arrived, value);
+    shift_check_count(d, (int64_t)(value - 1));
+    return (int64_t)(value - 1);
+}
+
+/* The particles are in place; only the ends of the arrays move. Returns false when the job ends. */
+static bool shift_accept(struct shift_domain *d)
+{
+    int64_t left = shift_await(d, SHIFT_LEFT), right = shift_await(d, SHIFT_RIGHT);
+
+    if (left < 0 || right < 0)
+        return false;
     d->fresh[0][0] = d->p.lo - left;
     d->fresh[0][1] = d->p.lo;
     d->fresh[1][0] = d->p.hi;
     d->fresh[1][1] = d->p.hi + right;
     d->p.lo -= left;
     d->p.hi += right;
+    return true;
 }
 
 static void shift_pipelined_exchange(struct shift *shift)
@@ -126,17 +140,9 @@ static void shift_pipelined_exchange(struct shift *shift)
         for (int side = 0; side < SHIFT_SIDES; side++)
             shift_put_pipelined(shift, &shift->domain[i], side);
     stopwatch_lap(&shift->watch, PHASE_PACKING);
-    for (int i = 0; i < shift->domains; i++) {
-        struct shift_domain *d = &shift->domain[i];
-
-        for (int side = 0; side < SHIFT_SIDES; side++)
-            if (!skua_notify_wait(&d->slot[side].arrived, shift->rounds + 1))
-                return;
-        shift_accept(d);
-    }
-    for (int i = 0; i < shift->domains; i++) /* the numbers of particles have been read */
-        for (int side = 0; side < SHIFT_SIDES; side++)
-            skua_counter_wait(&shift->domain[i].copied[side], shift->domain[i].puts[side]);
+    for (int i = 0; i < shift->domains; i++)
+        if (!shift_accept(&shift->domain[i]))
+            return;
     stopwatch_lap(&shift->watch, PHASE_COMM);
 }
 

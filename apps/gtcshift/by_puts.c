@@ -38,18 +38,15 @@ static void shift_put_signal(struct shift *shift, struct shift_domain *d, int si
 
     if (d->near[side])
         packed = (struct shift_packed *)(d->near[side] + offset);
-    else
-        skua_counter_wait(&d->copied[side], d->puts[side]++);
     packed->count = list->count;
     particles_pack(&d->p, list, packed->z);
     stopwatch_lap(&shift->watch, PHASE_PACKING);
     if (d->near[side])
         skua_notify_add(arrived, 1);
     else
-        skua_put_nb(
-            shift_at(shift, to, offset), packed,
-            sizeof *packed + (size_t)list->count * PARTICLE_FIELDS * sizeof(double),
-            &(skua_rma_params){.notify = arrived, .local = skua_done_count(&d->copied[side])});
+        skua_put_nb(shift_at(shift, to, offset), packed,
+                    sizeof *packed + (size_t)list->count * PARTICLE_FIELDS * sizeof(double),
+                    &(skua_rma_params){.notify = arrived});
     stopwatch_lap(&shift->watch, PHASE_COMM);
 }
 

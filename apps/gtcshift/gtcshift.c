@@ -219,10 +219,6 @@ static void shift_reset(struct shift *shift)
 
         particles_fill(&d->p, shift->options.particles);
         memset(d->slot, 0, SHIFT_SIDES * sizeof *d->slot);
-        for (int side = 0; side < SHIFT_SIDES; side++) {
-            d->copied[side] = (skua_counter)SKUA_COUNTER_INIT;
-            d->puts[side]   = 0;
-        }
     }
     skua_sync();
 }
@@ -334,9 +330,10 @@ static bool shift_check(const struct shift *shift, const struct shift_protocol *
 static void shift_print_json(const struct shift *shift, int v, const char *metric, double value)
 {
     printf("{\"bench\":\"gtcshift\",\"series\":\"%s-%s\",\"bytes\":%lld,"
-           "\"metric\":\"%s-%lld-%dpe\",\"value\":%.6g}\n",
-           shift->options.series, protocols[v]->name, (long long)shift->options.particles, metric,
-           (long long)shift->options.domains, skua_pes(), value);
+           "\"metric\":\"%s-%dpe\",\"value\":%.6g}\n",
+           shift->options.series, protocols[v]->name,
+           (long long)(shift->options.particles * shift->options.domains), metric, skua_pes(),
+           value);
 }
 
 static void shift_print_times(const struct shift *shift, int v, const struct shift_times *times)

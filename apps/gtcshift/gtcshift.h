@@ -30,7 +30,7 @@
 /** What a neighbour writes into the memory of a domain; there is one for each side, in cache lines
  *  of its own. */
 struct shift_slot {
-    skua_notify arrived; /* rounds whose particles are here                              */
+    skua_notify arrived; /* rounds whose particles are here; pipelined: their number, and 1 */
     skua_notify ready;   /* pscw: numbers, and places; pipelined: ends that were told    */
     int64_t     count;   /* of particles                                                 */
     int64_t     place;   /* pscw: in the neighbour's receive buffer; pipelined: its end  */
@@ -49,9 +49,7 @@ struct shift_domain {
     struct shift_slot   *slot;                /* from the left, from the right            */
     char                *buffer[SHIFT_SIDES]; /* receive buffers, struct shift_packed     */
     struct shift_packed *sent[SHIFT_SIDES];   /* particles to send, if not written directly */
-    skua_counter         copied[SHIFT_SIDES];
-    int64_t              puts[SHIFT_SIDES]; /* that copied[] counts                     */
-    int64_t              end[SHIFT_SIDES];  /* pipelined: where our particles go        */
+    int64_t              end[SHIFT_SIDES];    /* pipelined: where our particles go        */
     int64_t              told; /* pipelined: what the right neighbour knows of our back */
     char                *near[SHIFT_SIDES]; /* the memory of the neighbours; NULL: it is on
                                                another host                             */

@@ -103,7 +103,8 @@ static double particles_wrap(double zeta)
         zeta -= TURN;
     while (zeta < 0)
         zeta += TURN;
-    return zeta < TURN ? zeta : 0; /* a tiny negative angle is rounded to a turn */
+    return zeta < TURN ? zeta + 0.0 : 0; /* not a turn, to which a tiny negative angle is rounded,
+                                            and not a negative zero */
 }
 
 /* There is one rounding, whatever the compiler makes of it: the result is the same in all loops. */
@@ -154,14 +155,25 @@ static int particles_side(const struct particles *p, double zeta)
     return beyond - floor(beyond) < 0.5 ? SHIFT_RIGHT : SHIFT_LEFT;
 }
 
-/* Whether one of SCAN particles is outside, in a loop that compilers vectorize. */
-static bool particles_any_outside(const struct particles *p, const double *restrict zeta)
+static uint64_t particles_bits(double x)
 {
-    double  least = p->least, most = p->most;
-    int64_t outside = 0; /* as wide as a double */
+    uint64_t bits;
 
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Whether one of SCAN particles is outside. Angles are not negative, so they are ordered as their
+ * bits are, and one comparison of integers tests both limits, in a loop that compilers vectorize.
+ */
+static bool particles_any_outside(const struct particles *p, const double *zeta)
+{
+    uint64_t least = particles_bits(p->least), width = particles_bits(p->most) - least;
+    uint64_t bits[SCAN], outside                     = 0;
+
+    memcpy(bits, zeta, sizeof bits);
     for (int i = 0; i < SCAN; i++)
-        outside |= (int64_t)(zeta[i] < least) | (int64_t)(zeta[i] >= most);
+        outside |= bits[i] - least >= width ? 1 : 0;
     return outside != 0;
 }
 

@@ -299,7 +299,8 @@ static void report(const char *series, const struct fb_protocol *protocol,
 
     print(series, protocol, "step", boxes, times->round);
     for (int l = 0; l < levels; l++)
-        print(series, protocol, "exchange", boxes_side(&level[l].ghosts.boxes), times->level[l]);
+        print(series, protocol, "exchange",
+              boxes / ranks * 1000 + boxes_side(&level[l].ghosts.boxes), times->level[l]);
     for (int p = 0; p < PHASES; p++)
         print(series, protocol, phase[p], boxes, times->phase[p]);
 }

@@ -370,8 +370,8 @@ static void print(const char *series, const char *protocol, const char *metric, 
 {
     if (rank == 0)
         printf("{\"bench\":\"gtcshift\",\"series\":\"%s-%s\",\"bytes\":%lld,"
-               "\"metric\":\"%s-%d-%dpe\",\"value\":%.6g}\n",
-               series, protocol, (long long)particles, metric, all_domains, ranks, value);
+               "\"metric\":\"%s-%dpe\",\"value\":%.6g}\n",
+               series, protocol, (long long)particles * all_domains, metric, ranks, value);
 }
 
 static void report(const char *series, const struct shift_protocol *protocol, double seconds)

@@ -25,7 +25,8 @@ static const char help[] =
     "                      (default: 2);\n"
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg\n"
-    "      --namespaces    network: measure between two network namespaces (needs root)\n"
+    "      --namespaces    network, fillboundary, gtcshift: measure between two network\n"
+    "                      namespaces instead of over loopback (needs root)\n"
     "  -h, --help          print this text\n"
     "\n"
     "Benchmarks:\n"
@@ -67,6 +68,12 @@ static const char help[] =
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
     "                process without the runtime\n"
+    "  fillboundary  Table I of Shan et al.: ghost cells of boxes on five levels, inside a\n"
+    "                host and over TCP; peers: both MPIs, two-sided and with MPI_Put\n"
+    "  gtcshift      Table II of Shan et al.: particles that move between the domains of a\n"
+    "                torus, inside a host and over TCP; peers: both MPIs as above\n"
+    "  fmm           the fast multipole method with puts, with and without overlap, also over\n"
+    "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
@@ -84,10 +91,9 @@ static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
-/* The applications that --pes measures on any number of PEs. */
-static const struct scaling *const scalings[] = {
-    &scaling_barneshut, &scaling_fft1d, &scaling_leanmd,       &scaling_lu,
-    &scaling_matmul3d,  &scaling_pairs, &scaling_randomaccess, &scaling_stencil3d};
+#define SCALING_ADDRESS(name) &scaling_##name,
+
+static const struct scaling *const scalings[] = {SCALING_EACH(SCALING_ADDRESS)};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 

@@ -56,6 +56,9 @@ struct bench {
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
+    BENCH(fmm)                                                                                     \
+    BENCH(fillboundary)                                                                            \
+    BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \
     BENCH(zerocopy)                                                                                \
     BENCH(openshmem)                                                                               \

@@ -245,9 +245,8 @@ static void network_add_launcher_options(struct network_command *command,
                                                        FIRST "," SECOND, "-ppn", "1", NULL});
 }
 
-/* Runs two processes under the launcher of an MPI, each on its CPU. */
-static void network_run_under_mpi(const struct network *network, struct results *results,
-                                  const char *mpi, const char *const program[])
+void network_run_both(const struct network *network, struct results *results, const char *mpi,
+                      const char *const program[])
 {
     bool                   open    = strcmp(mpi, "openmpi") == 0;
     struct network_command command = {0};
@@ -278,8 +277,7 @@ void network_run_mpi(const struct network *network, struct results *results, con
     char path[PROGRAM_PATH_BYTES];
 
     if (program_find(program, path))
-        network_run_under_mpi(network, results, mpi,
-                              (const char *const[]){path, mpi, "network", NULL});
+        network_run_both(network, results, mpi, (const char *const[]){path, mpi, "network", NULL});
 }
 
 /* An mpi driver needs the launcher of its MPI; the others need one that provides PMIx. */
@@ -294,8 +292,8 @@ void network_run_skua(const struct network *network, struct results *results, co
              ski_security_name(security));
     setenv("SKUA_DRIVER", driver, 1);
     setenv("SKUA_SECURITY", ski_security_name(security), 1);
-    network_run_under_mpi(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
-                          (const char *const[]){path, series, NULL});
+    network_run_both(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
+                     (const char *const[]){path, series, NULL});
     unsetenv("SKUA_DRIVER");
     unsetenv("SKUA_SECURITY");
 }

@@ -42,6 +42,11 @@ void network_run_skua(const struct network *network, struct results *results, co
 void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
                      const char *program);
 
+/** Run a program at both ends, one process each on its CPU, under the launcher of @p mpi, openmpi
+ * or mpich; @p program is its path and its arguments, up to NULL. */
+void network_run_both(const struct network *network, struct results *results, const char *mpi,
+                      const char *const program[]);
+
 /** Run a server at the first end and a client at the second, and call @p line for each line of the
  *  client's output.  Returns the client's exit code. */
 int network_run_pair(const struct network *network, char *const server[], char *const client[],

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_gtcshift.c - skua bench gtcshift: Table II of "Experiences of Applying One-Sided
+ * Communication to Nearest-Neighbor Communication" (Shan et al.).
+ *
+ * The columns are problems of growing size. In two domains 0.3 % of the particles move in a shift,
+ * in 64 domains 8 %, as in the paper.
+ */
+#include "neighbours.h"
+#include "scaling.h"
+
+#define PLANE_A 32449 /* particles of a domain: one per grid point of class A */
+#define PLANE_B 128893
+
+static const struct neighbours_row bench_gtcshift_rows[] = {
+    {"skua", "messages", "skua, messages"},
+    {"skua", "pscw", "skua, PSCW"},
+    {"skua", "signal", "skua, signalling put"},
+    {"skua", "pipelined", "skua, pipelined"},
+    {"openmpi", "send", "Open MPI, two-sided"},
+    {"openmpi", "pscw", "Open MPI, PSCW"},
+    {"mpich", "send", "MPICH, two-sided"},
+    {"mpich", "pscw", "MPICH, PSCW"},
+    {0}};
+
+/* A problem: its name, and arguments of the application and of the peers. */
+static const struct {
+    const char *what, *arguments, *peer;
+} bench_gtcshift_problems[] = {
+    {"gtcshift, 500 particles", "--particles=500 --domains=2 --steps=20 --repeat=10",
+     "500,2,20,10"},
+    {"gtcshift, 5000 particles", "--particles=5000 --domains=2 --steps=20 --repeat=10",
+     "5000,2,20,10"},
+    {"gtcshift, class A", "--particles=32449 --domains=2 --steps=10 --repeat=5", "32449,2,10,5"},
+    {"gtcshift, class B", "--particles=128893 --domains=2 --steps=5 --repeat=3", "128893,2,5,3"},
+    {"gtcshift, class A, 64 domains", "--particles=32449 --domains=64 --steps=1 --repeat=2",
+     "32449,64,1,2"},
+};
+
+#define PROBLEMS     (sizeof bench_gtcshift_problems / sizeof *bench_gtcshift_problems)
+#define TCP_PROBLEMS 3 /* the first ones */
+
+static const struct neighbours_column bench_gtcshift_columns[] = {
+    {"2 x 500", "step", 1000, 1000},
+    {"2 x 5000", "step", 10000, 10000},
+    {"2 x A", "step", 2 * PLANE_A, 2 * PLANE_A},
+    {"2 x B", "step", 2 * PLANE_B, 2 * PLANE_B},
+    {"64 x A", "step", 64 * PLANE_A, 64 * PLANE_A},
+    {0}};
+
+static const struct neighbours bench_gtcshift_all = {.app    = "gtcshift",
+                                                     .row    = bench_gtcshift_rows,
+                                                     .column = bench_gtcshift_columns,
+                                                     .fast   = {"signal", "pipelined"},
+                                                     .small  = "pipelined",
+                                                     .goal   = 1.7};
+
+static void bench_gtcshift_run(struct results *results, const struct bench_host *host, int round,
+                               int rounds)
+{
+    for (size_t i = 0; i < PROBLEMS; i++) {
+        bench_step(round, rounds, bench_gtcshift_problems[i].what);
+        neighbours_run(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
+                       bench_gtcshift_problems[i].peer, 2);
+    }
+    for (size_t i = 0; i < TCP_PROBLEMS; i++) {
+        bench_step(round, rounds, "gtcshift, over TCP");
+        neighbours_run_tcp(&bench_gtcshift_all, results, host, bench_gtcshift_problems[i].arguments,
+                           bench_gtcshift_problems[i].peer);
+    }
+    if (host->cores < NEIGHBOURS_PES)
+        return;
+    bench_step(round, rounds, "gtcshift, 16 PEs");
+    neighbours_run(&bench_gtcshift_all, results, host,
+                   "--particles=500 --domains=16 --steps=20 --repeat=5", "500,16,20,5",
+                   NEIGHBOURS_PES);
+    neighbours_run(&bench_gtcshift_all, results, host,
+                   "--particles=32449 --domains=64 --steps=2 --repeat=2", "32449,64,2,2",
+                   NEIGHBOURS_PES);
+}
+
+static void bench_gtcshift_print_paper(const struct results *r)
+{
+    static const char *const phases[] = {"scanning",  "packing",   "comm",
+                                         "unpacking", "imbalance", NULL};
+
+    printf("A shift between 64 domains of class A, 2 PEs: microseconds in each phase\n"
+           "%-26s%11s%11s%11s%11s%11s%11s\n",
+           "", "scanning", "packing", "comm", "unpacking", "imbalance", "total");
+    neighbours_print_phases(&bench_gtcshift_all, r, phases, 64 * PLANE_A);
+    printf("\nTable II of the paper: class C, 64 domains, 256 x 8 cores of a Cray XC40, seconds\n"
+           "%-26s%11s%11s%11s%11s%11s%11s\n%-26s%11s%11s%11s%11s%11s%11s\n"
+           "%-26s%11s%11s%11s%11s%11s%11s\n%-26s%11s%11s%11s%11s%11s%11s\n"
+           "%-26s%11s%11s%11s%11s%11s%11s\n\n",
+           "MPI, two-sided", "-", "17.2", "39.0", "4.9", "24.2", "85.3", "MPI, PSCW", "-", "17.2",
+           "54.3", "4.9", "16.0", "92.5", "UPC++, signalling put", "-", "18.8", "18.4", "7.2",
+           "15.1", "59.4", "MPI, PSCW, pipelined", "-", "with comm", "58.2", "0", "15.6", "73.7",
+           "UPC++, pipelined", "-", "with comm", "34.8", "0", "14.8", "49.6");
+}
+
+static void bench_gtcshift_print(const struct results *r)
+{
+    neighbours_print_table(&bench_gtcshift_all, r, "A shift, domains x particles, inside a host",
+                           "", 2);
+    neighbours_print_table(&bench_gtcshift_all, r, "A shift, domains x particles, over TCP", "-tcp",
+                           2);
+    bench_gtcshift_print_paper(r);
+    neighbours_print_goals(&bench_gtcshift_all, r, "Goals, inside a host", "", 2);
+    neighbours_print_goals(&bench_gtcshift_all, r, "Goals, over TCP", "-tcp", 2);
+    neighbours_print_goals(&bench_gtcshift_all, r, "Goals, 16 PEs (on a host of 16 cores)", "",
+                           NEIGHBOURS_PES);
+}
+
+static void bench_gtcshift_plot(const struct results *r, FILE *to)
+{
+    neighbours_plot(&bench_gtcshift_all, r, to);
+}
+
+const struct bench bench_gtcshift = {"gtcshift", bench_gtcshift_run, bench_gtcshift_print,
+                                     bench_gtcshift_plot};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+static void bench_gtcshift_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    neighbours_run(&bench_gtcshift_all, results, host,
+                   "--particles=5000 --domains=64 --steps=5 --repeat=3", "5000,64,5,3", pes);
+}
+
+const struct scaling scaling_gtcshift = {.name    = "gtcshift",
+                                         .problem = "A shift between 64 domains of 5000 particles",
+                                         .unit    = "microseconds per shift",
+                                         .factor  = 1e6,
+                                         .bytes   = 64 * 5000,
+                                         .curve   = {{"skua-pipelined", "skua, pipelined"},
+                                                     {"skua-signal", "skua, signal"},
+                                                     {"skua-messages", "skua, messages"},
+                                                     {"openmpi-send", "Open MPI"},
+                                                     {"mpich-send", "MPICH"}},
+                                         .run     = bench_gtcshift_scale};

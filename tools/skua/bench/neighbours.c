@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* neighbours.c - see neighbours.h. */
+#include "neighbours.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NEIGHBOURS_WORDS  24 /* of a command line         */
+#define NEIGHBOURS_CURVES 8  /* of a plot: rows, at most  */
+
+static const char *const neighbours_mpi[] = {"openmpi", "mpich"};
+
+#define NEIGHBOURS_MPIS (sizeof neighbours_mpi / sizeof *neighbours_mpi)
+
+/* ---- running ------------------------------------------------------------- */
+
+void neighbours_run(const struct neighbours *bench, struct results *results,
+                    const struct bench_host *host, const char *arguments, const char *peer, int pes)
+{
+    char options[32], all[192];
+
+    snprintf(options, sizeof options, "-n %d", pes);
+    snprintf(all, sizeof all, "--series=skua %s", arguments);
+    bench_run_app(results, host, bench->app, options, all);
+    for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
+        char              program[64];
+        struct bench_peer mpi = {neighbours_mpi[i], program, neighbours_mpi[i], peer};
+
+        snprintf(program, sizeof program, "peer-%s-%s", neighbours_mpi[i], bench->app);
+        bench_run_peer(results, host, &mpi, pes);
+    }
+}
+
+/* Runs the application at both ends of a network. */
+static void neighbours_run_app_tcp(const struct neighbours *bench, struct results *results,
+                                   const struct network *network, const char *arguments)
+{
+    char        path[PROGRAM_PATH_BYTES], words[192], *left;
+    const char *argv[NEIGHBOURS_WORDS] = {path, "--series=skua-tcp"};
+    int         count                  = 2;
+
+    if (!program_find(bench->app, path))
+        return;
+    snprintf(words, sizeof words, "%s", arguments);
+    for (char *word = strtok_r(words, " ", &left); word && count < NEIGHBOURS_WORDS - 1;
+         word       = strtok_r(NULL, " ", &left))
+        argv[count++] = word;
+    setenv("SKUA_DRIVER", "tcp", 1);
+    network_run_both(network, results, "openmpi", argv);
+    unsetenv("SKUA_DRIVER");
+}
+
+void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
+                        const struct bench_host *host, const char *arguments, const char *peer)
+{
+    struct network network;
+
+    if (!network_open(&network, host))
+        return;
+    neighbours_run_app_tcp(bench, results, &network, arguments);
+    for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
+        char name[64], path[PROGRAM_PATH_BYTES], series[32];
+
+        snprintf(name, sizeof name, "peer-%s-%s", neighbours_mpi[i], bench->app);
+        snprintf(series, sizeof series, "%s-tcp", neighbours_mpi[i]);
+        if (program_find(name, path))
+            network_run_both(&network, results, neighbours_mpi[i],
+                             (const char *const[]){path, series, peer, NULL});
+    }
+    network_use_tcp(NULL);
+    network_close(&network);
+}
+
+/* ---- values -------------------------------------------------------------- */
+
+double neighbours_value(const struct results *results, const struct neighbours_row *row,
+                        const char *path, const struct neighbours_column *column, int pes)
+{
+    char series[48], metric[32];
+
+    snprintf(series, sizeof series, "%s%s-%s", row->library, path, row->protocol);
+    snprintf(metric, sizeof metric, "%s-%dpe", column->metric, pes);
+    return 1e6 * results_get(results, series, column->bytes, metric);
+}
+
+/* The least value of all MPI rows, or of those of one protocol. */
+static double neighbours_best_mpi(const struct neighbours *bench, const struct results *results,
+                                  const char *protocol, const char *path,
+                                  const struct neighbours_column *column, int pes)
+{
+    double best = 0;
+
+    for (const struct neighbours_row *row = bench->row; row->library; row++) {
+        double value;
+
+        if (strcmp(row->library, "skua") == 0 || (protocol && strcmp(row->protocol, protocol)))
+            continue;
+        value = neighbours_value(results, row, path, column, pes);
+        if (value > 0 && (best == 0 || value < best))
+            best = value;
+    }
+    return best;
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+void neighbours_print_table(const struct neighbours *bench, const struct results *results,
+                            const char *title, const char *path, int pes)
+{
+    printf("%s, %d PEs: microseconds\n%-26s", title, pes, "");
+    for (const struct neighbours_column *c = bench->column; c->title; c++)
+        printf("%11s", c->title);
+    printf("\n");
+    for (const struct neighbours_row *row = bench->row; row->library; row++) {
+        printf("%-26s", row->name);
+        for (const struct neighbours_column *c = bench->column; c->title; c++)
+            bench_print_value(neighbours_value(results, row, path, c, pes), 11);
+        printf("\n");
+    }
+    printf("\n");
+}
+
+void neighbours_print_phases(const struct neighbours *bench, const struct results *results,
+                             const char *const phases[], size_t bytes)
+{
+    for (const struct neighbours_row *row = bench->row; row->library; row++) {
+        double total = 0;
+
+        printf("%-26s", row->name);
+        for (const char *const *phase = phases; *phase; phase++) {
+            struct neighbours_column column = {*phase, *phase, bytes, 0};
+            double                   value  = neighbours_value(results, row, "", &column, 2);
+
+            total += value;
+            bench_print_value(value, 11);
+        }
+        bench_print_value(total, 11);
+        printf("\n");
+    }
+}
+
+/* ---- goals --------------------------------------------------------------- */
+
+static void neighbours_print_goal(const struct neighbours *bench, const struct results *results,
+                                  const char *protocol, const char *path,
+                                  const struct neighbours_column *column, int pes)
+{
+    struct neighbours_row row = {"skua", protocol, NULL};
+    char                  what[64];
+    double                mine = neighbours_value(results, &row, path, column, pes);
+
+    snprintf(what, sizeof what, "better MPI / %s, %s", protocol, column->title);
+    bench_print_goal(
+        what, bench_ratio(neighbours_best_mpi(bench, results, NULL, path, column, pes), mine),
+        ">=", 1);
+}
+
+void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
+                            const char *title, const char *path, int pes)
+{
+    const struct neighbours_column *small = bench->column;
+    struct neighbours_row           fast  = {"skua", bench->small, NULL};
+    double                          mine  = neighbours_value(results, &fast, path, small, pes);
+
+    bench_print_goals_head(title);
+    for (const struct neighbours_column *c = bench->column; c->title; c++)
+        for (size_t i = 0; i < sizeof bench->fast / sizeof *bench->fast; i++)
+            neighbours_print_goal(bench, results, bench->fast[i], path, c, pes);
+    for (size_t i = 0; i < NEIGHBOURS_MPIS; i++) {
+        struct neighbours_row send = {neighbours_mpi[i], "send", NULL};
+        char                  what[64];
+
+        snprintf(what, sizeof what, "%s two-sided / %s, %s", neighbours_mpi[i], bench->small,
+                 small->title);
+        bench_print_goal(what,
+                         bench_ratio(neighbours_value(results, &send, path, small, pes), mine),
+                         ">=", bench->goal);
+    }
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+void neighbours_plot(const struct neighbours *bench, const struct results *results, FILE *to)
+{
+    static const char *const colours[NEIGHBOURS_CURVES] = {
+        "#1f77b4", "#9467bd", "#ff7f0e", "#d62728", "#7f7f7f", "#bcbd22", "#8c564b", "#e377c2"};
+    static struct plot_curve curve[2][NEIGHBOURS_CURVES];
+    struct plot plots[2] = {{"Inside a host, 2 PEs", "size", "microseconds", curve[0], 0},
+                            {"Over TCP, 2 PEs", "size", "microseconds", curve[1], 0}};
+
+    for (int p = 0; p < 2; p++)
+        for (const struct neighbours_row *row = bench->row;
+             row->library && plots[p].curves < NEIGHBOURS_CURVES; row++) {
+            struct plot_curve *one = &curve[p][plots[p].curves];
+
+            one->name   = row->name;
+            one->colour = colours[plots[p].curves++];
+            one->dash   = strcmp(row->library, "skua") == 0 ? "" : "4 3";
+            for (const struct neighbours_column *c = bench->column; c->title; c++)
+                plot_curve_add(one, c->x, neighbours_value(results, row, p ? "-tcp" : "", c, 2));
+        }
+    plot_write_all(plots, 2, to);
+}

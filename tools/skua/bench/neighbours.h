@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * neighbours.h - what the benchmarks of neighbour exchanges share: fillboundary and gtcshift.
+ *
+ * A series is LIBRARY-PROTOCOL inside a host and LIBRARY-tcp-PROTOCOL over TCP, where the library
+ * is skua, openmpi or mpich. Programs print the metric step-Ppe and, for each phase of an exchange,
+ * PHASE-Ppe.
+ */
+#ifndef SKUA_NEIGHBOURS_H
+#define SKUA_NEIGHBOURS_H
+
+#include "bench.h"
+#include "network.h"
+
+#define NEIGHBOURS_PES 16 /* of the goals on larger machines */
+
+/** A row of the tables. */
+struct neighbours_row {
+    const char *library, *protocol, *name;
+};
+
+/** A column of the tables, in microseconds. */
+struct neighbours_column {
+    const char *title, *metric; /* metric: without the number of PEs */
+    size_t      bytes;
+    double      x; /* in plots */
+};
+
+/** A benchmark: an application and its peer. */
+struct neighbours {
+    const char                     *app;
+    const struct neighbours_row    *row;    /* up to one without a library                 */
+    const struct neighbours_column *column; /* up to one without a title; the first has the
+                                               smallest exchange                           */
+    const char *fast[2];                    /* the protocols that the goals are about     */
+    const char *small;                      /* that of the goal on the smallest exchange  */
+    double      goal;                       /* how many times faster than two-sided it is */
+};
+
+/** Measures a problem on @p pes PEs of this host: arguments of the application, and of its peers.
+ */
+void neighbours_run(const struct neighbours *bench, struct results *results,
+                    const struct bench_host *host, const char *arguments, const char *peer,
+                    int pes);
+
+/** Measures a problem on two PEs over TCP: loopback, or between network namespaces. */
+void neighbours_run_tcp(const struct neighbours *bench, struct results *results,
+                        const struct bench_host *host, const char *arguments, const char *peer);
+
+/** Returns the value of a row, or 0; @p path is "" or "-tcp". */
+double neighbours_value(const struct results *results, const struct neighbours_row *row,
+                        const char *path, const struct neighbours_column *column, int pes);
+
+/** Prints the times of all rows. */
+void neighbours_print_table(const struct neighbours *bench, const struct results *results,
+                            const char *title, const char *path, int pes);
+
+/** Prints the phases of all rows, in microseconds, one column for each phase. */
+void neighbours_print_phases(const struct neighbours *bench, const struct results *results,
+                             const char *const phases[], size_t bytes);
+
+/** Prints the goals of one path and number of PEs. */
+void neighbours_print_goals(const struct neighbours *bench, const struct results *results,
+                            const char *title, const char *path, int pes);
+
+/** Draws the times of all rows over the columns' x, inside a host and over TCP. */
+void neighbours_plot(const struct neighbours *bench, const struct results *results, FILE *to);
+
+#endif
