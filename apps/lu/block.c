@@ -30,8 +30,7 @@ int64_t block_steps(const Block *b)
     return b->i < b->j ? b->i + 1 : b->j;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows --------------------------------------------------------------------------------- */
 
 static const struct lu_exchange *block_exchange(const Block *b)
 {
@@ -184,8 +183,7 @@ void end_exchange(Block *b)
     b->old = NULL;
 }
 
-/* ---- backward substitution ----------------------------------------------------------------------
- */
+/* ---- backward substitution ---------------------------------------------------------------- */
 
 static Block_element diagonal_of(const Block *b)
 {

@@ -14,8 +14,7 @@ Scheduler *scheduler_here(void)
     return Scheduler_here(Scheduler_at(schedulers, skua_pe()));
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------- */
 
 static void *scheduler_alloc(int64_t count, size_t bytes)
 {
@@ -185,7 +184,7 @@ void Scheduler_on_prepare(Scheduler *s, int n, const skua_section *panel)
     skua_contribute_nothing(s, Main_ready_done(main_proxy));
 }
 
-/* ---- panels -------------------------------------------------------------------------------- */
+/* ---- panels ------------------------------------------------------------------------------- */
 
 void scheduler_join_panel(Block *b)
 {
@@ -285,7 +284,7 @@ void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region
     scheduler_tell_pivots(s, step);
 }
 
-/* ---- updates ------------------------------------------------------------------------------- */
+/* ---- updates ------------------------------------------------------------------------------ */
 
 void scheduler_post(Scheduler *s)
 {
