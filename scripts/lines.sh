@@ -87,3 +87,5 @@ bh=apps/barneshut
 lu=apps/lu
 row lu $lu/lu.ci "$(ls $lu/*.c $lu/*.h | tr "\n" " ")"
 row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' ' ')"
+fmm=apps/fmm
+row fmm "" "$(ls $fmm/*.c $fmm/*.h | tr '\n' ' ')"
