@@ -116,8 +116,10 @@ static void bench_gtcshift_plot(const struct results *r, FILE *to)
     neighbours_plot(&bench_gtcshift_all, r, to);
 }
 
-const struct bench bench_gtcshift = {"gtcshift", bench_gtcshift_run, bench_gtcshift_print,
-                                     bench_gtcshift_plot};
+const struct bench bench_gtcshift = {.name  = "gtcshift",
+                                     .run   = bench_gtcshift_run,
+                                     .print = bench_gtcshift_print,
+                                     .plot  = bench_gtcshift_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
