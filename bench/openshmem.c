@@ -3,11 +3,11 @@
  * openshmem.c - the calls of OpenSHMEM, as `skua bench openshmem' measures them; compiled for
  * libskua-shmem and for other OpenSHMEM libraries.
  *
- * usage: bench-openshmem SERIES [start]
+ * usage: bench-openshmem SERIES [start | put N]
  *
  * Two PEs measure everything: PE 0 calls and PE 1 waits in the next barrier, or answers.  More PEs
  * measure collectives alone (bench_collectives.h).  With `start' the program allocates, passes a
- * barrier and ends.
+ * barrier and ends; with `put' PE 0 puts 8 bytes to itself N times, for counts of instructions.
  *
  *   put_us, get_us, put_quiet_us   blocking; with a quiet behind each
  *   put_gbs, get_gbs               64 non-blocking ones and a quiet
@@ -377,13 +377,27 @@ static void start_only(void)
     shmem_free(memory);
 }
 
+static void put_only(int count)
+{
+    long *to = shmem_malloc(sizeof *to);
+
+    for (int i = 0; i < count; i++) {
+        long from = (long)hide((size_t)i);
+
+        shmem_putmem(to, &from, hide(sizeof from), 0);
+    }
+    shmem_free(to);
+}
+
 int main(int argc, char **argv)
 {
     shmem_init();
     me     = shmem_my_pe();
     pes    = shmem_n_pes();
     series = argc > 1 ? argv[1] : "openshmem";
-    if (argc > 2) {
+    if (argc > 3) {
+        put_only(atoi(argv[3]));
+    } else if (argc > 2) {
         start_only();
     } else if (pes > 1) {
         open_memory();

@@ -50,6 +50,7 @@
 #include "onesided/team/team_send.h"
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/am_reply.h"
+#include "onesided/rma/global_copy.h"
 #include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_driver.h"
 

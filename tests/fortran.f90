@@ -49,6 +49,11 @@ contains
     call skua_flush_all()
     call skua_sync()
     call check(mine(3) == 100.0d0 * modulo(skua_pe() - 1, skua_pes()) + 1, "data of a put_nb")
+    call skua_sync()
+    call check(skua_copy(skua_at(region, skua_pe(), 56_c_int64_t), skua_at(region, next, 16_c_int64_t), &
+      8_c_size_t) == SKUA_OK, "copy")
+    call check(mine(8) == 100.0d0 * skua_pe() + 1, "data of a copy")
+    call skua_sync()
     call check(skua_put(skua_at(region, skua_pes(), 0_c_int64_t), from, 8_c_size_t) == SKUA_ERR_RANGE, "no such PE")
     call check(skua_status_text(SKUA_ERR_RANGE) == "outside of the region", "the text of a status")
     call skua_sync()

@@ -30,7 +30,7 @@ stalled_reader()
 start_waiting()
 {
   : >"$work/wait" # remove the lines of the previous job
-  env --default-signal=INT "$@" >"$work/wait" 2>"$work/wait.err" &
+  env --default-signal=INT SKUA_IDLE_REPORT=0 "$@" >"$work/wait" 2>"$work/wait.err" &
   pid=$!
   await_waiting 3
 }
@@ -38,7 +38,7 @@ start_waiting()
 # await_waiting N: wait until N PEs have printed "waiting".
 await_waiting()
 {
-  for _ in $(seq 200); do
+  for _ in $(seq 1200); do
     [ "$(grep -c waiting "$work/wait")" = "$1" ] && break
     sleep 0.05
   done

@@ -17,7 +17,7 @@ export SKUA_PIN=none SKUA_ARENA_SIZE=256m
 solves()
 {
   run timeout 60 "$skuarun" -n "$pes" -t "$threads" "$lu" "$@"
-  ok "$pes PEs, $threads per process: $*" has "$code $out" '^result: .*residual [0-9.e-]+, below 16$'
+  ok "$pes PEs, $threads per process: $*" has "$code: $out" '^0: result rows .*residual [0-9.e-]+, below 16$'
 }
 
 # refuses TEXT CASE...: a job ends with an error that contains TEXT
@@ -42,7 +42,8 @@ solves --size=144 --block=12 --map=tiling --grid="$pes",1 --memory=0
 solves --size=140 --block=16 --map-file="$work/map"
 solves --size=1
 if [ "$pes" = 1 ]; then
-  solves --size=40 --dgemm
+  run "$skuarun" -n 1 "$lu" --size=40 --dgemm
+  ok "the rate of matrix products" has "$out" '^matrix products: [0-9.]+ GF/s on all PEs'
 fi
 solves --size=10 --block=1 --map=snake
 if [ "$pes" = 4 ]; then

@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DOORS        256
+#define DOORS        16384
 #define SILENT       64
 #define LEAST_VISITS 10
 #define MOST_VISITS  20000

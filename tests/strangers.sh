@@ -28,20 +28,26 @@ apart()
   run timeout -k 5 60 "$mpirun" --oversubscribe --bind-to none -n "$n" "$@"
 }
 
+# listening N: wait until the job listens on N ports; the limit is that of apart().  No time passes
+# between the ports and what the caller does next: a flood meets PEs that connect to each other.
+listening()
+{
+  end=$(( $(date +%s) + 50 ))
+  until [ "$("$tests/test_stranger" list "$name" 0 | grep -c .)" -ge "$1" ] || [ "$(date +%s)" -ge $end ]; do
+    sleep 0.02
+  done
+}
+
 # ---- for each driver ------------------------------------------------
 
 at_the_ports()
 {
-  (for _ in $(seq 100); do
-     "$tests/test_stranger" list "$name" 0 >/dev/null && break
-     sleep 0.1
-   done
-   sleep 0.5 # until all ports are open
+  (listening 9
    "$tests/test_stranger" list "$name" 0 >"$work/doors"
    "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits"
    : >"$work/over") &
   stranger=$!
-  apart 3 "$program" ask 30 "$work/over"
+  apart 3 "$program" ask 50 "$work/over"
   wait $stranger
   rm -f "$work/over"
   ok "$driver: a job survives foreign connections ($(cat "$work/visits"))" \
@@ -55,10 +61,7 @@ at_the_ports()
 # libfabric accept them all, so for these the limit is one that the runtime can raise.
 flooded()
 {
-  (for _ in $(seq 300); do
-     "$tests/test_stranger" list "$name" 0 >/dev/null && break
-     sleep 0.02
-   done
+  (listening 1
    "$tests/test_stranger" flood "$name" 2 >"$work/flood"
    "$tests/test_stranger" list "$name" 0 >"$work/doors"
    : >"$work/over") &
@@ -66,7 +69,7 @@ flooded()
   limit=-S
   [ "$driver" = tcp ] && limit=
   # shellcheck disable=SC2086
-  apart 3 sh -c "ulimit $limit -n 256"'; exec "$@"' sh "$program" ask 30 "$work/over"
+  apart 3 sh -c "ulimit $limit -n 256"'; exec "$@"' sh "$program" ask 50 "$work/over"
   wait $stranger
   rm -f "$work/over"
   ok "$driver: a job that starts with 256 descriptors survives a flood ($(cat "$work/flood"))" \
@@ -84,10 +87,7 @@ segments()
 killed()
 {
   shared=$(segments)
-  (for _ in $(seq 300); do
-     "$tests/test_stranger" list "$name" 0 >/dev/null && break
-     sleep 0.02
-   done
+  (listening 1
    ls /dev/shm >"$work/during"
    for pid in $(pgrep -x "$name"); do kill -9 "$pid"; done) &
   killer=$!

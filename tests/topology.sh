@@ -3,9 +3,9 @@
 #
 # topology.sh - the network between hosts: files, what Slurm tells, hops of a job, refusals.
 #
-# usage: topology.sh SKUARUN SKUA TEST_TOPOLOGY
+# usage: topology.sh SKUARUN SKUA TEST_TOPOLOGY LEANMD
 . "$(dirname "$0")/tap.sh"
-skuarun=$1 skua=$2 program=$3
+skuarun=$1 skua=$2 program=$3 leanmd=$4
 export SKUA_SHARED_MEMORY=0 SKUA_DRIVER=tcp SKUA_PIN=none
 
 cat >"$work/tree.conf" <<END
@@ -33,6 +33,11 @@ ok "skuarun -v shows the interconnect" has "$err" '^skuarun: interconnect: 3 swi
 ok "and where processes are" has "$err" '^skuarun: process 2 on host .* \(switches leaf1, top\)'
 run env SKUA_TOPOLOGY="$work/torus.conf" "$skua" info
 ok "skua info" has "$code $out" 'interconnect a torus of 4x2'
+
+run env SKUA_TOPOLOGY="$work/tree.conf" SKUA_BALANCE=topology SKUA_BALANCE_RECORD="$work/loads.json" timeout 60 \
+  "$skuarun" -n 3 "$leanmd" --size=3,3,3 --atoms=4 --steps=4 --migrate=2 --balance=2
+ok "a strategy runs with the hops of the job" has "$code $out" '^0 result leanmd: .* good$'
+ok "and a record has them" has "$(tr -d '\n' <"$work/loads.json")" '"hops": \[ *\[0, 1, 3\], *\[1, 0, 3\], *\[3, 3, 0\]'
 
 run env SKUA_TOPOLOGY="$work/wrong.conf" timeout 60 "$skuarun" -n 3 "$program"
 ok "a wrong file is refused with its line" has "$code $err" '^2 .*SKUA_TOPOLOGY: .*wrong.conf:2: switch leaf2 is not declared'

@@ -145,14 +145,14 @@ static bool print_error(const struct arguments *arguments, const char *text, arg
 {
     const struct argument *argument = find_argument(arguments, text);
 
+    if (skua_pe() == 0) {
+        fprintf(stderr, "%s: %s: %s", arguments->program, text, error);
+        if (error == out_of_bounds)
+            fprintf(stderr, ", expected %lld to %lld", (long long)argument->least,
+                    (long long)argument->most);
+        fprintf(stderr, " (--help)\n");
+    }
     skua_exit(2);
-    if (skua_pe() != 0)
-        return false;
-    fprintf(stderr, "%s: %s: %s", arguments->program, text, error);
-    if (error == out_of_bounds)
-        fprintf(stderr, ", expected %lld to %lld", (long long)argument->least,
-                (long long)argument->most);
-    fprintf(stderr, " (--help)\n");
     return false;
 }
 

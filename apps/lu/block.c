@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block.c - the blocks of lu.ci: exchange of rows and backward substitution. */
-#include <cblas.h>
 #include <skua/skua.h>
 
+#include "dense.h"
 #include "lu.ci.h"
 
 void Block_on_create(Block *b)
@@ -160,7 +160,7 @@ void send_product(Block *b, const double *x)
 
     if (!product)
         skua_abort("no memory for the backward substitution");
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, n, n, -1, b->at, n, x, 1, 0, product, 1);
+    dense_multiply_vector(n, b->at, x, product);
     Block_part(diagonal_of(b), n, product);
     free(product);
 }
@@ -169,7 +169,7 @@ void solve_diagonal(Block *b)
 {
     int n = (int)options.block;
 
-    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, n, b->at, n, b->sum, 1);
+    dense_solve_upper(n, b->at, b->sum);
     for (int64_t i = 0; i < b->i; i++)
         Block_solution(Block_at(matrix, (int)i, (int)b->j), n, b->sum);
     Main_solved(main_proxy, b->i, n, b->sum);

@@ -153,12 +153,13 @@ void report(Main *m, const double *sum)
     double memory = m->memory / (n * n * sizeof(double));
     bool   good   = residual < RESIDUAL_LIMIT;
 
-    printf("%lld rows, blocks of %lld, map %s, grid %lld x %lld, %d PEs, %s\n",
-           (long long)options.size, (long long)options.block, options.map,
-           (long long)options.grid[0], (long long)options.grid[1], skua_pes(), gemm_name());
     report_dgemm(m, rate);
-    printf("result: %.4f s, %.3f GF/s, memory %.2f of the matrix, residual %.3g, %s %d\n",
-           m->seconds, rate * 1e-9, memory, residual, good ? "below" : "NOT below", RESIDUAL_LIMIT);
+    printf(
+        "result rows %lld block %lld map %s grid %lldx%lld pes %d blas %s seconds %.4f gflops %.3f "
+        "memory %.2f residual %.3g, %s %d\n",
+        (long long)options.size, (long long)options.block, options.map, (long long)options.grid[0],
+        (long long)options.grid[1], skua_pes(), gemm_name(), m->seconds, rate * 1e-9, memory,
+        residual, good ? "below" : "NOT below", RESIDUAL_LIMIT);
     report_json(options.series, "rate", rate);
     report_json(options.series, "memory", memory);
     free(m->x);

@@ -18,9 +18,20 @@ static bool fetch_needs(const Scheduler *s, int64_t step, int64_t i)
     return s->last[i] > step;
 }
 
-static bool fetch_is_own(const Scheduler *s, int64_t i, int64_t j)
+static skua_gaddr fetch_address(const Scheduler *s, int64_t i, int64_t j)
 {
-    return s->pe[block_number(i, j)] == skua_pe();
+    int32_t pe = s->pe[block_number(i, j)];
+
+    return skua_at(s->region[pe], pe, s->offset[block_number(i, j)] * sizeof(double));
+}
+
+/* Returns a block that this PE can read where it is, or NULL.  With --memory those of other PEs are
+ * copied, as if they were on other hosts. */
+static const double *fetch_direct(const Scheduler *s, int64_t i, int64_t j)
+{
+    if (s->pe[block_number(i, j)] == skua_pe())
+        return s->data + s->offset[block_number(i, j)];
+    return options.memory < 0 ? skua_gaddr_local(fetch_address(s, i, j)) : NULL;
 }
 
 static size_t fetch_lower_bytes(const Scheduler *s, int64_t step)
@@ -28,7 +39,7 @@ static size_t fetch_lower_bytes(const Scheduler *s, int64_t step)
     size_t count = 0;
 
     for (int64_t i = step; i < options.blocks; i++)
-        count += fetch_needs(s, step, i) && !fetch_is_own(s, i, step);
+        count += fetch_needs(s, step, i) && !fetch_direct(s, i, step);
     return count * fetch_block_numbers() * sizeof(double);
 }
 
@@ -49,13 +60,12 @@ static void fetch_lower_done(void *arg, const void *data, size_t bytes)
 static void fetch_get(Scheduler *s, double *to, int64_t i, int64_t j, size_t count,
                       skua_completion done)
 {
-    int32_t         pe     = s->pe[block_number(i, j)];
-    skua_region     region = s->region[pe];
-    size_t          offset = s->offset[block_number(i, j)] * sizeof(double);
+    skua_gaddr      from   = fetch_address(s, i, j);
     skua_rma_params params = {.size = sizeof params, .local = done};
 
-    if (skua_get_nb(to, skua_at(region, pe, offset), count * sizeof(double), &params) < 0)
-        skua_abort("cannot get block (%lld, %lld) from PE %d", (long long)i, (long long)j, (int)pe);
+    if (skua_get_nb(to, from, count * sizeof(double), &params) < 0)
+        skua_abort("cannot get block (%lld, %lld) from PE %d", (long long)i, (long long)j,
+                   (int)from.pe);
 }
 
 /* Gets the blocks from @p i on that follow each other in the memory of one PE.  Returns their
@@ -89,17 +99,16 @@ static void fetch_step(Scheduler *s, int64_t k, size_t bytes)
     if (!step->lower || (bytes && !to))
         skua_abort("no memory for a panel; use a smaller --memory");
     for (int64_t i = k; i < options.blocks;) {
-        if (!fetch_needs(s, k, i))
-            i++;
-        else if (fetch_is_own(s, i, k)) {
-            step->lower[i] = s->data + s->offset[block_number(i, k)];
-            i++;
-        } else {
-            int64_t count = fetch_run(s, k, i, to);
+        const double *direct = fetch_needs(s, k, i) ? fetch_direct(s, i, k) : NULL;
+        int64_t       count  = 1;
 
+        if (direct)
+            step->lower[i] = direct;
+        else if (fetch_needs(s, k, i)) {
+            count = fetch_run(s, k, i, to);
             to += (size_t)count * fetch_block_numbers();
-            i += count;
         }
+        i += count;
     }
     fetch_lower_arrived(s, step);
 }
@@ -166,8 +175,10 @@ bool fetch_upper(Scheduler *s, int64_t step, int64_t j)
 
     if (upper->at || !upper->announced || upper->requested)
         return upper->at;
-    if (s->used + bytes > s->bound && s->used_upper > 0)
-        return false;
+    s->region[s->pe[block_number(step, j)]] = upper->region;
+    upper->at                               = fetch_direct(s, step, j);
+    if (upper->at || (s->used + bytes > s->bound && s->used_upper > 0))
+        return upper->at;
     upper->requested = true;
     upper->left      = fetch_users(&s->column[j], step);
     upper->memory    = malloc(bytes);
@@ -175,7 +186,6 @@ bool fetch_upper(Scheduler *s, int64_t step, int64_t j)
         skua_abort("no memory for a block; use a smaller --memory");
     s->used += bytes;
     s->used_upper += bytes;
-    s->region[s->pe[block_number(step, j)]] = upper->region;
     fetch_get(s, upper->memory, step, j, bytes / sizeof(double),
               skua_done_call(fetch_upper_done, upper));
     return upper->at;

@@ -50,7 +50,7 @@ struct lu_step {
     int64_t            left;      /* blocks of this PE that take part and are not done */
     bool               here;      /* L is complete on this PE                        */
     int                missing;   /* gets in flight                                  */
-    double            *memory;    /* of blocks of L of other PEs                     */
+    double            *memory;    /* of copies of blocks of L                        */
     size_t             bytes;
     const double     **lower; /* L(i, step), by block row                        */
     struct lu_exchange exchange;
@@ -62,7 +62,7 @@ struct lu_upper {
     bool          requested;
     int           left; /* blocks of this PE that it has to update       */
     skua_region   region;
-    double       *memory; /* if it is a block of another PE                  */
+    double       *memory; /* if it is a copy                                 */
     const double *at;     /* NULL: not here                                  */
 };
 
@@ -75,7 +75,7 @@ struct Scheduler {
     struct lu_column *column;
     struct lu_step   *step;
     struct lu_upper  *upper;
-    size_t            used, used_upper, bound; /* bytes of blocks of other PEs   */
+    size_t            used, used_upper, bound; /* bytes of copies                */
     int64_t           next_step;               /* whose L is requested next                    */
     int64_t           next_panel;              /* the column of the next panel of this PE      */
     bool              posted;                  /* a message to `work` is under way             */

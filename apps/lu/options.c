@@ -21,16 +21,18 @@ static bool options_error(const char *why)
 /* Small blocks balance the work of small matrices, large ones are multiplied faster. */
 static int64_t options_block(int64_t size)
 {
-    int64_t best = size < 3072 ? 64 : size < 12288 ? 128 : 192;
+    int64_t best = size < 1536 ? 64 : size <= 65536 ? 128 : 256;
 
     return best < size ? best : size;
 }
 
-static bool options_fill_map(const struct lu_options *o, const char *path, int32_t *table)
+static bool options_fill_map(struct lu_options *o, const char *path, int32_t *table)
 {
     char        error[160];
     const char *why;
 
+    if (path)
+        snprintf(o->map, sizeof o->map, "file");
     if (path && !map_read(path, o, skua_pes(), table, error))
         return options_error(error);
     why = path ? NULL : map_fill(o, skua_pes(), table);
@@ -68,7 +70,7 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
         {"size", ARGUMENT_NUMBER, &o->size, 1, SIZE_MAX_ROWS, "N",
          "rows and columns of the matrix (default: 1024)"},
         {"block", ARGUMENT_NUMBER, &o->block, 1, 4096, "B",
-         "rows and columns of a block (default: 64 to 192, by the size)"},
+         "rows and columns of a block (default: 64 to 256, by the size)"},
         {"map", ARGUMENT_WORD, o->map, 0, 0, "NAME",
          "which PE has which block: cyclic, 2-D block-cyclic; tiling, tiles\n"
          "of PEs that are rotated; snake, by decreasing work (default: cyclic)"},
@@ -81,8 +83,9 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
         {"stride", ARGUMENT_NUMBER, &o->stride, 1, 1 << 20, "S",
          "tiling: adjacent PEs that a tile has side by side (default: 1)"},
         {"memory", ARGUMENT_NUMBER, &o->memory, 0, 1 << 20, "MIB",
-         "memory of a PE for blocks of other PEs, which bounds how far it\n"
-         "looks ahead; at least one panel is kept (default: a tenth of the\nmatrix)"},
+         "memory of a PE for copies of blocks of other PEs, which bounds how\n"
+         "far it looks ahead; one panel is always kept (default: blocks of\n"
+         "the same host are not copied; for others, a tenth of the matrix)"},
         {"seed", ARGUMENT_NUMBER, &o->seed, 0, INT32_MAX, "N", "of the random matrix (default: 1)"},
         {"zero-column", ARGUMENT_NUMBER, &o->zero, 0, SIZE_MAX_ROWS, "C",
          "make column C zero: the matrix is singular"},

@@ -2,10 +2,11 @@
 /* panel.c - see panel.h. */
 #include "panel.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "dense.h"
 
 bool panel_create(struct panel *p, int width, int64_t rows)
 {
@@ -53,12 +54,11 @@ static void panel_update(struct panel *p)
     int64_t rows  = p->count - p->active;
     double *upper = p->top + panel_at(p, end - from, end);
 
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, from, to, 1,
-                p->top + panel_at(p, end - from, end - from), p->width, upper, p->width);
+    dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
+                      p->width);
     if (rows > 0)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, to, from, -1,
-                    p->row + panel_at(p, p->active, end - from), p->width, upper, p->width, 1,
-                    p->row + panel_at(p, p->active, end), p->width);
+        dense_update(rows, to, from, p->row + panel_at(p, p->active, end - from), p->width, upper,
+                     p->width, p->row + panel_at(p, p->active, end), p->width);
 }
 
 static void panel_load_strip(struct panel *p)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scheduler.c - the work of a PE in lu.ci: panels, triangular solves, updates. */
-#include <cblas.h>
 #include <skua/skua.h>
 
 #include "common/variant.h"
+#include "dense.h"
 #include "lu.ci.h"
 
 #define WORK_PRIORITY 1 /* after all messages of priority 0 */
+#define PANELS_AHEAD  4 /* for which there is memory at least */
 
 Scheduler *scheduler_here(void)
 {
@@ -119,12 +120,14 @@ static int64_t scheduler_most_rows(const Scheduler *s)
     return most * options.block;
 }
 
-/* Without the option, all PEs together have a tenth of the matrix. */
-static size_t scheduler_bound(void)
+/* Without the option, a tenth of this PE's part of the matrix, but some panels at least. */
+static size_t scheduler_bound(const Scheduler *s, size_t numbers)
 {
-    size_t whole = (size_t)(padded_size() * padded_size()) * sizeof(double);
+    size_t share = numbers / 10,
+           least = PANELS_AHEAD * (size_t)(options.block * scheduler_most_rows(s));
 
-    return options.memory >= 0 ? (size_t)options.memory << 20 : whole / 10 / (size_t)skua_pes();
+    return options.memory >= 0 ? (size_t)options.memory << 20
+                               : (share > least ? share : least) * sizeof(double);
 }
 
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
@@ -135,7 +138,7 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
     memcpy(s->pe, pe, (size_t)n * sizeof *pe);
     scheduler_make_tables(s);
     numbers  = scheduler_place_blocks(s);
-    s->bound = scheduler_bound();
+    s->bound = scheduler_bound(s, numbers);
     if (skua_region_create_local((numbers + 1) * sizeof(double), &s->own) ||
         !panel_create(&s->panel, (int)options.block, scheduler_most_rows(s)))
         skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",
@@ -325,11 +328,10 @@ static void scheduler_finish(Scheduler *s, int64_t j, int p, int64_t step)
 
 static void scheduler_solve(Scheduler *s, int64_t j, int p)
 {
-    int64_t step = s->column[j].row[p];
-    int     n = (int)options.block, width = (int)column_width(j);
+    int64_t step = s->column[j].row[p], n = options.block, width = column_width(j);
 
-    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, n, width, 1,
-                s->step[step].lower[step], n, s->data + s->offset[block_number(step, j)], width);
+    dense_solve_lower(n, width, s->step[step].lower[step], n,
+                      s->data + s->offset[block_number(step, j)], width);
     scheduler_announce_upper(s, step, j);
     scheduler_finish(s, j, p, step);
 }
@@ -340,14 +342,15 @@ static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step
     struct lu_column    *column = &s->column[j];
     const double *const *lower  = s->step[step].lower;
     int64_t              area   = options.block * options.block;
-    int                  n = (int)options.block, width = (int)column_width(j), end = first + 1;
+    int64_t              n = options.block, width = column_width(j);
+    int                  end = first + 1;
 
     while (end < column->count && column->ready[end] == step &&
            lower[column->row[end]] == lower[column->row[first]] + (end - first) * area)
         end++;
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (end - first) * n, width, n, -1,
-                lower[column->row[first]], n, s->upper[block_number(step, j)].at, width, 1,
-                s->data + s->offset[block_number(column->row[first], j)], width);
+    dense_update((end - first) * n, width, n, lower[column->row[first]], n,
+                 s->upper[block_number(step, j)].at, width,
+                 s->data + s->offset[block_number(column->row[first], j)], width);
     return end;
 }
 

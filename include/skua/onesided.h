@@ -29,12 +29,12 @@
  *
  * A non-blocking call may also return SKUA_PENDING: not complete yet. It never waits and never
  * delivers a message: an operation that has to come after others, or for which there is no room
- * (the setting `request_window`), waits at its origin and is sent while the PE is in the runtime. So
- * are small operations that follow each other closely, which share packets; one with a notification
- * or signal is sent at once. Memory that an operation reads belongs to it until `local`, or until it
- * is complete. What only another host knows of a region, its owner checks: the size of a region that
- * belongs to one PE there, or of a piece of varied size. The first blocking operation on such a region
- * asks for the size, and delivers messages meanwhile.
+ * (the setting `request_window`), waits at its origin and is sent while the PE is in the runtime.
+ * So are small operations that follow each other closely, which share packets; one with a
+ * notification or signal is sent at once. Memory that an operation reads belongs to it until
+ * `local`, or until it is complete. What only another host knows of a region, its owner checks: the
+ * size of a region that belongs to one PE there, or of a piece of varied size. The first blocking
+ * operation on such a region asks for the size, and delivers messages meanwhile.
  *
  * Any PE, and any other thread of its process, may call these functions at any time until
  * skua_main() returns. Only calls with handles or completions are restricted to PEs.
@@ -143,6 +143,36 @@ SKUA_API skua_status skua_put_layout_nb(skua_gaddr to, const skua_layout *remote
  *  NULL: implicit. The layouts may be changed when the call returns. */
 SKUA_API skua_status skua_get_layout_nb(const skua_layout *local, skua_gaddr from,
                                         const skua_layout *remote, const skua_rma_params *params);
+
+/* ---- copies between global addresses ------------------------------------- */
+
+/* Neither end need belong to the caller. The data travel from one end to the other directly: if the
+ * caller's process does not reach the source by load and store, the PE that has the source sends
+ * them while it is in the runtime. A copy counts as an operation on the destination: a flush of
+ * that PE or region waits for it, and a notification or signal happens there. Copies are not
+ * ordered with other operations or by a fence, whatever `order` says; their completion is what
+ * orders them. The source must not change, and both regions must exist, until a copy is complete.
+ * The ends must not overlap. */
+
+/** Copies @p bytes at the global address @p from to the global address @p to. Returns when the copy
+ *  is complete at the destination. */
+SKUA_API skua_status skua_copy(skua_gaddr to, skua_gaddr from, size_t bytes);
+
+/** Starts a copy of @p bytes at the global address @p from to the global address @p to. @p params
+ *  states its completion: `local` when the source may change, `remote` and the handle when the copy
+ *  is complete; NULL: implicit. In a thread that is not a PE it waits for completion. */
+SKUA_API skua_status skua_copy_nb(skua_gaddr to, skua_gaddr from, size_t bytes,
+                                  const skua_rma_params *params);
+
+/** Starts a copy as skua_copy_nb() does when @p event is set, or at once if it is: with
+ * skua_done_future() it follows another operation, with skua_future_all() several. The addresses
+ * and @p params are checked in the call, and
+ *  @p params is copied. The handle counts the copy from the call on; a flush waits for it once it
+ * has started. @p event belongs to the calling PE and must stay valid until it is set; if it is
+ * cleared before, the copy never happens. A copy that fails when it starts is logged. Returns
+ * SKUA_PENDING if the event is not set. Only a PE or one of its user threads may call it. */
+SKUA_API skua_status skua_copy_after(skua_future *event, skua_gaddr to, skua_gaddr from,
+                                     size_t bytes, const skua_rma_params *params);
 
 /* ---- accumulate ---------------------------------------------------------- */
 

@@ -107,7 +107,7 @@ static inline const char *skuac_found_string(const void *data, size_t bytes, siz
 }
 
 /** Copies @p bytes, which may be 0 with NULL pointers. */
-static inline void skua_copy(void *to, const void *from, size_t bytes)
+static inline void skuac_copy(void *to, const void *from, size_t bytes)
 {
     if (bytes)
         memcpy(to, from, bytes);
@@ -140,7 +140,7 @@ static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
 {
     skua_msg *msg = skua_msg_alloc(bytes);
 
-    skua_copy(skua_msg_data(msg), data, bytes);
+    skuac_copy(skua_msg_data(msg), data, bytes);
     return msg;
 }
 

@@ -48,7 +48,7 @@ void skuac_answer_wait(skua_future *answer, const char *entry, void *result, siz
     if (bytes)
         memset(result, 0, bytes);
     if (data && size == bytes)
-        skua_copy(result, data, bytes);
+        skuac_copy(result, data, bytes);
     skua_future_clear(answer);
 }
 
@@ -81,7 +81,7 @@ char *skuac_state_string(const char *string)
     size_t bytes = skuac_string_bytes(string);
     char  *copy  = bytes ? ski_malloc(bytes) : NULL;
 
-    skua_copy(copy, string, bytes);
+    skuac_copy(copy, string, bytes);
     return copy;
 }
 
@@ -102,6 +102,6 @@ char *skuac_shared_string(const char *string)
     size_t bytes = skuac_string_bytes(string);
     char  *copy  = bytes ? skua_buffer_alloc(bytes) : NULL;
 
-    skua_copy(copy, string, bytes);
+    skuac_copy(copy, string, bytes);
     return copy;
 }

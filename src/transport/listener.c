@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,10 +57,31 @@ static int listener_open_in_range(const struct ski_net *net, struct sockaddr_sto
     return fd;
 }
 
+/* Warns if the kernel queues fewer connections than the job has processes: connections beyond that
+ * get no answer while this process computes, and it is taken for one that has vanished. */
+static void listener_check_backlog(const struct ski_net *net)
+{
+    static _Atomic bool warned;
+    FILE               *file = fopen("/proc/sys/net/core/somaxconn", "re");
+    int                 most = LISTENER_BACKLOG;
+
+    if (!file)
+        return;
+    if (fscanf(file, "%d", &most) == 1 && most < net->processes && most < LISTENER_BACKLOG &&
+        !atomic_exchange(&warned, true))
+        net->log(SKI_LOG_WARN,
+                 "the kernel of this host queues %d connections for a process, and the job has %d "
+                 "processes; raise net.core.somaxconn",
+                 most, net->processes);
+    fclose(file);
+}
+
 int ski_listener_open(const struct ski_net *net, struct sockaddr_storage *addr)
 {
-    int fd = listener_open_in_range(net, addr);
+    int fd;
 
+    listener_check_backlog(net);
+    fd = listener_open_in_range(net, addr);
     for (int i = 0; i < LISTENER_BIND_RETRIES && fd < 0 && errno == EADDRINUSE; i++) {
         nanosleep(&(struct timespec){.tv_nsec = LISTENER_BIND_RETRY_NS}, NULL);
         fd = listener_open_in_range(net, addr);

@@ -42,7 +42,9 @@ struct ski_monitor {
     enum ski_liveness      state;
     enum ski_liveness      failure; /* why the last address was given up */
     unsigned               uses;
-    struct liveness_closed closed; /* ports of the other process */
+    struct liveness_closed closed;                /* ports of the other process */
+    unsigned char          part[sizeof(int32_t)]; /* of a note that has not all arrived */
+    size_t                 part_bytes;
     struct ski_monitor    *next;
 };
 
@@ -219,26 +221,39 @@ static void monitor_connect_to(struct ski_monitor *monitor, size_t i)
 
 static void monitor_connect(struct ski_monitor *monitor)
 {
-    monitor->failure = SKI_LIVENESS_UNKNOWN;
+    monitor->failure    = SKI_LIVENESS_UNKNOWN;
+    monitor->part_bytes = 0;
     for (size_t i = 0; i < monitor->addrs.count; i++)
         monitor_connect_to(monitor, i);
 }
 
+static void monitor_take_bytes(struct ski_monitor *monitor, const unsigned char *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        int32_t note;
+
+        monitor->part[monitor->part_bytes++] = from[i];
+        if (monitor->part_bytes < sizeof note)
+            continue;
+        memcpy(&note, monitor->part, sizeof note);
+        monitor->part_bytes = 0;
+        liveness_closed_add(&monitor->closed, note);
+    }
+}
+
 /* Reads which ports the other process has closed.  Returns false if the connection is over; errno
- * is then 0 or tells why. */
+ * is then 0 or tells why.  No byte stays in the socket, which would hide the end behind it. */
 static bool monitor_read_notes(struct ski_monitor *monitor, int fd)
 {
-    int32_t note[LIVENESS_NOTES / sizeof(int32_t)];
-    ssize_t n;
+    unsigned char bytes[LIVENESS_NOTES];
+    ssize_t       n;
 
     for (int k = 0; k < LIVENESS_READS_MAX; k++) {
         errno = 0;
-        n     = recv(fd, note, sizeof note, MSG_DONTWAIT | MSG_PEEK);
-        if (n < (ssize_t)sizeof *note)
-            return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-        n = recv(fd, note, (size_t)n & ~(sizeof *note - 1), MSG_DONTWAIT);
-        for (ssize_t i = 0; i < n / (ssize_t)sizeof *note; i++)
-            liveness_closed_add(&monitor->closed, note[i]);
+        n     = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        if (n <= 0)
+            return n < 0 && (errno == EAGAIN || errno == EINTR);
+        monitor_take_bytes(monitor, bytes, (size_t)n);
     }
     return true;
 }

@@ -101,6 +101,31 @@ static void test_liveness_strangers(void)
     ski_liveness_unmonitor(monitor);
 }
 
+/* A process dies within a note. */
+static void test_liveness_partial_note(void)
+{
+    struct ski_sockaddrs addrs    = {.count = 1};
+    struct sockaddr_in  *in       = (struct sockaddr_in *)(void *)&addrs.addr[0];
+    socklen_t            bytes    = sizeof *in;
+    int                  listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+    struct ski_monitor  *monitor;
+
+    in->sin_family      = AF_INET;
+    in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(bind(listener, (struct sockaddr *)in, bytes) == 0 && listen(listener, 1) == 0 &&
+          getsockname(listener, (struct sockaddr *)in, &bytes) == 0);
+    monitor = ski_liveness_monitor(&addrs);
+    fd      = accept(listener, NULL, NULL);
+    CHECK(fd >= 0 && send(fd, &(int32_t){7}, 4, 0) == 4 && send(fd, "abc", 3, 0) == 3);
+    OK(liveness_test_becomes(monitor, 7, SKI_LIVENESS_CLOSED), "a whole note is read");
+    OK(ski_liveness_state(monitor, 8) == SKI_LIVENESS_ALIVE, "the process is there");
+    close(listener);
+    close(fd);
+    OK(liveness_test_becomes(monitor, 8, SKI_LIVENESS_CLOSED),
+       "its end is seen behind a part of one");
+    ski_liveness_unmonitor(monitor);
+}
+
 static void test_liveness_end(void)
 {
     struct ski_sockaddrs gone = *ski_liveness_addrs(), none = {0};
@@ -121,6 +146,7 @@ int main(void)
     OK(liveness_test_start(), "listens");
     test_liveness_ports();
     test_liveness_strangers();
+    test_liveness_partial_note();
     test_liveness_end();
     return tap_end();
 }

@@ -62,6 +62,8 @@ static const char help[] =
     "                channels and zero-copy channels; peers: both MPIs\n"
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
+    "  lu            dense linear systems by LU factorization; limit: matrix products;\n"
+    "                peers: HPL, ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
@@ -70,6 +72,8 @@ static const char help[] =
     "                host and over TCP; peers: both MPIs, two-sided and with MPI_Put\n"
     "  gtcshift      Table II of Shan et al.: particles that move between the domains of a\n"
     "                torus, inside a host and over TCP; peers: both MPIs as above\n"
+    "  fmm           the fast multipole method with puts, with and without overlap, also over\n"
+    "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
@@ -87,11 +91,9 @@ static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
-/* The applications that --pes measures on any number of PEs. */
-static const struct scaling *const scalings[] = {
-    &scaling_fillboundary, &scaling_gtcshift,     &scaling_barneshut,
-    &scaling_fft1d,        &scaling_leanmd,       &scaling_matmul3d,
-    &scaling_pairs,        &scaling_randomaccess, &scaling_stencil3d};
+#define SCALING_ADDRESS(name) &scaling_##name,
+
+static const struct scaling *const scalings[] = {SCALING_EACH(SCALING_ADDRESS)};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 

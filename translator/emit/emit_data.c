@@ -385,7 +385,7 @@ static void emit_data_array_default(struct writer          *to, const struct ast
                NAME_ARGS(field));
     if (from && from->passing == PASS_ARRAY)
         writer_put(to,
-                   "    skua_copy(self->%.*s, %.*s, (size_t)%.*s__%.*s_length(self) * "
+                   "    skuac_copy(self->%.*s, %.*s, (size_t)%.*s__%.*s_length(self) * "
                    "sizeof *self->%.*s);\n",
                    NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(class), NAME_ARGS(field),
                    NAME_ARGS(field));

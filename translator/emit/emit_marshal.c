@@ -387,10 +387,10 @@ static void emit_marshal_fill_function(struct writer *to, const char *stem,
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
             writer_put(to,
-                       "    skua_copy(skua_data + skua_at[%u], %.*s, skuac_string_bytes(%.*s));\n",
+                       "    skuac_copy(skua_data + skua_at[%u], %.*s, skuac_string_bytes(%.*s));\n",
                        index++, NAME_ARGS(p), NAME_ARGS(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
-            writer_put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", index++,
+            writer_put(to, "    skuac_copy(skua_data + skua_at[%u], %.*s, (size_t)", index++,
                        NAME_ARGS(p));
             emit_length_call(to, stem, entry, p, "");
             writer_put(to, " * sizeof *%.*s);\n", NAME_ARGS(p));

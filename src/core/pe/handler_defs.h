@@ -61,6 +61,7 @@ HANDLER(SKI_HANDLER_SYMMETRIC_VOTE, "skua.symmetric-vote", ski_on_symmetric_vote
 HANDLER(SKI_HANDLER_BARRIER_ROUND, "skua.barrier-round", ski_on_barrier_round, sizeof(uint32_t), 0)
 HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_HIDDEN)
 HANDLER(SKI_HANDLER_RMA_REQUEST, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
+HANDLER(SKI_HANDLER_COPY_REQUEST, "skua.copy-request", ski_on_copy_request, SKI_COPY_LEAST, 0)
 HANDLER(SKI_HANDLER_BUFFER, "skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST, 0)
 HANDLER(SKI_HANDLER_BUFFER_DATA, "skua.buffer-data", ski_on_buffer_data, SKI_BUFFER_DATA_LEAST, 0)
 HANDLER(SKI_HANDLER_ROUND_TRIP, "skua.round-trip", ski_on_round_trip, SKI_ROUND_TRIP_LEAST, 0)

@@ -13,6 +13,9 @@
 #include "base/assert.h"
 #include "core/collective/collective.h"
 
+#define RMA_OP_AHEAD                                                                               \
+    16 /* elements of a list whose cache lines are on their way: other PEs had them */
+
 /* ---- accumulate ----------------------------------------------------------------------------- */
 
 /* The iterator goes over the outer levels; the loop over the innermost one has nothing else to do.
@@ -67,6 +70,8 @@ static void rma_op_accumulate_elements(const struct ski_rma_op   *op,
     for (size_t i = 0; i < op->datatype.count; i++) {
         if (i % SKI_STRIPE_SET_WORK == 0)
             ski_stripe_set_release(&set);
+        if (i + RMA_OP_AHEAD < op->datatype.count)
+            __builtin_prefetch(target->memory + list->remote[i + RMA_OP_AHEAD], 1);
         ski_accumulate_element(&set, target->process, target->memory + list->remote[i],
                                op->datatype.local +
                                    (list->local ? list->local[i] : (ptrdiff_t)(i * op->element)),

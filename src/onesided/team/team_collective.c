@@ -202,7 +202,8 @@ void skua_team_reduce(skua_team team, int root, const skua_reduction *reduction,
     ski_team_call_make(c.self, call);
 }
 
-/* The result of an allreduce of all PEs, on its way to the memory of the caller. */
+/* The result of an allreduce of all PEs, on its way to the memory of the caller: the data of a
+ * message, which goes with the arena if the job ends before. */
 struct collective_result {
     void           *to;
     skua_completion done;
@@ -210,9 +211,9 @@ struct collective_result {
 
 static void collective_store_result(void *arg, const void *data, size_t bytes)
 {
-    struct collective_result result = *(struct collective_result *)arg;
+    struct collective_result result = *(struct collective_result *)skua_msg_data(arg);
 
-    free(arg);
+    skua_msg_free(arg);
     if (bytes)
         memcpy(result.to, data, bytes);
     skua_complete(result.done, NULL, 0);
@@ -226,11 +227,11 @@ void skua_team_allreduce(skua_team team, const skua_reduction *reduction, const 
 
     collective_set_reduction(&c, reduction, from, to, true);
     if (team == SKUA_TEAM_ALL) {
-        struct collective_result *result = ski_malloc(sizeof *result);
+        skua_msg *msg = skua_msg_alloc(sizeof(struct collective_result));
 
-        *result = (struct collective_result){to, done};
+        *(struct collective_result *)skua_msg_data(msg) = (struct collective_result){to, done};
         skua_allreduce(reduction->op, reduction->type, from, reduction->count,
-                       skua_done_call(collective_store_result, result));
+                       skua_done_call(collective_store_result, msg));
         return;
     }
     call = collective_begin(&c);

@@ -128,7 +128,7 @@ struct team_choice {
     uint32_t number; /* of the new team, if the member gets rank 0 */
 };
 
-/* A split in flight. */
+/* A split in flight: the data of a message, which goes with the arena if the job ends before. */
 struct team_split {
     struct ski_team   *parent;
     skua_team         *result;
@@ -215,7 +215,7 @@ static struct ski_team *team_create(struct ski_pe *self, const struct team_split
 /* Ends a split, when the choices of all members have arrived. */
 static void team_split_done(void *arg, const void *data, size_t bytes)
 {
-    struct team_split *split = arg;
+    struct team_split *split = skua_msg_data(arg);
     struct ski_pe     *self  = ski_self;
     struct ski_team   *team  = NULL;
     skua_completion    done  = split->done;
@@ -225,7 +225,7 @@ static void team_split_done(void *arg, const void *data, size_t bytes)
         team = team_create(self, split);
     *split->result = team ? (skua_team)(uintptr_t)team->name : SKUA_TEAM_NONE;
     ski_onesided_pe(self)->team->splits--;
-    free(split);
+    skua_msg_free(arg);
     if (team)
         ski_team_claim(self, team);
     skua_complete(done, NULL, 0);
@@ -236,20 +236,21 @@ static void team_split_begin(struct ski_pe *self, struct ski_team *parent, int c
                              skua_team *result, skua_completion done)
 {
     struct ski_team_pe *teams = ski_onesided_pe(self)->team;
-    struct team_split  *split =
-        ski_malloc(sizeof *split + (size_t)parent->size * sizeof split->choice[0]);
+    struct team_split  *split;
+    skua_msg *msg = skua_msg_alloc(sizeof *split + (size_t)parent->size * sizeof split->choice[0]);
     struct ski_team_kind  kind = {.collective = SKI_COLLECTIVE_SPLIT};
     struct ski_plan       plan = {.rank = parent->rank, .size = parent->size};
     struct ski_blocks     to   = {.bytes = sizeof split->choice[0]};
     struct ski_team_call *call = ski_team_call_next(self, parent, &kind);
 
+    split  = skua_msg_data(msg);
     *split = (struct team_split){
         .parent = parent, .result = result, .done = done, .mine = {color, key, ++teams->numbers}};
     teams->splits++;
     ski_schedule_allgather(&call->schedule, &plan, &to);
     call->buffer[SKI_FROM] = (char *)&split->mine;
     call->buffer[SKI_TO]   = (char *)split->choice;
-    call->done             = skua_done_call(team_split_done, split);
+    call->done             = skua_done_call(team_split_done, msg);
     ski_team_call_make(self, call);
 }
 

@@ -52,9 +52,11 @@ struct bench {
     BENCH(pingpong)                                                                                \
     BENCH(stencil3d)                                                                               \
     BENCH(matmul3d)                                                                                \
+    BENCH(lu)                                                                                      \
     BENCH(pairs)                                                                                   \
     BENCH(leanmd)                                                                                  \
     BENCH(barneshut)                                                                               \
+    BENCH(fmm)                                                                                     \
     BENCH(fillboundary)                                                                            \
     BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \

@@ -57,7 +57,21 @@ double scaling_efficiency(const struct scaling *scaling, const struct results *r
 void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
                       const char *argument, int ranks);
 
-extern const struct scaling scaling_barneshut, scaling_leanmd, scaling_fft1d, scaling_fillboundary,
-    scaling_gtcshift, scaling_matmul3d, scaling_pairs, scaling_randomaccess, scaling_stencil3d;
+/* The applications that --pes measures on any number of PEs: SCALING(NAME) for each. */
+#define SCALING_EACH(SCALING)                                                                      \
+    SCALING(barneshut)                                                                             \
+    SCALING(fft1d)                                                                                 \
+    SCALING(fillboundary)                                                                          \
+    SCALING(fmm)                                                                                   \
+    SCALING(gtcshift)                                                                              \
+    SCALING(leanmd)                                                                                \
+    SCALING(lu)                                                                                    \
+    SCALING(matmul3d)                                                                              \
+    SCALING(pairs)                                                                                 \
+    SCALING(randomaccess)                                                                          \
+    SCALING(stencil3d)
+
+#define SCALING_DECLARE(name) extern const struct scaling scaling_##name;
+SCALING_EACH(SCALING_DECLARE)
 
 #endif

@@ -486,6 +486,8 @@ int launcher_run(const struct run_options *options, const struct hosts *hosts)
         free(l.reason[i]);
     free(l.reason);
     free(l.agent);
+    buffer_free(&l.out.unsent);
+    buffer_free(&l.errors.unsent);
     kvs_destroy(l.kvs);
     return l.monitor.code;
 }

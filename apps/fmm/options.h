@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the command line of fmm and of its peers. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "bodies.h"
+#include "common/arguments.h"
+#include "solve.h"
+
+struct fmm_options {
+    int64_t            particles, repeat, check, order, separation;
+    double             error;
+    struct bodies_rule bodies;
+    struct solve_rule  rule;
+    bool               no_overlap, periodic, phases;
+    char               shape[ARGUMENT_WORD_BYTES], charges[ARGUMENT_WORD_BYTES];
+    char               series[ARGUMENT_WORD_BYTES];
+};
+
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct fmm_options *options, int argc, char **argv);
+
+#endif

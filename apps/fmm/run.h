@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - a run of fmm, the same for each variant of its communication. */
+#ifndef FMM_RUN_H
+#define FMM_RUN_H
+
+#include "options.h"
+
+/** Solves as the options say, checks the solution, and prints the result on PE 0.  Collective.
+ *  Returns true if the errors are as small as asked for. */
+bool run_fmm(struct comm *comm, const struct fmm_options *o);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tree.c - see tree.h. */
+#include "tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGIT 12 /* bits of a key that one pass of the sort looks at */
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/* Two zero bits behind each bit of a number of 21 bits. */
+static uint64_t tree_spread(uint64_t x)
+{
+    x = (x | x << 32) & UINT64_C(0x1f00000000ffff);
+    x = (x | x << 16) & UINT64_C(0x1f0000ff0000ff);
+    x = (x | x << 8) & UINT64_C(0x100f00f00f00f00f);
+    x = (x | x << 4) & UINT64_C(0x10c30c30c30c30c3);
+    return (x | x << 2) & UINT64_C(0x1249249249249249);
+}
+
+static uint64_t tree_interleave(const uint64_t at[3])
+{
+    return tree_spread(at[0]) | tree_spread(at[1]) << 1 | tree_spread(at[2]) << 2;
+}
+
+void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube)
+{
+    double scale = (double)(1 << LEVELS_MOST) / cube->width;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at[3];
+
+        for (int d = 0; d < 3; d++) {
+            double x = (body[i].body.at[d] - cube->centre[d] + 0.5 * cube->width) * scale;
+
+            at[d] = x <= 0 ? 0 : (uint64_t)x;
+            if (at[d] >> LEVELS_MOST) /* on the upper face, or beyond by rounding */
+                at[d] = (1 << LEVELS_MOST) - 1;
+        }
+        body[i].key = tree_interleave(at);
+    }
+}
+
+uint64_t tree_key(const struct node *node)
+{
+    uint64_t at[3];
+
+    for (int d = 0; d < 3; d++)
+        at[d] = (uint64_t)node->at[d];
+    return tree_interleave(at) << 3 * (LEVELS_MOST - node->level);
+}
+
+struct cube tree_cube(const struct tree *tree, const struct node *node)
+{
+    struct cube cube = {.width = tree->cube.width / (1 << node->level)};
+
+    for (int d = 0; d < 3; d++)
+        cube.centre[d] =
+            tree->cube.centre[d] - 0.5 * tree->cube.width + (node->at[d] + 0.5) * cube.width;
+    return cube;
+}
+
+/* A key and the place of its body. */
+struct tree_item {
+    uint64_t key, from;
+};
+
+/* One pass of a radix sort, from the least digit on. */
+static void tree_sort_digit(const struct tree_item *from, struct tree_item *to, size_t n, int shift)
+{
+    size_t place[1 << DIGIT] = {0}, sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        place[from[i].key >> shift & ((1 << DIGIT) - 1)]++;
+    for (size_t digit = 0; digit < 1 << DIGIT; digit++) {
+        size_t count = place[digit];
+
+        place[digit] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        to[place[from[i].key >> shift & ((1 << DIGIT) - 1)]++] = from[i];
+}
+
+bool tree_sort(struct traveller **body, size_t n)
+{
+    struct tree_item *item = malloc((2 * n + 1) * sizeof *item), *other = item + n;
+    struct traveller *sorted = malloc((n + 1) * sizeof *sorted);
+
+    if (!item || !sorted) {
+        free(item);
+        free(sorted);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        item[i] = (struct tree_item){(*body)[i].key, i};
+    for (int shift = 0; shift < 3 * LEVELS_MOST; shift += DIGIT) {
+        struct tree_item *from = shift / DIGIT % 2 ? other : item;
+
+        tree_sort_digit(from, from == item ? other : item, n, shift);
+    }
+    if (3 * LEVELS_MOST / DIGIT % 2 == 0)
+        other = item;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (*body)[other[i].from];
+    free(item);
+    free(*body);
+    *body = sorted;
+    return true;
+}
+
+/* ---- boxes ---------------------------------------------------------------------------------- */
+
+/* Boxes of the last level that are to be divided, and where their bodies begin on this PE. */
+struct tree_frontier {
+    const struct traveller *body;
+    size_t                  n;
+    int64_t                *count; /* of the octants of the boxes */
+};
+
+/* The first body whose key is not less than @p key. */
+static size_t tree_find(const struct traveller *body, size_t n, uint64_t key)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (body[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Counts the bodies of this PE in each octant of a box. */
+static void tree_count(const struct tree_frontier *f, const struct node *node, int64_t *count)
+{
+    uint64_t key = tree_key(node), each = UINT64_C(1) << 3 * (LEVELS_MOST - node->level - 1);
+    size_t   at = tree_find(f->body, f->n, key), end = tree_find(f->body, f->n, key + 8 * each);
+
+    for (int octant = 0; octant < 8; octant++) {
+        size_t next = octant == 7 ? end
+                                  : at + tree_find(f->body + at, end - at,
+                                                   key + (uint64_t)(octant + 1) * each);
+
+        count[octant] = (int64_t)(next - at);
+        at            = next;
+    }
+}
+
+static bool tree_reserve(struct tree *tree, int32_t more)
+{
+    struct node *node;
+    int32_t      room = tree->room;
+
+    while (tree->nodes + more > room)
+        room = room ? 2 * room : 1024;
+    if (room == tree->room)
+        return true;
+    node = realloc(tree->node, (size_t)room * sizeof *node);
+    if (!node)
+        return false;
+    tree->node = node;
+    tree->room = room;
+    return true;
+}
+
+/* Adds the octants of a box that have bodies. */
+static void tree_add_children(struct tree *tree, int32_t parent, const int64_t *count)
+{
+    struct node *p    = &tree->node[parent];
+    int64_t      from = p->first;
+
+    p->child = tree->nodes;
+    for (int octant = 0; octant < 8; octant++) {
+        struct node *child = &tree->node[tree->nodes];
+
+        if (count[octant] == 0)
+            continue;
+        *child = (struct node){
+            .level = p->level + 1, .parent = parent, .first = from, .count = count[octant]};
+        for (int d = 0; d < 3; d++)
+            child->at[d] = 2 * p->at[d] + (octant >> d & 1);
+        from += count[octant];
+        tree->nodes++;
+        p->children++;
+    }
+}
+
+static bool tree_divides(const struct node *node, int64_t most)
+{
+    return node->count > most && node->level < LEVELS_MOST;
+}
+
+/* Divides the boxes of the last level, from @p first on.  Returns false if there is no memory. */
+static bool tree_add_level(struct tree *tree, struct comm *comm, struct tree_frontier *f,
+                           int32_t first, int64_t most)
+{
+    int32_t last = tree->nodes, n = 0;
+
+    f->count = malloc(((size_t)(last - first) * 8 + 1) * sizeof *f->count);
+    if (!f->count)
+        return false;
+    for (int32_t i = first; i < last; i++)
+        if (tree_divides(&tree->node[i], most))
+            tree_count(f, &tree->node[i], f->count + 8 * n++);
+    if (n > 0)
+        comm->sum_counts(comm, f->count, 8 * (size_t)n);
+    if (!tree_reserve(tree, 8 * n)) {
+        free(f->count);
+        return false;
+    }
+    n = 0;
+    for (int32_t i = first; i < last; i++)
+        if (tree_divides(&tree->node[i], most))
+            tree_add_children(tree, i, f->count + 8 * n++);
+    free(f->count);
+    return true;
+}
+
+/* Numbers the leaves in a box. */
+static void tree_number_leaves(struct tree *tree, int32_t at)
+{
+    struct node *node = &tree->node[at];
+
+    node->leaf = tree->leaves;
+    if (node->children == 0)
+        tree->leaf[tree->leaves++] = at;
+    for (int i = 0; i < node->children; i++)
+        tree_number_leaves(tree, node->child + i);
+    node->leaf_end = tree->leaves;
+}
+
+bool tree_build(struct tree *tree, struct comm *comm, const struct cube *cube,
+                const struct traveller *body, size_t n, int64_t most)
+{
+    struct tree_frontier f     = {body, n, NULL};
+    int64_t              total = (int64_t)n;
+
+    *tree = (struct tree){.cube = *cube};
+    comm->sum_counts(comm, &total, 1);
+    if (!tree_reserve(tree, 1))
+        return false;
+    tree->node[0] = (struct node){.parent = -1, .count = total};
+    tree->nodes   = 1;
+    for (int32_t first = 0; first < tree->nodes;) {
+        int32_t last = tree->nodes;
+
+        if (!tree_add_level(tree, comm, &f, first, most))
+            return false;
+        first = last;
+    }
+    tree->leaf     = malloc((size_t)tree->nodes * sizeof *tree->leaf);
+    tree->first_of = malloc((size_t)(comm->pes + 1) * sizeof *tree->first_of);
+    if (!tree->leaf || !tree->first_of)
+        return false;
+    tree_number_leaves(tree, 0);
+    return true;
+}
+
+void tree_free(struct tree *tree)
+{
+    free(tree->node);
+    free(tree->leaf);
+    free(tree->first_of);
+    *tree = (struct tree){0};
+}
+
+/* ---- division among PEs --------------------------------------------------------------------- */
+
+void tree_divide(struct tree *tree, int pes, const double *cost)
+{
+    double  total = 0, sum = 0;
+    int32_t leaf = 0;
+
+    for (int32_t i = 0; i < tree->leaves; i++)
+        total += cost[i];
+    for (int pe = 0; pe < pes; pe++) {
+        tree->first_of[pe] = leaf;
+        while (leaf < tree->leaves && sum + 0.5 * cost[leaf] < total * (pe + 1) / pes)
+            sum += cost[leaf++];
+    }
+    tree->first_of[0]   = 0;
+    tree->first_of[pes] = tree->leaves;
+}
+
+int tree_owner(const struct tree *tree, const struct node *node, int pes)
+{
+    int low = 0, high = pes;
+
+    while (high - low > 1) { /* the last PE whose first leaf is not behind the box's */
+        int middle = (low + high) / 2;
+
+        if (tree->first_of[middle] <= node->leaf)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tree.h - an adaptive octree on a space-filling curve, which all PEs know.
+ *
+ * Bodies are sorted along the Morton curve.  A box that has more bodies than a leaf may have is
+ * divided into those of its eight octants that have bodies; so the bodies of a box are consecutive,
+ * and leaves are ordered along the curve.  Each PE owns consecutive leaves, with their bodies.  All
+ * PEs know all boxes and how many bodies each has, not the bodies: every PE computes for itself
+ * what others need of it, in the order in which they expect it.
+ */
+#ifndef FMM_TREE_H
+#define FMM_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "comm.h"
+#include "expansion.h"
+
+#define LEVELS_MOST 20
+
+/** A body on its way to its PE. */
+struct traveller {
+    struct body body;
+    uint64_t    key; /* on the Morton curve: three bits for each level, LEVELS_MOST levels */
+    int64_t     id;
+};
+
+/** A box. */
+struct node {
+    int     level, at[3]; /* its place, in boxes of that level */
+    int32_t parent, child;
+    int     children;       /* consecutive ones; 0: it is a leaf    */
+    int32_t leaf, leaf_end; /* the leaves in it                     */
+    int64_t first, count;   /* its bodies, along the curve          */
+};
+
+struct tree {
+    struct cube  cube; /* the root */
+    struct node *node; /* parents before children, level by level */
+    int32_t      nodes, room, leaves;
+    int32_t     *leaf;     /* node of each leaf, along the curve */
+    int32_t     *first_of; /* the first leaf of each PE, and the end */
+};
+
+/** Sets the keys of @p n bodies in a cube. */
+void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube);
+
+/** Sorts bodies by key; bodies of the same key keep their order.  Returns false if there is no
+ * memory.
+ */
+bool tree_sort(struct traveller **body, size_t n);
+
+/** Builds the tree of the sorted bodies of all PEs, with at most @p most bodies in a leaf.
+ *  Collective.  Returns false if there is no memory. */
+bool tree_build(struct tree *tree, struct comm *comm, const struct cube *cube,
+                const struct traveller *body, size_t n, int64_t most);
+
+/** Frees a tree. */
+void tree_free(struct tree *tree);
+
+/** Divides the leaves among the PEs so that each gets about the same cost. */
+void tree_divide(struct tree *tree, int pes, const double *cost);
+
+/** Returns the cube of a box. */
+struct cube tree_cube(const struct tree *tree, const struct node *node);
+
+/** Returns the first key of a box. */
+uint64_t tree_key(const struct node *node);
+
+/** Returns true if some of the leaves of a box belong to @p pe. */
+static inline bool tree_owns(const struct tree *tree, const struct node *node, int pe)
+{
+    int32_t first = tree->first_of[pe], end = tree->first_of[pe + 1];
+
+    return first < end && node->leaf < end && node->leaf_end > first;
+}
+
+/** Returns the PE that owns the first leaf of a box. */
+int tree_owner(const struct tree *tree, const struct node *node, int pes);
+
+/** Returns true if the leaves of a box belong to several PEs. */
+static inline bool tree_shared(const struct tree *tree, const struct node *node, int owner)
+{
+    return node->leaf_end > tree->first_of[owner + 1];
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * copies.c - copies between two global addresses, of which neither need be on the caller: blocking,
+ * with a handle, with a notification or signal at the destination, behind an event, and what is
+ * refused.
+ *
+ * PE p copies from PE p + 1 to PE p + 2, into the slot that only PE p writes.  A block consists of
+ * numbers of its source, so a reader sees where it came from and that it is whole.
+ *
+ * usage: copies [rounds]
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define WORDS 12000 /* of the largest block: several packets */
+
+/* Of each PE, symmetric. */
+struct shared {
+    skua_notify arrived;
+    uint64_t    source[WORDS], slot[2][WORDS];
+};
+
+static skua_handler                 signal_handler;
+static _Thread_local skua_region    region; /* of the PE that runs on this thread */
+static _Thread_local struct shared *shared;
+static _Thread_local int            signals;
+
+static int next(int by)
+{
+    return (skua_pe() + by) % skua_pes();
+}
+
+static skua_gaddr at(int pe, const void *mine)
+{
+    return skua_at(region, pe, (uint64_t)((const char *)mine - (const char *)shared));
+}
+
+static uint64_t number(int pe, int round, size_t i)
+{
+    return (uint64_t)pe << 48 | (uint64_t)round << 32 | i;
+}
+
+/* Fills the source of a round; all PEs see the slots of the others empty. */
+static void begin(int round)
+{
+    skua_sync();
+    for (size_t i = 0; i < WORDS; i++)
+        shared->source[i] = number(skua_pe(), round, i);
+    memset(shared->slot, 0, sizeof shared->slot);
+    skua_sync();
+}
+
+/* Returns whether a slot of this PE has @p words of the PE before it. */
+static bool holds(int slot, int round, size_t words)
+{
+    int from = next(skua_pes() - 1);
+
+    for (size_t i = 0; i < words; i++)
+        if (shared->slot[slot][i] != number(from, round, i))
+            return false;
+    return words == WORDS || shared->slot[slot][words] == 0;
+}
+
+static void test_blocking(int round, size_t words)
+{
+    skua_status status;
+
+    begin(round);
+    status = skua_copy(at(next(2), shared->slot[0]), at(next(1), shared->source), words * 8);
+    skua_sync();
+    CHECK(status == SKUA_OK && holds(0, round, words));
+}
+
+static void test_handle(int round, size_t words)
+{
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_counter    local = SKUA_COUNTER_INIT, remote = SKUA_COUNTER_INIT;
+    skua_rma_params params = {
+        .handle = &handle, .local = skua_done_count(&local), .remote = skua_done_count(&remote)};
+    bool started;
+
+    begin(round);
+    started = skua_copy_nb(at(next(2), shared->slot[0]), at(next(1), shared->source), words * 8,
+                           &params) >= 0 &&
+              skua_copy_nb(at(next(2), shared->slot[1]), at(next(1), shared->source), words * 8,
+                           NULL) >= 0;
+    skua_handle_wait(&handle);
+    skua_counter_wait(&local, 1);
+    skua_counter_wait(&remote, 1);
+    skua_flush(next(2));
+    skua_sync();
+    CHECK(started && local.value == 1 && remote.value == 1 && holds(0, round, words) &&
+          holds(1, round, words));
+}
+
+static void on_signal(skua_msg *msg)
+{
+    signals += skua_msg_size(msg) == 3 && memcmp(skua_msg_data(msg), "abc", 3) == 0 &&
+               shared->slot[1][0] != 0;
+    skua_msg_free(msg);
+}
+
+static bool signal_came(void *arg)
+{
+    (void)arg;
+    return signals > 0;
+}
+
+static void test_target(int round, size_t words)
+{
+    skua_rma_params notify = {.notify = at(next(2), &shared->arrived), .notify_add = 5};
+    skua_rma_params signal = {.signal = signal_handler, .signal_data = "abc", .signal_bytes = 3};
+    bool            here;
+
+    signals = 0;
+    begin(round);
+    skua_copy_nb(at(next(2), shared->slot[0]), at(next(1), shared->source), words * 8, &notify);
+    skua_notify_wait(&shared->arrived, 5);
+    skua_notify_take(&shared->arrived, 5);
+    here = holds(0, round, words);
+    skua_copy_nb(at(next(2), shared->slot[1]), at(next(1), shared->source), words * 8, &signal);
+    skua_run_until(signal_came, NULL);
+    CHECK(here && signals == 1 && holds(1, round, words));
+    skua_sync();
+}
+
+/* A copy of the first slot of another PE to its second one follows the copy that fills the first.
+ */
+static void test_after(int round, size_t words)
+{
+    skua_future     event  = SKUA_FUTURE_INIT;
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params first = {.remote = skua_done_future(&event)}, second = {.handle = &handle};
+    skua_status     status;
+
+    begin(round);
+    status = skua_copy_after(&event, at(next(2), shared->slot[1]), at(next(2), shared->slot[0]),
+                             words * 8, &second);
+    CHECK(status == SKUA_PENDING && !skua_handle_test(&handle));
+    skua_copy_nb(at(next(2), shared->slot[0]), at(next(1), shared->source), words * 8, &first);
+    skua_handle_wait(&handle);
+    skua_sync();
+    CHECK(holds(1, round, words));
+    status =
+        skua_copy_after(&event, at(next(2), shared->slot[1]), at(next(1), shared->source), 8, NULL);
+    skua_flush_all();
+    skua_sync();
+    CHECK(status >= 0 && shared->slot[1][0] == number(next(skua_pes() - 1), round, 0));
+    skua_future_clear(&event);
+}
+
+static void test_refused(void)
+{
+    skua_future event   = SKUA_FUTURE_INIT;
+    skua_gaddr  beyond  = skua_at(region, next(1), sizeof *shared - 8);
+    skua_gaddr  good    = at(next(2), shared->slot[0]);
+    skua_gaddr  nothing = {0, {0}, 0};
+
+    CHECK(skua_copy(good, beyond, 16) == SKUA_ERR_RANGE &&
+          skua_copy(beyond, good, 16) == SKUA_ERR_RANGE &&
+          skua_copy_nb(good, nothing, 8, NULL) == SKUA_ERR_REGION &&
+          skua_copy_after(&event, nothing, good, 8, NULL) == SKUA_ERR_REGION);
+}
+
+static void start(int argc, char **argv)
+{
+    static const size_t words[] = {0, 1, 100, WORDS};
+
+    int rounds = argc > 1 ? atoi(argv[1]) : 3;
+
+    skua_region_create(sizeof *shared, &region);
+    shared = skua_region_local(region);
+    memset(shared, 0, sizeof *shared);
+    skua_sync();
+    for (int round = 1; round <= rounds; round++)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+            test_blocking(round, words[i]);
+            test_handle(round, words[i]);
+            if (words[i] > 0)
+                test_target(round, words[i]);
+            if (words[i] > 0)
+                test_after(round, words[i]);
+        }
+    test_refused();
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    signal_handler = skua_handler_register("signal", on_signal);
+    return skua_main(argc, argv, start);
+}

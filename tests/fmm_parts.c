@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fmm_parts.c - the expansions, translations and images of apps/fmm against direct formulas. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accuracy.h"
+#include "lattice.h"
+#include "near.h"
+#include "translate.h"
+
+#define BODIES 21
+
+static struct expansion  expansion;
+static struct translator translator;
+static const double      no_shift[3];
+static int               failures;
+
+static void expect(bool holds, const char *what)
+{
+    if (!holds)
+        printf("wrong: %s\n", what);
+    failures += !holds;
+}
+
+/* Fills a box with bodies. */
+static void fill_box(const struct cube *box, struct body *body)
+{
+    for (int i = 0; i < BODIES; i++) {
+        for (int d = 0; d < 3; d++)
+            body[i].at[d] = box->centre[d] + box->width * (rand() / (double)RAND_MAX - 0.5);
+        body[i].charge = rand() % 2 ? 1 : -0.7;
+    }
+}
+
+static void add_pairs(const struct body *to, struct field *field, const struct body *from,
+                      const double shift[3])
+{
+    for (int i = 0; i < BODIES; i++)
+        for (int j = 0; j < BODIES; j++) {
+            double r[3], rr = 0;
+
+            for (int d = 0; d < 3; d++) {
+                r[d] = to[i].at[d] - from[j].at[d] - shift[d];
+                rr += r[d] * r[d];
+            }
+            if (rr == 0)
+                continue;
+            field[i].potential += from[j].charge / sqrt(rr);
+            for (int d = 0; d < 3; d++)
+                field[i].at[d] += from[j].charge * r[d] / (rr * sqrt(rr));
+        }
+}
+
+/* Whether two solutions agree to @p error of the largest values. */
+static bool agree(const struct field *a, const struct field *b, double error)
+{
+    double most[2] = {0}, off[2] = {0};
+
+    for (int i = 0; i < BODIES; i++) {
+        most[0] = fmax(most[0], fabs(b[i].potential));
+        off[0]  = fmax(off[0], fabs(a[i].potential - b[i].potential));
+        for (int d = 0; d < 3; d++) {
+            most[1] = fmax(most[1], fabs(b[i].at[d]));
+            off[1]  = fmax(off[1], fabs(a[i].at[d] - b[i].at[d]));
+        }
+    }
+    return off[0] <= error * most[0] && off[1] <= 20 * error * most[1];
+}
+
+static double *new_expansion(void)
+{
+    return calloc((size_t)expansion_stride(expansion.order), sizeof(double));
+}
+
+/* A box at some distance acts on another in each way that there is. */
+static void test_distance(const int distance[3], double error)
+{
+    struct cube  from = {{0.3, -0.2, 0.1}, 0.8}, to = from;
+    struct body  source[BODIES], target[BODIES];
+    struct field direct[BODIES] = {{0}}, found[BODIES] = {{0}};
+    double      *multipole = new_expansion(), *local = new_expansion(), *other = new_expansion();
+
+    for (int d = 0; d < 3; d++)
+        to.centre[d] -= distance[d] * to.width;
+    fill_box(&from, source);
+    fill_box(&to, target);
+    add_pairs(target, direct, source, no_shift);
+    expansion_add_multipole(multipole, &expansion, &from, source, BODIES);
+    expansion_evaluate_multipole(multipole, &expansion, &from, target, BODIES, no_shift, found);
+    expect(agree(found, direct, error), "multipoles act on bodies");
+    memset(found, 0, sizeof found);
+    expansion_add_local(local, &expansion, &to, source, BODIES, no_shift);
+    expansion_evaluate_local(local, &expansion, &to, target, BODIES, found);
+    expect(agree(found, direct, error), "bodies act on a local expansion");
+    memset(found, 0, sizeof found);
+    translate_to_local(&translator, translate_direction(&translator, distance),
+                       (const double *const[]){multipole}, (double *const[]){other}, 1);
+    expansion_evaluate_local(other, &expansion, &to, target, BODIES, found);
+    expect(agree(found, direct, error), "multipoles act on a local expansion");
+    free(multipole);
+    free(local);
+    free(other);
+}
+
+/* M2M and L2L are exact. */
+static void test_octant(int octant)
+{
+    struct cube  child = {{0, 0, 0}, 0.5}, parent = {{0, 0, 0}, 1};
+    struct body  body[BODIES];
+    struct field a[BODIES] = {{0}}, b[BODIES] = {{0}};
+    double      *small = new_expansion(), *large = new_expansion(), *direct = new_expansion();
+    double       off = 0;
+
+    for (int d = 0; d < 3; d++)
+        child.centre[d] = octant >> d & 1 ? 0.25 : -0.25;
+    fill_box(&child, body);
+    expansion_add_multipole(small, &expansion, &child, body, BODIES);
+    expansion_add_multipole(direct, &expansion, &parent, body, BODIES);
+    translate_to_parent(&translator, octant, (const double *const[]){small},
+                        (double *const[]){large}, 1);
+    for (int i = 0; i < expansion_count(expansion.order); i++)
+        off = fmax(off, fabs(large[i] - direct[i]));
+    expect(off < 1e-13, "multipoles of a parent");
+    memset(small, 0, (size_t)expansion_stride(expansion.order) * sizeof *small);
+    translate_to_child(&translator, octant, (const double *const[]){direct},
+                       (double *const[]){small}, 1);
+    expansion_evaluate_local(direct, &expansion, &parent, body, BODIES, a);
+    expansion_evaluate_local(small, &expansion, &child, body, BODIES, b);
+    expect(agree(a, b, 1e-12), "the local expansion of a child");
+    free(small);
+    free(large);
+    free(direct);
+}
+
+static void test_near(void)
+{
+    struct cube         box = {{0, 0, 0}, 1};
+    struct body         body[BODIES];
+    struct field        direct[BODIES] = {{0}}, found[BODIES] = {{0}};
+    struct near_sources sources[2] = {{body, BODIES, {0}}, {body, BODIES, {1, 0, -1}}};
+
+    fill_box(&box, body);
+    memcpy(body[7].at, body[3].at, sizeof body[7].at); /* at the same place */
+    add_pairs(body, direct, body, no_shift);
+    add_pairs(body, direct, body, sources[1].shift);
+    near_add(body, BODIES, found, sources, 2);
+    expect(agree(found, direct, 1e-13), "pairs of bodies");
+}
+
+/* The potential at an ion of rock salt: eight ions in a cell, and all images. */
+static void test_madelung(void)
+{
+    struct cube  cell = {{0, 0, 0}, 1};
+    struct body  ion[8];
+    struct field at        = {0};
+    double      *multipole = new_expansion(), *local = new_expansion();
+
+    for (int i = 0; i < 8; i++) {
+        for (int d = 0; d < 3; d++)
+            ion[i].at[d] = i >> d & 1 ? 0.25 : -0.25;
+        ion[i].charge = (i ^ i >> 1 ^ i >> 2) & 1 ? -1 : 1;
+    }
+    expansion_add_multipole(multipole, &expansion, &cell, ion, 8);
+    lattice_add(local, &expansion, 1, multipole);
+    expansion_evaluate_local(local, &expansion, &cell, ion, 1, &at);
+    for (int i = 0; i < 27; i++)
+        near_add(ion, 1, &at, &(struct near_sources){ion, 8, {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1}},
+                 1);
+    expect(fabs(at.potential / 2 + 1.7475645946) < 1e-7, "the constant of Madelung");
+    free(multipole);
+    free(local);
+}
+
+static void test_accuracy(void)
+{
+    struct solve_rule loose = {0}, tight = {0}, extreme = {0},
+                      given = {.order = 7, .separation = 2};
+
+    accuracy_choose(&loose, 1e-2);
+    accuracy_choose(&tight, 1e-6);
+    accuracy_choose(&extreme, 1e-10);
+    accuracy_choose(&given, 1e-6);
+    expect(loose.separation == 1 && tight.separation == 1 && loose.order < tight.order, "orders");
+    expect(extreme.separation == 2 && extreme.order <= ORDER_MOST, "a larger separation");
+    expect(given.order == 7 && given.separation == 2, "what is given stays");
+}
+
+int main(void)
+{
+    expansion_init(&expansion, 17);
+    expect(translator_create(&translator, &expansion, 1), "memory");
+    test_distance((int[3]){2, 0, 0}, 1e-6);
+    test_distance((int[3]){0, 0, -2}, 1e-6);
+    test_distance((int[3]){2, -1, 3}, 1e-9);
+    test_distance((int[3]){-3, 3, -3}, 1e-9);
+    for (int octant = 0; octant < 8; octant++)
+        test_octant(octant);
+    test_near();
+    test_madelung();
+    test_accuracy();
+    translator_free(&translator);
+    printf("%d failures\n", failures);
+    return failures > 0;
+}
