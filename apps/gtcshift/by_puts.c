@@ -4,11 +4,6 @@
 
 #include "gtcshift.h"
 
-static void shift_puts_open(struct shift *shift)
-{
-    (void)shift;
-}
-
 /* Copies a value into a slot of a neighbour and increases its member `ready`. */
 static void shift_tell(const struct shift_domain *d, int side, size_t member, const int64_t *value)
 {
@@ -59,10 +54,9 @@ static void shift_signal_exchange(struct shift *shift)
         }
 }
 
-const struct shift_protocol shift_signal = {"signal", shift_puts_open, shift_signal_exchange, NULL};
+const struct shift_protocol shift_signal = {"signal", NULL, shift_signal_exchange, NULL};
 
-/* ---- post, start, complete, wait --------------------------------------------------------------
- */
+/* ---- post, start, complete, wait ---------------------------------------------------------- */
 
 /* Waits until both neighbours of all domains have increased `ready` so often. */
 static bool shift_wait_ready(const struct shift *shift, uint64_t target)
@@ -148,4 +142,4 @@ static void shift_pscw_exchange(struct shift *shift)
     shift_pscw_finish(shift);
 }
 
-const struct shift_protocol shift_pscw = {"pscw", shift_puts_open, shift_pscw_exchange, NULL};
+const struct shift_protocol shift_pscw = {"pscw", NULL, shift_pscw_exchange, NULL};

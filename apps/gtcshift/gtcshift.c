@@ -26,8 +26,7 @@ struct shift *shift_self(void)
     return *(struct shift **)skua_pe_data_get(shift_key);
 }
 
-/* ---- memory of a domain -----------------------------------------------------------------------
- */
+/* ---- memory of a domain ------------------------------------------------------------------- */
 
 int shift_owner(int domain)
 {
@@ -101,8 +100,7 @@ static void shift_free(struct shift *shift)
     free(shift->domain);
 }
 
-/* ---- arrivals ---------------------------------------------------------------------------------
- */
+/* ---- arrivals ----------------------------------------------------------------------------- */
 
 void shift_check_count(const struct shift_domain *d, int64_t count)
 {
@@ -120,8 +118,7 @@ void shift_append(struct shift_domain *d, const double *from, int64_t count)
     d->fresh[1][1] = d->p.hi;
 }
 
-/* ---- the shift --------------------------------------------------------------------------------
- */
+/* ---- the shift ---------------------------------------------------------------------------- */
 
 static uint64_t shift_sum(uint64_t value)
 {
@@ -195,8 +192,7 @@ static uint64_t shift_all(struct shift *shift, const struct shift_protocol *prot
     skua_abort("particles still move after %lld rounds", (long long)shift->options.domains);
 }
 
-/* ---- measurement ------------------------------------------------------------------------------
- */
+/* ---- measurement -------------------------------------------------------------------------- */
 
 /* Brings all domains to the beginning. */
 static void shift_reset(struct shift *shift)
@@ -272,8 +268,7 @@ static void shift_run(struct shift *shift, const struct shift_protocol *protocol
             shift_reduce(SKUA_SUM, shift->watch.seconds[p]) / skua_pes() / (double)shifts;
 }
 
-/* ---- check ------------------------------------------------------------------------------------
- */
+/* ---- check -------------------------------------------------------------------------------- */
 
 static struct particle_sum shift_total(struct particle_sum sum)
 {
@@ -316,8 +311,7 @@ static bool shift_check(const struct shift *shift, const struct shift_protocol *
     return good;
 }
 
-/* ---- report -----------------------------------------------------------------------------------
- */
+/* ---- report ------------------------------------------------------------------------------- */
 
 static void shift_print_json(const struct shift *shift, int v, const char *metric, double value)
 {
@@ -367,8 +361,7 @@ static void shift_report(const struct shift *shift, const struct shift_times *ti
            (unsigned long long)sum->hash, good ? "passed" : "FAILED");
 }
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program -------------------------------------------------------------------------- */
 
 static void shift_main(struct shift *shift)
 {

@@ -76,6 +76,7 @@ struct shift {
 /** A protocol. All functions are called on all PEs. */
 struct shift_protocol {
     const char *name;
+    /** Prepares the first shift, or NULL. */
     void (*open)(struct shift *shift);
     /** Sends the particles that leave, and receives those that arrive. */
     void (*exchange)(struct shift *shift);
