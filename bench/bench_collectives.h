@@ -47,6 +47,8 @@ struct collectives {
     void (*barrier)(void);
     double (*largest)(double value); /* returns the largest value of all processes */
     const struct collectives_kind *kinds;
+    const char                    *bench; /* of its results; NULL: collectives */
+    void *(*allocate)(size_t bytes);      /* memory for data, never freed; NULL: malloc() */
 };
 
 /* What is being measured. */
@@ -112,13 +114,14 @@ static inline void collectives_measure(const struct collectives_run  *run,
         best = time < best ? time : best;
     }
     if (run->me == 0)
-        bench_report("collectives", run->series, bytes, metric, best * 1e6);
+        bench_report(run->library->bench ? run->library->bench : "collectives", run->series, bytes,
+                     metric, best * 1e6);
 }
 
 /* Returns @p bytes of memory, which are touched. */
-static inline double *collectives_memory(size_t bytes)
+static inline double *collectives_memory(const struct collectives *library, size_t bytes)
 {
-    double *data = malloc(bytes);
+    double *data = library->allocate ? library->allocate(bytes) : malloc(bytes);
 
     for (size_t i = 0; i < bytes / sizeof *data; i++)
         data[i] = (double)(i % 1000);
@@ -143,14 +146,20 @@ static inline void collectives_all(const struct collectives *library, const char
     size_t                 blocks = COLLECTIVES_MAX_BLOCK * (size_t)pes;
     size_t                 bytes  = blocks > COLLECTIVES_MAX_BYTES ? blocks : COLLECTIVES_MAX_BYTES;
     double                 start  = bench_now();
-    struct collectives_run run    = {
-           library, series, me, pes, collectives_memory(bytes), collectives_memory(bytes)};
+    struct collectives_run run    = {library,
+                                     series,
+                                     me,
+                                     pes,
+                                     collectives_memory(library, bytes),
+                                     collectives_memory(library, bytes)};
 
     if (library->sync)
         collectives_measure(&run, NULL, library->sync, "sync_us", 0);
     collectives_measure(&run, NULL, library->barrier, "barrier_us", 0);
     for (const struct collectives_kind *kind = library->kinds; kind->metric; kind++)
         collectives_sweep(&run, kind, start);
+    if (library->allocate)
+        return;
     free(run.from);
     free(run.to);
 }

@@ -135,7 +135,7 @@ static const struct collectives_kind kinds[] = {
     {NULL, 0, NULL},
 };
 
-static const struct collectives skua = {skua_sync, barrier, largest, kinds};
+static const struct collectives skua = {skua_sync, barrier, largest, kinds, NULL, NULL};
 
 static void start(int argc, char **argv)
 {

@@ -84,4 +84,6 @@ md=apps/leanmd
 files=$(ls $md/atoms.* $md/force.* $md/options.* $md/start.* $md/tally.* | tr '\n' ' ')
 row leanmd $md/leanmd.ci "$md/leanmd.c $md/leanmd.h $files" "$md/plain.c $files"
 bh=apps/barneshut
+lu=apps/lu
+row lu $lu/lu.ci "$(ls $lu/*.c $lu/*.h | tr "\n" " ")"
 row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' ' ')"

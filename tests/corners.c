@@ -284,6 +284,19 @@ static void test_queued(void)
     wait_quiet();
 }
 
+/* Each element of a plane is reached by its two indices. */
+static void test_plane(void)
+{
+    int             does = NOTHING;
+    skua_collection all  = skua_array_create2(guest_class, 4, 5, &does, sizeof does);
+
+    for (int i = 0; i < 20; i++)
+        add(skua_element2(all, i % 4, i / 4), 1);
+    wait_quiet();
+    skua_collection_destroy(all);
+    wait_quiet();
+}
+
 /* A message that was queued for a deleted element of an on-demand array creates a new one. */
 static void test_again(void)
 {
@@ -448,6 +461,7 @@ static const struct {
              {"move", test_move},
              {"held", test_held},
              {"queued", test_queued},
+             {"plane", test_plane},
              {"later", test_later},
              {"again", test_again},
              {"absent", test_absent},

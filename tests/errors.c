@@ -2,7 +2,8 @@
 /*
  * errors.c - each call that returns a status reports misuse alike: the callback of
  * skua_error_set_callback() is called once, with the name of the call and the status that is
- * returned, and an error that the callback handles is not logged.
+ * returned, and an error that the callback handles is not logged.  Another one is logged, with the
+ * name of the region.
  *
  * The last PE misuses memory of PE 0.
  */
@@ -25,6 +26,7 @@ static struct {
     int         pe;
     bool        fatal;
     char        call[64], line[256];
+    bool        logs; /* the callback leaves the error to the log */
 } told;
 
 static bool on_error(void *arg, const skua_error *error)
@@ -36,7 +38,7 @@ static bool on_error(void *arg, const skua_error *error)
     told.fatal  = error->fatal;
     snprintf(told.call, sizeof told.call, "%s", error->call);
     snprintf(told.line, sizeof told.line, "%s", error->line);
-    return true;
+    return !told.logs;
 }
 
 static void check(const char *call, skua_status expected, skua_status status)
@@ -191,6 +193,29 @@ static void messages(void)
     told.times = 0;
 }
 
+static void on_log(void *arg, const skua_log_line *line)
+{
+    snprintf(arg, sizeof told.line, "%s", line->text);
+}
+
+static void logged(void)
+{
+    char        text[sizeof told.line] = "";
+    skua_region region;
+
+    CHECK(skua_region_create_local(64, &region) == SKUA_OK);
+    CHECK(skua_region_set_name(region, "the halo") == SKUA_OK);
+    skua_log_set_callback(on_log, text);
+    REFUSES(RANGE, skua_put, skua_at(region, skua_pe(), 64), local, 8);
+    CHECK(text[0] == '\0');
+    told.logs = true;
+    REFUSES(RANGE, skua_put, skua_at(region, skua_pe(), 64), local, 8);
+    told.logs = false;
+    skua_log_set_callback(NULL, NULL);
+    CHECK(strstr(text, "skua_put") && strstr(text, "the halo"));
+    CHECK(skua_region_destroy(region) == SKUA_OK);
+}
+
 /* ---- */
 
 static void misuse_all(void)
@@ -206,6 +231,7 @@ static void misuse_all(void)
     regions();
     channels_and_buffers();
     messages();
+    logged();
 }
 
 static void start(int argc, char **argv)

@@ -4,10 +4,11 @@
 # instructions.sh - guards the fast paths: limits on the instructions, counted by callgrind, of one send
 # with its handler, one empty scheduler pass, and so on.
 #
-# usage: instructions.sh BENCH-INSTRUCTIONS SKUARUN
+# usage: instructions.sh BENCH-INSTRUCTIONS SKUARUN BENCH-OPENSHMEM
 . "$(dirname "$0")/tap.sh"
 program=$1
 skuarun=$2
+openshmem=$3
 if ! command -v valgrind >/dev/null; then
   echo "1..0 # SKIP valgrind is not installed"
   exit 0
@@ -44,6 +45,15 @@ many=$(each pass100000)
 ok "a pass with 1 and with 100000 idle channels: $one and $many instructions" \
   test "$one" -gt 0 -a "$one" = "$many"
 at_most put 70
+
+# A put of OpenSHMEM to memory that is mapped here.
+shmem_total()
+{
+  run valgrind --tool=callgrind --callgrind-out-file=/dev/null "$openshmem" guard put "$1"
+  printf '%s\n' "$err" | sed -n 's/.*Collected : //p'
+}
+each=$(( ($(shmem_total 12800) - $(shmem_total 6400) + 3200) / 6400 ))
+ok "shmem_putmem: $each instructions, at most 45" test "$each" -gt 0 -a "$each" -le 45
 at_most get 70
 at_most add 85
 at_most acc 250

@@ -9,7 +9,9 @@
  * each takes random steps: it sends copied, owned, prioritised and nocopy messages (the latter into
  * memory of the receiver), contributes to reductions of the array, and migrates; PE 0 broadcasts,
  * and multicasts to a section whose members contribute to reductions of it and which rebuilds its
- * tree.  Guests are inserted, receive some messages, and destroy themselves.  What must hold:
+ * tree.  Guests are inserted, receive some messages, and destroy themselves.  Strips are delivered
+ * in place where that is learned, and waiters (interface/waiter.ci) migrate while they wait in
+ * `when`.  What must hold:
  *   - each put arrives once, in order, with its data, wherever both ends are by then; both ends
  * hear that the channel is established again, and when the other end is destroyed;
  *   - each message arrives once; broadcasts and multicasts in order; each reduction counts every
@@ -18,6 +20,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "waiter.ci.h"
 #include "tap.h"
 
 #define MOVERS  14 /* even */
@@ -26,12 +29,16 @@
 #define CASTS   6    /* broadcasts, and multicasts, in a round */
 #define NUMBERS 1300 /* of the largest put: more than 8192 bytes */
 #define BLOCK   3000 /* numbers of a nocopy argument */
+#define STRIP   50   /* numbers of a strip */
+#define STRIPS  4    /* that may land at a time */
+#define WAITS   10   /* steps of waiters in a round */
 
 enum { LEFT, RIGHT };
 
 /* What a mover counts; the sums of all are compared. */
 struct counts {
     int64_t hits_sent, hits_got, blocks_sent, blocks_got, puts, arrivals, casts, section_casts;
+    int64_t strips_sent, strips_got;
 };
 
 struct mover {
@@ -47,6 +54,10 @@ struct mover {
     struct counts       counts;
     double              from[2][NUMBERS], to[2][NUMBERS];
     double              block[BLOCK];
+    int64_t             strip_next; /* that it sends */
+    int64_t             strip_low;  /* all below have come ...       */
+    uint32_t            strip_seen; /* ... and strip_low + i of bit i */
+    double              strip[STRIPS][STRIP];
 };
 
 struct cast {
@@ -57,9 +68,10 @@ struct cast {
 
 static skua_class mover_class, guest_class;
 static skua_entry offer_entry, ack_entry, go_entry, step_entry, hit_entry, owned_entry, block_entry,
-    cast_entry, section_entry, tell_entry, leave_entry, guest_entry;
+    cast_entry, section_entry, tell_entry, leave_entry, guest_entry, strip_entry;
 static skua_channel_end in_end, out_end;
 static skua_collection  movers, guests;
+static Waiter_proxy     waiters;
 static uint64_t         seed;
 static double           shared_block[BLOCK]; /* equal in all processes */
 
@@ -241,6 +253,51 @@ static void on_block(void *self, skua_msg *msg)
     m->counts.blocks_got++;
 }
 
+/* Strips of a mover to its right neighbour, which land in one of STRIPS places in turn. */
+static void send_strip(struct mover *m)
+{
+    double      x[STRIP];
+    int64_t     from = number_of(m);
+    skua_layout at   = skua_layout_contiguous(x, sizeof x);
+
+    for (size_t i = 0; i < STRIP; i++)
+        x[i] = value((int)from, (int)m->strip_next, i);
+    m->counts.strips_sent++;
+    skua_invoke_inplace(neighbour(m, RIGHT), strip_entry, m->strip_next++, &from, sizeof from, &at);
+}
+
+/* A strip may land if its place is not one of a strip that has not come. */
+static bool land_strip(void *self, int64_t reference, const void *head, skua_layout *to)
+{
+    struct mover *m     = self;
+    int64_t       ahead = reference - m->strip_low;
+
+    (void)head;
+    if (ahead < 0 || ahead >= STRIPS || m->strip_seen >> ahead & 1)
+        return false;
+    *to = skua_layout_contiguous(m->strip[reference % STRIPS], sizeof m->strip[0]);
+    return true;
+}
+
+static void on_strip(void *self, skua_msg *msg)
+{
+    struct mover      *m         = self;
+    int64_t            reference = skua_inplace_reference(msg), ahead = reference - m->strip_low;
+    const skua_layout *at = skua_inplace_data(msg);
+    const double      *x  = at->at;
+
+    CHECK(at->bytes == STRIP * sizeof *x && ahead >= 0 && ahead < 32);
+    CHECK(!(m->strip_seen >> ahead & 1)); /* once */
+    for (size_t i = 0; i < STRIP; i++)
+        CHECK(x[i] == value(neighbour(m, LEFT).index.at.x[0], (int)reference, i));
+    skua_msg_free(msg);
+    m->counts.strips_got++;
+    for (m->strip_seen |= 1u << ahead; m->strip_seen & 1; m->strip_seen >>= 1)
+        m->strip_low++;
+    if (draw(m, 8) == 0)
+        migrate(m);
+}
+
 static void on_hit(void *self, const void *data, size_t bytes)
 {
     struct mover *m = self;
@@ -299,7 +356,7 @@ static void on_step(void *self, const void *data, size_t bytes)
 
     CHECK(bytes == sizeof done);
     memcpy(&done, data, sizeof done);
-    switch (draw(m, 6)) {
+    switch (draw(m, 8)) {
     case 0: send_block(m, other); break;
     case 1:
     case 2: hit_one(m, other); break;
@@ -308,6 +365,8 @@ static void on_step(void *self, const void *data, size_t bytes)
             contribute(m, &done);
         break;
     case 4: skua_poll(2); break;
+    case 5:
+    case 6: send_strip(m); break;
     default: migrate(m);
     }
     if (++m->steps < STEPS) {
@@ -452,6 +511,15 @@ static void on_section_sum(void *arg, const void *data, size_t bytes)
     section_sums++;
 }
 
+static int waiter_sums; /* on PE 0 */
+
+static void on_waiters(void *rounds, const void *data, size_t bytes)
+{
+    CHECK(bytes == sizeof(int64_t) &&
+          *(const int64_t *)data == 2 * WAITS * WAITERS * (int64_t)(intptr_t)rounds);
+    waiter_sums++;
+}
+
 static void check_counts(int rounds)
 {
     skua_future          future = SKUA_FUTURE_INIT;
@@ -463,7 +531,7 @@ static void check_counts(int rounds)
     c = skua_future_wait(&future, &bytes);
     CHECK(c && bytes == sizeof *c);
     CHECK(c->hits_sent == c->hits_got && c->blocks_sent == c->blocks_got);
-    CHECK(c->puts == c->arrivals);
+    CHECK(c->puts == c->arrivals && c->strips_sent == c->strips_got);
     CHECK(c->casts == (int64_t)rounds * CASTS * MOVERS);
     CHECK(c->section_casts == (int64_t)rounds * CASTS * MOVERS / 2);
     skua_future_clear(&future);
@@ -473,8 +541,9 @@ static void play(int round, int puts, skua_section section)
 {
     struct go go = {puts, skua_done_call(on_sum, &sums)};
 
-    sums = section_sums = 0;
+    sums = section_sums = waiter_sums = 0;
     skua_invoke_all(movers, go_entry, &go, sizeof go);
+    Waiter_run_all(waiters, WAITS, skua_done_call(on_waiters, (void *)(intptr_t)(round + 1)));
     for (int i = 0; i < CASTS; i++) {
         struct cast cast   = {section, round * CASTS + i, skua_done_call(on_section_sum, NULL)};
         skua_index  guest  = skua_index1(round * CASTS + i);
@@ -490,7 +559,7 @@ static void play(int round, int puts, skua_section section)
         skua_poll(tap_random(&seed) % 40);
     }
     wait_quiet();
-    CHECK(sums == SUMS && section_sums == CASTS);
+    CHECK(sums == SUMS && section_sums == CASTS && waiter_sums == 1);
     check_counts(round + 1);
 }
 
@@ -519,6 +588,7 @@ static void start(int argc, char **argv)
     seed    = tap_seed();
     movers  = skua_array_create1(mover_class, MOVERS, &seed, sizeof seed);
     guests  = skua_array_create(guest_class, &open, NULL, 0);
+    waiters = Waiter_new(WAITERS, seed);
     section = skua_section_create_range(movers, &range, (int32_t[]){2});
     for (int i = 0; i < rounds; i++)
         play(i, puts, section);
@@ -552,6 +622,7 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < BLOCK; i++)
         shared_block[i] = i * 1.5;
+    waiter_register();
     mover_class   = skua_class_register(&mover);
     guest_class   = skua_class_register(&guest);
     offer_entry   = skua_method_register(mover_class, "offer", on_offer, 0);
@@ -566,6 +637,7 @@ int main(int argc, char **argv)
     tell_entry    = skua_method_register(mover_class, "tell", on_tell, 0);
     leave_entry   = skua_method_register(mover_class, "leave", on_leave, 0);
     ended_entry   = skua_method_register(mover_class, "ended", on_check_ended, 0);
+    strip_entry   = skua_inplace_register(mover_class, "strip", on_strip, land_strip, 0);
     guest_entry   = skua_method_register(guest_class, "guest", on_guest, 0);
     in_end        = skua_channel_end_register(&in);
     out_end       = skua_channel_end_register(&out);

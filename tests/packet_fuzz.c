@@ -130,28 +130,39 @@ const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
 
 /* ---- damage ------------------------------------------------------------------------- */
 
-static uint64_t odd_value(const struct ski_pe *self)
+/* Returns an address that exists, or one that does not. */
+static uint64_t odd_address(const struct ski_pe *self)
 {
     static int     function;
-    const uint64_t odd[] = {0,
-                            1,
-                            2,
-                            63,
-                            4096,
-                            UINT64_C(1) << 31,
-                            UINT64_C(1) << 32,
-                            UINT64_C(1) << 62,
-                            UINT64_C(1) << 63,
-                            UINT64_MAX,
-                            UINT64_MAX - 63,
-                            (uintptr_t)self,                    /* addresses that there are ... */
-                            (uintptr_t)self->job->arena,        /* ... */
-                            (uintptr_t)self->job->arena + 8192, /* ... */
-                            (uintptr_t)&function,               /* ... */
-                            UINT64_C(0x6161616161616161)};      /* and one that there is not */
+    const uint64_t odd[] = {(uintptr_t)self, (uintptr_t)self->job->arena,
+                            (uintptr_t)self->job->arena + 8192, (uintptr_t)&function,
+                            UINT64_C(0x6161616161616161)};
 
-    return tap_random(&seed) % 3 ? odd[tap_random(&seed) % (sizeof odd / sizeof *odd)]
-                                 : tap_random(&seed);
+    return odd[tap_random(&seed) % (sizeof odd / sizeof *odd)];
+}
+
+/* Returns a power of two or a number next to one, of either sign: the limits of all types are
+ * among these. */
+static uint64_t odd_power(void)
+{
+    uint64_t value = (UINT64_C(1) << tap_random(&seed) % 64) + tap_random(&seed) % 3 - 1;
+
+    return tap_random(&seed) % 2 ? value : -value;
+}
+
+/* Returns a value to replace @p now with. */
+static uint64_t odd_value(const struct ski_pe *self, uint64_t now)
+{
+    static const uint64_t few[] = {0, 1, 2, 63, UINT64_MAX};
+
+    switch (tap_random(&seed) % 6) {
+    case 0: return few[tap_random(&seed) % (sizeof few / sizeof *few)];
+    case 1:
+    case 2: return odd_power();
+    case 3: return odd_address(self);
+    case 4: return tap_random(&seed) % 2 ? now + odd_power() : now ^ odd_power();
+    default: return tap_random(&seed);
+    }
 }
 
 /* The number of bytes of a packet that the runtime has to check. */
@@ -176,7 +187,7 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
     size_t own = own_bytes(packet, bytes, head);
 
     for (uint64_t n = tap_random(&seed) % 3; n < 3; n++) {
-        uint64_t value = odd_value(self);
+        uint64_t value = 0;
         size_t   width = (size_t)1 << tap_random(&seed) % 4;
         size_t   at    = tap_random(&seed) % own;
 
@@ -185,8 +196,11 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
         if (at < SKI_PACKET_HALF && tap_random(&seed) % 4)
             at = head + tap_random(&seed) % (own - head + 1);
         at -= at % width;
-        if (at + width <= own)
-            memcpy(packet + at, &value, width);
+        if (at + width > own)
+            continue;
+        memcpy(&value, packet + at, width);
+        value = odd_value(self, value);
+        memcpy(packet + at, &value, width);
     }
 }
 

@@ -108,6 +108,7 @@ static argument_error read_value(const struct argument *argument, const char *te
     case ARGUMENT_LIST: return read_list(argument->to, text, argument);
     case ARGUMENT_REAL: return read_real(argument->to, text, argument);
     case ARGUMENT_WORD: return read_word(argument->to, text);
+    case ARGUMENT_TEXT: *(const char **)argument->to = text; return NULL;
     case ARGUMENT_FLAG: break;
     }
     return "expected no value";
@@ -144,11 +145,13 @@ static bool print_error(const struct arguments *arguments, const char *text, arg
 {
     const struct argument *argument = find_argument(arguments, text);
 
-    fprintf(stderr, "%s: %s: %s", arguments->program, text, error);
-    if (error == out_of_bounds)
-        fprintf(stderr, ", expected %lld to %lld", (long long)argument->least,
-                (long long)argument->most);
-    fprintf(stderr, " (--help)\n");
+    if (skua_pe() == 0) {
+        fprintf(stderr, "%s: %s: %s", arguments->program, text, error);
+        if (error == out_of_bounds)
+            fprintf(stderr, ", expected %lld to %lld", (long long)argument->least,
+                    (long long)argument->most);
+        fprintf(stderr, " (--help)\n");
+    }
     skua_exit(2);
     return false;
 }
@@ -160,7 +163,8 @@ bool arguments_read(const struct arguments *arguments, int argc, char **argv)
 
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0) {
-            print_help(arguments);
+            if (skua_pe() == 0)
+                print_help(arguments);
             skua_exit(0);
             return false;
         }

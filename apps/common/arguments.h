@@ -15,7 +15,8 @@ enum argument_kind {
     ARGUMENT_SIZES,  /* --name=64,64,32     three int64_t, within bounds */
     ARGUMENT_REAL,   /* --name=0.5          double, within bounds      */
     ARGUMENT_LIST,   /* --name=8,64,512     struct argument_list, each within bounds */
-    ARGUMENT_WORD    /* --name=word         char[ARGUMENT_WORD_BYTES]  */
+    ARGUMENT_WORD,   /* --name=word         char[ARGUMENT_WORD_BYTES]  */
+    ARGUMENT_TEXT    /* --name=text         const char *, into argv    */
 };
 
 #define ARGUMENT_WORD_BYTES 32
@@ -39,8 +40,8 @@ struct arguments {
     const struct argument *argument; /* the last one has no name */
 };
 
-/** Parse the options.  Returns false, and ends the job, after printing the help or what is wrong.
- */
+/** Parse the options.  Returns false, and ends the job, after printing the help or what is wrong;
+ *  if all PEs call it, PE 0 alone prints. */
 bool arguments_read(const struct arguments *arguments, int argc, char **argv);
 
 #endif

@@ -257,7 +257,7 @@ void create_objects(void)
 
 void start_clock(Main *self)
 {
-    self->started = self->sampled = skua_time();
+    self->started = skua_time();
     Meter_begin_all(meters);
 }
 

@@ -76,7 +76,7 @@ static const struct collectives_kind kinds[] = {
     {NULL, 0, NULL},
 };
 
-static const struct collectives mpi = {NULL, barrier, largest, kinds};
+static const struct collectives mpi = {NULL, barrier, largest, kinds, NULL, NULL};
 
 int main(int argc, char **argv)
 {

@@ -9,7 +9,8 @@
  * arena at one address, so the addresses of their pieces are valid in all of them.
  *
  * A process is *near* if it shares memory with the caller: operations on it are complete when they
- * return. Operations on other processes are started in strict order; a blocking one waits until its
+ * return, and puts, gets and atomics on a piece that is mapped are the caller's own loads and
+ * stores. Operations on other processes are started in strict order; a blocking one waits until its
  * local memory is free, a non-blocking one counts in one of a fixed number of handles of Skua.
  */
 #ifndef SKI_ARMCI_IMPL_H
@@ -32,6 +33,7 @@ struct ski_armci_piece {
     size_t      bytes;
     skua_region region;     /* of the process that has the memory */
     uint64_t    allocation; /* a number that the members of its group agreed on */
+    bool        mapped;     /* the caller accesses it by load and store, at base */
 };
 
 /** A process of the job. */
@@ -117,6 +119,17 @@ static inline const struct ski_armci_piece *ski_armci_find(struct ski_armci_proc
         return piece;
     piece = ski_armci_search(process, at);
     return piece && ski_armci_piece_has(piece, at, bytes) ? piece : NULL;
+}
+
+/** Returns whether the caller accesses @p bytes at @p at of @p process by load and store. */
+static inline bool ski_armci_is_mapped(int process, const void *at, size_t bytes)
+{
+    const struct ski_armci_piece *piece;
+
+    if (!ski_armci_is_process(process))
+        return false;
+    piece = ski_armci_find(&ski_armci.process[process], at, bytes);
+    return piece && piece->mapped;
 }
 
 /** Returns the global address of @p at, which lies in @p piece of @p process. */

@@ -116,6 +116,14 @@ static struct memory_offer memory_offer_make(armci_size_t bytes)
     return offer;
 }
 
+/* Returns whether the caller accesses a piece of @p process by load and store. */
+static bool memory_is_mapped(const struct ski_armci_process *process,
+                             const struct ski_armci_piece   *piece)
+{
+    return process->near &&
+           (uintptr_t)skua_gaddr_local(skua_at(piece->region, process->pe, 0)) == piece->base;
+}
+
 /* Records the pieces of all members under one number. */
 static void memory_accept(const struct memory_offer *offers, void **bases, const ARMCI_Group *group)
 {
@@ -124,13 +132,16 @@ static void memory_accept(const struct memory_offer *offers, void **bases, const
             ski_armci.allocations = offers[i].allocations;
     ski_armci.allocations++;
     for (int i = 0; i < group->size; i++) {
-        struct ski_armci_piece piece = {
-            offers[i].base, offers[i].bytes, {offers[i].region}, ski_armci.allocations};
+        struct ski_armci_process *process = &ski_armci.process[group->grp_to_abs[i]];
+        struct ski_armci_piece    piece   = {
+                 offers[i].base, offers[i].bytes, {offers[i].region}, ski_armci.allocations, false};
 
         bases[i] =
             (void *)offers[i].base; /* NOLINT(performance-no-int-to-ptr): of another process */
-        if (piece.bytes > 0)
-            memory_insert(&ski_armci.process[group->grp_to_abs[i]], piece);
+        if (piece.bytes == 0)
+            continue;
+        piece.mapped = memory_is_mapped(process, &piece);
+        memory_insert(process, piece);
     }
 }
 

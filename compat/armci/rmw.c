@@ -24,16 +24,41 @@ static skua_status rmw_long(int op, skua_gaddr at, long value, long *old)
     return status;
 }
 
+/* Atomics of the CPU, which those of Skua are, too, at the process that has the memory. */
+static void rmw_mapped(int op, void *local, void *remote, int value)
+{
+    int  *word      = remote;
+    long *long_word = remote;
+
+    switch (op) {
+    case ARMCI_FETCH_AND_ADD:
+        *(int *)local = __atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+        break;
+    case ARMCI_SWAP:
+        *(int *)local = __atomic_exchange_n(word, *(int *)local, __ATOMIC_SEQ_CST);
+        break;
+    case ARMCI_FETCH_AND_ADD_LONG:
+        *(long *)local = __atomic_fetch_add(long_word, (long)value, __ATOMIC_SEQ_CST);
+        break;
+    default: *(long *)local = __atomic_exchange_n(long_word, *(long *)local, __ATOMIC_SEQ_CST);
+    }
+}
+
 int PARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc)
 {
     bool       is_long = op == ARMCI_FETCH_AND_ADD_LONG || op == ARMCI_SWAP_LONG;
+    size_t     bytes   = is_long ? sizeof(long) : sizeof(int);
     skua_gaddr at;
 
     if (!is_long && op != ARMCI_FETCH_AND_ADD && op != ARMCI_SWAP)
         ski_armci_fail("ARMCI_Rmw", "there is no operation %d", op);
     if (!ploc)
         ski_armci_fail("ARMCI_Rmw", "an address is NULL");
-    at = ski_armci_resolve("ARMCI_Rmw", proc, prem, is_long ? sizeof(long) : sizeof(int));
+    if (ski_armci_is_mapped(proc, prem, bytes) && (uintptr_t)prem % bytes == 0) {
+        rmw_mapped(op, ploc, prem, value);
+        return 0;
+    }
+    at = ski_armci_resolve("ARMCI_Rmw", proc, prem, bytes);
     ski_armci_check("ARMCI_Rmw",
                     is_long ? rmw_long(op, at, value, ploc) : rmw_int(op, at, value, ploc));
     return 0;

@@ -2,10 +2,17 @@
 /*
  * strided.c - contiguous and strided operations, flags and values.
  *
- * One block to or from a near process goes to skua_put(), skua_get() or skua_acc() without a
- * layout: Global Arrays calls the strided forms with no levels for every block that is contiguous.
+ * A put or get of memory that is mapped here is the caller's own copy. An accumulate of one block
+ * to a near process goes to skua_acc() without a layout. Global Arrays calls the strided forms for
+ * everything, with a level for each dimension of an array, so levels of one repetition are left
+ * out first.
  */
+#include <stdatomic.h>
+#include <string.h>
+
 #include "armci_impl.h"
+
+#define STRIDED_SMALL 512 /* bytes of a row from which skua_layout_copy() is faster than a loop */
 
 /* The remote and the local side of a transfer: an address, and its strides. */
 struct strided_side {
@@ -67,6 +74,16 @@ static int strided_transfer(const struct ski_armci_op *op, struct strided_side r
     return 0;
 }
 
+/* Returns the number of levels without the last ones that repeat nothing. */
+static inline int strided_levels(const int *count, int levels)
+{
+    if (!count || (unsigned)levels > ARMCI_MAX_STRIDE_LEVEL)
+        return levels; /* which is refused later */
+    while (levels > 0 && count[levels] == 1)
+        levels--;
+    return levels;
+}
+
 /* Finds the address of one block at a near process; false: there is none, or it is not the case. */
 static inline bool strided_near(int process, const void *remote, const int *count, int levels,
                                 skua_gaddr *at)
@@ -84,6 +101,71 @@ static inline bool strided_near(int process, const void *remote, const int *coun
     return true;
 }
 
+/* ---- memory that is mapped here ------------------------------------------------- */
+
+/* Returns the bytes from the base of a side to its end, or 0 if its blocks may overlap or come
+ * before the base, or if there are none. */
+static inline size_t strided_extent(const int *stride, const int *count, int levels)
+{
+    size_t extent = (size_t)count[0];
+
+    if (count[0] <= 0)
+        return 0;
+    for (int i = 0; i < levels; i++) {
+        if (count[i + 1] <= 0 || stride[i] <= 0 || (size_t)stride[i] < extent)
+            return 0;
+        extent += (size_t)(count[i + 1] - 1) * (size_t)stride[i];
+    }
+    return extent;
+}
+
+static void strided_copy_rows(struct strided_side to, struct strided_side from, const int *count)
+{
+    char       *t = to.at;
+    const char *f = from.at;
+
+    if (count[0] == sizeof(double))
+        for (int i = 0; i < count[1]; i++, t += *to.stride, f += *from.stride)
+            memcpy(t, f, sizeof(double));
+    else
+        for (int i = 0; i < count[1]; i++, t += *to.stride, f += *from.stride)
+            memcpy(t, f, (size_t)count[0]);
+}
+
+static void strided_copy_layout(struct strided_side to, struct strided_side from, const int *count,
+                                int levels)
+{
+    skua_layout there, here;
+
+    strided_layout(&there, to, count, levels);
+    strided_layout(&here, from, count, levels);
+    skua_layout_copy(&there, &here);
+}
+
+/* Copies between the caller's memory and memory that is mapped here; false: it has to be looked at
+ * more closely. Stores come after those of earlier puts. */
+static inline bool strided_copy(struct strided_side to, struct strided_side from,
+                                const struct strided_side *remote, const int *count, int levels,
+                                int process)
+{
+    size_t extent;
+
+    if (!to.at || !from.at || !count || (unsigned)levels > ARMCI_MAX_STRIDE_LEVEL ||
+        !strided_extent(to.stride, count, levels))
+        return false;
+    extent = strided_extent(remote->stride, count, levels);
+    if (extent == 0 || !ski_armci_is_mapped(process, remote->at, extent))
+        return false;
+    atomic_thread_fence(memory_order_release);
+    if (levels == 0)
+        memcpy(to.at, from.at, (size_t)count[0]);
+    else if (levels == 1 && count[0] < STRIDED_SMALL)
+        strided_copy_rows(to, from, count);
+    else
+        strided_copy_layout(to, from, count, levels);
+    return true;
+}
+
 /* ---- put ---------------------------------------------------------------------- */
 
 /* A put with the arguments of ARMCI: the fast path, or all the rest. */
@@ -91,11 +173,8 @@ static inline int strided_put_any(const char *call, struct strided_side from,
                                   struct strided_side to, const int *count, int levels, int process,
                                   bool blocking, armci_hdl_t *handle)
 {
-    skua_gaddr at;
-
-    if (__builtin_expect(from.at && strided_near(process, to.at, count, levels, &at) &&
-                             skua_put(at, from.at, (size_t)count[0]) == SKUA_OK,
-                         1)) {
+    levels = strided_levels(count, levels);
+    if (__builtin_expect(strided_copy(to, from, &to, count, levels, process), 1)) {
         ski_armci_handle_done(handle);
         return 0;
     }
@@ -174,11 +253,8 @@ static inline int strided_get_any(const char *call, struct strided_side from,
                                   struct strided_side to, const int *count, int levels, int process,
                                   bool blocking, armci_hdl_t *handle)
 {
-    skua_gaddr at;
-
-    if (__builtin_expect(to.at && strided_near(process, from.at, count, levels, &at) &&
-                             skua_get(to.at, at, (size_t)count[0]) == SKUA_OK,
-                         1)) {
+    levels = strided_levels(count, levels);
+    if (__builtin_expect(strided_copy(to, from, &from, count, levels, process), 1)) {
         ski_armci_handle_done(handle);
         return 0;
     }
@@ -232,7 +308,8 @@ static int strided_acc(struct ski_armci_op *op, int datatype, const void *scale,
     skua_gaddr at;
 
     ski_armci_update(op, datatype, scale);
-    if (!from.at || !strided_near(op->process, to.at, count, levels, &at))
+    levels = strided_levels(count, levels);
+    if (!from.at || !count || !strided_near(op->process, to.at, count, levels, &at))
         return strided_transfer(op, to, from, count, levels);
     ski_armci_check(op->call, skua_acc(at, from.at, (size_t)count[0], &op->update));
     ski_armci_handle_done(op->handle);

@@ -51,15 +51,37 @@ static skua_status transfer_far(const struct ski_armci_op *op, skua_gaddr at,
     return status;
 }
 
-/* Returns the number of bytes from the base of a layout to its end. */
-static size_t transfer_extent(const skua_layout *layout)
+/* Returns the bytes that a layout with one block, or a strided one, spans, or SIZE_MAX for more
+ * than memory can have; *@p low is where they begin, relative to its base. */
+static size_t transfer_extent(const skua_layout *layout, ptrdiff_t *low)
 {
     size_t extent = layout->bytes;
 
-    if (layout->kind == SKUA_LAYOUT_STRIDED)
-        for (int i = 0; i < layout->strided.levels; i++)
-            extent += (layout->strided.count[i] - 1) * (size_t)layout->strided.stride[i];
+    *low = 0;
+    for (int i = 0; layout->kind == SKUA_LAYOUT_STRIDED && i < layout->strided.levels; i++) {
+        ptrdiff_t last = (ptrdiff_t)(layout->strided.count[i] - 1) * layout->strided.stride[i];
+
+        *low += last < 0 ? last : 0;
+        extent += (size_t)(last < 0 ? -last : last);
+        if (extent > SIZE_MAX / 4) /* a level adds less than that */
+            return SIZE_MAX;
+    }
     return extent;
+}
+
+/* Ends the job unless one piece has all of the remote side. What another host refuses comes back
+ * too late to fail. Segments of an indexed layout have been checked (vector.c). */
+static void transfer_check(const struct ski_armci_op *op, struct ski_armci_process *process,
+                           const skua_layout *remote)
+{
+    ptrdiff_t low;
+    size_t    extent;
+
+    if (remote->kind != SKUA_LAYOUT_CONTIGUOUS && remote->kind != SKUA_LAYOUT_STRIDED)
+        return;
+    extent = transfer_extent(remote, &low);
+    if (!ski_armci_find(process, (char *)remote->at + low, extent))
+        ski_armci_resolve(op->call, op->process, (char *)remote->at + low, extent); /* fails */
 }
 
 /* An operation of the caller on memory of its own that is in no allocation. The layouts have one
@@ -69,6 +91,8 @@ static skua_status transfer_self(const struct ski_armci_op *op, const skua_layou
 {
     skua_region region;
     skua_status status;
+    ptrdiff_t   low;
+    size_t      extent = transfer_extent(remote, &low);
 
     if (op->verb == SKI_ARMCI_PUT)
         skua_layout_copy(remote, local);
@@ -76,10 +100,10 @@ static skua_status transfer_self(const struct ski_armci_op *op, const skua_layou
         skua_layout_copy(local, remote);
     if (op->verb != SKI_ARMCI_ACC)
         return SKUA_OK;
-    status = skua_region_create_from(remote->at, transfer_extent(remote), &region);
+    status = skua_region_create_from((char *)remote->at + low, extent, &region);
     if (status != SKUA_OK)
         return status;
-    status = transfer_now(op, skua_at(region, skua_pe(), 0), remote, local);
+    status = transfer_now(op, skua_at(region, skua_pe(), (uint64_t)-low), remote, local);
     skua_region_destroy(region);
     return status;
 }
@@ -94,9 +118,11 @@ void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote
     if (!piece && op->process == ski_armci.me) {
         status = transfer_self(op, remote, local);
     } else {
-        skua_gaddr at = piece ? ski_armci_address(process, piece, remote->at)
-                              : ski_armci_resolve(op->call, op->process, remote->at, 1);
+        skua_gaddr at;
 
+        transfer_check(op, process, remote);
+        at     = piece ? ski_armci_address(process, piece, remote->at)
+                       : ski_armci_resolve(op->call, op->process, remote->at, 1);
         status = process->near ? transfer_now(op, at, remote, local)
                                : transfer_far(op, at, remote, local);
     }

@@ -91,7 +91,8 @@ typedef struct {
     const skua_strategy_pe     *pe;      /* the PEs                                           */
     const skua_strategy_object *object;  /* the objects                                       */
     const skua_strategy_edge   *edge;    /* the edges; none without SKUA_STRATEGY_NEEDS_GRAPH */
-    int (*hops)(const void *arg, int a, int b); /* distance of two hosts; NULL, as in a job: 1 */
+    int (*hops)(const void *arg, int a, int b); /* distance of two hosts (skua_host_hops());
+                                                   NULL: all are at distance 1 */
     const void *hops_arg;                       /* its first argument                         */
     double      seconds_per_message; /* cost of a message between PEs; 0 is unknown           */
     double      seconds_per_byte;    /* cost of a byte between PEs; 0 is unknown              */

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.h - the hosts and CPUs of the PEs, and a mesh over all PEs.
+ * topology.h - the hosts and CPUs of the PEs, the network between hosts, and a mesh over all PEs.
  *
  * A *host* is a set of PEs that share memory: those for which skua_shares_memory() returns true.
  * (With SKUA_SHARED_MEMORY=0 every process is a host of its own.)
  *
- * All functions are called on a PE, and are look-ups: they send nothing.
+ * The *interconnect* is the network between the hosts: a tree of switches or a torus, if Slurm or a
+ * file describes it (SKUA_TOPOLOGY). Its unit of distance is the hop.
+ *
+ * All functions are called on a PE, and are look-ups: they send no message. The first call that
+ * concerns the interconnect or the names of hosts asks the launcher for the nodes of all hosts.
  */
 #ifndef SKUA_TOPOLOGY_H
 #define SKUA_TOPOLOGY_H
+
+#include <stddef.h>
 
 #include <skua/api.h>
 
@@ -54,6 +60,60 @@ typedef enum {
 
 /** Returns the distance of a PE from the calling PE. */
 SKUA_API skua_nearness skua_distance(int pe);
+
+/** Returns the name of the node that a host is on: that of Slurm, else the one that the operating
+ *  system has. The text is valid until the end of the job. */
+SKUA_API const char *skua_host_name(int host);
+
+/** What is known of the network between hosts. */
+typedef enum {
+    SKUA_INTERCONNECT_UNKNOWN, /* nothing: all hosts are one hop from each other     */
+    SKUA_INTERCONNECT_TREE,    /* hosts are linked to switches, these to others       */
+    SKUA_INTERCONNECT_TORUS    /* hosts have coordinates in a torus, or in a mesh     */
+} skua_interconnect_kind;
+
+/** The largest number of dimensions of a torus. */
+#define SKUA_TORUS_DIMS 6
+
+/** The network between the hosts of a job. */
+typedef struct {
+    skua_interconnect_kind kind;                  /* which of the members below are set   */
+    int                    switches;              /* of a tree: the number of switches    */
+    int                    levels;                /* of a tree: switches from leaf to root */
+    int                    dims;                  /* of a torus: the number of dimensions */
+    int                    size[SKUA_TORUS_DIMS]; /* of a torus: its sizes                */
+    int                    wraps; /* 1: a torus; 0: a mesh, whose ends are not linked */
+} skua_interconnect;
+
+/** Writes what is known of the network between the hosts to @p interconnect, of which @p bytes
+ * bytes are written: sizeof(skua_interconnect). */
+SKUA_API void skua_interconnect_get(skua_interconnect *interconnect, size_t bytes);
+
+/** Returns the name of a switch of a host: with @p level 0 the switch that the host is linked to,
+ *  with 1 the switch that this one is linked to, and so on. Returns NULL above the root, and if the
+ *  interconnect is no tree. The text is valid until the end of the job. */
+SKUA_API const char *skua_host_switch(int host, int level);
+
+/** Writes the coordinates of a host in the torus to @p coord. Returns the number of dimensions, or
+ * 0 if the interconnect is no torus. */
+SKUA_API int skua_host_coord(int host, int coord[SKUA_TORUS_DIMS]);
+
+/** Returns the first host of the job at given coordinates of the torus, or -1 if there is none. */
+SKUA_API int skua_host_at(const int coord[SKUA_TORUS_DIMS]);
+
+/** Returns the distance of two hosts: 0 from a host to itself, else at least 1. In a tree it is the
+ *  number of switches on the way, in a torus the number of links; 1 if nothing is known. */
+SKUA_API int skua_host_hops(int a, int b);
+
+/** Returns the distance of two PEs in the interconnect: that of their hosts, 0 on one host. */
+SKUA_API int skua_hops(int a, int b);
+
+/** Writes the @p count PEs that are nearest to @p pe to @p nearest, the nearest first, without
+ *  itself. PEs of its host come before others, in the order of skua_distance() if @p pe is the
+ *  calling PE; then hosts in the order of their hops; those that are equally near in the order of
+ *  their numbers, beginning behind @p pe. Returns their number, which is less than @p count if the
+ *  job has fewer PEs. */
+SKUA_API int skua_nearest(int pe, int count, int *nearest);
 
 /** The largest number of dimensions of a mesh. */
 #define SKUA_MESH_DIMS 3

@@ -189,6 +189,7 @@ static void balancer_decide(struct ski_balance *balance, struct ski_gathered *al
         balancer_finish(balance);
         return;
     }
+    ski_decision_use_hops(&decision.problem);
     if (balancer_records())
         balancer_record(root, &decision.problem);
     if (balancer_is_local(root)) { /* the loads were gathered for the record */

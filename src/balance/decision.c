@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "objects/services/host_interconnect.h"
 #include "strategy/problem.h"
 #include "strategy/quality.h"
 #include "strategy/strategy.h"
@@ -277,6 +278,19 @@ bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered 
     ski_log(SKI_LOG_ERROR, "the loads that PEs have sent make no sense: %s: no object moves", text);
     ski_decision_destroy(decision);
     return false;
+}
+
+/* The hops of two hosts of this job, for strategies. */
+static int decision_hops(const void *unused, int a, int b)
+{
+    (void)unused;
+    return ski_host_interconnect_hops(a, b);
+}
+
+void ski_decision_use_hops(skua_strategy_problem *problem)
+{
+    if (problem->hosts > 1 && ski_host_interconnect_known())
+        problem->hops = decision_hops;
 }
 
 void ski_decision_destroy(struct ski_decision *decision)

@@ -29,6 +29,9 @@ struct ski_decision {
 bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                        uint64_t seed);
 
+/** Let @p problem tell the hops between the hosts of this job, if they are known. */
+void ski_decision_use_hops(skua_strategy_problem *problem);
+
 /** Let @p strategy decide.  False: what it returned was refused, an error was logged, and no object
  *  moves. */
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy);

@@ -8,6 +8,7 @@
 
 #include <skua/topology.h>
 
+#include "balance/decision.h"
 #include "balance/load_gather.h"
 #include "balance/move_orders.h"
 #include "base/memory.h"
@@ -35,6 +36,7 @@ struct neighbour_news {
     uint16_t kind;  /* NEIGHBOUR_...                           */
     double   load;  /* all its time                            */
     double   idle;
+    double   speed;
     int32_t  host;
     uint32_t count; /* of objects that come */
 };
@@ -87,9 +89,10 @@ static void neighbour_begin_step(struct ski_balance *balance)
     struct neighbour_news        news   = {
                  .round = rounds->round, .step = rounds->step, .kind = NEIGHBOUR_LOAD};
 
-    news.load = here->pe->pe.background;
-    news.idle = here->pe->pe.idle;
-    news.host = here->pe->pe.host;
+    news.load  = here->pe->pe.background;
+    news.idle  = here->pe->pe.idle;
+    news.speed = here->pe->pe.speed;
+    news.host  = here->pe->pe.host;
     for (uint32_t i = 0; i < here->objects; i++)
         news.load += here->object[i].load / here->pe->pe.speed;
     rounds->decided = false;
@@ -111,12 +114,13 @@ static bool neighbour_call(struct ski_balance *balance, skua_strategy_pe *pe, in
     for (int i = 0; i < rounds->pes; i++)
         pe[i + 1] = (skua_strategy_pe){.background = step->load[i].load,
                                        .idle       = step->load[i].idle,
-                                       .speed      = 1,
+                                       .speed      = step->load[i].speed,
                                        .host       = step->load[i].host,
                                        .pe         = rounds->pe[i]};
     for (uint32_t i = 0; i < here->objects; i++)
         here->object[i].pe = 0;
-    problem.hosts   = skua_hosts();
+    problem.hosts = skua_hosts();
+    ski_decision_use_hops(&problem);
     problem.objects = here->objects;
     problem.pe      = pe;
     problem.object  = here->object;
@@ -267,7 +271,8 @@ static bool neighbour_news_valid(struct ski_neighbour_rounds *rounds, int from,
     return from >= 0 && news->kind < NEIGHBOUR_KINDS && neighbour_is_due(rounds, news) &&
            !neighbour_step_of(rounds, news->step)->has[from][news->kind] &&
            (unsigned)news->host < (unsigned)skua_hosts() && news->load >= 0 &&
-           news->load <= DBL_MAX && news->idle >= 0 && news->idle <= DBL_MAX;
+           news->load <= DBL_MAX && news->idle >= 0 && news->idle <= DBL_MAX &&
+           (news->kind != NEIGHBOUR_LOAD || (news->speed > 0 && news->speed <= DBL_MAX));
 }
 
 void ski_on_neighbour_news(skua_msg *msg)

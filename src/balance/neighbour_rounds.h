@@ -28,7 +28,7 @@ void ski_neighbour_rounds_start(struct ski_balance               *balance,
                                 unsigned flags);
 
 #define SKI_NEIGHBOUR_START_LEAST 72
-#define SKI_NEIGHBOUR_NEWS_LEAST  32
+#define SKI_NEIGHBOUR_NEWS_LEAST  40
 
 /** Handler: the root starts the rounds. */
 void ski_on_neighbour_start(skua_msg *msg);

@@ -22,6 +22,7 @@
 #include "objects/measure/measure.h"
 #include "objects/services/detector.h"
 #include "objects/services/finalize.h"
+#include "objects/services/host_interconnect.h"
 #include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
 #include "objects/services/measure_table.h"
@@ -111,11 +112,13 @@ static void objects_close(void)
 {
     ski_thread_migration_close();
     ski_host_topology_close();
+    ski_host_interconnect_close();
 }
 
 const struct ski_layer ski_objects_layer = {
     .name         = "objects",
     .init         = ski_entries_init,
+    .publish      = ski_host_interconnect_publish,
     .open         = objects_open,
     .close        = objects_close,
     .begin        = ski_objects_begin,

@@ -126,6 +126,12 @@ struct ski_upcalls {
     /** The bytes of recv_direct() have been received, if @p whole, or never will be.  @p packet has
      *  the bytes before them. */
     void (*recv_direct_done)(void *owner, const void *packet, size_t bytes, bool whole);
+
+    /** Returns whether the memory of recv_direct() is still there.  A driver calls it before each
+     *  time that it writes to this memory in a later call of progress().  If not, the driver skips
+     *  the other bytes of the packet, and then calls recv_direct_done() with false.  NULL: the
+     *  memory stays. */
+    bool (*recv_direct_continues)(void *owner, const void *packet);
 };
 
 /* The atomic operations of a driver. */

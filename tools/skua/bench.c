@@ -16,14 +16,13 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench "
-    "[messages|onesided|network|mixed|channels|collectives|prk|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|matmul3d|pairs|leanmd|barneshut|balance|zerocopy] [options]\n"
+    "usage: skua bench [NAME] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times and keep the best (default: 3)\n"
     "  -f, --format=F      print a table (default), json or csv\n"
     "  -o, --output=DIR    write bench-NAME.csv and bench-NAME.svg here (default: .)\n"
-    "  -n, --pes=N[,N...]  collectives, prk: the number of PEs, or several (default: 2);\n"
+    "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
+    "                      (default: 2);\n"
     "                      applications: measure one problem on each number of PEs and\n"
     "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg\n"
     "      --namespaces    network: measure between two network namespaces (needs root)\n"
@@ -62,6 +61,8 @@ static const char help[] =
     "                channels and zero-copy channels; peers: both MPIs\n"
     "  matmul3d      matrix products on a grid of tiles with messages and channels;\n"
     "                peer: ScaLAPACK\n"
+    "  lu            dense linear systems by LU factorization; limit: matrix products;\n"
+    "                peers: HPL, ScaLAPACK\n"
     "  pairs         orthonormalization of states with messages and channels\n"
     "  leanmd        molecular dynamics with cells and computes; peers: both MPIs\n"
     "  barneshut     gravity by a distributed tree; peer: the same traversal in one\n"
@@ -69,21 +70,24 @@ static const char help[] =
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
+    "  openshmem     the calls of OpenSHMEM on libskua-shmem, and the start of 64\n"
+    "                processes; floor: memcpy; peer: Open MPI's OpenSHMEM\n"
+    "  armci         Global Arrays on libskua-armci: patches of a matrix, a shared\n"
+    "                counter, strided puts, a target that computes; peer: ARMCI-MPI with\n"
+    "                both MPIs\n"
     "\n"
     "A peer is measured if it is installed.\n";
 
-static const struct bench *const benches[] = {
-    &bench_messages,    &bench_onesided,  &bench_network,      &bench_mixed, &bench_channels,
-    &bench_collectives, &bench_prk,       &bench_randomaccess, &bench_fft1d, &bench_objects,
-    &bench_pingpong,    &bench_stencil3d, &bench_matmul3d,     &bench_pairs, &bench_leanmd,
-    &bench_barneshut,   &bench_balance,   &bench_zerocopy};
+#define BENCH_ADDRESS(name) &bench_##name,
+
+static const struct bench *const benches[] = {BENCH_EACH(BENCH_ADDRESS)};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
 /* The applications that --pes measures on any number of PEs. */
 static const struct scaling *const scalings[] = {
-    &scaling_barneshut, &scaling_fft1d,        &scaling_leanmd,   &scaling_matmul3d,
-    &scaling_pairs,     &scaling_randomaccess, &scaling_stencil3d};
+    &scaling_barneshut, &scaling_fft1d, &scaling_leanmd,       &scaling_lu,
+    &scaling_matmul3d,  &scaling_pairs, &scaling_randomaccess, &scaling_stencil3d};
 
 #define SCALINGS (sizeof scalings / sizeof *scalings)
 
@@ -214,7 +218,7 @@ static int bench_select_scaling(struct bench_options *options)
             options->scaling = scalings[i];
     if (options->scaling)
         return 0;
-    if (options->bench != &bench_collectives && options->bench != &bench_prk)
+    if (!options->bench->several_pes)
         return bench_option_error("this benchmark has a number of PEs of its own", "--pes");
     for (int i = 0; i < BENCH_PES_MOST; i++)
         if (options->pes[i] == 1)

@@ -2,6 +2,7 @@
 /* info.c - skua info: prints what this installation and this host provide. */
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <skua/version.h>
 
 #include "base/config.h"
+#include "base/interconnect.h"
 #include "base/topology.h"
 #include "boot/mpi_launcher.h"
 #include "boot/pmix.h"
@@ -83,6 +85,27 @@ static void info_print_security(void)
            crypto ? crypto->describe() : why);
 }
 
+/* Prints what SKUA_TOPOLOGY, or Slurm, tells of the network between hosts. */
+static int info_print_interconnect(void)
+{
+    struct ski_interconnect of      = {0};
+    const char             *address = getenv("SLURM_TOPOLOGY_ADDR");
+    char                    text[SKI_INTERCONNECT_TEXT];
+    bool                    ok = true;
+
+    if (ski_interconnect_is_file(ski_config.topology)) {
+        ok = ski_interconnect_read(&of, ski_config.topology, text);
+        printf("interconnect %s (SKUA_TOPOLOGY)\n",
+               ok ? ski_interconnect_summary(&of, text) : text);
+        ski_interconnect_destroy(&of);
+    } else if (address && strcmp(ski_config.topology, "auto") == 0) {
+        printf("interconnect %s (SLURM_TOPOLOGY_ADDR)\n", address);
+    } else {
+        printf("interconnect unknown: hosts are one hop apart (SKUA_TOPOLOGY)\n");
+    }
+    return ok ? 0 : 1;
+}
+
 static void info_print_summary(void)
 {
     struct utsname      system;
@@ -148,5 +171,5 @@ int command_info(int argc, char **argv)
         }
     }
     info_print_summary();
-    return info_check_arena();
+    return info_print_interconnect() | info_check_arena();
 }

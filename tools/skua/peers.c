@@ -64,6 +64,43 @@ static void peers_print(void)
     printf("\n");
 }
 
+/* Prints where a host is in the interconnect. */
+static void peers_print_host(int host)
+{
+    int         coord[SKUA_TORUS_DIMS], dims = skua_host_coord(host, coord);
+    const char *name;
+
+    printf("host %d, node %s", host, skua_host_name(host));
+    for (int d = 0; d < dims; d++)
+        printf("%s%d", d ? "," : ": coordinates ", coord[d]);
+    for (int level = 0; (name = skua_host_switch(host, level)) != NULL; level++)
+        printf("%s%s", level ? ", " : ": switches ", name);
+    printf("\n");
+}
+
+/* Prints the interconnect and the hops between hosts. */
+static void peers_print_interconnect(void)
+{
+    skua_interconnect of;
+    int               hosts = skua_hosts();
+
+    skua_interconnect_get(&of, sizeof of);
+    if (of.kind == SKUA_INTERCONNECT_UNKNOWN || hosts == 1)
+        return;
+    printf("\n");
+    for (int i = 0; i < hosts; i++)
+        peers_print_host(i);
+    printf("\nhops     ");
+    for (int k = 0; k < hosts && hosts <= COLUMNS_MOST; k++)
+        printf(" %4d", k);
+    for (int i = 0; i < hosts && hosts <= COLUMNS_MOST; i++) {
+        printf("\nhost %-4d", i);
+        for (int k = 0; k < hosts; k++)
+            printf(" %4d", skua_host_hops(i, k));
+    }
+    printf("\n");
+}
+
 static void peers_on_report(skua_msg *msg)
 {
     struct peers_report *r    = skua_msg_data(msg);
@@ -78,6 +115,7 @@ static void peers_on_report(skua_msg *msg)
     if (--missing > 0)
         return;
     peers_print();
+    peers_print_interconnect();
     for (int i = 0; i < skua_processes(); i++)
         free(reports[i]);
     free(reports);

@@ -7,6 +7,7 @@
  * the job has several arenas, and an agent for each of them starts its processes (launcher.h).
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@
 
 #include "agent/agent.h"
 #include "base/config.h"
+#include "base/interconnect.h"
 #include "base/topology.h"
 #include "launcher/launcher.h"
 #include "onehost.h"
@@ -58,6 +60,26 @@ static int main_cores(void)
     return topology.cores;
 }
 
+/* Reads the file of SKUA_TOPOLOGY, if one is set, so that a wrong one is refused once and before
+ * any process is started. */
+static bool main_check_topology(bool verbose)
+{
+    struct ski_interconnect of = {0};
+    char                    text[SKI_INTERCONNECT_TEXT];
+
+    if (!ski_interconnect_is_file(ski_config.topology))
+        return true;
+    if (!ski_interconnect_read(&of, ski_config.topology, text)) {
+        ski_log(SKI_LOG_ERROR, "SKUA_TOPOLOGY: %s", text);
+        return false;
+    }
+    if (verbose)
+        fprintf(stderr, "skuarun: interconnect: %s (%s)\n", ski_interconnect_summary(&of, text),
+                ski_config.topology);
+    ski_interconnect_destroy(&of);
+    return true;
+}
+
 static int main_run_distributed(struct run_options *options)
 {
     struct hosts hosts;
@@ -83,6 +105,8 @@ int main(int argc, char **argv)
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
+    if (!main_check_topology(options.verbose))
+        return 2;
     if (!options.pes && !options.hosts)
         options.pes = main_cores();
     if (options.pes && options.threads > options.pes)

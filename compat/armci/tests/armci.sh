@@ -4,10 +4,11 @@
 # armci.sh - ARMCI on Skua with one MPI: its calls on one host and between processes that share no
 # memory, misuse, and programs of Global Arrays, which have to print what they print on ARMCI-MPI.
 #
-# usage: armci.sh TESTS-FOLDER GA-SCF-FOLDER MPI
+# usage: armci.sh TESTS-FOLDER GA-SCF-FOLDER MPI DRIVERS-FOLDER
 tests=$1
 scf=$2
 mpi=$3
+drivers=$4
 . "$(dirname "$0")/../../../tests/tap.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OPENBLAS_NUM_THREADS=1
 unset SKUA_BOOT SKUA_DRIVER SKUA_DRIVER_PATH
@@ -46,6 +47,10 @@ for n in 1 $numbers; do
   under "$n" "$tests/armci_calls-$mpi"
   ok "calls of $n processes" has "$code $out" "^0 ok: $n processes"
 done
+export SKUA_DRIVER_PATH="$drivers" # which lies beside the shared library
+under 2 "$tests/armci_calls.static-$mpi"
+unset SKUA_DRIVER_PATH
+ok "calls with the static library" has "$code $out" "^0 ok: 2 processes"
 under 2 "$tests/armci_calls-$mpi" armci-first
 ok "ARMCI_Init before MPI_Init" has "$code $out" '^0 ok: 2 processes'
 under 2 "$tests/armci_calls-$mpi" busy
@@ -57,22 +62,50 @@ under 2 "$tests/armci_calls-$mpi" busy
 ok "a target that computes does not delay operations over a network" has "$code $out" '^0 ok'
 unset SKUA_SHARED_MEMORY
 
-# ---- misuse: CASE and the error
-while read -r what error; do
-  under 2 "$tests/armci_calls-$mpi" wrong "$what"
-  ok "misuse: $what" has "$([ "$code" != 0 ] && echo "$err$out")" "armci: process [01]: $error"
-done <<END
-outside ARMCI_Put: 1 bytes at 0x[0-9a-f]* of process [01] are in no allocation
-beyond ARMCI_Get: outside of the region
-strided ARMCI_PutS: outside of the region
+# wrong CASE: misuse ARMCI; $err is what the processes write.  They write it to a file: mpiexec of
+# MPICH may end after MPI_Abort() without having read all that is in its pipes.
+wrong()
+{
+  : > "$work/said"
+  under 2 sh -c 'exec "$@" 2>> "$0"' "$work/said" "$tests/armci_calls-$mpi" wrong "$1"
+  err=$(cat "$work/said")
+}
+
+# ---- misuse: CASE and the error; on one host, then without shared memory, where another host would refuse
+misuse()
+{
+  while read -r what error; do
+    under 2 "$tests/armci_calls-$mpi" wrong "$what"
+    ok "misuse: $what" has "$([ "$code" != 0 ] && echo "$err$out")" "armci: process [01]: $error"
+  done
+}
+none='bytes at 0x[0-9a-f]* of process [01] are in no allocation'
+misuse <<END
+outside ARMCI_Put: 8 $none
+beyond ARMCI_Get: 8 $none
+strided ARMCI_PutS: 8200 $none
+vector ARMCI_PutV: 8 $none
+accumulate ARMCI_Acc: 16 $none
+started ARMCI_NbPut: 16 $none
+before ARMCI_GetS: 16 $none
 null ARMCI_Get: an address is NULL
+count ARMCI_GetS: count\[0\] is -8
 process ARMCI_Put: there is no process 2
 levels ARMCI_PutS: 9 stride levels; there are 0 to 8
 type ARMCI_Acc: there is no accumulate of type 99
 operation ARMCI_Rmw: there is no operation 99
 mutex ARMCI_Lock: there is no mutex 0 on process 0
 freed ARMCI_Free: 0x[0-9a-f]* is not the address of an allocation
+twice ARMCI_Free: 0x[0-9a-f]* is not the address of an allocation
+notify armci_notify: there is no process -1
 END
+export SKUA_SHARED_MEMORY=0
+misuse <<END
+beyond ARMCI_Get: 8 $none
+strided ARMCI_PutS: 8200 $none
+started ARMCI_NbPut: 16 $none
+END
+unset SKUA_SHARED_MEMORY
 
 # ---- Global Arrays: what programs print does not depend on the library or the number of processes
 for program in ga_arrays ga_arrays_fortran; do
@@ -83,8 +116,11 @@ for program in ga_arrays ga_arrays_fortran; do
     ok "$program: $n processes" test "$code $out" = "0 $expected"
   done
   if [ -x "$tests/$program.peer-$mpi" ]; then
+    # Windows of MPI_Win_allocate() in shared memory lose puts in MPICH 4.0.2 (mpich issue 6110).
+    [ "$mpi" = mpich ] && export ARMCI_USE_WIN_ALLOCATE=0
     under 2 "$tests/$program.peer-$mpi"
-    [ "$code $out" = "0 $expected" ] || echo "# $program on ARMCI-MPI prints something else: $code $out"
+    unset ARMCI_USE_WIN_ALLOCATE
+    ok "$program on ARMCI-MPI prints that, too" test "$code $out" = "0 $expected"
   fi
 done
 for program in ga_scf ga_scf_fortran; do

@@ -422,6 +422,32 @@ static void busy(void)
     ARMCI_Barrier();
 }
 
+static void wrong_more(const char *what)
+{
+    static double data[2];
+    double        one  = 1;
+    char         *end  = memory[next] + 2 * PLACE;
+    void         *from = data, *to = end - 4;
+    armci_giov_t  segment  = {&from, &to, 8, 1};
+    int           count[2] = {8, 2}, stride[1] = {-8}, minus = -8;
+
+    if (strcmp(what, "vector") == 0)
+        ARMCI_PutV(&segment, 1, next);
+    else if (strcmp(what, "accumulate") == 0)
+        ARMCI_Acc(ARMCI_ACC_DBL, &one, data, end - 8, 16, next);
+    else if (strcmp(what, "started") == 0)
+        ARMCI_NbPut(data, end - 8, 16, next, NULL);
+    else if (strcmp(what, "before") == 0) /* the second block lies before the allocation */
+        ARMCI_GetS(memory[next], stride, data, stride, count, 1, next);
+    else if (strcmp(what, "count") == 0)
+        ARMCI_GetS(memory[next], stride, data, stride, &minus, 0, next);
+    else if (strcmp(what, "twice") == 0) {
+        ARMCI_Free(memory[me]);
+        ARMCI_Free(memory[me]);
+    } else if (strcmp(what, "notify") == 0)
+        armci_notify(-1);
+}
+
 static void wrong(const char *what)
 {
     static char outside[8];
@@ -449,6 +475,8 @@ static void wrong(const char *what)
         ARMCI_Lock(0, 0);
     else if (strcmp(what, "freed") == 0)
         ARMCI_Free(memory[me] + 8);
+    else
+        wrong_more(what);
 }
 
 static void all(void)

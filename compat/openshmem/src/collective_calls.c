@@ -121,25 +121,26 @@ static int collective_team_alltoalls(const char *call, shmem_team_t team, void *
     int shmem_##prefix##broadcast##suffix(shmem_team_t team, T *dest, const T *source,             \
                                           size_t nelems, int PE_root)                              \
     {                                                                                              \
-        return collective_team_broadcast(__func__, team, dest, source, nelems * (SIZE), PE_root);  \
+        return collective_team_broadcast(__func__, team, dest, source, shmemi_bytes(nelems, SIZE), \
+                                         PE_root);                                                 \
     }                                                                                              \
     int shmem_##prefix##collect##suffix(shmem_team_t team, T *dest, const T *source,               \
                                         size_t nelems)                                             \
     {                                                                                              \
         return collective_team_blocks(__func__, shmemi_collect, team, dest, source,                \
-                                      nelems * (SIZE));                                            \
+                                      shmemi_bytes(nelems, SIZE));                                 \
     }                                                                                              \
     int shmem_##prefix##fcollect##suffix(shmem_team_t team, T *dest, const T *source,              \
                                          size_t nelems)                                            \
     {                                                                                              \
         return collective_team_blocks(__func__, shmemi_fcollect, team, dest, source,               \
-                                      nelems * (SIZE));                                            \
+                                      shmemi_bytes(nelems, SIZE));                                 \
     }                                                                                              \
     int shmem_##prefix##alltoall##suffix(shmem_team_t team, T *dest, const T *source,              \
                                          size_t nelems)                                            \
     {                                                                                              \
         return collective_team_blocks(__func__, shmemi_alltoall, team, dest, source,               \
-                                      nelems * (SIZE));                                            \
+                                      shmemi_bytes(nelems, SIZE));                                 \
     }                                                                                              \
     int shmem_##prefix##alltoalls##suffix(shmem_team_t team, T *dest, const T *source,             \
                                           ptrdiff_t dst, ptrdiff_t sst, size_t nelems)             \
@@ -160,7 +161,7 @@ COLLECTIVE_TEAM(, mem, void, 1)
         struct shmemi_set set = shmemi_active_set(__func__, PE_start, logPE_stride, PE_size);      \
                                                                                                    \
         (void)pSync;                                                                               \
-        run(__func__, &set, dest, source, nelems *(BITS / 8));                                     \
+        run(__func__, &set, dest, source, shmemi_bytes(nelems, BITS / 8));                         \
     }
 
 #define COLLECTIVE_ACTIVE_SET(BITS)                                                                \
@@ -174,7 +175,7 @@ COLLECTIVE_TEAM(, mem, void, 1)
                                                                                                    \
         (void)pSync;                                                                               \
         collective_check_root(__func__, &set, PE_root);                                            \
-        shmemi_broadcast(__func__, &set, dest, source, nelems *(BITS / 8), PE_root);               \
+        shmemi_broadcast(__func__, &set, dest, source, shmemi_bytes(nelems, BITS / 8), PE_root);   \
     }                                                                                              \
     void shmem_alltoalls##BITS(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,       \
                                size_t nelems, int PE_start, int logPE_stride, int PE_size,         \

@@ -10,6 +10,9 @@
  * the pages of that copy a second time, in place of the original. The variables keep their
  * addresses and values, and the arena has them, too. When the phase of Skua ends, the region's
  * memory is gone, so the values move back into private pages before.
+ *
+ * In a program that is linked with the static libraries the segment contains the variables of Skua,
+ * which its threads may change during the copy: then the pages stay where they are.
  */
 #include "data_segment.h"
 
@@ -91,10 +94,18 @@ static bool data_segment_share(struct shmemi_data_segment *segment)
     return segment->shared;
 }
 
+/* Returns whether the variables of the libraries, of which @p segment is one, are in the segment. */
+static bool data_segment_is_static(const struct shmemi_data_segment *segment)
+{
+    return (uintptr_t)segment - (uintptr_t)segment->base < segment->bytes;
+}
+
 skua_status shmemi_data_segment_open(struct shmemi_data_segment *segment)
 {
     data_segment_find(segment);
-    if (!segment->base || (!DATA_SEGMENT_GUARDED && data_segment_share(segment)))
+    if (!segment->base)
+        return SKUA_OK;
+    if (!DATA_SEGMENT_GUARDED && !data_segment_is_static(segment) && data_segment_share(segment))
         return SKUA_OK;
     segment->offset = 0;
     return skua_region_create_from(segment->base, segment->bytes, &segment->region);
@@ -102,7 +113,6 @@ skua_status shmemi_data_segment_open(struct shmemi_data_segment *segment)
 
 void shmemi_data_segment_close(struct shmemi_data_segment *segment)
 {
-    /* The record may be a variable of the executable itself, as in a statically linked program. */
     struct shmemi_data_segment was = *segment;
     void                      *copy;
 

@@ -22,8 +22,9 @@ struct shmemi_data_segment {
     bool        shared; /* its pages are those of the region                     */
 };
 
-/** Makes the data segment of the executable a region. Returns a failure, logged by Skua. The caller
- *  is the only thread of the process that changes variables of the executable meanwhile. */
+/** Makes the data segment of the executable a region. Returns a failure, logged by Skua. @p segment
+ *  is a static variable of the library. The caller is the only thread of the process that changes
+ *  variables of the executable meanwhile. */
 skua_status shmemi_data_segment_open(struct shmemi_data_segment *segment);
 
 /** Gives the variables private pages again, with their values, and destroys the region. */

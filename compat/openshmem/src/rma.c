@@ -234,11 +234,12 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 #define RMA_TRANSFER(name, T, SIZE, move)                                                          \
     void shmem_##name(T *dest, const T *source, size_t nelems, int pe)                             \
     {                                                                                              \
-        shmemi_##move(__func__, dest, source, nelems *(SIZE), pe);                                 \
+        shmemi_##move(__func__, dest, source, shmemi_bytes(nelems, SIZE), pe);                     \
     }                                                                                              \
     void shmem_ctx_##name(shmem_ctx_t ctx, T *dest, const T *source, size_t nelems, int pe)        \
     {                                                                                              \
-        shmemi_##move(__func__, dest, source, nelems *(SIZE), shmemi_ctx_pe(__func__, ctx, pe));   \
+        shmemi_##move(__func__, dest, source, shmemi_bytes(nelems, SIZE),                          \
+                      shmemi_ctx_pe(__func__, ctx, pe));                                           \
     }
 
 #define RMA_STRIDED(name, T, SIZE, move)                                                           \

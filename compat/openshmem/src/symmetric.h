@@ -55,6 +55,14 @@ struct shmemi_job {
 
 extern struct shmemi_job shmemi_job;
 
+/** Returns the bytes of @p count elements of @p size bytes, or SIZE_MAX, which no memory has. */
+static inline size_t shmemi_bytes(size_t count, size_t size)
+{
+    size_t bytes;
+
+    return SHMEMI_UNLIKELY(__builtin_mul_overflow(count, size, &bytes)) ? SIZE_MAX : bytes;
+}
+
 /** Returns where @p bytes at the symmetric address @p addr of @p pe are mapped here, or NULL if
  * they are not, or if the arguments need a closer look. */
 static inline void *shmemi_direct(const void *addr, size_t bytes, int pe)

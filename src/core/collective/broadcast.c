@@ -172,6 +172,21 @@ bool ski_broadcast_is_valid(const struct ski_pe *self, const struct ski_broadcas
            ski_pe_has_handler(self, tail->handler) && ski_builtin_accepts(tail->handler, bytes);
 }
 
+/* Returns whether a broadcast that arrived whole is valid and comes from this host, or else from
+ * the PE that is the parent of this one in the tree of its root. */
+static bool broadcast_is_expected(struct ski_pe *self, skua_msg *msg)
+{
+    const struct ski_broadcast_tail *tail = ski_broadcast_tail_of(msg);
+    struct ski_broadcast_tree        tree;
+
+    if (!ski_broadcast_is_valid(self, tail, msg->bytes))
+        return false;
+    if (SKI_LIKELY(ski_job_index(self->job, msg->source) >= 0))
+        return true;
+    tree = ski_broadcast_tree_of(self, tail->root, tail->arity);
+    return tail->parent == msg->source && ski_broadcast_tree_parent(&tree) == msg->source;
+}
+
 /* Forwards a broadcast that arrived whole to the children.  Its tail then says that this has been
  * done: its parent is this PE.  Returns whether the network still reads the message and will
  * deliver it. */
@@ -194,7 +209,7 @@ skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg)
 {
     if (msg->source == self->pe)
         return msg;
-    if (!ski_broadcast_is_valid(self, ski_broadcast_tail_of(msg), msg->bytes)) {
+    if (!broadcast_is_expected(self, msg)) {
         ski_net_drop(self, msg);
         return NULL;
     }

@@ -162,8 +162,9 @@ static inline uint64_t ski_call_cost(size_t bytes)
 }
 
 /** Returns @p cost bytes of @p window, since a call is over.  @p what and @p source, for errors,
- *  are the kind of the packet that reports this and the PE that sent it.  The caller calls
- * ski_window_open() once the state of the PE is consistent. */
+ *  are the kind of the packet that reports this and the PE that sent it.  If another host has sent
+ *  credits that were not due, less is in use than @p cost, and all of it is returned.  The caller
+ *  calls ski_window_open() once the state of the PE is consistent. */
 void ski_window_release(struct ski_window *window, uint64_t cost, const char *what, int source);
 
 /** Begins deferred calls if at least half of the window is free. */

@@ -153,12 +153,16 @@ void ski_window_open(struct ski_pe *self, struct ski_window *window)
 
 void ski_window_release(struct ski_window *window, uint64_t cost, const char *what, int source)
 {
-    if (cost > window->in_flight)
-        ski_fatal(
-            "PE %d: a %s from PE %d releases %llu bytes of the collective window, of which %llu "
-            "are in use; the packet is corrupt, or this is a bug of the runtime",
+    ski_assert(cost <= window->in_flight || ski_self->net);
+    if (SKI_UNLIKELY(cost > window->in_flight)) {
+        ski_net_reject(
+            ski_self,
+            "PE %d: a %s from PE %d releases %llu bytes of the collective window, of "
+            "which %llu are in use: a credit that was never due has been accepted before",
             ski_self->pe, what, source, (unsigned long long)cost,
             (unsigned long long)window->in_flight);
+        cost = window->in_flight;
+    }
     window->in_flight -= cost;
 }
 

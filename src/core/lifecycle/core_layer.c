@@ -33,8 +33,8 @@ static void core_set_placements(void)
 {
     static const struct ski_placement segment = {.place  = ski_segment_place,
                                                  .placed = ski_segment_placed};
-    static const struct ski_placement result  = {.place  = ski_result_place,
-                                                 .placed = core_result_placed};
+    static const struct ski_placement result  = {
+         .place = ski_result_place, .placed = core_result_placed, .until_exit = true};
 
     ski_net_set_placement(SKI_HANDLER_BROADCAST_SEGMENT, &segment);
     ski_net_set_placement(SKI_HANDLER_REDUCTION_RESULT, &result);

@@ -60,6 +60,9 @@ struct ski_placement {
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
     /* take() is called for packets of all sizes.  Of their header it may read the first half. */
     bool small;
+    /* The place is memory of the program, which it may free once it has been told that the job
+     * ends: from then on the rest of the packet is skipped. */
+    bool until_exit;
 };
 
 /* Stands for a message: all of a packet has been delivered, and there is nothing to run. */
@@ -113,8 +116,8 @@ bool ski_net_send_open(struct ski_pe *self, int pe, struct skua_msg *msg, size_t
  *  by ski_net_send_open().  Returns where the caller writes them; NULL: that is not possible. */
 void *ski_net_extend(struct ski_pe *self, int pe, size_t bytes);
 
-/** Returns whether the next packet to @p pe may be sent by ski_net_send_open(): others wait there, or
- *  several packets of the caller, for each of which it calls this once, have followed each other
+/** Returns whether the next packet to @p pe may be sent by ski_net_send_open(): others wait there,
+ * or several packets of the caller, for each of which it calls this once, have followed each other
  *  closely. */
 bool ski_net_joins_burst(struct ski_pe *self, int pe);
 

@@ -510,7 +510,21 @@ static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void 
     return recv_place(net->self, &msg, (const char *)packet + head, to);
 }
 
-/* It is still the turn of the packet: those behind it are kept. */
+static bool recv_on_continues(void *owner, const void *packet)
+{
+    const struct ski_net_port  *net = owner;
+    const struct ski_placement *placement;
+    uint16_t                    handler;
+
+    if (!net->self)
+        return false;
+    memcpy(&handler, (const char *)packet + offsetof(struct skua_msg, handler), sizeof handler);
+    placement = recv_placement(net->self, handler);
+    return placement && !(placement->until_exit && ski_job_exiting(net->self->job));
+}
+
+/* It is still the turn of the packet: those behind it are kept.  If it was skipped since the job
+ * ends, its sequence number is used up: packets that end the job come behind it. */
 static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 {
     struct ski_net_port *net = owner;
@@ -522,7 +536,7 @@ static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool w
         return;
     peer = recv_peer_in_turn(net, packet, bytes, &head, &msg);
     left = recv_placed(net->self, &msg, (const char *)packet + head, whole);
-    if (left && peer)
+    if (peer && (whole || ski_job_exiting(net->self->job)))
         recv_in_order(net, peer, recv_to_run(left), msg.stamp.sequence, bytes);
     else if (left && recv_to_run(left))
         ski_pool_free(&net->self->pool, left);
@@ -568,6 +582,6 @@ static void recv_on_lost(void *owner, int pe, const char *why)
         ski_net_peer_lose(net, peer, why);
 }
 
-const struct ski_upcalls ski_net_upcalls = {recv_on_alloc,  recv_on_arrived, recv_on_abort,
-                                            recv_on_sent,   recv_on_done,    recv_on_lost,
-                                            recv_on_inline, recv_on_place,   recv_on_placed};
+const struct ski_upcalls ski_net_upcalls = {
+    recv_on_alloc, recv_on_arrived, recv_on_abort, recv_on_sent,   recv_on_done,
+    recv_on_lost,  recv_on_inline,  recv_on_place, recv_on_placed, recv_on_continues};

@@ -2,6 +2,7 @@
 /* code_map.c - see code_map.h. */
 #include "core/pe/code_map.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,6 +43,61 @@ static uint64_t code_contents(const struct dl_phdr_info *info)
     return hash;
 }
 
+#ifdef __aarch64__
+/* Looks for a relocation of @p symbol in the table of @p bytes bytes at @p table. */
+static bool code_relocates(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols,
+                           const char *names, const char *symbol)
+{
+    for (size_t i = 0; i < bytes / sizeof *table; i++) {
+        size_t index = ELF64_R_SYM(table[i].r_info);
+
+        if (index && strcmp(names + symbols[index].st_name, symbol) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a loaded object refers to the variable @p symbol of another object. */
+static bool code_imports(const struct dl_phdr_info *info, const char *symbol)
+{
+    const ElfW(Dyn) *dynamic = NULL;
+    const ElfW(Rela) *table  = NULL;
+    const ElfW(Sym) *symbols = NULL;
+    const char *names        = NULL;
+    size_t      bytes        = 0;
+
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+            dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+    for (; dynamic && dynamic->d_tag != DT_NULL; dynamic++)
+        switch (dynamic->d_tag) { /* glibc has relocated the addresses of all but the vDSO */
+        case DT_RELA: table = (const void *)dynamic->d_un.d_ptr; break;
+        case DT_RELASZ: bytes = dynamic->d_un.d_val; break;
+        case DT_SYMTAB: symbols = (const void *)dynamic->d_un.d_ptr; break;
+        case DT_STRTAB: names = (const void *)dynamic->d_un.d_ptr; break;
+        default: break;
+        }
+    return table && symbols && names && code_relocates(table, bytes, symbols, names, symbol);
+}
+
+/* The program's and Skua's frames lie on the stacks of user threads. */
+static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
+{
+    bool        has_frames = name[0] == '\0' || strncmp(name, "libskua", strlen("libskua")) == 0;
+    const char *symbol     = "__stack_chk_guard";
+    const void *canary =
+        has_frames && code_imports(info, symbol) ? dlsym(RTLD_DEFAULT, symbol) : NULL;
+
+    return canary ? code_hash(CODE_PRIME, canary, sizeof(uintptr_t)) | 1 : 0;
+}
+#else
+static uint64_t code_canary(const struct dl_phdr_info *info, const char *name)
+{
+    (void)info, (void)name;
+    return 0;
+}
+#endif
+
 /* The page of functions that the kernel maps into each process is not code of the program: no user
  * thread waits there. */
 static bool code_is_of_kernel(const char *name)
@@ -62,8 +118,9 @@ static int code_add(struct dl_phdr_info *info, size_t size, void *arg)
     if (map->count < map->most) {
         struct ski_code_object *object = &map->object[map->count];
 
-        *object =
-            (struct ski_code_object){.base = info->dlpi_addr, .contents = code_contents(info)};
+        *object = (struct ski_code_object){.base     = info->dlpi_addr,
+                                           .contents = code_contents(info),
+                                           .canary   = code_canary(info, name)};
         snprintf(object->name, sizeof object->name, "%s", name);
     }
     map->count++;
@@ -96,7 +153,8 @@ const struct ski_code_object *ski_code_map_differs(const struct ski_code_object 
 
     for (size_t i = 0; i < count && !found; i++) {
         *ours = code_find(here, most < SKI_CODE_MOST ? most : SKI_CODE_MOST, theirs[i].name);
-        if (ours->base != theirs[i].base || ours->contents != theirs[i].contents)
+        if (ours->base != theirs[i].base || ours->contents != theirs[i].contents ||
+            ours->canary != theirs[i].canary)
             found = &theirs[i];
     }
     free(here);

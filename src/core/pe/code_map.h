@@ -6,6 +6,10 @@
  * right in another process only if all code lies there at the same addresses, which the kernel's
  * address space layout randomisation (ASLR) prevents by default (setting aslr).  A process sends
  * its *code map* to another one, which compares it with its own.
+ *
+ * Frames of code that was compiled with a stack protector also hold its canary, a random word of
+ * the process.  On x86-64 the canary is part of a context (context_x86_64.S).  On aarch64 it is one
+ * read-only variable of the process, so such code is not the same in two processes.
  */
 #ifndef SKI_CODE_MAP_H
 #define SKI_CODE_MAP_H
@@ -19,7 +23,8 @@
 /* A loaded object: the program or a library. */
 struct ski_code_object {
     uint64_t base;
-    uint64_t contents;            /* a hash of its segments and notes, such as its build ID */
+    uint64_t contents; /* a hash of its segments and notes, such as its build ID */
+    uint64_t canary;   /* a hash of the canary, where frames of this object hold it; or 0 */
     char     name[SKI_CODE_NAME]; /* the last part of its path; "" is the program  */
 };
 

@@ -25,6 +25,9 @@ int main(void)
     OK(ski_code_map_differs(map, count, &ours) == &map[0],
        "another program at the same address, too");
     map[0].contents--;
+    map[0].canary++;
+    OK(ski_code_map_differs(map, count, &ours) == &map[0], "another canary in its frames, too");
+    map[0].canary--;
     strcpy(map[count - 1].name, "libnone.so");
     OK(ski_code_map_differs(map, count, &ours) == &map[count - 1] && !ours.base && !ours.contents,
        "a library that is not loaded here, as well");

@@ -4,8 +4,12 @@
  *
  * A saved context, from its stack pointer up (System V ABI callee-saved state):
  *     0   mxcsr (4 bytes), x87 control word (2), 2 unused
- *     8   r15 r14 r13 r12 rbx rbp
- *    56   return address
+ *     8   the stack protector's canary
+ *    16   r15 r14 r13 r12 rbx rbp
+ *    64   return address
+ *
+ * The compiler's stack protector compares the canary of a frame with the word at %fs:40, which differs
+ * between processes.  It belongs to the context, so that a stack may continue in another process.
  */
     .text
 
@@ -22,6 +26,7 @@ ski_context_switch:
     pushq   %r13
     pushq   %r14
     pushq   %r15
+    pushq   %fs:40
     subq    $8, %rsp
     stmxcsr (%rsp)
     fnstcw  4(%rsp)
@@ -30,6 +35,7 @@ ski_context_switch:
     ldmxcsr (%rsp)
     fldcw   4(%rsp)
     addq    $8, %rsp
+    popq    %fs:40
     popq    %r15
     popq    %r14
     popq    %r13
@@ -48,14 +54,16 @@ ski_context_make:
     .cfi_startproc
     endbr64
     andq    $-16, %rdi
-    leaq    -80(%rdi), %rax     /* entry finds the stack 16-byte aligned */
+    leaq    -88(%rdi), %rax     /* entry finds the stack 16-byte aligned */
     stmxcsr (%rax)
     fnstcw  4(%rax)
-    movq    %rdx, 24(%rax)      /* r13 = arg */
-    movq    %rsi, 32(%rax)      /* r12 = fn */
-    movq    $0, 48(%rax)        /* rbp = 0 */
+    movq    %fs:40, %rcx
+    movq    %rcx, 8(%rax)
+    movq    %rdx, 32(%rax)      /* r13 = arg */
+    movq    %rsi, 40(%rax)      /* r12 = fn */
+    movq    $0, 56(%rax)        /* rbp = 0 */
     leaq    context_entry(%rip), %rcx
-    movq    %rcx, 56(%rax)
+    movq    %rcx, 64(%rax)
     ret
     .cfi_endproc
     .size   ski_context_make, . - ski_context_make

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/config.h"
 #include "base/vector.h"
 
 #ifndef MADV_GUARD_INSTALL
@@ -18,14 +19,14 @@
 #define SLAB_BYTES  ((size_t)64 << 20) /* of addresses for stacks, mapped at a time */
 #define GUARD_BYTES ((size_t)1 << 20)  /* a frame as large does not reach over it   */
 #define GUARD_LEAST ((size_t)64 << 10) /* what compilers that probe stacks expect   */
-#define REST_WARM   64                 /* kept stacks that keep their pages */
 
 /* All stacks of one size. */
 struct ski_stack_size {
     struct ski_stack_size *next;
     size_t                 bytes, guard;
-    struct ski_vector      free;  /* lowest bytes of kept stacks        */
-    struct ski_vector      slabs; /* mappings, to unmap at the end      */
+    struct ski_vector      warm;  /* lowest bytes of kept stacks that keep their pages */
+    struct ski_vector      cold;  /* ... of those whose pages went back to the system  */
+    struct ski_vector      slabs; /* mappings, to unmap at the end                     */
     size_t                 slab_bytes;
     char                  *fresh;       /* next stack of the last slab, unused */
     size_t                 fresh_bytes; /* left of that slab */
@@ -156,8 +157,12 @@ static char *stack_fresh_stack(struct ski_stack_size *size)
 struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
 {
     struct ski_stack_size *size = stack_size(stacks, bytes);
-    char                  *low  = ski_vector_pop(&size->free);
+    char                  *low  = ski_vector_pop(&size->warm);
 
+    if (low)
+        stacks->warm_bytes -= size->bytes;
+    else
+        low = ski_vector_pop(&size->cold);
     if (!low)
         low = stack_fresh_stack(size);
     return (struct ski_stack){low, size->guard, size->bytes, stack_way[false] != NONE};
@@ -168,9 +173,13 @@ void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)
     struct ski_stack_size *size = stack_size(stacks, stack.bytes);
 
     ski_assert(stack.low && size->bytes == stack.bytes && size->guard == stack.guard);
-    if (size->free.count >= REST_WARM)
-        madvise(stack.low + stack.guard, stack.bytes, MADV_DONTNEED);
-    ski_vector_push(&size->free, stack.low);
+    if (stacks->warm_bytes + stack.bytes <= ski_config.stack_cache) {
+        stacks->warm_bytes += stack.bytes;
+        ski_vector_push(&size->warm, stack.low);
+        return;
+    }
+    madvise(stack.low + stack.guard, stack.bytes, MADV_DONTNEED);
+    ski_vector_push(&size->cold, stack.low);
 }
 
 void ski_stacks_destroy(struct ski_stacks *stacks)
@@ -182,8 +191,10 @@ void ski_stacks_destroy(struct ski_stacks *stacks)
         while ((slab = ski_vector_pop(&size->slabs)))
             munmap(slab, size->slab_bytes);
         ski_vector_destroy(&size->slabs);
-        ski_vector_destroy(&size->free);
+        ski_vector_destroy(&size->warm);
+        ski_vector_destroy(&size->cold);
         stacks->sizes = size->next;
         free(size);
     }
+    stacks->warm_bytes = 0;
 }

@@ -28,13 +28,15 @@ struct ski_stack {
 
 /* The stacks of a PE; zeroed memory has none. */
 struct ski_stacks {
-    struct ski_stack_size *sizes; /* stack.c */
+    struct ski_stack_size *sizes;      /* stack.c */
+    size_t                 warm_bytes; /* of kept stacks that keep their pages */
 };
 
 /** Returns a stack of at least @p bytes; .low is NULL if the system has no memory for it. */
 struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes);
 
-/** Keeps @p stack for reuse.  If many are kept already, its pages go back to the system. */
+/** Keeps @p stack for reuse.  If the setting stack_cache would be exceeded, its pages go back to
+ * the system, and stacks that keep theirs are reused first. */
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack);
 
 /** Makes the @p bytes at @p low a guard in this process; @p shared: the memory is a shared mapping,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * invoke.h - sending messages to objects, and delivering them.
+ * invoke.h - sending messages to objects (invoke.c), and delivering them (delivery.c).
  *
  * A message to an object that is here names it by address (SKI_MSG_HERE).  One that travels names
  * collection and index (msg_target.h), and so does one to an object of a class by pointer, wherever

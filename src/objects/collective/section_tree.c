@@ -275,7 +275,7 @@ static struct ski_section_choice *section_tree_choose(struct ski_collection *all
 static size_t section_tree_count_words(const struct ski_section_choice *chosen, size_t count)
 {
     size_t   words = SKI_SECTION_LIST_HEAD;
-    uint32_t last  = 0;
+    uint64_t last  = 0;
 
     for (size_t i = 0; i < count; i++) {
         words += ski_section_list_index_words(chosen[i].index) +
@@ -290,7 +290,7 @@ static void section_tree_write_lists(const struct ski_pe             *self,
                                      const struct ski_section_choice *chosen, size_t count)
 {
     uint32_t *list = (uint32_t *)(creation + 1);
-    uint32_t  rank = 0;
+    uint64_t  rank = 0;
 
     ski_section_list_begin(list, self->pe);
     creation->delegates = 1;

@@ -33,23 +33,23 @@ static inline uint32_t ski_section_tree_share(uint32_t others, uint32_t children
 
 /** The rank of delegate @p pe among the lists of a section of PE @p root: delegates of one host
  * have consecutive ranks, the host of the root first. */
-static inline uint32_t ski_section_tree_rank(const struct ski_job *job, int root, int pe)
+static inline uint64_t ski_section_tree_rank(const struct ski_job *job, int root, int pe)
 {
     int host = ski_job_host_of(job, pe) - ski_job_host_of(job, root);
 
-    return (uint32_t)(host < 0 ? host + job->hosts : host) * (uint32_t)job->pes +
-           (uint32_t)(pe < root ? pe - root + job->pes : pe - root);
+    return (uint64_t)(host < 0 ? host + job->hosts : host) * (uint64_t)job->pes +
+           (uint64_t)(pe < root ? pe - root + job->pes : pe - root);
 }
 
 /** The delegate with @p rank in a section of PE @p root. */
-static inline int ski_section_tree_pe(const struct ski_job *job, int root, uint32_t rank)
+static inline int ski_section_tree_pe(const struct ski_job *job, int root, uint64_t rank)
 {
-    return (int)((rank % (uint32_t)job->pes + (uint32_t)root) % (uint32_t)job->pes);
+    return (int)((rank % (uint64_t)job->pes + (uint64_t)root) % (uint64_t)job->pes);
 }
 
 /* A member, and the rank of its delegate. */
 struct ski_section_choice {
-    uint32_t          rank;
+    uint64_t          rank;
     const skua_index *index;
 };
 

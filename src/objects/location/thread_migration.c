@@ -221,6 +221,14 @@ static void thread_migration_log_difference(const struct ski_pe *self, int pe,
             "objects with user threads inside cannot migrate from PE %d to PE %d: %.*s is "
             "not loaded there",
             self->pe, pe, SKI_CODE_NAME, name);
+    else if (answer->yours.base == answer->mine.base &&
+             answer->yours.contents == answer->mine.contents)
+        (void)ski_fail(
+            SKUA_ERR_MISMATCH,
+            "objects with user threads inside cannot migrate from PE %d to PE %d: %.*s was "
+            "compiled with a stack protector, whose canary differs there; compile with "
+            "-fno-stack-protector, or run PEs as threads of one process (skuarun -t)",
+            self->pe, pe, SKI_CODE_NAME, name);
     else
         (void)ski_fail(
             SKUA_ERR_MISMATCH,

@@ -71,6 +71,6 @@ void ski_on_code_map(skua_msg *msg);
 void ski_on_code_map_answer(skua_msg *msg);
 
 #define SKI_CODE_MAP_LEAST        8
-#define SKI_CODE_MAP_ANSWER_LEAST 136
+#define SKI_CODE_MAP_ANSWER_LEAST 152
 
 #endif

@@ -36,7 +36,7 @@ void ski_host_topology_close(void)
 
 /* ---- hosts -------------------------------------------------------------------------- */
 
-static void host_check_pe(const char *call, int pe)
+void ski_host_topology_check_pe(const char *call, int pe)
 {
     const struct ski_pe *self = ski_pe_of_caller(call);
 
@@ -44,7 +44,7 @@ static void host_check_pe(const char *call, int pe)
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
 }
 
-static void host_check(const char *call, int host)
+void ski_host_topology_check(const char *call, int host)
 {
     const struct ski_pe *self = ski_pe_of_caller(call);
 
@@ -60,13 +60,13 @@ int skua_hosts(void)
 
 int skua_host_of(int pe)
 {
-    host_check_pe(__func__, pe);
+    ski_host_topology_check_pe(__func__, pe);
     return ski_job_host_of(host_job, pe);
 }
 
 int skua_host_pes(int host)
 {
-    host_check(__func__, host);
+    ski_host_topology_check(__func__, host);
     return ski_job_host_pes(host_job, host);
 }
 
@@ -74,7 +74,7 @@ int skua_host_pe(int host, int i)
 {
     int pes;
 
-    host_check(__func__, host);
+    ski_host_topology_check(__func__, host);
     pes = ski_job_host_pes(host_job, host);
     if (i < 0 || i >= pes)
         ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, pes - 1, i);
@@ -133,7 +133,7 @@ skua_cpu skua_cpu_of(int pe)
 {
     int index;
 
-    host_check_pe(__func__, pe);
+    ski_host_topology_check_pe(__func__, pe);
     index = ski_job_index(host_job, pe);
     if (index < 0)
         return (skua_cpu){-1, -1, -1, -1, -1};
@@ -145,7 +145,7 @@ skua_nearness skua_distance(int pe)
 {
     skua_cpu here, there;
 
-    host_check_pe(__func__, pe);
+    ski_host_topology_check_pe(__func__, pe);
     if (pe == ski_self->pe)
         return SKUA_SAME_PE;
     if (ski_job_index(host_job, pe) < 0)

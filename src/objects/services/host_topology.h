@@ -11,6 +11,12 @@ void ski_host_topology_open(const struct ski_boot *boot);
 /** Frees what is known of the CPUs. */
 void ski_host_topology_close(void);
 
+/** Ends the job with the name of @p call if the job has no PE @p pe. */
+void ski_host_topology_check_pe(const char *call, int pe);
+
+/** Ends the job with the name of @p call if the job has no host @p host. */
+void ski_host_topology_check(const char *call, int host);
+
 /** The number of PEs of each host, if hosts are filled in order and have equally many, the last
  * perhaps fewer; else 0. */
 int ski_host_topology_row(void);

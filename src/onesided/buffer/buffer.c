@@ -350,7 +350,17 @@ static skua_status buffer_put_remote(struct ski_pe *self, const skua_buffer *her
     return SKUA_PENDING;
 }
 
-/* The owner of the data puts them. */
+/* Asks the owner of the packet's `to` to register it for this transfer. */
+static void buffer_ask(struct ski_pe *self, const struct ski_buffer_packet *packet)
+{
+    struct ski_buffer_packet ask = *packet;
+
+    ask.verb = SKI_BUFFER_ASK;
+    buffer_send(self, ask.to.pe, &ask);
+}
+
+/* The owner of the data puts them.  Many bytes that the driver does not send from where they lie
+ * are not copied into one message: their target is registered first. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
     if (!packet->once && buffer_by_packet(packet->bytes) &&
@@ -358,6 +368,9 @@ static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet 
         return;
     if (packet->to.held || packet->once)
         buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
+    else if (packet->verb == SKI_BUFFER_FETCH &&
+             !buffer_by_eager(&packet->from, &packet->to, packet->bytes))
+        buffer_ask(self, packet);
     else
         ski_buffer_data_send(self, &packet->from, &packet->to, packet->bytes);
 }

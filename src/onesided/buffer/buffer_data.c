@@ -148,7 +148,11 @@ static skua_msg *buffer_data_placed(struct ski_pe *self, const skua_msg *msg, co
 }
 
 const struct ski_placement ski_buffer_placement = {
-    .place = buffer_data_place, .placed = buffer_data_placed, .take = buffer_data_take};
+    .place      = buffer_data_place,
+    .placed     = buffer_data_placed,
+    .take       = buffer_data_take,
+    .until_exit = true,
+};
 
 void ski_on_buffer_data(skua_msg *msg)
 {

@@ -3,7 +3,7 @@
  * buffer_pool.c - memory for buffers: skua_buffer_alloc().
  *
  * It is memory of the arena, from the allocator of messages (base/pool.h).  That is all where no
- * driver pins memory: blocks are registered in whole units (registration.h), and found again.
+ * driver pins memory.
  *
  * Where a driver pins memory, a block has a header with its registration, and a PE keeps freed
  * blocks by size, so that they stay pinned.

@@ -165,10 +165,11 @@ static skua_msg *channel_packet_placed(struct ski_pe *self, const skua_msg *head
 }
 
 const struct ski_placement ski_channel_placement = {
-    .place  = channel_packet_place,
-    .placed = channel_packet_placed,
-    .take   = channel_packet_take,
-    .small  = true,
+    .place      = channel_packet_place,
+    .placed     = channel_packet_placed,
+    .take       = channel_packet_take,
+    .small      = true,
+    .until_exit = true,
 };
 
 /* The packet has come as a message, whose data are aligned. */

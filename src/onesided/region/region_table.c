@@ -333,3 +333,19 @@ bool ski_region_close(struct ski_region *region)
     return atomic_compare_exchange_strong_explicit(&region->uses, &idle, SKI_REGION_CLOSED,
                                                    memory_order_acquire, memory_order_relaxed);
 }
+
+void ski_region_suspend(struct ski_region *region)
+{
+    atomic_fetch_or_explicit(&region->uses, SKI_REGION_CLOSED, memory_order_relaxed);
+}
+
+bool ski_region_drained(const struct ski_region *region)
+{
+    /* Acquire: pairs with the release in ski_region_release(). */
+    return atomic_load_explicit(&region->uses, memory_order_acquire) == SKI_REGION_CLOSED;
+}
+
+void ski_region_resume(struct ski_region *region)
+{
+    atomic_fetch_and_explicit(&region->uses, ~SKI_REGION_CLOSED, memory_order_relaxed);
+}

@@ -73,7 +73,7 @@ struct ski_region {
                                are more than 64 on this host, their number           */
 };
 
-#define SKI_REGION_CLOSED UINT32_C(0x80000000) /* in uses: being freed, no new operations */
+#define SKI_REGION_CLOSED UINT32_C(0x80000000) /* in uses: no new operations */
 
 #define SKI_REGION_INDEX_BITS 20
 
@@ -236,8 +236,18 @@ void ski_region_leave_all(struct ski_region *region);
 /** Returns whether @p id is a symmetric region that all its members on this host have freed. */
 bool ski_region_all_freed(uint32_t id);
 
-/** Closes a region that counts its operations to new ones; false: some are in flight. */
+/** Closes a region that counts its operations to new ones, for ever; false: some are in flight. */
 bool ski_region_close(struct ski_region *region);
+
+/** Refuses new operations on a region that counts them, until ski_region_resume().  Operations in
+ *  flight continue. */
+void ski_region_suspend(struct ski_region *region);
+
+/** Returns whether no operation is in flight on a suspended region, which may be removed then. */
+bool ski_region_drained(const struct ski_region *region);
+
+/** Allows operations on a suspended region again. */
+void ski_region_resume(struct ski_region *region);
 
 /* ---- labels (region_label.c) ----------------------------------------------------------- */
 

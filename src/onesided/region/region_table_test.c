@@ -90,6 +90,13 @@ static void region_table_uses(void)
     OK(!ski_region_close(&region), "a region in use is not closed");
     region.uses = 0;
     OK(ski_region_close(&region) && !ski_region_close(&region), "an idle one is, once");
+    region.uses = 1;
+    ski_region_suspend(&region);
+    OK(!ski_region_drained(&region), "a region may be suspended while an operation is in flight");
+    region.uses -= 1;
+    OK(ski_region_drained(&region), "and has none when that has ended");
+    ski_region_resume(&region);
+    OK(ski_region_close(&region), "a region that was resumed is an ordinary one");
 }
 
 int main(void)

@@ -106,6 +106,7 @@ static void registration_unlink(struct registration *r)
 static void registration_keep(struct ski_registrations *all, struct registration *r)
 {
     ski_assert(!r->kept && r->refs == 0 && r->holders == 0);
+    ski_region_suspend(r->region);
     r->kept  = all;
     r->newer = NULL;
     r->older = all->newest;
@@ -117,17 +118,24 @@ static void registration_keep(struct ski_registrations *all, struct registration
     all->kept++;
 }
 
-static void registration_unkeep(struct registration *r)
+static void registration_unlist(struct registration *r)
 {
     struct ski_registrations *all = r->kept;
 
-    if (!all)
-        return;
-    ski_assert(all->kept > 0);
+    ski_assert(all && all->kept > 0);
     r->kept                                       = NULL;
     *(r->newer ? &r->newer->older : &all->newest) = r->older;
     *(r->older ? &r->older->newer : &all->oldest) = r->newer;
     all->kept--;
+}
+
+/* Makes a kept registration usable again. */
+static void registration_unkeep(struct registration *r)
+{
+    if (!r->kept)
+        return;
+    registration_unlist(r);
+    ski_region_resume(r->region);
 }
 
 /* Evicts all but @p most, the oldest first.  Those that operations use have their turn later. */
@@ -138,9 +146,9 @@ static void registration_trim(struct ski_registrations *all, size_t most)
     ski_lock_acquire(&registration_lock);
     for (struct registration *r = all->oldest; r && all->kept > most; r = newer) {
         newer = r->newer;
-        if (!ski_region_close(r->region))
+        if (!ski_region_drained(r->region))
             continue;
-        registration_unkeep(r);
+        registration_unlist(r);
         registration_unlink(r);
         r->next = evicted;
         evicted = r;
@@ -206,13 +214,14 @@ skua_status ski_registration_remove(struct ski_region *region)
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
-/* Returns what is registered for a buffer. */
+/* Returns what is registered for a buffer; where a driver pins memory that is at least a byte. */
 static void registration_extent(const struct ski_pe *self, const void *at, size_t bytes,
                                 char **base, size_t *length)
 {
-    uintptr_t first = (uintptr_t)at, end = first + (bytes ? bytes : 1);
+    bool      pins  = ski_registration_pins();
+    uintptr_t first = (uintptr_t)at, end = first + (bytes == 0 && pins ? 1 : bytes);
 
-    if (ski_arena_contains(self->job->arena, at)) {
+    if (pins && ski_arena_contains(self->job->arena, at)) {
         first &= ~(uintptr_t)(SKI_UNIT_BYTES - 1);
         end = (end + SKI_UNIT_BYTES - 1) & ~(uintptr_t)(SKI_UNIT_BYTES - 1);
     }

@@ -8,10 +8,12 @@
  *
  * A registration that only buffers used is kept when the last one releases it, for the next buffer
  * at the same address.  Above a number of kept ones (the setting `registrations`) the one that was
- * used longest ago is evicted.
+ * used longest ago is evicted.  The program may have freed the memory of a kept one, so its region
+ * refuses operations until a buffer uses it again.
  *
- * Memory of the arena is registered for buffers in whole units, so that all blocks of a unit share
- * a registration.
+ * A region is exactly the memory of its buffer: an operation of another PE reaches no other block.
+ * Where a driver may pin memory, blocks of the arena are registered in whole units instead, which
+ * all blocks of a unit share: pinning is expensive, and a network device checks whole pages anyway.
  *
  * A region is no more than a name for an address as long as no driver has pinned the pages behind
  * it.  Where the driver does one-sided operations pages may be pinned, and a registration that

@@ -2,6 +2,7 @@
 /* registration_test.c - registrations that buffers share, keep and evict, against a plain model. */
 #include "onesided/region/registration.h"
 
+#include "onesided/region/resolve.h"
 #include "tests/onesided_pe.h"
 
 #define PLACES 40
@@ -111,20 +112,44 @@ static void registration_test_shared(struct ski_pe *self)
     OK(ski_region_table_find(region) != NULL, "it is kept for the next buffer");
 }
 
-/* Blocks of one unit of the arena share a registration. */
-static void registration_test_units(struct ski_pe *self)
+/* A region is the memory of its buffer alone, also where blocks of the arena lie side by side. */
+static void registration_test_extent(struct ski_pe *self)
 {
-    char      *block = ski_pool_alloc(&self->pool, 256);
-    skua_gaddr a = {0}, b = {0};
-    uint64_t   room = 0;
+    char               *block = ski_pool_alloc(&self->pool, 256);
+    skua_gaddr          at    = {0};
+    struct ski_resolved target;
+    uint64_t            room = 0;
 
-    OK(ski_registration_acquire(self, block, 64, &a, &room) == SKUA_OK &&
-           ski_registration_acquire(self, block + 64, 64, &b, &room) == SKUA_OK &&
-           a.region.id == b.region.id && b.offset == a.offset + 64 && room % SKI_UNIT_BYTES == 0,
-       "memory of the arena is registered in units");
+    OK(ski_registration_acquire(self, block, 64, &at, &room) == SKUA_OK && room == 64 &&
+           at.offset == 0,
+       "a region is as large as its buffer");
+    OK(ski_resolve(NULL, at, 0, 65, &target) == SKUA_ERR_RANGE &&
+           ski_resolve(NULL, at, -1, 1, &target) == SKUA_ERR_RANGE,
+       "no byte beside it is reached");
     ski_registration_release(self, block, 64);
-    ski_registration_release(self, block + 64, 64);
     ski_pool_free(&self->pool, block);
+}
+
+/* The memory of a kept registration may have been freed. */
+static void registration_test_kept(struct ski_pe *self)
+{
+    static char         memory[64];
+    skua_gaddr          at = {0}, again = {0};
+    struct ski_resolved target;
+    uint64_t            room;
+
+    OK(ski_registration_acquire(self, memory, 64, &at, &room) == SKUA_OK &&
+           ski_resolve(NULL, at, 0, 64, &target) == SKUA_OK,
+       "a buffer is reached while it is registered");
+    ski_resolved_release(&target);
+    ski_registration_release(self, memory, 64);
+    OK(ski_region_table_find(at.region) && ski_resolve(NULL, at, 0, 64, &target) == SKUA_ERR_REGION,
+       "and not once its registration is only kept");
+    OK(ski_registration_acquire(self, memory, 64, &again, &room) == SKUA_OK &&
+           again.region.id == at.region.id && ski_resolve(NULL, at, 0, 64, &target) == SKUA_OK,
+       "until a buffer uses it again");
+    ski_resolved_release(&target);
+    ski_registration_release(self, memory, 64);
 }
 
 int main(void)
@@ -134,7 +159,8 @@ int main(void)
     ski_config.registration_cache = KEPT;
     OK(registration_test_random(self), "%d places, of which %d are kept", PLACES, KEPT);
     registration_test_shared(self);
-    registration_test_units(self);
+    registration_test_extent(self);
+    registration_test_kept(self);
     test_pe_end(self);
     return tap_end();
 }

@@ -274,6 +274,14 @@ static bool am_wire_layout(struct ski_am_request *r, size_t at, size_t length, s
                                                                    : r->data_bytes == 0;
 }
 
+/* Returns the bytes from a request to the next one: it ends on 8 bytes, or with the message. */
+static size_t am_wire_next(const struct ski_am_head *head, size_t bytes)
+{
+    size_t whole = ((size_t)head->bytes + 7) & ~(size_t)7;
+
+    return head->bytes && whole < bytes ? whole : bytes;
+}
+
 bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *r,
                    uint32_t *id)
 {
@@ -283,21 +291,22 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
     size_t             length, visible;
 
     *id = SKI_AM_NO_ID;
+    memset(r, 0, sizeof *r);
     if (span.visible < sizeof head)
         return false;
     memcpy(&head, span.at, sizeof head);
-    *id = head.id;
-    memset(r, 0, sizeof *r);
+    *id     = head.id;
     length  = head.bytes ? head.bytes : span.bytes;
     visible = length < span.visible ? length : span.visible;
-    if (length > span.bytes || length < sizeof head ||
-        (head.kind & SKI_AM_VERB) > SKI_RMA_RKEY_QUERY)
+    if (length > span.bytes || length < sizeof head)
         return false;
-    w         = (struct am_words){span.at + sizeof head, span.at + visible, false};
-    r->verb   = (enum ski_rma_verb)(head.kind & SKI_AM_VERB);
-    r->id     = head.id;
-    r->length = head.bytes ? (length + 7) & ~(size_t)7 : length;
-    high      = head.kind & SKI_AM_WIDE ? am_wire_get(&w) : 0;
+    r->length = am_wire_next(&head, span.bytes);
+    if ((head.kind & SKI_AM_VERB) > SKI_RMA_RKEY_QUERY)
+        return false;
+    w       = (struct am_words){span.at + sizeof head, span.at + visible, false};
+    r->verb = (enum ski_rma_verb)(head.kind & SKI_AM_VERB);
+    r->id   = head.id;
+    high    = head.kind & SKI_AM_WIDE ? am_wire_get(&w) : 0;
     if (head.kind & SKI_AM_WIDE)
         notify_high = am_wire_get(&w);
     r->remote     = (skua_gaddr){server, {head.region}, (uint64_t)high << 32 | head.offset};
@@ -311,8 +320,6 @@ bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_a
         am_wire_get_params(&w, head.kind, notify_high, r);
     am_wire_get_verb(&w, head.kind, r);
     am_wire_get_blocks(&w, head.kind, r);
-    if (r->length > span.bytes)
-        r->length = span.bytes;
     return !w.bad && am_wire_layout(r, (size_t)(w.at - span.at), length, visible, span.at);
 }
 

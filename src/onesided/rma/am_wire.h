@@ -132,7 +132,8 @@ struct ski_am_span {
 };
 
 /** Decodes the request at the beginning of @p span, from PE @p origin for PE @p server.  False: it
- *  is malformed; *@p id is that of the request if it has one, else 0xffffffff. */
+ *  is malformed; *@p id is that of the request if it has one, else 0xffffffff, and request->length
+ *  is 0 if that is not known either. */
 bool ski_am_decode(struct ski_am_span span, int origin, int server, struct ski_am_request *request,
                    uint32_t *id);
 

@@ -134,6 +134,27 @@ static void wire_damaged(void)
        accepted, outside);
 }
 
+/* The length of a request tells where the next one begins, also if the request is malformed. */
+static void wire_malformed(void)
+{
+    struct ski_am_request put = {
+        .verb = SKI_RMA_PUT, .remote = {WIRE_SERVER, {9}, 0}, .source = WIRE_ORIGIN, .id = 7};
+    struct ski_am_request got;
+    struct ski_am_head    head;
+    char                  wire[WIRE_ROOM];
+
+    put.total = put.data_bytes = 8;
+    wire_encode(&put, NULL, wire);
+    memcpy(&head, wire, sizeof head);
+    head.kind |= SKI_AM_VERB; /* a verb that does not exist */
+    head.bytes = 20;
+    memcpy(wire, &head, sizeof head);
+    OK(!wire_decode(wire, 48, &got) && got.length == 24, "a request of an unknown verb has an end");
+    OK(!wire_decode(wire, 20, &got) && got.length == 20, "the last one ends with its message");
+    OK(!wire_decode(wire, 19, &got) && got.length == 0, "one that is cut off has none");
+    OK(!wire_decode(wire, 15, &got) && got.length == 0, "nor has one without a whole head");
+}
+
 static void wire_replies(void)
 {
     struct ski_am_reply reply = {SKI_AM_ACK, 3, 1}, got;
@@ -160,6 +181,7 @@ static void wire_replies(void)
 int main(void)
 {
     wire_sizes();
+    wire_malformed();
     wire_damaged();
     wire_replies();
     return tap_end();

@@ -5,6 +5,7 @@
 #include "core/collective/reduction_order.h"
 
 #define SCHEDULE_DIRECT   4   /* members up to which an allgather is direct             */
+#define SCHEDULE_FLAT     64  /* members up to which a gather or scatter between hosts is direct */
 #define SCHEDULE_BRUCK    16  /* members from which on a small all-to-all is Bruck's    */
 #define SCHEDULE_BRUCK_TO 256 /* bytes of a block up to which it is                     */
 
@@ -195,11 +196,18 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
     }
 }
 
+/* Returns whether the root of a gather or scatter and each member exchange one message.  Between
+ * hosts a tree sends each block up to log2(size) times, one link after the other. */
+static bool schedule_is_flat(const struct ski_plan *plan)
+{
+    return plan->large || plan->size <= (plan->near ? SCHEDULE_DIRECT : SCHEDULE_FLAT);
+}
+
 void ski_schedule_gather(struct ski_schedule *s, const struct ski_plan *plan)
 {
     struct ski_blocks to = {.bytes = plan->bytes};
 
-    if (plan->large || plan->size <= SCHEDULE_DIRECT)
+    if (schedule_is_flat(plan))
         ski_schedule_gatherv(s, plan, &to);
     else
         schedule_gather_tree(s, plan);
@@ -254,7 +262,7 @@ void ski_schedule_scatter(struct ski_schedule *s, const struct ski_plan *plan)
 {
     struct ski_blocks from = {.bytes = plan->bytes};
 
-    if (plan->large || plan->size <= SCHEDULE_DIRECT)
+    if (schedule_is_flat(plan))
         ski_schedule_scatterv(s, plan, &from);
     else
         schedule_scatter_tree(s, plan);
@@ -394,11 +402,11 @@ static void schedule_alltoall_recv(struct ski_schedule *s, const struct ski_plan
 }
 
 /* Adds direct transfers.  All members send at once; if blocks are large and travel between hosts,
- * each is sent after the last but two has arrived, which bounds the memory that packets take. */
+ * each is sent after the last but three has arrived, which bounds the memory that packets take. */
 static void schedule_alltoall_direct(struct ski_schedule *s, const struct ski_plan *plan,
                                      const struct ski_blocks *from, const struct ski_blocks *to)
 {
-    int ahead = plan->large && !plan->near ? 2 : plan->size;
+    int ahead = plan->large && !plan->near ? 3 : plan->size;
 
     for (int i = 1; i < plan->size; i++) {
         int    rank  = ski_rank_after(plan, i);

@@ -28,14 +28,15 @@ void ski_schedule_barrier(struct ski_schedule *s, const struct ski_plan *plan);
  *  all (near), or as a scatter and a ring (van de Geijn). */
 void ski_schedule_broadcast(struct ski_schedule *s, const struct ski_plan *plan);
 
-/** Adds a gather of equal blocks: up a binomial tree or, if large, directly. */
+/** Adds a gather of equal blocks: directly if they are large or, between hosts, members are not too
+ *  many; else up a binomial tree. */
 void ski_schedule_gather(struct ski_schedule *s, const struct ski_plan *plan);
 
 /** Adds a gather of different blocks, @p to at the root, plan->bytes elsewhere: directly. */
 void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
                           const struct ski_blocks *to);
 
-/** Adds a scatter of equal blocks: down a binomial tree or, if large, directly. */
+/** Adds a scatter of equal blocks: directly or down a binomial tree, as a gather. */
 void ski_schedule_scatter(struct ski_schedule *s, const struct ski_plan *plan);
 
 /** Adds a scatter of different blocks, @p from at the root, plan->bytes elsewhere: directly. */

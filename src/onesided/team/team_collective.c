@@ -12,11 +12,12 @@
 #include "onesided/team/team_call.h"
 #include "onesided/team/team_slot.h"
 
-#define COLLECTIVE_LARGE_NEAR                                                                      \
-    16384 /* bytes from which on data are copied from memory to memory                             \
-           */
-#define COLLECTIVE_LARGE_FAR                                                                       \
-    131072 /* bytes from which on fewer bytes gain more than fewer messages */
+/* Bytes from which on data are copied from memory to memory; those between hosts from which on
+ * fewer bytes gain more than fewer messages; and those of an allgather, which sends no block twice
+ * anyway. */
+#define COLLECTIVE_LARGE_NEAR 16384
+#define COLLECTIVE_LARGE_FAR  131072
+#define COLLECTIVE_LARGE_RING 1048576
 
 /* A call in preparation. */
 struct collective_call {
@@ -56,11 +57,19 @@ static void collective_set_root(struct collective_call *c, int root)
     c->kind.root = c->plan.root = root;
 }
 
-/* Sets the bytes of a contribution or block.  A call is large if it moves many bytes: @p moved. */
-static void collective_set_bytes(struct collective_call *c, size_t bytes, size_t moved)
+/* Sets the bytes of a contribution or block; whether the call is large follows from them. */
+static void collective_set_bytes(struct collective_call *c, size_t bytes)
 {
     c->plan.bytes = bytes;
-    c->plan.large = moved >= (c->plan.near ? COLLECTIVE_LARGE_NEAR : COLLECTIVE_LARGE_FAR);
+    c->plan.large = bytes >= (c->plan.near ? COLLECTIVE_LARGE_NEAR : COLLECTIVE_LARGE_FAR);
+}
+
+/* Sets the bytes of this member's block of an allgather that gathers @p all. */
+static void collective_set_gathered(struct collective_call *c, size_t bytes, size_t all)
+{
+    c->plan.bytes = bytes;
+    c->plan.large = c->plan.near ? all / (size_t)c->plan.size >= COLLECTIVE_LARGE_NEAR
+                                 : all >= COLLECTIVE_LARGE_RING;
 }
 
 /* Ends the job: the buffers of a call overlap, or there is none. */
@@ -147,7 +156,7 @@ void skua_team_broadcast(skua_team team, int root, void *data, size_t bytes, sku
     struct ski_team_call  *call;
 
     collective_set_root(&c, root);
-    collective_set_bytes(&c, bytes, bytes);
+    collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, NULL, 0, data, bytes);
     if (collective_by_slots(&c))
         return;
@@ -176,7 +185,7 @@ static void collective_set_reduction(struct collective_call *c, const skua_reduc
     c->plan.in_place = result && from == to;
     c->plan.prepare  = ski_op_prepares(reduction->op);
     c->plan.element  = ski_op_splits(reduction->op) ? ski_type_size(reduction->type) : 0;
-    collective_set_bytes(c, bytes, bytes);
+    collective_set_bytes(c, bytes);
     collective_set_buffers(c, from, bytes, to, result ? bytes : 0);
 }
 
@@ -325,7 +334,7 @@ void skua_team_gather(skua_team team, int root, const void *from, size_t bytes, 
     collective_set_root(&c, root);
     at_root         = root == c.plan.rank;
     c.plan.in_place = at_root && from == (char *)to + bytes * (size_t)root;
-    collective_set_bytes(&c, bytes, bytes);
+    collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, from, bytes, to, at_root ? all : 0);
     if (collective_by_slots(&c))
         return;
@@ -346,7 +355,7 @@ void skua_team_gatherv(skua_team team, int root, const void *from, size_t bytes,
         v = collective_vector(&c, to);
         collective_set_block(&c, &v, to->data, from, bytes);
     }
-    collective_set_bytes(&c, bytes, bytes);
+    collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, from, bytes, root == c.plan.rank ? to->data : NULL, v.end);
     call = collective_begin(&c);
     ski_schedule_gatherv(&call->schedule, &c.plan, &v.blocks);
@@ -365,7 +374,7 @@ void skua_team_scatter(skua_team team, int root, const void *from, void *to, siz
     collective_set_root(&c, root);
     at_root         = root == c.plan.rank;
     c.plan.in_place = at_root && to == (const char *)from + bytes * (size_t)root;
-    collective_set_bytes(&c, bytes, bytes);
+    collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, from, at_root ? all : 0, to, bytes);
     if (collective_by_slots(&c))
         return;
@@ -386,7 +395,7 @@ void skua_team_scatterv(skua_team team, int root, const skua_team_blocks *from, 
         v = collective_vector(&c, from);
         collective_set_block(&c, &v, from->data, to, bytes);
     }
-    collective_set_bytes(&c, bytes, bytes);
+    collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, root == c.plan.rank ? from->data : NULL, v.end, to, bytes);
     call = collective_begin(&c);
     ski_schedule_scatterv(&call->schedule, &c.plan, &v.blocks);
@@ -405,7 +414,7 @@ void skua_team_allgather(skua_team team, const void *from, size_t bytes, void *t
     struct ski_team_call  *call;
 
     c.plan.in_place = from == (char *)to + bytes * (size_t)c.plan.rank;
-    collective_set_bytes(&c, bytes, c.plan.near ? bytes : all);
+    collective_set_gathered(&c, bytes, all);
     collective_set_buffers(&c, from, bytes, to, all);
     if (collective_by_slots(&c))
         return;
@@ -425,7 +434,7 @@ void skua_team_allgatherv(skua_team team, const void *from, size_t bytes,
     for (int rank = 0; rank < c.plan.size; rank++)
         all += to->bytes[rank];
     collective_set_block(&c, &v, to->data, from, bytes);
-    collective_set_bytes(&c, bytes, c.plan.near ? all / (size_t)c.plan.size : all);
+    collective_set_gathered(&c, bytes, all);
     collective_set_buffers(&c, from, bytes, to->data, v.end);
     call = collective_begin(&c);
     ski_schedule_allgather(&call->schedule, &c.plan, &v.blocks);
@@ -441,7 +450,7 @@ void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes
     size_t                 all    = collective_times_size(&c, bytes);
     struct ski_team_call  *call;
 
-    collective_set_bytes(&c, bytes, bytes);
+    collective_set_bytes(&c, bytes);
     collective_set_buffers(&c, from, all, to, all);
     if (collective_by_slots(&c))
         return;

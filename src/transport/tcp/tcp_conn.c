@@ -175,10 +175,11 @@ static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
 {
     struct ski_port *port    = conn->port;
     struct iovec     part[2] = {{NULL, 0}, {port->scratch, SKI_TCP_SCRATCH}};
-    size_t           rest    = tcp_conn_direct_bytes(conn, &part[0].iov_base), placed;
-    size_t           lead    = ski_framing_lead(&conn->in);
+    size_t           lead    = ski_framing_lead(&conn->in), rest, placed;
     ssize_t          n;
 
+    ski_framing_check_target(&conn->in);
+    rest            = tcp_conn_direct_bytes(conn, &part[0].iov_base);
     part[0].iov_len = rest;
     if (conn->in.bytes > SKI_TCP_SCRATCH) /* as the next packet may be large, too */
         part[1].iov_len = TCP_FOLLOW_BYTES;

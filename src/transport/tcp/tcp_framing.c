@@ -23,7 +23,7 @@ static void framing_note_end(struct ski_framing *s, size_t bytes)
 static void framing_end_packet(struct ski_framing *s)
 {
     if (s->kept > 0)
-        s->up->recv_direct_done(s->owner, s->begin, s->bytes, true);
+        s->up->recv_direct_done(s->owner, s->begin, s->bytes, s->room != NULL);
     else if (s->room)
         s->up->arrived(s->owner, s->room, s->bytes);
     framing_note_end(s, s->bytes);

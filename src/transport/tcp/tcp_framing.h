@@ -33,7 +33,7 @@ struct ski_framing {
     void                     *owner;
     unsigned char             head[SKI_FRAME_HEAD]; /* as much as has come of it ... */
     size_t                    head_got;
-    char                     *room;       /* of the packet that is coming; NULL: it is dropped */
+    char                     *room;       /* of the packet that is coming; NULL: it is skipped */
     size_t                    bytes, got; /* of it; 0: none is coming                          */
     size_t                    kept;       /* of them, here, as the rest has its place          */
     unsigned char             begin[SKI_DIRECT_HEAD];
@@ -61,6 +61,16 @@ static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
 {
     *to = s->room ? s->room + s->got - s->kept : NULL;
     return s->room ? s->bytes - s->got : 0;
+}
+
+/** Asks the runtime whether the target of the next bytes is still there, before they are received
+ *  in a later call of progress().  If it is not, the other bytes of the packet are fed and skipped.
+ */
+static inline void ski_framing_check_target(struct ski_framing *s)
+{
+    if (s->kept > 0 && s->room && s->up->recv_direct_continues &&
+        !s->up->recv_direct_continues(s->owner, s->begin))
+        s->room = NULL;
 }
 
 /** Records that @p bytes were received at the target. */

@@ -376,6 +376,66 @@ static void test_framing_lead(void)
     OK(ski_framing_lead(&s) > 0, "until so many have come");
 }
 
+/* What the runtime of the next test was told. */
+struct framing_test_gone {
+    char     room[SKI_FRAMING_LARGE];
+    bool     stays;
+    unsigned whole, skipped;
+};
+
+static size_t framing_test_gone_place(void *owner, const void *packet, size_t bytes, void **to)
+{
+    (void)packet;
+    *to = ((struct framing_test_gone *)owner)->room;
+    return bytes - SKI_DIRECT_HEAD;
+}
+
+static void framing_test_gone_placed(void *owner, const void *packet, size_t bytes, bool whole)
+{
+    struct framing_test_gone *gone = owner;
+
+    (void)packet, (void)bytes;
+    *(whole ? &gone->whole : &gone->skipped) += 1;
+}
+
+static bool framing_test_gone_continues(void *owner, const void *packet)
+{
+    (void)packet;
+    return ((struct framing_test_gone *)owner)->stays;
+}
+
+/* The program frees the place of a packet of which a part has arrived. */
+static void test_framing_place_gone(void)
+{
+    const struct ski_upcalls up    = {.alloc                 = framing_test_no_room,
+                                      .recv_inline           = framing_test_take,
+                                      .recv_direct           = framing_test_gone_place,
+                                      .recv_direct_done      = framing_test_gone_placed,
+                                      .recv_direct_continues = framing_test_gone_continues};
+    struct framing_test_gone gone  = {.stays = true};
+    struct ski_framing       s     = {.up = &up, .owner = &gone};
+    size_t                   bytes = SKI_FRAMING_LARGE;
+    char                    *data  = malloc(SKI_FRAME_HEAD + bytes);
+    uint64_t                 head  = ski_frame_head(SKI_FRAME_PACKET, bytes);
+    void                    *to;
+
+    memset(data, 1, SKI_FRAME_HEAD + bytes);
+    memcpy(data, &head, sizeof head);
+    CHECK(ski_framing_feed(&s, data, SKI_FRAME_HEAD + SKI_DIRECT_HEAD + 100));
+    ski_framing_check_target(&s);
+    OK(ski_framing_target(&s, &to) == bytes - SKI_DIRECT_HEAD - 100 && to == gone.room + 100,
+       "a place that stays is the target of what comes later");
+    gone.stays = false;
+    ski_framing_check_target(&s);
+    OK(ski_framing_target(&s, &to) == 0, "one that is gone is not");
+    CHECK(ski_framing_feed(&s, data + 500, bytes - SKI_DIRECT_HEAD - 100));
+    OK(gone.skipped == 1 && gone.whole == 0 && gone.room[99] == 1 && gone.room[100] == 0,
+       "the rest is skipped, and the runtime is told at its end");
+    framing_test_feed(&s, 1000, 1000);
+    OK(s.bytes == 0 && !s.room, "the next packet begins behind it");
+    free(data);
+}
+
 int main(void)
 {
     random_state = tap_seed();
@@ -386,5 +446,6 @@ int main(void)
     test_framing_flips();
     test_framing_garbage();
     test_framing_lead();
+    test_framing_place_gone();
     return tap_end();
 }

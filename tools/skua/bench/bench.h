@@ -34,12 +34,35 @@ struct bench {
     void (*print)(const struct results *results);
     /** Write an SVG picture. */
     void (*plot)(const struct results *results, FILE *to);
+    bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
 };
 
-extern const struct bench bench_balance, bench_barneshut, bench_leanmd, bench_channels,
-    bench_collectives, bench_fft1d, bench_matmul3d, bench_messages, bench_mixed, bench_network,
-    bench_objects, bench_onesided, bench_pairs, bench_pingpong, bench_prk, bench_randomaccess,
-    bench_stencil3d, bench_zerocopy;
+/* The benchmarks, in the order of the list that --help prints: BENCH(NAME) for each. */
+#define BENCH_EACH(BENCH)                                                                          \
+    BENCH(messages)                                                                                \
+    BENCH(onesided)                                                                                \
+    BENCH(network)                                                                                 \
+    BENCH(mixed)                                                                                   \
+    BENCH(channels)                                                                                \
+    BENCH(collectives)                                                                             \
+    BENCH(prk)                                                                                     \
+    BENCH(randomaccess)                                                                            \
+    BENCH(fft1d)                                                                                   \
+    BENCH(objects)                                                                                 \
+    BENCH(pingpong)                                                                                \
+    BENCH(stencil3d)                                                                               \
+    BENCH(matmul3d)                                                                                \
+    BENCH(lu)                                                                                      \
+    BENCH(pairs)                                                                                   \
+    BENCH(leanmd)                                                                                  \
+    BENCH(barneshut)                                                                               \
+    BENCH(balance)                                                                                 \
+    BENCH(zerocopy)                                                                                \
+    BENCH(openshmem)                                                                               \
+    BENCH(armci)
+
+#define BENCH_DECLARE(name) extern const struct bench bench_##name;
+BENCH_EACH(BENCH_DECLARE)
 
 /* ---- running programs (bench_common.c) -------------------------------------- */
 

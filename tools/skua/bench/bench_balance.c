@@ -25,8 +25,10 @@ static const struct {
 #define DROPLETS (sizeof droplets / sizeof *droplets)
 
 #define STRATEGY "refine" /* that balances the droplet */
-#define STEPS    200      /* of the droplet            */
-#define PERIOD   20       /* steps between two samples */
+#define STEPS    80       /* of the droplet              */
+#define WARMUP   40       /* of these, before the clock  */
+#define PERIOD   20       /* steps between two balancings */
+#define SAMPLE   10       /* steps between two samples   */
 
 static int bench_balance_cores; /* of the host */
 
@@ -48,7 +50,7 @@ static void bench_balance_run_droplet(struct results *results, const struct benc
              balanced ? STRATEGY : "none");
     snprintf(arguments, sizeof arguments,
              "--size=%s --droplet --steps=%d --warmup=%d --migrate=%d --balance=%d --series=%s",
-             droplets[d].cells, STEPS, 3 * PERIOD, PERIOD, PERIOD,
+             droplets[d].cells, STEPS, WARMUP, SAMPLE, PERIOD,
              balanced ? "balanced" : "unbalanced");
     bench_run_app(results, host, "leanmd", options, arguments);
 }
@@ -242,7 +244,7 @@ static void bench_balance_print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------- */
 
-/* The time of a step over the steps: the mean of each PERIOD steps. */
+/* The time of a step over the steps: the mean of each SAMPLE steps. */
 static void bench_balance_plot(const struct results *r, FILE *to)
 {
     size_t            d = bench_balance_fits(droplets[1].pes) ? 1 : 0;
@@ -256,7 +258,7 @@ static void bench_balance_plot(const struct results *r, FILE *to)
     snprintf(title, sizeof title, "leanmd with a dense droplet, %d PEs, balanced every %d steps",
              droplets[d].pes, PERIOD);
     snprintf(metric, sizeof metric, "interval-%dpe", droplets[d].pes);
-    for (size_t step = PERIOD; step <= STEPS; step += PERIOD) {
+    for (size_t step = SAMPLE; step <= STEPS; step += SAMPLE) {
         plot_curve_add(&curve[0], (double)step, 1e3 * results_get(r, "unbalanced", step, metric));
         plot_curve_add(&curve[1], (double)step, 1e3 * results_get(r, "balanced", step, metric));
         plot_curve_add(&curve[2], (double)step, ideal);
@@ -264,5 +266,7 @@ static void bench_balance_plot(const struct results *r, FILE *to)
     plot_write_axes(&plot, &(struct plot_axes){.x = PLOT_LINEAR, .y = PLOT_LINEAR}, to);
 }
 
-const struct bench bench_balance = {"balance", bench_balance_run, bench_balance_print,
-                                    bench_balance_plot};
+const struct bench bench_balance = {.name  = "balance",
+                                    .run   = bench_balance_run,
+                                    .print = bench_balance_print,
+                                    .plot  = bench_balance_plot};

@@ -157,8 +157,10 @@ static void bench_barneshut_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_barneshut = {"barneshut", bench_barneshut_run, bench_barneshut_print,
-                                      bench_barneshut_plot};
+const struct bench bench_barneshut = {.name  = "barneshut",
+                                      .run   = bench_barneshut_run,
+                                      .print = bench_barneshut_print,
+                                      .plot  = bench_barneshut_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

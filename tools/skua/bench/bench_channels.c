@@ -167,5 +167,7 @@ static void bench_channels_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_channels = {"channels", bench_channels_run, bench_channels_print,
-                                     bench_channels_plot};
+const struct bench bench_channels = {.name  = "channels",
+                                     .run   = bench_channels_run,
+                                     .print = bench_channels_print,
+                                     .plot  = bench_channels_plot};

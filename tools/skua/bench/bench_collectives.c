@@ -332,5 +332,8 @@ static void bench_collectives_plot(const struct results *r, FILE *to)
     plot_write_all(plots, count, to);
 }
 
-const struct bench bench_collectives = {"collectives", bench_collectives_run,
-                                        bench_collectives_print, bench_collectives_plot};
+const struct bench bench_collectives = {.name        = "collectives",
+                                        .run         = bench_collectives_run,
+                                        .print       = bench_collectives_print,
+                                        .plot        = bench_collectives_plot,
+                                        .several_pes = true};

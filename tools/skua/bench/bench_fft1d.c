@@ -129,7 +129,8 @@ static void bench_fft1d_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_fft1d = {"fft1d", bench_fft1d_run, bench_fft1d_print, bench_fft1d_plot};
+const struct bench bench_fft1d = {
+    .name = "fft1d", .run = bench_fft1d_run, .print = bench_fft1d_print, .plot = bench_fft1d_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

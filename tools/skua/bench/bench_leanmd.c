@@ -125,8 +125,10 @@ static void bench_leanmd_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_leanmd = {"leanmd", bench_leanmd_run, bench_leanmd_print,
-                                   bench_leanmd_plot};
+const struct bench bench_leanmd = {.name  = "leanmd",
+                                   .run   = bench_leanmd_run,
+                                   .print = bench_leanmd_print,
+                                   .plot  = bench_leanmd_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

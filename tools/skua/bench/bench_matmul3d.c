@@ -194,8 +194,10 @@ static void bench_matmul3d_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_matmul3d = {"matmul3d", bench_matmul3d_run, bench_matmul3d_print,
-                                     bench_matmul3d_plot};
+const struct bench bench_matmul3d = {.name  = "matmul3d",
+                                     .run   = bench_matmul3d_run,
+                                     .print = bench_matmul3d_print,
+                                     .plot  = bench_matmul3d_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -101,4 +101,5 @@ static void bench_mixed_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_mixed = {"mixed", bench_mixed_run, bench_mixed_print, bench_mixed_plot};
+const struct bench bench_mixed = {
+    .name = "mixed", .run = bench_mixed_run, .print = bench_mixed_print, .plot = bench_mixed_plot};

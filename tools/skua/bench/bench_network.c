@@ -570,5 +570,7 @@ static void bench_network_plot(const struct results *r, FILE *to)
     plot_write_all(plots, 2, to);
 }
 
-const struct bench bench_network = {"network", bench_network_run, bench_network_print,
-                                    bench_network_plot};
+const struct bench bench_network = {.name  = "network",
+                                    .run   = bench_network_run,
+                                    .print = bench_network_print,
+                                    .plot  = bench_network_plot};

@@ -142,5 +142,7 @@ static void bench_objects_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_objects = {"objects", bench_objects_run, bench_objects_print,
-                                    bench_objects_plot};
+const struct bench bench_objects = {.name  = "objects",
+                                    .run   = bench_objects_run,
+                                    .print = bench_objects_print,
+                                    .plot  = bench_objects_plot};

@@ -128,7 +128,8 @@ static void bench_pairs_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_pairs = {"pairs", bench_pairs_run, bench_pairs_print, bench_pairs_plot};
+const struct bench bench_pairs = {
+    .name = "pairs", .run = bench_pairs_run, .print = bench_pairs_print, .plot = bench_pairs_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -212,4 +212,8 @@ static void bench_prk_plot(const struct results *r, FILE *to)
     plot_write_all(plots, 2 * PRK_METRICS, to);
 }
 
-const struct bench bench_prk = {"prk", bench_prk_run, bench_prk_print, bench_prk_plot};
+const struct bench bench_prk = {.name        = "prk",
+                                .run         = bench_prk_run,
+                                .print       = bench_prk_print,
+                                .plot        = bench_prk_plot,
+                                .several_pes = true};

@@ -130,8 +130,10 @@ static void bench_randomaccess_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_randomaccess = {"randomaccess", bench_randomaccess_run,
-                                         bench_randomaccess_print, bench_randomaccess_plot};
+const struct bench bench_randomaccess = {.name  = "randomaccess",
+                                         .run   = bench_randomaccess_run,
+                                         .print = bench_randomaccess_print,
+                                         .plot  = bench_randomaccess_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -178,8 +178,10 @@ static void bench_stencil3d_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_stencil3d = {"stencil3d", bench_stencil3d_run, bench_stencil3d_print,
-                                      bench_stencil3d_plot};
+const struct bench bench_stencil3d = {.name  = "stencil3d",
+                                      .run   = bench_stencil3d_run,
+                                      .print = bench_stencil3d_print,
+                                      .plot  = bench_stencil3d_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

@@ -138,5 +138,7 @@ static void bench_zerocopy_plot(const struct results *r, FILE *to)
     plot_write(&picture, to);
 }
 
-const struct bench bench_zerocopy = {"zerocopy", bench_zerocopy_run, bench_zerocopy_print,
-                                     bench_zerocopy_plot};
+const struct bench bench_zerocopy = {.name  = "zerocopy",
+                                     .run   = bench_zerocopy_run,
+                                     .print = bench_zerocopy_print,
+                                     .plot  = bench_zerocopy_plot};

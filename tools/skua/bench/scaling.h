@@ -57,7 +57,7 @@ double scaling_efficiency(const struct scaling *scaling, const struct results *r
 void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
                       const char *argument, int ranks);
 
-extern const struct scaling scaling_barneshut, scaling_leanmd, scaling_fft1d, scaling_matmul3d,
-    scaling_pairs, scaling_randomaccess, scaling_stencil3d;
+extern const struct scaling scaling_barneshut, scaling_leanmd, scaling_fft1d, scaling_lu,
+    scaling_matmul3d, scaling_pairs, scaling_randomaccess, scaling_stencil3d;
 
 #endif

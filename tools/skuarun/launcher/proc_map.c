@@ -12,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/config.h"
+#include "base/interconnect.h"
 #include "base/topology.h"
 #include "launcher/export.h"
 #include "protocol/job_spec.h"
@@ -170,22 +171,40 @@ bool proc_map_send_specs(const struct run_options *options, const struct hosts *
     return ok;
 }
 
-static void proc_map_announce(const struct remote_agent *agent)
+/* Prints where host @p host is in the interconnect, if a file describes it. */
+static void proc_map_locate(const struct ski_interconnect *of, int host, const char *name)
+{
+    int  node = ski_interconnect_find(of, host, name);
+    char text[SKI_INTERCONNECT_TEXT];
+
+    if (node >= 0)
+        fprintf(stderr, " (%s)", ski_interconnect_describe(of, node, text));
+}
+
+static void proc_map_announce(const struct remote_agent *agent, const struct ski_interconnect *of,
+                              int host)
 {
     fprintf(stderr, "skuarun: process %d", agent->first);
     if (agent->here > 1)
         fprintf(stderr, " to %d", agent->first + agent->here - 1);
-    fprintf(stderr, " on host %s\n", agent->host->name);
+    fprintf(stderr, " on host %s", agent->host->name);
+    proc_map_locate(of, host, agent->host->name);
+    fprintf(stderr, "\n");
 }
 
 bool proc_map_start_agents(const struct run_options *options, struct remote_agent *agent, int count)
 {
-    bool ok = true;
+    struct ski_interconnect of = {0};
+    char                    error[SKI_INTERCONNECT_TEXT];
+    bool                    ok = true;
 
+    if (options->verbose && ski_interconnect_is_file(ski_config.topology))
+        ski_interconnect_read(&of, ski_config.topology, error); /* it was checked before */
     for (int i = 0; i < count && ok; i++) {
-        if (options->verbose && options->hosts)
-            proc_map_announce(&agent[i]);
+        if (options->verbose && (options->hosts || of.nodes > 0))
+            proc_map_announce(&agent[i], &of, i);
         ok = remote_agent_start(&agent[i]);
     }
+    ski_interconnect_destroy(&of);
     return ok;
 }

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gtcshift.c - the steps, their check and their times; see gtcshift.h. */
+#include "gtcshift.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHIFTS_PER_STEP 2 /* of a Runge-Kutta step of second order */
+
+static const struct shift_protocol *const protocols[SHIFT_VARIANTS] = {
+    &shift_messages, &shift_pscw, &shift_signal, &shift_pipelined};
+
+/* What all PEs together have measured of a protocol. */
+struct shift_times {
+    double shift;         /* seconds of a shift                */
+    double phase[PHASES]; /* of a shift, mean over the PEs     */
+    double moved;         /* particles that a shift has moved  */
+};
+
+static skua_pe_data shift_key;
+
+struct shift *shift_self(void)
+{
+    return *(struct shift **)skua_pe_data_get(shift_key);
+}
+
+/* ---- memory of a domain -----------------------------------------------------------------------
+ */
+
+int shift_owner(int domain)
+{
+    return domain % skua_pes();
+}
+
+size_t shift_slot_offset(int side)
+{
+    return (size_t)side * sizeof(struct shift_slot);
+}
+
+/* The receive buffer of one side; that of pscw uses both. */
+static size_t shift_buffer_bytes(const struct shift *shift)
+{
+    size_t particles = (size_t)particles_leaving_max(shift->options.particles);
+    size_t bytes     = particles * PARTICLE_FIELDS * sizeof(double) + sizeof(struct shift_packed);
+
+    return (bytes + 127) / 128 * 128;
+}
+
+size_t shift_buffer_offset(const struct shift *shift, int side)
+{
+    return SHIFT_SIDES * sizeof(struct shift_slot) + (size_t)side * shift_buffer_bytes(shift);
+}
+
+size_t shift_field_offset(const struct shift *shift)
+{
+    return shift_buffer_offset(shift, SHIFT_SIDES);
+}
+
+static size_t shift_domain_bytes(const struct shift *shift)
+{
+    size_t fields = PARTICLE_FIELDS * (size_t)particles_room(shift->options.particles);
+
+    return (shift_field_offset(shift) + fields * sizeof(double) + 127) / 128 * 128;
+}
+
+skua_gaddr shift_at(const struct shift *shift, int domain, size_t offset)
+{
+    return skua_at(shift->region, shift_owner(domain),
+                   (size_t)(domain / skua_pes()) * shift_domain_bytes(shift) + offset);
+}
+
+static void shift_make_domain(struct shift *shift, struct shift_domain *d, int number)
+{
+    char *memory = skua_gaddr_local(shift_at(shift, number, 0));
+
+    if (!particles_make(&d->p, (double *)(memory + shift_field_offset(shift)), number,
+                        (int)shift->options.domains, shift->options.particles))
+        skua_abort("cannot allocate the lists of a domain");
+    d->slot = (struct shift_slot *)memory;
+    for (int side = 0; side < SHIFT_SIDES; side++) {
+        d->buffer[side] = memory + shift_buffer_offset(shift, side);
+        d->sent[side]   = malloc(shift_buffer_bytes(shift));
+        d->near[side]   = skua_gaddr_local(shift_at(shift, particles_neighbour(&d->p, side), 0));
+        if (!d->sent[side])
+            skua_abort("cannot allocate the buffers of a domain");
+    }
+}
+
+static void shift_make(struct shift *shift)
+{
+    int domains = (int)shift->options.domains, pes = skua_pes();
+
+    shift->domains = (domains - skua_pe() + pes - 1) / pes;
+    shift->domain  = calloc((size_t)shift->domains, sizeof *shift->domain);
+    if (!shift->domain ||
+        skua_region_create((size_t)((domains + pes - 1) / pes) * shift_domain_bytes(shift),
+                           &shift->region))
+        skua_abort("cannot allocate %d domains; use a smaller --class", shift->domains);
+    for (int i = 0; i < shift->domains; i++)
+        shift_make_domain(shift, &shift->domain[i], skua_pe() + i * pes);
+}
+
+static void shift_free(struct shift *shift)
+{
+    for (int i = 0; i < shift->domains; i++) {
+        for (int side = 0; side < SHIFT_SIDES; side++)
+            free(shift->domain[i].sent[side]);
+        particles_free(&shift->domain[i].p);
+    }
+    free(shift->domain);
+}
+
+/* ---- arrivals ---------------------------------------------------------------------------------
+ */
+
+void shift_check_count(const struct shift_domain *d, int64_t count)
+{
+    if (count < 0 || count > d->p.most_leaving)
+        skua_abort("domain %d was told of %lld particles from a neighbour", d->p.domain,
+                   (long long)count);
+}
+
+void shift_append(struct shift_domain *d, const double *from, int64_t count)
+{
+    if (count < 0 || count > d->p.room - d->p.hi)
+        skua_abort("domain %d has no room for %lld particles", d->p.domain, (long long)count);
+    particles_unpack(&d->p, d->p.hi, from, count);
+    d->p.hi += count;
+    d->fresh[1][1] = d->p.hi;
+}
+
+/* ---- the shift --------------------------------------------------------------------------------
+ */
+
+static uint64_t shift_sum(uint64_t value)
+{
+    skua_future     future = SKUA_FUTURE_INIT;
+    const uint64_t *result;
+
+    skua_allreduce(SKUA_SUM, SKUA_UINT64, &value, 1, skua_done_future(&future));
+    result = skua_future_wait(&future, NULL);
+    if (result)
+        value = *result;
+    skua_future_clear(&future);
+    return value;
+}
+
+static double shift_reduce(skua_op op, double value)
+{
+    skua_future   future = SKUA_FUTURE_INIT;
+    const double *result;
+
+    skua_allreduce(op, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
+    result = skua_future_wait(&future, NULL);
+    if (result)
+        value = *result;
+    skua_future_clear(&future);
+    return value;
+}
+
+/* Finds the particles that are to move on: among those that arrived, at first among all. */
+static uint64_t shift_scan(struct shift *shift)
+{
+    uint64_t leaving = 0;
+
+    for (int i = 0; i < shift->domains; i++) {
+        struct shift_domain *d = &shift->domain[i];
+
+        d->p.leaving[SHIFT_LEFT].count = d->p.leaving[SHIFT_RIGHT].count = 0;
+        for (int r = 0; r < 2; r++) {
+            if (!particles_scan(&d->p, d->fresh[r][0], d->fresh[r][1]))
+                skua_abort("more than %lld particles leave domain %d at once",
+                           (long long)d->p.most_leaving, d->p.domain);
+            d->fresh[r][0] = d->fresh[r][1] = d->p.hi;
+        }
+        leaving += (uint64_t)(d->p.leaving[SHIFT_LEFT].count + d->p.leaving[SHIFT_RIGHT].count);
+    }
+    stopwatch_lap(&shift->watch, PHASE_SCANNING);
+    return leaving;
+}
+
+/* Returns the number of particles that this PE has sent. */
+static uint64_t shift_all(struct shift *shift, const struct shift_protocol *protocol)
+{
+    uint64_t leaving, sent = 0;
+
+    stopwatch_start(&shift->watch);
+    for (int i = 0; i < shift->domains; i++)
+        memcpy(shift->domain[i].fresh,
+               (int64_t[2][2]){{shift->domain[i].p.lo, shift->domain[i].p.hi}},
+               sizeof shift->domain[i].fresh);
+    leaving = shift_scan(shift);
+    for (int round = 0; round <= shift->options.domains; round++) {
+        uint64_t all = round == 0 ? 1 : shift_sum(leaving);
+
+        stopwatch_lap(&shift->watch, PHASE_IMBALANCE);
+        if (all == 0)
+            return sent;
+        sent += leaving;
+        protocol->exchange(shift);
+        shift->rounds++;
+        leaving = shift_scan(shift);
+    }
+    skua_abort("particles still move after %lld rounds", (long long)shift->options.domains);
+}
+
+/* ---- measurement ------------------------------------------------------------------------------
+ */
+
+/* Brings all domains to the beginning. */
+static void shift_reset(struct shift *shift)
+{
+    skua_sync();
+    shift->rounds = shift->told = shift->heard = 0;
+    for (int i = 0; i < shift->domains; i++) {
+        struct shift_domain *d = &shift->domain[i];
+
+        particles_fill(&d->p, shift->options.particles);
+        memset(d->slot, 0, SHIFT_SIDES * sizeof *d->slot);
+        for (int side = 0; side < SHIFT_SIDES; side++) {
+            d->copied[side] = (skua_counter)SKUA_COUNTER_INIT;
+            d->puts[side]   = 0;
+        }
+    }
+    skua_sync();
+}
+
+/* Shows progress on a terminal, once a second. */
+static void shift_progress(const char *name, int64_t step, int64_t steps)
+{
+    static _Thread_local double shown;
+    double                      now = skua_time();
+
+    if (skua_pe() != 0 || !isatty(STDERR_FILENO) || now - shown < 1)
+        return;
+    shown = now;
+    fprintf(stderr, "\r%s: %lld of %lld steps ", name, (long long)step, (long long)steps);
+}
+
+/* Moves, shifts and removes the holes. Returns the seconds of the shift on this PE. */
+static double shift_substep(struct shift *shift, const struct shift_protocol *protocol,
+                            uint64_t *moved)
+{
+    double begin, seconds;
+
+    for (int i = 0; i < shift->domains; i++)
+        particles_move(&shift->domain[i].p);
+    skua_sync();
+    begin = stopwatch_now();
+    *moved += shift_all(shift, protocol);
+    seconds = stopwatch_now() - begin;
+    for (int i = 0; i < shift->domains; i++)
+        particles_compact(&shift->domain[i].p);
+    begin = stopwatch_now();
+    if (protocol->settled)
+        protocol->settled(shift);
+    return seconds + stopwatch_now() - begin;
+}
+
+/* Runs all steps of one protocol; @p watched ones read the clock between the phases. */
+static void shift_run(struct shift *shift, const struct shift_protocol *protocol, bool watched,
+                      struct shift_times *times)
+{
+    int64_t  shifts  = SHIFTS_PER_STEP * shift->options.steps;
+    double   seconds = 0;
+    uint64_t moved   = 0;
+
+    shift_reset(shift);
+    if (protocol->open)
+        protocol->open(shift);
+    shift->watch = (struct stopwatch){.on = watched};
+    for (int64_t i = 0; i < shifts; i++) {
+        seconds += shift_substep(shift, protocol, &moved);
+        shift_progress(protocol->name, i / SHIFTS_PER_STEP, shift->options.steps);
+    }
+    seconds      = shift_reduce(SKUA_MAX, seconds) / (double)shifts;
+    times->moved = shift_reduce(SKUA_SUM, (double)moved) / (double)shifts;
+    if (!watched && (times->shift == 0 || seconds < times->shift))
+        times->shift = seconds;
+    for (int p = 0; p < PHASES && watched; p++)
+        times->phase[p] =
+            shift_reduce(SKUA_SUM, shift->watch.seconds[p]) / skua_pes() / (double)shifts;
+}
+
+/* ---- check ------------------------------------------------------------------------------------
+ */
+
+static struct particle_sum shift_total(struct particle_sum sum)
+{
+    return (struct particle_sum){shift_sum(sum.count), shift_sum(sum.hash), shift_sum(sum.outside)};
+}
+
+/* The particles of all domains as they are. */
+static struct particle_sum shift_particles(const struct shift *shift)
+{
+    struct particle_sum sum = {0};
+
+    for (int i = 0; i < shift->domains; i++)
+        particles_add(&shift->domain[i].p, &sum);
+    return shift_total(sum);
+}
+
+/* The particles of all domains as they must be after all steps. */
+static struct particle_sum shift_expected(const struct shift *shift)
+{
+    struct particle_sum sum = {0};
+
+    for (int i = 0; i < shift->domains; i++)
+        particles_expect(shift->domain[i].p.domain, (int)shift->options.domains,
+                         shift->options.particles, SHIFTS_PER_STEP * shift->options.steps, &sum);
+    return shift_total(sum);
+}
+
+static bool shift_check(const struct shift *shift, const struct shift_protocol *protocol,
+                        const struct particle_sum *expected)
+{
+    struct particle_sum found = shift_particles(shift);
+    bool good = found.count == expected->count && found.hash == expected->hash && !found.outside;
+
+    if (!good && skua_pe() == 0)
+        printf("%s: %llu particles of %llu, %llu outside their domain, checksums %016llx and "
+               "%016llx\n",
+               protocol->name, (unsigned long long)found.count, (unsigned long long)expected->count,
+               (unsigned long long)found.outside, (unsigned long long)found.hash,
+               (unsigned long long)expected->hash);
+    return good;
+}
+
+/* ---- report -----------------------------------------------------------------------------------
+ */
+
+static void shift_print_json(const struct shift *shift, int v, const char *metric, double value)
+{
+    printf("{\"bench\":\"gtcshift\",\"series\":\"%s-%s\",\"bytes\":%lld,"
+           "\"metric\":\"%s-%lld-%dpe\",\"value\":%.6g}\n",
+           shift->options.series, protocols[v]->name, (long long)shift->options.particles, metric,
+           (long long)shift->options.domains, skua_pes(), value);
+}
+
+static void shift_print_times(const struct shift *shift, int v, const struct shift_times *times)
+{
+    static const char *const phase[PHASES] = {"scanning", "packing", "comm", "unpacking",
+                                              "imbalance"};
+
+    printf("%-10s%12.2f", protocols[v]->name, 1e6 * times->shift);
+    for (int p = 0; p < PHASES; p++)
+        printf("%11.2f", 1e6 * times->phase[p]);
+    printf("\n");
+    if (!shift->options.series[0])
+        return;
+    shift_print_json(shift, v, "step", times->shift);
+    for (int p = 0; p < PHASES; p++)
+        shift_print_json(shift, v, phase[p], times->phase[p]);
+}
+
+static void shift_report(const struct shift *shift, const struct shift_times *times,
+                         const struct particle_sum *sum, bool good)
+{
+    const struct gtcshift_options *o = &shift->options;
+
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%40s\r", "");
+    printf("%lld domains of %lld particles, %d PEs\n\n%-10s%12s%11s%11s%11s%11s%11s\n",
+           (long long)o->domains, (long long)o->particles, skua_pes(), "us", "a shift", "scanning",
+           "packing", "comm", "unpacking", "imbalance");
+    for (int v = 0; v < SHIFT_VARIANTS; v++)
+        if (o->variants[v])
+            shift_print_times(shift, v, &times[v]);
+    for (int v = 0; v < SHIFT_VARIANTS; v++)
+        if (o->variants[v]) {
+            printf("%.1f particles move in a shift\n", times[v].moved);
+            break;
+        }
+    printf("result gtcshift: %lld domains, %llu particles, %lld steps, checksum %016llx: %s\n",
+           (long long)o->domains, (unsigned long long)sum->count, (long long)o->steps,
+           (unsigned long long)sum->hash, good ? "passed" : "FAILED");
+}
+
+/* ---- the program ------------------------------------------------------------------------------
+ */
+
+static void shift_main(struct shift *shift)
+{
+    struct shift_times  times[SHIFT_VARIANTS] = {0};
+    struct particle_sum expected;
+    bool                good = true;
+
+    shift_make(shift);
+    expected = shift_expected(shift);
+    for (int64_t run = 0; run <= shift->options.repeat; run++) /* the last one is watched */
+        for (int v = 0; v < SHIFT_VARIANTS; v++)
+            if (shift->options.variants[v]) {
+                shift_run(shift, protocols[v], run == shift->options.repeat, &times[v]);
+                good = shift_check(shift, protocols[v], &expected) && good;
+            }
+    skua_sync();
+    if (skua_pe() == 0) {
+        shift_report(shift, times, &expected, good);
+        skua_exit(good ? 0 : 1);
+    }
+    skua_run(); /* until the end of the job: other PEs may still need this one */
+    shift_free(shift);
+}
+
+static void shift_start(int argc, char **argv)
+{
+    struct shift *shift = calloc(1, sizeof *shift);
+
+    if (!shift)
+        skua_abort("cannot allocate the state of a PE");
+    *(struct shift **)skua_pe_data_get(shift_key) = shift;
+    if (options_read(&shift->options, argc, argv))
+        shift_main(shift);
+    free(shift);
+}
+
+int main(int argc, char **argv)
+{
+    shift_key = skua_pe_data_register(sizeof(struct shift *));
+    shift_messages_register();
+    return skua_main(argc, argv, shift_start);
+}

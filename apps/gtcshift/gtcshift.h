@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gtcshift.h - the shift of GTC-P: particles go to the domain that they have moved to.
+ *
+ * A shift is a sequence of rounds. In a round each domain sends the particles that have left it to
+ * the domains on its left and right, which may send them on in the next round. Before each round
+ * but the first an allreduce tells whether a particle is left to move. It also separates the
+ * rounds: no neighbour is a round ahead, so one buffer for each direction suffices.
+ *
+ *   messages    particles are packed into messages, and unpacked behind the particles of the
+ * domain; pscw        numbers of particles are exchanged first, then their places in the receive
+ * buffer, which both neighbours share; puts between post, start, complete and wait follow; signal
+ * a put and a notification into the receive buffer of this direction; the number of particles
+ * travels with them; pipelined   a put of each field to its final place, in chunks, while the next
+ * chunk is packed; nothing is unpacked. A domain has free space at both ends of its arrays. The
+ * left neighbour appends at the front and the right one at the back, so neither needs to know how
+ * many particles the other one sends.
+ *
+ * Domains are dealt to PEs in turn, so that all neighbours are on other PEs, as in the paper.
+ */
+#ifndef GTCSHIFT_H
+#define GTCSHIFT_H
+
+#include <skua/skua.h>
+
+#include "common/stopwatch.h"
+#include "options.h"
+#include "particles.h"
+
+/** What a neighbour writes into the memory of a domain; there is one for each side, in cache lines
+ *  of its own. */
+struct shift_slot {
+    skua_notify arrived; /* rounds whose particles are here                              */
+    skua_notify ready;   /* pscw: numbers, and places; pipelined: ends that were told    */
+    int64_t     count;   /* of particles                                                 */
+    int64_t     place;   /* pscw: in the neighbour's receive buffer; pipelined: its end  */
+    char        fill[96];
+};
+
+/** The beginning of a receive buffer. */
+struct shift_packed {
+    int64_t count, unused;
+    double  z[];
+};
+
+/** A domain. The arrays of its particles, its slots and its receive buffers lie in the region. */
+struct shift_domain {
+    struct particles     p;
+    struct shift_slot   *slot;                /* from the left, from the right            */
+    char                *buffer[SHIFT_SIDES]; /* receive buffers, struct shift_packed     */
+    struct shift_packed *sent[SHIFT_SIDES];   /* particles to send, if not written directly */
+    skua_counter         copied[SHIFT_SIDES];
+    int64_t              puts[SHIFT_SIDES]; /* that copied[] counts                     */
+    int64_t              end[SHIFT_SIDES];  /* pipelined: where our particles go        */
+    int64_t              told; /* pipelined: what the right neighbour knows of our back */
+    char                *near[SHIFT_SIDES]; /* the memory of the neighbours; NULL: it is on
+                                               another host                             */
+    skua_msg *msg[SHIFT_SIDES];
+    int64_t   fresh[2][2]; /* ranges of particles that arrived: begin, end */
+};
+
+/** A PE. */
+struct shift {
+    struct gtcshift_options options;
+    struct stopwatch        watch;
+    skua_region             region;
+    struct shift_domain    *domain;
+    int                     domains;     /* of this PE                              */
+    uint64_t                rounds;      /* of the present protocol                 */
+    uint64_t                told, heard; /* pipelined: ends that were sent and received */
+    int                     arrived;     /* messages of this round                  */
+};
+
+/** A protocol. All functions are called on all PEs. */
+struct shift_protocol {
+    const char *name;
+    void (*open)(struct shift *shift);
+    /** Sends the particles that leave, and receives those that arrive. */
+    void (*exchange)(struct shift *shift);
+    /** Called after particles were moved within their arrays, or NULL. */
+    void (*settled)(struct shift *shift);
+};
+
+extern const struct shift_protocol shift_messages, shift_pscw, shift_signal, shift_pipelined;
+
+/** Registers handlers, before skua_main(). */
+void shift_messages_register(void);
+
+/** Returns the state of the calling PE. */
+struct shift *shift_self(void);
+
+/** Returns the PE of a domain. */
+int shift_owner(int domain);
+
+/** Returns the global address of a byte of a domain's memory. */
+skua_gaddr shift_at(const struct shift *shift, int domain, size_t offset);
+
+/** Returns offsets in a domain's memory: of the slot that the neighbour on a side writes, of the
+ *  receive buffer for it, and of the particles. */
+size_t shift_slot_offset(int side);
+size_t shift_buffer_offset(const struct shift *shift, int side);
+size_t shift_field_offset(const struct shift *shift);
+
+/** Unpacks particles behind those of a domain. Ends the job if there is no room for so many. */
+void shift_append(struct shift_domain *domain, const double *from, int64_t count);
+
+/** Ends the job if a neighbour says that it sends more particles than it may. */
+void shift_check_count(const struct shift_domain *domain, int64_t count);
+
+#endif

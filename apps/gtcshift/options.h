@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the command line of gtcshift. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/arguments.h"
+
+/** The protocols that shift particles. */
+enum { SHIFT_MESSAGES, SHIFT_PSCW, SHIFT_SIGNAL, SHIFT_PIPELINED, SHIFT_VARIANTS };
+
+struct gtcshift_options {
+    int64_t domains, particles, per_cell, chunk, steps, repeat;
+    bool    only[SHIFT_VARIANTS], variants[SHIFT_VARIANTS];
+    char class[ARGUMENT_WORD_BYTES], series[ARGUMENT_WORD_BYTES];
+};
+
+/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
+ *  wrong. */
+bool options_read(struct gtcshift_options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* block.c - the blocks of lu.ci: exchange of rows and backward substitution. */
+#include <skua/skua.h>
+
+#include "dense.h"
+#include "lu.ci.h"
+
+void Block_on_create(Block *b)
+{
+    Block_position          at        = Block_index(b);
+    Scheduler              *scheduler = scheduler_here();
+    const struct lu_column *column    = &scheduler->column[at.j];
+
+    b->i  = at.i;
+    b->j  = at.j;
+    b->at = scheduler->data + scheduler->offset[block_number(b->i, b->j)];
+    while (column->row[b->place] != b->i)
+        b->place++;
+    if (b->i == b->j)
+        b->sum = calloc((size_t)options.block, sizeof *b->sum);
+}
+
+void Block_on_destroy(Block *b)
+{
+    free(b->sum);
+}
+
+int64_t block_steps(const Block *b)
+{
+    return b->i < b->j ? b->i + 1 : b->j;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+static const struct lu_exchange *block_exchange(const Block *b)
+{
+    return &scheduler_here()->step[b->step].exchange;
+}
+
+static int rows_outside(const struct lu_exchange *x, int64_t i)
+{
+    return x->first[i + 1] - x->first[i];
+}
+
+int rows_expected(const Block *b)
+{
+    const struct lu_exchange *x     = block_exchange(b);
+    int                       count = 0;
+
+    if (b->i > b->step)
+        return rows_outside(x, b->i) > 0;
+    for (int64_t i = b->step + 1; i < options.blocks; i++)
+        count += rows_outside(x, i) > 0;
+    return count;
+}
+
+static Rows *rows_new(const Block *b, int count)
+{
+    Rows *rows = Rows_new((size_t)(count * column_width(b->j)));
+
+    rows->step = b->step;
+    rows->from = b->i;
+    return rows;
+}
+
+static void copy_row(double *to, const double *from, int64_t width)
+{
+    memcpy(to, from, (size_t)width * sizeof *to);
+}
+
+/* Sends block (i, j) the rows of the top that it takes. */
+static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
+{
+    int64_t width = column_width(b->j);
+    Rows   *rows  = rows_new(b, rows_outside(x, i));
+
+    for (int o = x->first[i]; o < x->first[i + 1]; o++)
+        copy_row(rows->at + (o - x->first[i]) * width, b->at + x->from_top[o] * width, width);
+    Block_rows(Block_at(matrix, (int)i, (int)b->j), rows);
+}
+
+/* Moves the rows that stay in the top. */
+static void move_within(Block *b, const struct lu_exchange *x)
+{
+    int64_t width = column_width(b->j);
+    size_t  bytes = (size_t)(options.block * width) * sizeof(double);
+    double *old   = malloc(bytes);
+
+    if (!old)
+        skua_abort("no memory to exchange rows");
+    memcpy(old, b->at, bytes);
+    for (int c = 0; c < options.block; c++)
+        if (x->within[c] >= 0 && x->within[c] != c)
+            copy_row(b->at + c * width, old + x->within[c] * width, width);
+    free(old);
+}
+
+static void send_outside(const Block *b, const struct lu_exchange *x)
+{
+    int64_t width = column_width(b->j), top = b->i * options.block;
+    Rows   *rows = rows_new(b, rows_outside(x, b->i));
+
+    for (int o = x->first[b->i]; o < x->first[b->i + 1]; o++)
+        copy_row(rows->at + (o - x->first[b->i]) * width, b->at + (x->outside[o] - top) * width,
+                 width);
+    Block_rows(Block_at(matrix, (int)b->step, (int)b->j), rows);
+}
+
+void send_rows(Block *b)
+{
+    const struct lu_exchange *x = block_exchange(b);
+
+    if (b->i > b->step) {
+        if (rows_outside(x, b->i))
+            send_outside(b, x);
+        return;
+    }
+    for (int64_t i = b->step + 1; i < options.blocks; i++)
+        if (rows_outside(x, i))
+            send_top(b, x, i);
+    move_within(b, x);
+}
+
+void receive_rows(Block *b, const Rows *rows)
+{
+    const struct lu_exchange *x     = block_exchange(b);
+    int64_t                   width = column_width(b->j);
+    bool                      top   = b->i == b->step;
+    int64_t                   block = top ? rows->from : b->i;
+    int                       first = x->first[block], end = x->first[block + 1];
+
+    if (rows->at_count != (size_t)((end - first) * width))
+        skua_abort("block (%lld, %lld) got other rows than its pivots say", (long long)b->i,
+                   (long long)b->j);
+    for (int o = first; o < end; o++) {
+        int64_t to = top ? x->to_top[o] : x->outside[o] - b->i * options.block;
+
+        copy_row(b->at + to * width, rows->at + (o - first) * width, width);
+    }
+}
+
+/* ---- backward substitution ----------------------------------------------------------------------
+ */
+
+static Block_element diagonal_of(const Block *b)
+{
+    return Block_at(matrix, (int)b->i, (int)b->i);
+}
+
+void send_right_side(Block *b)
+{
+    Block_part(diagonal_of(b), (int)options.block, b->at);
+}
+
+void send_product(Block *b, const double *x)
+{
+    int     n       = (int)options.block;
+    double *product = calloc((size_t)n, sizeof *product);
+
+    if (!product)
+        skua_abort("no memory for the backward substitution");
+    dense_multiply_vector(n, b->at, x, product);
+    Block_part(diagonal_of(b), n, product);
+    free(product);
+}
+
+void solve_diagonal(Block *b)
+{
+    int n = (int)options.block;
+
+    dense_solve_upper(n, b->at, b->sum);
+    for (int64_t i = 0; i < b->i; i++)
+        Block_solution(Block_at(matrix, (int)i, (int)b->j), n, b->sum);
+    Main_solved(main_proxy, b->i, n, b->sum);
+}

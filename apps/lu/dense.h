@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dense.h - operations on dense matrices on one PE: by OpenBLAS (dense_openblas.c) if it is
+ * installed, else by loops (dense_plain.c).
+ *
+ * Matrices are stored by rows; `la` is the distance between rows of a.
+ */
+#ifndef LU_DENSE_H
+#define LU_DENSE_H
+
+#include <stdint.h>
+
+/** c = c - a b, where a has m x k and b k x n numbers. */
+void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, const double *b,
+                  int64_t lb, double *c, int64_t lc);
+
+/** Solves L x = b in place, for b with n x width numbers; L is lower triangular with ones on the
+ *  diagonal, which are not stored. */
+void dense_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, double *b,
+                       int64_t lb);
+
+/** Solves U x = b in place, for one column; U is upper triangular, without gaps between rows. */
+void dense_solve_upper(int64_t n, const double *u, double *b);
+
+/** y = -a x, where a has n x n numbers without gaps between rows. */
+void dense_multiply_vector(int64_t n, const double *a, const double *x, double *y);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fetch.c - blocks of L and U of other PEs, within the memory of a Scheduler; see lu.ci. */
+#include <skua/skua.h>
+
+#include "lu.ci.h"
+
+static size_t fetch_block_numbers(void)
+{
+    return (size_t)(options.block * options.block);
+}
+
+/* ---- L ----------------------------------------------------------------------------------------
+ */
+
+/* Whether this PE needs L(i, step). */
+static bool fetch_needs(const Scheduler *s, int64_t step, int64_t i)
+{
+    return s->last[i] > step;
+}
+
+static skua_gaddr fetch_address(const Scheduler *s, int64_t i, int64_t j)
+{
+    int32_t pe = s->pe[block_number(i, j)];
+
+    return skua_at(s->region[pe], pe, s->offset[block_number(i, j)] * sizeof(double));
+}
+
+/* Returns a block that this PE can read where it is, or NULL.  With --memory those of other PEs are
+ * copied, as if they were on other hosts. */
+static const double *fetch_direct(const Scheduler *s, int64_t i, int64_t j)
+{
+    if (s->pe[block_number(i, j)] == skua_pe())
+        return s->data + s->offset[block_number(i, j)];
+    return options.memory < 0 ? skua_gaddr_local(fetch_address(s, i, j)) : NULL;
+}
+
+static size_t fetch_lower_bytes(const Scheduler *s, int64_t step)
+{
+    size_t count = 0;
+
+    for (int64_t i = step; i < options.blocks; i++)
+        count += fetch_needs(s, step, i) && !fetch_direct(s, i, step);
+    return count * fetch_block_numbers() * sizeof(double);
+}
+
+static void fetch_lower_arrived(Scheduler *s, struct lu_step *step)
+{
+    if (--step->missing > 0)
+        return;
+    step->here = true;
+    scheduler_post(s);
+}
+
+static void fetch_lower_done(void *arg, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    fetch_lower_arrived(scheduler_here(), arg);
+}
+
+static void fetch_get(Scheduler *s, double *to, int64_t i, int64_t j, size_t count,
+                      skua_completion done)
+{
+    skua_gaddr      from   = fetch_address(s, i, j);
+    skua_rma_params params = {.size = sizeof params, .local = done};
+
+    if (skua_get_nb(to, from, count * sizeof(double), &params) < 0)
+        skua_abort("cannot get block (%lld, %lld) from PE %d", (long long)i, (long long)j,
+                   (int)from.pe);
+}
+
+/* Gets the blocks from @p i on that follow each other in the memory of one PE.  Returns their
+ * number. */
+static int64_t fetch_run(Scheduler *s, int64_t k, int64_t i, double *to)
+{
+    struct lu_step *step = &s->step[k];
+    int64_t         end  = i;
+
+    do {
+        step->lower[end] = to + (size_t)(end - i) * fetch_block_numbers();
+        end++;
+    } while (end < options.blocks && fetch_needs(s, k, end) &&
+             s->pe[block_number(end, k)] == s->pe[block_number(i, k)]);
+    step->missing++;
+    fetch_get(s, to, i, k, (size_t)(end - i) * fetch_block_numbers(),
+              skua_done_call(fetch_lower_done, step));
+    return end - i;
+}
+
+static void fetch_step(Scheduler *s, int64_t k, size_t bytes)
+{
+    struct lu_step *step = &s->step[k];
+    double         *to;
+
+    step->lower  = calloc((size_t)options.blocks, sizeof(double *));
+    step->memory = to = bytes ? malloc(bytes) : NULL;
+    step->bytes       = bytes;
+    step->missing     = 1; /* until all gets have begun */
+    s->used += bytes;
+    if (!step->lower || (bytes && !to))
+        skua_abort("no memory for a panel; use a smaller --memory");
+    for (int64_t i = k; i < options.blocks;) {
+        const double *direct = fetch_needs(s, k, i) ? fetch_direct(s, i, k) : NULL;
+        int64_t       count  = 1;
+
+        if (direct)
+            step->lower[i] = direct;
+        else if (fetch_needs(s, k, i)) {
+            count = fetch_run(s, k, i, to);
+            to += (size_t)count * fetch_block_numbers();
+        }
+        i += count;
+    }
+    fetch_lower_arrived(s, step);
+}
+
+void fetch_lower(Scheduler *s)
+{
+    for (; s->next_step < options.blocks; s->next_step++) {
+        struct lu_step *step  = &s->step[s->next_step];
+        size_t          bytes = fetch_lower_bytes(s, s->next_step);
+
+        if (step->announced < step->parts)
+            return;
+        if (s->used + bytes > s->bound && s->used > 0 && bytes > 0)
+            return;
+        if (step->left > 0)
+            fetch_step(s, s->next_step, bytes);
+    }
+}
+
+void fetch_release(Scheduler *s, int64_t k)
+{
+    struct lu_step *step = &s->step[k];
+
+    if (--step->left > 0)
+        return;
+    free(step->memory);
+    free(step->lower);
+    exchange_destroy(&step->exchange);
+    s->used -= step->bytes;
+    fetch_lower(s);
+}
+
+/* ---- U ----------------------------------------------------------------------------------------
+ */
+
+static size_t fetch_upper_bytes(int64_t j)
+{
+    return (size_t)(options.block * column_width(j)) * sizeof(double);
+}
+
+static void fetch_upper_done(void *arg, const void *data, size_t bytes)
+{
+    struct lu_upper *upper = arg;
+
+    (void)data, (void)bytes;
+    upper->at = upper->memory;
+    scheduler_post(scheduler_here());
+}
+
+/* The blocks of a column on this PE that are updated in a step. */
+static int fetch_users(const struct lu_column *column, int64_t step)
+{
+    int count = 0;
+
+    for (int p = 0; p < column->count; p++)
+        count += column->row[p] > step;
+    return count;
+}
+
+bool fetch_upper(Scheduler *s, int64_t step, int64_t j)
+{
+    struct lu_upper *upper = &s->upper[block_number(step, j)];
+    size_t           bytes = fetch_upper_bytes(j);
+
+    if (upper->at || !upper->announced || upper->requested)
+        return upper->at;
+    s->region[s->pe[block_number(step, j)]] = upper->region;
+    upper->at                               = fetch_direct(s, step, j);
+    if (upper->at || (s->used + bytes > s->bound && s->used_upper > 0))
+        return upper->at;
+    upper->requested = true;
+    upper->left      = fetch_users(&s->column[j], step);
+    upper->memory    = malloc(bytes);
+    if (!upper->memory)
+        skua_abort("no memory for a block; use a smaller --memory");
+    s->used += bytes;
+    s->used_upper += bytes;
+    fetch_get(s, upper->memory, step, j, bytes / sizeof(double),
+              skua_done_call(fetch_upper_done, upper));
+    return upper->at;
+}
+
+void fetch_release_upper(Scheduler *s, int64_t step, int64_t j)
+{
+    struct lu_upper *upper = &s->upper[block_number(step, j)];
+
+    if (!upper->memory || --upper->left > 0)
+        return;
+    free(upper->memory);
+    upper->memory = NULL;
+    upper->at     = NULL;
+    s->used -= fetch_upper_bytes(j);
+    s->used_upper -= fetch_upper_bytes(j);
+    fetch_lower(s);
+    scheduler_post(s);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lu.h - the objects of lu.ci.
+ *
+ * Block (i, j) has `block` x `block` numbers, stored by rows; those of the last column, the
+ * right-hand side, have one column.  Matrices that the blocks do not divide are padded: with ones
+ * on the diagonal, else zeros.  The blocks of a PE that lie in one column follow each other in
+ * memory, so that a matrix product can update several of them.
+ */
+#ifndef LU_H
+#define LU_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/numbers.h"
+#include "options.h"
+#include "panel.h"
+
+struct Block {
+    int64_t i, j;
+    int64_t step;  /* that the block waits for or takes part in            */
+    int     place; /* among the blocks of its column on this PE            */
+    double *at;    /* its numbers                                          */
+    double *sum;   /* diagonal: right-hand side minus products so far      */
+};
+
+/* The blocks of a column on this PE. */
+struct lu_column {
+    int      count;
+    int      waiting; /* of them for the Scheduler                          */
+    int      joined;  /* of them in the panel                               */
+    int64_t *row;     /* their block rows, ascending                        */
+    int64_t *ready;   /* the step each of them waits for, or -1             */
+};
+
+/* The rows that the pivots of a step move between block row `step`, the top, and others. */
+struct lu_exchange {
+    int      count;         /* rows outside of the top, ascending                     */
+    int64_t *outside;       /* these rows                                             */
+    int *from_top, *to_top; /* the row of the top that each of them takes, and the one it becomes */
+    int *within;            /* the row of the top that a row of it takes, or -1: one from outside */
+    int *first;             /* of the outside rows in each block row; the last is `count`     */
+};
+
+/* A step, as far as this PE takes part in it. */
+struct lu_step {
+    int                parts;     /* PEs that have blocks of the panel               */
+    int                announced; /* of them that have completed it                  */
+    int64_t            left;      /* blocks of this PE that take part and are not done */
+    bool               here;      /* L is complete on this PE                        */
+    int                missing;   /* gets in flight                                  */
+    double            *memory;    /* of copies of blocks of L                        */
+    size_t             bytes;
+    const double     **lower; /* L(i, step), by block row                        */
+    struct lu_exchange exchange;
+};
+
+/* Block (k, j) of U on this PE. */
+struct lu_upper {
+    bool          announced;
+    bool          requested;
+    int           left; /* blocks of this PE that it has to update       */
+    skua_region   region;
+    double       *memory; /* if it is a copy                                 */
+    const double *at;     /* NULL: not here                                  */
+};
+
+struct Scheduler {
+    int32_t          *pe;     /* of each block                                 */
+    size_t           *offset; /* of each block in the memory of its PE, in doubles */
+    int64_t          *last; /* the last column in which this PE has a block of a block row, or -1 */
+    double           *data; /* the blocks of this PE                         */
+    skua_region       own, *region; /* that memory; those of other PEs          */
+    struct lu_column *column;
+    struct lu_step   *step;
+    struct lu_upper  *upper;
+    size_t            used, used_upper, bound; /* bytes of copies                */
+    int64_t           next_step;               /* whose L is requested next                    */
+    int64_t           next_panel;              /* the column of the next panel of this PE      */
+    bool              posted;                  /* a message to `work` is under way             */
+    bool              shared;                  /* an active panel is shared with other PEs     */
+    struct panel      panel;
+    int64_t           panel_step;
+    bool              stopped; /* the matrix is singular                          */
+    skua_section     *section; /* of each panel                                   */
+    double            shown;   /* time of the last progress output                */
+};
+
+/* lu.c */
+
+/** Returns the number of rows with those of the padding. */
+int64_t padded_size(void);
+
+/** Returns the index of a block in tables of all blocks. */
+size_t block_number(int64_t i, int64_t j);
+
+/** Returns the number of columns of a block in that column. */
+int64_t column_width(int64_t j);
+
+/** Parses the options and creates the objects.  Returns false if the options are wrong. */
+bool create_objects(int argc, char **argv);
+void lu_prepare(void);
+
+/** Returns the operator of the reduction that finds a pivot. */
+skua_op lu_pivot_op(void);
+
+/* block.c */
+int64_t block_steps(const Block *block);
+int     rows_expected(const Block *block);
+void    send_rows(Block *block);
+void    receive_rows(Block *block, const Rows *rows);
+void    send_right_side(Block *block);
+void    send_product(Block *block, const double *x);
+void    solve_diagonal(Block *block);
+
+/* exchange.c */
+
+/** Computes which rows the pivots of a step move.  Returns false if there is no memory. */
+bool exchange_create(struct lu_exchange *exchange, int64_t step, const int64_t *pivot);
+void exchange_destroy(struct lu_exchange *exchange);
+
+/* scheduler.c */
+
+/** Returns the Scheduler of this PE. */
+Scheduler *scheduler_here(void);
+
+/** A block is ready for its step: an update or, in the block row of the step, a triangular solve.
+ */
+void scheduler_enqueue(Block *block);
+
+/** A block has reached its panel.  The last one of this PE begins it. */
+void scheduler_join_panel(Block *block);
+
+/** Lets the Scheduler look for work when messages have been handled. */
+void scheduler_post(Scheduler *scheduler);
+void begin_panel(Scheduler *scheduler, int64_t step);
+void offer_pivot(Scheduler *scheduler);
+void use_pivot(Scheduler *scheduler, const double *offer);
+void end_panel(Scheduler *scheduler);
+
+/* fetch.c */
+
+/** Gets L of the next steps from other PEs, as far as memory allows. */
+void fetch_lower(Scheduler *scheduler);
+
+/** Gets block (step, j) of U if it is complete and memory allows.  Returns true if it is here. */
+bool fetch_upper(Scheduler *scheduler, int64_t step, int64_t j);
+
+/** A block of this PE has done its part of a step: frees the step's memory after the last one. */
+void fetch_release(Scheduler *scheduler, int64_t step);
+
+/** A block has been updated with block (step, j) of U: frees a copy after the last one. */
+void fetch_release_upper(Scheduler *scheduler, int64_t step, int64_t j);
+
+/* check.c */
+
+/** Returns a number of the matrix with its padding; column padded_size() is the right-hand side. */
+double matrix_number(int64_t i, int64_t j);
+void   report(Main *main, const double *sum);
+
+#endif

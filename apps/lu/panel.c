@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* panel.c - see panel.h. */
+#include "panel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dense.h"
+
+bool panel_create(struct panel *p, int width, int64_t rows)
+{
+    size_t side = (size_t)width, tall = (size_t)(rows > 0 ? rows : 1);
+
+    p->width  = width;
+    p->number = malloc(tall * sizeof *p->number);
+    p->strip  = aligned_alloc(64, tall * PANEL_STRIP * sizeof *p->strip);
+    p->top    = malloc(side * side * sizeof *p->top);
+    p->offer  = malloc((size_t)panel_offer_count(width) * sizeof *p->offer);
+    p->pivot  = malloc(side * sizeof *p->pivot);
+    return p->number && p->strip && p->top && p->offer && p->pivot;
+}
+
+void panel_destroy(struct panel *p)
+{
+    free(p->number);
+    free(p->strip);
+    free(p->top);
+    free(p->offer);
+    free(p->pivot);
+}
+
+static int panel_least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int panel_strip_width(const struct panel *p)
+{
+    return panel_least(PANEL_STRIP, p->width - p->begin);
+}
+
+static size_t panel_at(const struct panel *p, int64_t row, int column)
+{
+    return (size_t)row * (size_t)p->width + (size_t)column;
+}
+
+/* ---- delayed updates ------------------------------------------------------------------------- */
+
+/* Updates the next columns by the last ones, as many as the number of complete columns says. */
+static void panel_update(struct panel *p)
+{
+    int     end = p->column, from = end & -end, to = panel_least(from, p->width - end);
+    int64_t rows  = p->count - p->active;
+    double *upper = p->top + panel_at(p, end - from, end);
+
+    dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
+                      p->width);
+    if (rows > 0)
+        dense_update(rows, to, from, p->row + panel_at(p, p->active, end - from), p->width, upper,
+                     p->width, p->row + panel_at(p, p->active, end), p->width);
+}
+
+static void panel_load_strip(struct panel *p)
+{
+    size_t bytes = (size_t)panel_strip_width(p) * sizeof(double);
+    double most  = -1;
+
+    p->best = -1;
+    for (int64_t r = p->active; r < p->count; r++) {
+        double *strip = p->strip + r * PANEL_STRIP;
+
+        memcpy(strip, p->row + panel_at(p, r, p->begin), bytes);
+        if (fabs(strip[0]) > most) {
+            most    = fabs(strip[0]);
+            p->best = r;
+        }
+    }
+}
+
+static void panel_store_strip(struct panel *p)
+{
+    size_t bytes = (size_t)panel_strip_width(p) * sizeof(double);
+
+    for (int64_t r = p->active; r < p->count; r++)
+        memcpy(p->row + panel_at(p, r, p->begin), p->strip + r * PANEL_STRIP, bytes);
+}
+
+/* ---- a column -------------------------------------------------------------------------------- */
+
+void panel_begin(struct panel *p)
+{
+    p->column = p->begin = 0;
+    p->active            = 0;
+    panel_load_strip(p);
+}
+
+/* Copies a row of this PE, whose strip is in the buffer. */
+static void panel_read_row(const struct panel *p, int64_t r, double *to)
+{
+    memcpy(to, p->row + panel_at(p, r, 0), (size_t)p->width * sizeof *to);
+    memcpy(to + p->begin, p->strip + r * PANEL_STRIP, (size_t)panel_strip_width(p) * sizeof *to);
+}
+
+static void panel_write_row(struct panel *p, int64_t r, const double *from)
+{
+    memcpy(p->row + panel_at(p, r, 0), from, (size_t)p->width * sizeof *from);
+    memcpy(p->strip + r * PANEL_STRIP, from + p->begin,
+           (size_t)panel_strip_width(p) * sizeof *from);
+}
+
+const double *panel_offer(struct panel *p)
+{
+    double *offer = p->offer;
+
+    offer[PANEL_VALUE]        = 0;
+    offer[PANEL_ROW]          = -1;
+    offer[PANEL_HAS_DIAGONAL] = p->diagonal;
+    if (p->best >= 0) {
+        offer[PANEL_VALUE] = p->strip[p->best * PANEL_STRIP + p->column % PANEL_STRIP];
+        offer[PANEL_ROW]   = (double)p->number[p->best];
+        panel_read_row(p, p->best, offer + PANEL_ROWS);
+    } else
+        memset(offer + PANEL_ROWS, 0, (size_t)p->width * sizeof *offer);
+    if (p->diagonal)
+        panel_read_row(p, p->column, offer + PANEL_ROWS + p->width);
+    else
+        memset(offer + PANEL_ROWS + p->width, 0, (size_t)p->width * sizeof *offer);
+    return offer;
+}
+
+/* Whether the first offer is the better one. */
+static bool panel_is_better(const double *a, const double *b)
+{
+    double x = fabs(a[PANEL_VALUE]), y = fabs(b[PANEL_VALUE]);
+
+    if (a[PANEL_ROW] < 0 || b[PANEL_ROW] < 0)
+        return b[PANEL_ROW] < 0;
+    return x > y || (x == y && a[PANEL_ROW] < b[PANEL_ROW]);
+}
+
+void panel_choose(double *into, const double *from, int width)
+{
+    size_t row = (size_t)width * sizeof *into;
+
+    if (panel_is_better(from, into)) {
+        into[PANEL_VALUE] = from[PANEL_VALUE];
+        into[PANEL_ROW]   = from[PANEL_ROW];
+        memcpy(into + PANEL_ROWS, from + PANEL_ROWS, row);
+    }
+    if (from[PANEL_HAS_DIAGONAL] != 0) {
+        into[PANEL_HAS_DIAGONAL] = 1;
+        memcpy(into + PANEL_ROWS + width, from + PANEL_ROWS + width, row);
+    }
+}
+
+/* Subtracts the pivot row from the active rows, in the current strip from column @p at on, and
+ * finds the largest number in the next column. */
+static void panel_subtract(struct panel *p, const double *pivot, int at)
+{
+    double inverse = 1 / pivot[at], most = -1, factor[PANEL_STRIP] = {0};
+
+    for (int x = at + 1; x < panel_strip_width(p); x++)
+        factor[x] = pivot[x];
+    p->best = -1;
+    for (int64_t r = p->active; r < p->count; r++) {
+        double *strip = p->strip + r * PANEL_STRIP, l = strip[at] * inverse, next;
+
+        for (int x = 0; x < PANEL_STRIP; x++)
+            strip[x] -= l * factor[x];
+        strip[at] = l;
+        next      = fabs(strip[(at + 1) % PANEL_STRIP]);
+        if (next > most) {
+            most    = next;
+            p->best = r;
+        }
+    }
+}
+
+/* The diagonal row takes the place of the pivot row, if that is a row of this PE. */
+static void panel_exchange(struct panel *p, const double *offer)
+{
+    int64_t row = (int64_t)offer[PANEL_ROW], r = p->best;
+
+    memcpy(p->top + panel_at(p, p->column, 0), offer + PANEL_ROWS,
+           (size_t)p->width * sizeof *p->top);
+    p->pivot[p->column] = row;
+    if (r >= 0 && p->number[r] == row)
+        panel_write_row(p, r, offer + PANEL_ROWS + p->width);
+}
+
+/* Goes on to the next strip, or to the end of the panel. */
+static void panel_next_strip(struct panel *p)
+{
+    panel_store_strip(p);
+    if (p->column == p->width)
+        return;
+    panel_update(p);
+    p->begin = p->column;
+    panel_load_strip(p);
+}
+
+bool panel_eliminate(struct panel *p, const double *offer)
+{
+    int at = p->column - p->begin;
+
+    if (offer[PANEL_VALUE] == 0)
+        return false;
+    panel_exchange(p, offer);
+    p->active += p->diagonal;
+    panel_subtract(p, p->top + panel_at(p, p->column, p->begin), at);
+    if (++p->column == p->begin + panel_strip_width(p))
+        panel_next_strip(p);
+    return true;
+}
+
+void panel_end(struct panel *p)
+{
+    if (p->diagonal)
+        memcpy(p->row, p->top, (size_t)p->width * (size_t)p->width * sizeof *p->top);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * panel.h - the part of one PE in the factorization of a panel: of a block column, from the
+ * diagonal down, with partial pivoting.
+ *
+ * A PE has some rows of the panel, stored by rows.  For each column
+ *
+ *   1  each PE offers its row with the largest number in that column (panel_offer());
+ *   2  a reduction over the PEs finds the pivot row (panel_choose()).  All of them get this row and
+ * the row on the diagonal, which takes its place; 3  each PE eliminates the column in its rows
+ * (panel_eliminate()).
+ *
+ * Only columns of the current strip, which is PANEL_STRIP wide and kept in a buffer of its own so
+ * that it stays in the cache, are eliminated one by one.  Updates of later columns are delayed:
+ * when a number e of columns is complete, the next w of them are updated by the last w at once,
+ * where w is the largest power of two times the strip that divides e.  This is the recursive
+ * algorithm without recursion: most of its work is in large matrix products.
+ *
+ * All PEs keep a copy of the pivot rows and compute the delayed updates of these themselves.
+ */
+#ifndef LU_PANEL_H
+#define LU_PANEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PANEL_STRIP 8
+
+/** The parts of an offer, an array of doubles: the number that may become the pivot, its row in the
+ *  matrix, whether there is a diagonal row, then the row of the number and the diagonal row. */
+enum { PANEL_VALUE, PANEL_ROW, PANEL_HAS_DIAGONAL, PANEL_ROWS };
+
+struct panel {
+    int      width;    /* columns                                                    */
+    int64_t  first;    /* the row of the matrix that is the first of the panel       */
+    int64_t  count;    /* rows of this PE                                            */
+    double  *row;      /* these, one after the other                                 */
+    int64_t *number;   /* their rows in the matrix                                   */
+    bool     diagonal; /* the first `width` of them are the first rows of the panel  */
+    int      column;   /* that is being eliminated                                   */
+    int      begin;    /* the first column of the strip                              */
+    int64_t  active;   /* rows of this PE before this one have become pivot rows     */
+    int64_t  best;     /* the row of this PE with the largest number there, or -1    */
+    double  *strip;    /* the current PANEL_STRIP columns                            */
+    double  *top;      /* the pivot rows, width x width                              */
+    double  *offer;    /* of panel_offer()                                           */
+    int64_t *pivot;    /* the row of the matrix that each row of `top` was           */
+};
+
+/** Returns the number of doubles in an offer. */
+static inline int panel_offer_count(int width)
+{
+    return PANEL_ROWS + 2 * width;
+}
+
+/** Allocates the buffers for panels of up to @p rows rows on this PE.  Returns false if there is no
+ *  memory. */
+bool panel_create(struct panel *panel, int width, int64_t rows);
+
+/** Frees the buffers. */
+void panel_destroy(struct panel *panel);
+
+/** Begins a panel; the caller has set `first`, `count`, `row`, `number` and `diagonal`. */
+void panel_begin(struct panel *panel);
+
+/** Returns what this PE offers as pivot of the current column; the memory is reused. */
+const double *panel_offer(struct panel *panel);
+
+/** Combines two offers: @p into gets the better one, of equal ones that with the smaller row. */
+void panel_choose(double *into, const double *from, int width);
+
+/** Eliminates the current column with the best offer of all PEs and goes on to the next.  Returns
+ *  false, and changes nothing, if the pivot is zero: the matrix is singular. */
+bool panel_eliminate(struct panel *panel, const double *offer);
+
+/** Ends a panel: writes the pivot rows to the block on the diagonal if this PE has it. */
+void panel_end(struct panel *panel);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler.c - the work of a PE in lu.ci: panels, triangular solves, updates. */
+#include <skua/skua.h>
+
+#include "common/variant.h"
+#include "dense.h"
+#include "lu.ci.h"
+
+#define WORK_PRIORITY 1 /* after all messages of priority 0 */
+#define PANELS_AHEAD  4 /* for which there is memory at least */
+
+Scheduler *scheduler_here(void)
+{
+    return Scheduler_here(Scheduler_at(schedulers, skua_pe()));
+}
+
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static void *scheduler_alloc(int64_t count, size_t bytes)
+{
+    void *memory = calloc((size_t)count, bytes);
+
+    if (!memory)
+        skua_abort("PE %d has no memory for its tables; use a larger --block", skua_pe());
+    return memory;
+}
+
+static void scheduler_make_column(Scheduler *s, int64_t j)
+{
+    struct lu_column *column = &s->column[j];
+
+    column->row   = scheduler_alloc(options.blocks, sizeof *column->row);
+    column->ready = scheduler_alloc(options.blocks, sizeof *column->ready);
+    for (int64_t i = 0; i < options.blocks; i++)
+        if (s->pe[block_number(i, j)] == skua_pe()) {
+            column->ready[column->count] = -1;
+            column->row[column->count++] = i;
+            s->last[i]                   = j;
+            for (int64_t k = 0; k <= i && k < j; k++)
+                s->step[k].left++;
+        }
+}
+
+/* The blocks of each PE follow each other by columns.  Returns the numbers of this PE. */
+static size_t scheduler_place_blocks(Scheduler *s)
+{
+    size_t *end = scheduler_alloc(skua_pes(), sizeof *end), own;
+
+    for (int64_t j = 0; j <= options.blocks; j++)
+        for (int64_t i = 0; i < options.blocks; i++) {
+            size_t b = block_number(i, j);
+
+            s->offset[b] = end[s->pe[b]];
+            end[s->pe[b]] += (size_t)(options.block * column_width(j));
+        }
+    own = end[skua_pe()];
+    free(end);
+    return own;
+}
+
+/* The number of PEs that have blocks of a panel; @p seen has room for all PEs. */
+static int scheduler_panel_pes(const Scheduler *s, int64_t k, int64_t *seen)
+{
+    int count = 0;
+
+    for (int64_t i = k; i < options.blocks; i++) {
+        int32_t pe = s->pe[block_number(i, k)];
+
+        count += seen[pe] != k + 1;
+        seen[pe] = k + 1;
+    }
+    return count;
+}
+
+static void scheduler_make_tables(Scheduler *s)
+{
+    int64_t  blocks = options.blocks, all = blocks * (blocks + 1);
+    int64_t *seen = scheduler_alloc(skua_pes(), sizeof *seen);
+
+    s->offset  = scheduler_alloc(all, sizeof *s->offset);
+    s->upper   = scheduler_alloc(all, sizeof *s->upper);
+    s->last    = scheduler_alloc(blocks, sizeof *s->last);
+    s->step    = scheduler_alloc(blocks, sizeof *s->step);
+    s->column  = scheduler_alloc(blocks + 1, sizeof *s->column);
+    s->section = scheduler_alloc(blocks, sizeof *s->section);
+    s->region  = scheduler_alloc(skua_pes(), sizeof *s->region);
+    for (int64_t i = 0; i < blocks; i++) {
+        s->last[i]       = -1;
+        s->step[i].parts = scheduler_panel_pes(s, i, seen);
+    }
+    for (int64_t j = 0; j <= blocks; j++)
+        scheduler_make_column(s, j);
+    free(seen);
+}
+
+static void scheduler_fill_block(Scheduler *s, int64_t i, int64_t j)
+{
+    int64_t n = options.block, width = column_width(j);
+    double *at = s->data + s->offset[block_number(i, j)];
+
+    for (int64_t r = 0; r < n; r++)
+        for (int64_t c = 0; c < width; c++)
+            at[r * width + c] = matrix_number(i * n + r, j * n + c);
+}
+
+static void scheduler_fill(Scheduler *s)
+{
+    for (int64_t j = 0; j <= options.blocks; j++)
+        for (int p = 0; p < s->column[j].count; p++)
+            scheduler_fill_block(s, s->column[j].row[p], j);
+}
+
+static int64_t scheduler_most_rows(const Scheduler *s)
+{
+    int most = 0;
+
+    for (int64_t j = 0; j < options.blocks; j++)
+        most = s->column[j].count > most ? s->column[j].count : most;
+    return most * options.block;
+}
+
+/* Without the option, a tenth of this PE's part of the matrix, but some panels at least. */
+static size_t scheduler_bound(const Scheduler *s, size_t numbers)
+{
+    size_t share = numbers / 10,
+           least = PANELS_AHEAD * (size_t)(options.block * scheduler_most_rows(s));
+
+    return options.memory >= 0 ? (size_t)options.memory << 20
+                               : (share > least ? share : least) * sizeof(double);
+}
+
+void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
+{
+    size_t numbers;
+
+    s->pe = scheduler_alloc(n, sizeof *pe);
+    memcpy(s->pe, pe, (size_t)n * sizeof *pe);
+    scheduler_make_tables(s);
+    numbers  = scheduler_place_blocks(s);
+    s->bound = scheduler_bound(s, numbers);
+    if (skua_region_create_local((numbers + 1) * sizeof(double), &s->own) ||
+        !panel_create(&s->panel, (int)options.block, scheduler_most_rows(s)))
+        skua_abort("PE %d has no memory for its %zu MiB of the matrix; use a smaller --size",
+                   skua_pe(), numbers >> 17);
+    s->data              = skua_region_local(s->own);
+    s->region[skua_pe()] = s->own;
+    scheduler_fill(s);
+    while (s->next_panel < options.blocks && !s->column[s->next_panel].count)
+        s->next_panel++;
+}
+
+void Scheduler_on_destroy(Scheduler *s)
+{
+    for (int64_t j = 0; j <= options.blocks; j++) {
+        free(s->column[j].row);
+        free(s->column[j].ready);
+    }
+    panel_destroy(&s->panel);
+    skua_region_destroy(s->own);
+    free(s->pe);
+    free(s->offset);
+    free(s->upper);
+    free(s->last);
+    free(s->step);
+    free(s->column);
+    free(s->section);
+    free(s->region);
+}
+
+void Scheduler_on_prepare(Scheduler *s, int n, const skua_section *panel)
+{
+    memcpy(s->section, panel, (size_t)n * sizeof *panel);
+    skua_contribute_nothing(s, Main_ready_done(main_proxy));
+}
+
+/* ---- panels
+ * -------------------------------------------------------------------------------------- */
+
+void scheduler_join_panel(Block *b)
+{
+    Scheduler        *s      = scheduler_here();
+    struct lu_column *column = &s->column[b->j];
+    int               below  = 0;
+
+    for (int p = 0; p < column->count; p++)
+        below += column->row[p] >= b->j;
+    if (++column->joined == below)
+        Scheduler_factor_panel(Scheduler_self(s), b->j);
+}
+
+void begin_panel(Scheduler *s, int64_t step)
+{
+    const struct lu_column *column = &s->column[step];
+    struct panel           *panel  = &s->panel;
+    int                     first  = 0;
+
+    while (column->row[first] < step)
+        first++;
+    panel->first    = step * options.block;
+    panel->count    = 0;
+    panel->row      = s->data + s->offset[block_number(column->row[first], step)];
+    panel->diagonal = column->row[first] == step;
+    for (int p = first; p < column->count; p++)
+        for (int64_t r = 0; r < options.block; r++)
+            panel->number[panel->count++] = column->row[p] * options.block + r;
+    s->panel_step = step;
+    panel_begin(panel);
+}
+
+void offer_pivot(Scheduler *s)
+{
+    size_t count = (size_t)panel_offer_count(s->panel.width);
+
+    if (!s->stopped)
+        skua_section_contribute(
+            s->section[s->panel_step], s,
+            skua_contribution_make(lu_pivot_op(), SKUA_DOUBLE, panel_offer(&s->panel), count),
+            Scheduler_pivot_done_section((Scheduler_section){s->section[s->panel_step]}));
+}
+
+void use_pivot(Scheduler *s, const double *offer)
+{
+    s->shared = s->step[s->panel_step].parts > 1; /* all its PEs have joined */
+    if (panel_eliminate(&s->panel, offer))
+        return;
+    s->stopped = true;
+    if (s->panel.diagonal)
+        Main_singular(main_proxy, s->panel.first + s->panel.column);
+}
+
+void end_panel(Scheduler *s)
+{
+    panel_end(&s->panel);
+    s->shared = false;
+    do
+        s->next_panel++;
+    while (s->next_panel < options.blocks &&
+           (!s->column[s->next_panel].count ||
+            s->column[s->next_panel].row[s->column[s->next_panel].count - 1] < s->next_panel));
+    Scheduler_panel_all(schedulers, s->panel_step, skua_pe(), s->own, s->panel.width,
+                        s->panel.pivot);
+    scheduler_post(s);
+    if (s->panel.diagonal)
+        variant_progress(&s->shown, s->panel_step + 1, options.blocks);
+}
+
+/* Tells the blocks of this PE that take part in a step. */
+static void scheduler_tell_pivots(Scheduler *s, int64_t step)
+{
+    for (int64_t j = step + 1; j <= options.blocks; j++)
+        for (int p = 0; p < s->column[j].count; p++)
+            if (s->column[j].row[p] >= step)
+                Block_pivots(Block_at(matrix, (int)s->column[j].row[p], (int)j), step);
+}
+
+void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region, int n,
+                        const int64_t *pivot)
+{
+    struct lu_step *at = &s->step[step];
+
+    s->region[from] = region;
+    if (++at->announced < at->parts || at->left == 0) {
+        fetch_lower(s);
+        return;
+    }
+    if (n != options.block || !exchange_create(&at->exchange, step, pivot))
+        skua_abort("no memory for the pivots");
+    fetch_lower(s);
+    scheduler_tell_pivots(s, step);
+}
+
+/* ---- updates
+ * ------------------------------------------------------------------------------------- */
+
+void scheduler_post(Scheduler *s)
+{
+    if (s->posted)
+        return;
+    s->posted = true;
+    Scheduler_work_prio(Scheduler_self(s), WORK_PRIORITY);
+}
+
+void scheduler_enqueue(Block *b)
+{
+    Scheduler        *s      = scheduler_here();
+    struct lu_column *column = &s->column[b->j];
+
+    column->ready[b->place] = b->step;
+    column->waiting++;
+    scheduler_post(s);
+}
+
+void Scheduler_on_upper(Scheduler *s, int64_t step, int64_t j, skua_region region)
+{
+    struct lu_upper *upper = &s->upper[block_number(step, j)];
+
+    upper->announced = true;
+    upper->region    = region;
+    scheduler_post(s);
+}
+
+/* Tells the PEs that have blocks below block (step, j), which is complete.  This PE uses it where
+ * it is. */
+static void scheduler_announce_upper(Scheduler *s, int64_t step, int64_t j)
+{
+    s->upper[block_number(step, j)].at = s->data + s->offset[block_number(step, j)];
+    for (int pe = 0; pe < skua_pes(); pe++)
+        for (int64_t i = step + 1; pe != skua_pe() && i < options.blocks; i++)
+            if (s->pe[block_number(i, j)] == pe) {
+                Scheduler_upper(Scheduler_at(schedulers, pe), step, j, s->own);
+                break;
+            }
+}
+
+/* A block of a column has done its step. */
+static void scheduler_finish(Scheduler *s, int64_t j, int p, int64_t step)
+{
+    struct lu_column *column = &s->column[j];
+
+    column->ready[p] = -1;
+    column->waiting--;
+    if (column->row[p] > step)
+        fetch_release_upper(s, step, j);
+    Block_updated(Block_at(matrix, (int)column->row[p], (int)j), step);
+    fetch_release(s, step);
+}
+
+static void scheduler_solve(Scheduler *s, int64_t j, int p)
+{
+    int64_t step = s->column[j].row[p], n = options.block, width = column_width(j);
+
+    dense_solve_lower(n, width, s->step[step].lower[step], n,
+                      s->data + s->offset[block_number(step, j)], width);
+    scheduler_announce_upper(s, step, j);
+    scheduler_finish(s, j, p, step);
+}
+
+/* Updates blocks that follow each other, as do their blocks of L.  Returns the place after them. */
+static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
+{
+    struct lu_column    *column = &s->column[j];
+    const double *const *lower  = s->step[step].lower;
+    int64_t              area   = options.block * options.block;
+    int64_t              n = options.block, width = column_width(j);
+    int                  end = first + 1;
+
+    while (end < column->count && column->ready[end] == step &&
+           lower[column->row[end]] == lower[column->row[first]] + (end - first) * area)
+        end++;
+    dense_update((end - first) * n, width, n, lower[column->row[first]], n,
+                 s->upper[block_number(step, j)].at, width,
+                 s->data + s->offset[block_number(column->row[first], j)], width);
+    return end;
+}
+
+static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
+{
+    struct lu_column *column = &s->column[j];
+    int               p      = 0;
+
+    while (p < column->count) {
+        int first = p;
+
+        if (column->ready[p] != step) {
+            p++;
+            continue;
+        }
+        p = scheduler_update_run(s, j, p, step);
+        for (int done = first; done < p; done++)
+            scheduler_finish(s, j, done, step);
+    }
+}
+
+/* The earliest step for which a block of a column waits and has everything, or -1. */
+static int64_t scheduler_column_step(Scheduler *s, int64_t j)
+{
+    struct lu_column *column = &s->column[j];
+    int64_t           least  = -1;
+
+    if (!column->waiting)
+        return -1;
+    for (int p = 0; p < column->count; p++) {
+        int64_t step = column->ready[p];
+
+        if (step < 0 || !s->step[step].here || (least >= 0 && step >= least))
+            continue;
+        if (column->row[p] == step || fetch_upper(s, step, j))
+            least = step;
+    }
+    return least;
+}
+
+static void scheduler_work_on(Scheduler *s, int64_t j, int64_t step)
+{
+    struct lu_column *column = &s->column[j];
+
+    for (int p = 0; p < column->count; p++)
+        if (column->ready[p] == step && column->row[p] == step) {
+            scheduler_solve(s, j, p);
+            return;
+        }
+    scheduler_update(s, j, step);
+}
+
+/* Chooses the column to work on, or -1: that of the next panel, else one of the oldest step. */
+static int64_t scheduler_choose(Scheduler *s, int64_t *step)
+{
+    int64_t best = -1;
+
+    *step = s->next_panel < options.blocks ? scheduler_column_step(s, s->next_panel) : -1;
+    if (*step >= 0)
+        return s->next_panel;
+    for (int64_t j = 0; j <= options.blocks; j++) {
+        int64_t at = scheduler_column_step(s, j);
+
+        if (at >= 0 && (best < 0 || at < *step)) {
+            best  = j;
+            *step = at;
+        }
+    }
+    return best;
+}
+
+void Scheduler_on_work(Scheduler *s)
+{
+    int64_t step, j = s->shared || s->stopped ? -1 : scheduler_choose(s, &step);
+
+    s->posted = false;
+    if (j < 0)
+        return;
+    scheduler_work_on(s, j, step);
+    scheduler_post(s);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * armci.c - Global Arrays and ARMCI, as `skua bench armci' measures them, two processes; linked
+ * with libskua-armci and with ARMCI-MPI.
+ *
+ * usage: bench-armci SERIES [busy]
+ *
+ * Each process owns a matrix of 1024 x 1024 doubles of a global array.  Process 0 works on square
+ * patches of the other's ("remote") or of its own ("local"), as in the paper on OSPRI; from one
+ * operation to the next a patch moves along the diagonal.
+ *
+ *   put_us, get_us, acc_us         patches, remote; local_put_us ... local
+ *   read_inc_us                    a shared counter that the other process has
+ *   strided_put_us, strided_get_us ARMCI_PutS() and ARMCI_GetS() of a column: segments of 8 bytes
+ *   busy_put_us ... busy_inc_us    the slowest operation while the other process computes for half
+ *                                  a second and calls nothing; these alone with `busy'
+ */
+#include <armci.h>
+#include <ga.h>
+#include <macdecls.h>
+#include <mpi.h>
+
+#include "bench.h"
+
+#define SIDE    1024 /* of the matrix of a process */
+#define LARGEST 512  /* side of a patch            */
+#define BATCHES 15
+#define BUSY    0.5 /* seconds for which the target computes */
+#define TRIES   2   /* of that                                */
+
+struct patch {
+    int owner, side, number; /* number: moves it */
+};
+
+typedef void (*patch_fn)(const struct patch *patch);
+
+static const char *series;
+static int         me;
+static int         array, counter;
+static double     *buffer;
+static void       *column[2]; /* of ARMCI_Malloc(): a matrix of each process */
+
+static void report(size_t bytes, const char *metric, double value)
+{
+    if (me == 0)
+        bench_report("armci", series, bytes, metric, value);
+}
+
+/* ---- operations --------------------------------------------------------------------- */
+
+static void patch_bounds(const struct patch *patch, int lo[2], int hi[2])
+{
+    int at = patch->number * patch->side % (SIDE - patch->side + 1);
+
+    lo[0] = at + patch->owner * SIDE;
+    lo[1] = at;
+    hi[0] = lo[0] + patch->side - 1;
+    hi[1] = lo[1] + patch->side - 1;
+}
+
+static void put(const struct patch *patch)
+{
+    int lo[2], hi[2], ld = patch->side;
+
+    patch_bounds(patch, lo, hi);
+    NGA_Put(array, lo, hi, buffer, &ld);
+}
+
+static void get(const struct patch *patch)
+{
+    int lo[2], hi[2], ld = patch->side;
+
+    patch_bounds(patch, lo, hi);
+    NGA_Get(array, lo, hi, buffer, &ld);
+}
+
+static void acc(const struct patch *patch)
+{
+    int    lo[2], hi[2], ld = patch->side;
+    double factor = 0.5;
+
+    patch_bounds(patch, lo, hi);
+    NGA_Acc(array, lo, hi, buffer, &ld, &factor);
+}
+
+static void read_inc(const struct patch *patch)
+{
+    int at = patch->owner;
+
+    NGA_Read_inc(counter, &at, 1);
+}
+
+static void strided(const struct patch *patch, int get_it)
+{
+    int here = sizeof(double), there = SIDE * (int)sizeof(double), count[2] = {here, SIDE};
+
+    if (get_it)
+        ARMCI_GetS(column[patch->owner], &there, buffer, &here, count, 1, patch->owner);
+    else
+        ARMCI_PutS(buffer, &here, column[patch->owner], &there, count, 1, patch->owner);
+}
+
+static void strided_put(const struct patch *patch)
+{
+    strided(patch, 0);
+}
+
+static void strided_get(const struct patch *patch)
+{
+    strided(patch, 1);
+}
+
+/* ---- an idle target ----------------------------------------------------------------- */
+
+static int trips_of(int side)
+{
+    return side <= 8 ? 1000 : side <= 64 ? 200 : side <= 256 ? 20 : 5;
+}
+
+static void measure(const char *metric, patch_fn fn, int owner, int side, size_t bytes)
+{
+    double best  = 1e9;
+    int    trips = trips_of(side);
+
+    for (int batch = 0; batch < BATCHES; batch++) {
+        double start, time;
+
+        GA_Sync();
+        if (me != 0)
+            continue;
+        start = bench_now();
+        for (int i = 0; i < trips; i++)
+            fn(&(struct patch){owner, side, i});
+        time = (bench_now() - start) / trips;
+        best = time < best ? time : best;
+    }
+    report(bytes, metric, best * 1e6);
+}
+
+static void measure_patches(int owner)
+{
+    static const struct {
+        const char *metric[2]; /* local, remote */
+        patch_fn    fn;
+    } kinds[] = {{{"local_put_us", "put_us"}, put},
+                 {{"local_get_us", "get_us"}, get},
+                 {{"local_acc_us", "acc_us"}, acc}};
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int side = 1; side <= LARGEST; side *= 2)
+            measure(kinds[k].metric[owner], kinds[k].fn, owner, side,
+                    (size_t)side * (size_t)side * sizeof(double));
+}
+
+/* ---- a target that computes --------------------------------------------------------- */
+
+static void compute(double seconds)
+{
+    volatile double sum   = 0;
+    double          start = bench_now();
+
+    while (bench_now() - start < seconds)
+        for (int i = 0; i < 1000; i++)
+            sum = sum * 0.5 + i;
+}
+
+/* Returns the slowest of several operations, which begin when the target has begun to compute. */
+static double slowest(patch_fn fn)
+{
+    double start, most = 0;
+
+    compute(BUSY / 10);
+    for (int i = 0; i < 10; i++) {
+        double time;
+
+        start = bench_now();
+        fn(&(struct patch){1, 16, i});
+        if (fn != get && fn != read_inc)
+            ARMCI_Fence(1);
+        time = bench_now() - start;
+        most = time > most ? time : most;
+        if (most > BUSY / 4)
+            break; /* it waits for the target */
+    }
+    return most;
+}
+
+static void measure_busy(const char *metric, patch_fn fn)
+{
+    double best = 1e9;
+
+    for (int i = 0; i < TRIES; i++) {
+        double time = 0;
+
+        GA_Sync();
+        if (me == 0)
+            time = slowest(fn);
+        else
+            compute(BUSY);
+        best = time < best ? time : best;
+    }
+    report(0, metric, best * 1e6);
+}
+
+/* ---- the program -------------------------------------------------------------------- */
+
+static void open_memory(void)
+{
+    int dims[2] = {2 * SIDE, SIDE}, blocks[2] = {2, 1}, map[3] = {0, SIDE, 0};
+    int words = 2, one[1] = {2}, halves[2] = {0, 1};
+
+    array   = NGA_Create_irreg(C_DBL, 2, dims, "array", blocks, map);
+    counter = NGA_Create_irreg(C_LONG, 1, &words, "counter", one, halves);
+    GA_Zero(array);
+    GA_Zero(counter);
+    ARMCI_Malloc(column, SIDE * SIDE * sizeof(double));
+    memset(column[me], 0, SIDE * SIDE * sizeof(double));
+    buffer = malloc((size_t)LARGEST * LARGEST * sizeof *buffer);
+    for (int i = 0; i < LARGEST * LARGEST; i++)
+        buffer[i] = i % 1000;
+    GA_Sync();
+}
+
+static void measure_all(void)
+{
+    measure_patches(1);
+    measure_patches(0);
+    measure("read_inc_us", read_inc, 1, 1, sizeof(long));
+    measure("strided_put_us", strided_put, 1, 32, SIDE * sizeof(double));
+    measure("strided_get_us", strided_get, 1, 32, SIDE * sizeof(double));
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    GA_Initialize();
+    MA_init(MT_DBL, 100000, 100000);
+    me     = GA_Nodeid();
+    series = argc > 1 ? argv[1] : "armci";
+    if (GA_Nnodes() != 2) {
+        fprintf(stderr, "usage: mpirun -n 2 bench-armci SERIES [busy]\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    open_memory();
+    if (argc <= 2)
+        measure_all();
+    measure_busy("busy_put_us", put);
+    measure_busy("busy_get_us", get);
+    measure_busy("busy_acc_us", acc);
+    measure_busy("busy_inc_us", read_inc);
+    GA_Sync();
+    GA_Terminate();
+    MPI_Finalize();
+    return 0;
+}

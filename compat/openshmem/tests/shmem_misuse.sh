@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# shmem_misuse.sh - misuse of OpenSHMEM ends the job with an error that names the call, on one host and
+# between processes that share no memory.
+#
+# usage: shmem_misuse.sh SKUARUN PROGRAM [tcp]
+skuarun=$1
+program=$2
+. "$(dirname "$0")/../../../tests/tap.sh"
+export SHMEM_SYMMETRIC_SIZE=1m
+code=0 out='' err=''
+spread=''
+[ "${3-}" = tcp ] && spread='--set=shared_memory=0 --set=driver=tcp'
+
+# misuse CASE SET ERROR: the job fails with this error
+misuse()
+{
+  # shellcheck disable=SC2086
+  run timeout 60 "$skuarun" -n 2 -t 1 --pin=none $2 "$program" "$1" </dev/null
+  ok "misuse: $1" has "$([ "$code" != 0 ] && echo "$err$out")" "$3"
+}
+
+# shellcheck disable=SC2086
+run timeout 60 "$skuarun" -n 2 -t 1 --pin=none $spread "$program" codes
+ok "error codes of the standard" has "$code $out" '^0 the codes hold'
+while IFS='|' read -r name error; do
+  misuse "$name" "$spread" "$error"
+done <<END
+pe|shmem_long_p: PE 2 does not exist; the PEs are 0 to 1
+beyond|shmem_putmem: 67108864 bytes at 0x[0-9a-f]+ on PE 0 reach beyond the end of symmetric memory
+outside|shmem_putmem: 0x[0-9a-f]+ on PE 0 is no symmetric address
+END
+[ -n "$spread" ] && { tap_end; exit; }
+while IFS='|' read -r name error; do
+  misuse "$name" "" "$error"
+done <<END
+early|shmem_barrier_all: OpenSHMEM is not running
+late|shmem_quiet: OpenSHMEM is not running
+negative-pe|shmem_getmem: PE -1 does not exist
+atomic-pe|shmem_long_atomic_inc: PE 7 does not exist
+null|shmem_long_put: \(nil\) on PE 0 is no symmetric address
+overflow|shmem_long_put: [0-9]+ bytes at 0x[0-9a-f]+ on PE 0 reach beyond
+stride|shmem_long_iput: [0-9]+ bytes at 0x[0-9a-f]+ on PE 0 reach beyond
+backwards|shmem_long_iget: a stride of the remote side is -1 elements
+aligned|shmem_long_atomic_add: 0x[0-9a-f]+ on PE 0 is not aligned to its 8 bytes
+context|shmem_ctx_long_put: the context is SHMEM_CTX_INVALID
+signal|shmem_putmem_signal: 99 is no operation of a signal
+comparison|shmem_long_wait_until: 99 is no comparison
+lock|shmem_clear_lock: the lock 0x[0-9a-f]+ is not held
+free|shmem_free: 0x[0-9a-f]+ on PE 0 is no allocation of the symmetric heap
+double-free|shmem_free: 0x[0-9a-f]+ on PE [01] is no allocation of the symmetric heap
+align|shmem_align: the alignment 24 is no power of two
+team|shmem_team_destroy: a predefined team cannot be destroyed
+root|shmem_long_broadcast: the root 2 does not exist; the PEs of the call are 0 to 1
+active-set|shmem_barrier: 3 PEs from 0 on with a stride of 2 to the power of 0 are no active set
+END
+export SHMEM_DEBUG=1
+misuse allocation "" 'shmem_putmem: 520 bytes at 0x[0-9a-f]+ on PE 0 reach beyond the allocation of 512 bytes'
+misuse freed "" 'shmem_long_p: 0x[0-9a-f]+ on PE [01] is in the symmetric heap, but in no allocation'
+tap_end

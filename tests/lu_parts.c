@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lu_parts.c - panels and maps of apps/lu without the runtime: a panel that is divided among
+ * several PEs against elimination by three loops. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "map.h"
+#include "panel.h"
+
+#define WIDTH 37 /* no multiple of the strip */
+#define PARTS 3
+#define ROWS  (PARTS * WIDTH)
+
+static double whole[ROWS * WIDTH];
+static int    failures;
+
+static void expect(bool holds, const char *what)
+{
+    if (!holds)
+        printf("wrong: %s\n", what);
+    failures += !holds;
+}
+
+static double random_number(void)
+{
+    static uint32_t state = 1;
+
+    state = state * 1664525u + 1013904223u;
+    return state * 0x1p-32 - 0.5;
+}
+
+static void swap_rows(int64_t a, int64_t b)
+{
+    for (int x = 0; x < WIDTH && a != b; x++) {
+        double one = whole[a * WIDTH + x];
+
+        whole[a * WIDTH + x] = whole[b * WIDTH + x];
+        whole[b * WIDTH + x] = one;
+    }
+}
+
+static int64_t find_pivot(int c)
+{
+    int64_t best = c;
+
+    for (int64_t r = c; r < ROWS; r++)
+        if (fabs(whole[r * WIDTH + c]) > fabs(whole[best * WIDTH + c]))
+            best = r;
+    return best;
+}
+
+/* Eliminates `whole` by three loops. */
+static void eliminate_plainly(int64_t *pivot)
+{
+    for (int c = 0; c < WIDTH; c++) {
+        pivot[c] = find_pivot(c);
+        swap_rows(c, pivot[c]);
+        for (int64_t r = c + 1; r < ROWS; r++) {
+            double l = whole[r * WIDTH + c] /= whole[c * WIDTH + c];
+
+            for (int x = c + 1; x < WIDTH; x++)
+                whole[r * WIDTH + x] -= l * whole[c * WIDTH + x];
+        }
+    }
+}
+
+/* Gives each part the rows of one block; `parts` blocks lie on each PE in turn. */
+static void start_panels(struct panel *p, double *copy, int64_t base)
+{
+    memcpy(copy, whole, sizeof whole);
+    for (int i = 0; i < PARTS; i++) {
+        expect(panel_create(&p[i], WIDTH, WIDTH), "memory of a panel");
+        p[i].first    = base;
+        p[i].count    = WIDTH;
+        p[i].row      = copy + i * WIDTH * WIDTH;
+        p[i].diagonal = i == 0;
+        for (int r = 0; r < WIDTH; r++)
+            p[i].number[r] = base + i * WIDTH + r;
+        panel_begin(&p[i]);
+    }
+}
+
+static bool eliminate_column(struct panel *p)
+{
+    double best[PANEL_ROWS + 2 * WIDTH];
+    bool   good = true;
+
+    memcpy(best, panel_offer(&p[PARTS - 1]), sizeof best);
+    for (int i = 0; i < PARTS - 1; i++)
+        panel_choose(best, panel_offer(&p[i]), WIDTH);
+    for (int i = 0; i < PARTS; i++)
+        good = panel_eliminate(&p[i], best) && good;
+    return good;
+}
+
+static void test_panel(void)
+{
+    static double copy[ROWS * WIDTH];
+    struct panel  p[PARTS];
+    int64_t       pivot[WIDTH], base = 1000;
+    double        worst = 0;
+
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        whole[i] = random_number();
+    start_panels(p, copy, base);
+    for (int c = 0; c < WIDTH; c++)
+        expect(eliminate_column(p), "a pivot");
+    eliminate_plainly(pivot);
+    for (int i = 0; i < PARTS; i++)
+        panel_end(&p[i]);
+    for (int c = 0; c < WIDTH; c++)
+        expect(p[1].pivot[c] == base + pivot[c], "the row of a pivot");
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        worst = fmax(worst, fabs(copy[i] - whole[i]));
+    expect(worst < 1e-11, "the numbers of L and U");
+    for (int i = 0; i < PARTS; i++)
+        panel_destroy(&p[i]);
+}
+
+static void test_singular(void)
+{
+    static double copy[ROWS * WIDTH];
+    struct panel  p[PARTS];
+
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        whole[i] = i % WIDTH == 20 ? 0 : random_number();
+    start_panels(p, copy, 0);
+    for (int c = 0; c < 20; c++)
+        expect(eliminate_column(p), "a pivot before the column of zeros");
+    expect(!eliminate_column(p), "no pivot in a column of zeros");
+    for (int i = 0; i < PARTS; i++)
+        panel_destroy(&p[i]);
+}
+
+/* A map uses all PEs, equally within a tenth of the blocks. */
+static void test_map(const char *name, int rows, int columns, int stride)
+{
+    struct lu_options o = {.blocks = 24, .grid = {rows, columns}, .rotate = 1, .stride = stride};
+    int32_t           table[24 * 25];
+    int               pes = rows * columns, count[64] = {0};
+
+    snprintf(o.map, sizeof o.map, "%s", name);
+    expect(!map_fill(&o, pes, table), "a map");
+    for (int b = 0; b < 24 * 25; b++) {
+        expect(table[b] >= 0 && table[b] < pes, "the PE of a block");
+        count[table[b]]++;
+    }
+    for (int pe = 0; pe < pes; pe++)
+        expect(abs(count[pe] - 600 / pes) <= 60, "an equal number of blocks");
+}
+
+int main(void)
+{
+    test_panel();
+    test_singular();
+    test_map("cyclic", 2, 3, 1);
+    test_map("tiling", 2, 4, 2);
+    test_map("tiling", 4, 2, 1);
+    test_map("snake", 7, 1, 1);
+    printf(failures ? "%d failures\n" : "all good\n", failures);
+    return failures > 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_lu.c - skua bench lu: dense linear systems against HPL, ScaLAPACK and the rate of matrix
+ * products. */
+#include "scaling.h"
+
+static const int bench_lu_sizes[] = {2048, 4096, 8192}; /* rows, on two PEs */
+
+#define LU_SIZES  (sizeof bench_lu_sizes / sizeof *bench_lu_sizes)
+#define LU_MANY   16 /* PEs, where there are as many cores */
+#define LU_MANY_N 16384
+#define LU_BLOCKS "64,128,192" /* of HPL */
+
+/* ---- running ------------------------------------------------------------- */
+
+/* Measures Skua, and the rate of matrix products in the same job. */
+static void bench_lu_run_skua(struct results *results, const struct bench_host *host, int size,
+                              int pes, int threads)
+{
+    char options[48], arguments[96];
+
+    snprintf(options, sizeof options, "-n %d -t %d", pes, threads);
+    snprintf(arguments, sizeof arguments, "--size=%d --dgemm --series=%s", size,
+             threads > 1 ? "skua-threads" : "skua");
+    bench_run_app(results, host, "lu", options, arguments);
+}
+
+static void bench_lu_run_scalapack(struct results *results, const struct bench_host *host, int size,
+                                   int ranks)
+{
+    static const int  blocks[] = {64, 128};
+    char              argument[48];
+    struct bench_peer peer = {"openmpi", "peer-scalapack-lu", "scalapack", argument};
+
+    for (int rows = 1; rows * rows <= ranks; rows++)
+        for (size_t b = 0; b < sizeof blocks / sizeof *blocks && ranks % rows == 0; b++) {
+            snprintf(argument, sizeof argument, "%d,%d,%d", size, blocks[b], rows);
+            bench_run_peer(results, host, &peer, ranks);
+        }
+}
+
+/* @p sizes are separated by commas: the suite that HPL belongs to takes long to reach it. */
+static void bench_lu_run_hpl(struct results *results, const struct bench_host *host,
+                             const char *sizes, int ranks)
+{
+    char              argument[80];
+    struct bench_peer peer = {"openmpi", "peer-hpl", "hpl", argument};
+    int               rows = 1;
+
+    for (int try = 1; try * try * 4 <= ranks; try++)
+        rows = ranks % try ? rows : try;
+    snprintf(argument, sizeof argument, "%s:%s:%d", sizes, LU_BLOCKS, rows);
+    bench_run_peer(results, host, &peer, ranks);
+}
+
+static void bench_lu_run_many(struct results *results, const struct bench_host *host)
+{
+    char sizes[16];
+
+    if (host->cores < LU_MANY)
+        return;
+    snprintf(sizes, sizeof sizes, "%d", LU_MANY_N);
+    bench_lu_run_skua(results, host, LU_MANY_N, LU_MANY, 1);
+    bench_lu_run_scalapack(results, host, LU_MANY_N, LU_MANY);
+    bench_lu_run_hpl(results, host, sizes, LU_MANY);
+}
+
+static void bench_lu_run(struct results *results, const struct bench_host *host, int round,
+                         int rounds)
+{
+    for (size_t i = 0; i < LU_SIZES; i++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "systems of %d rows", bench_lu_sizes[i]);
+        bench_step(round, rounds, what);
+        bench_lu_run_skua(results, host, bench_lu_sizes[i], 2, 1);
+        bench_lu_run_skua(results, host, bench_lu_sizes[i], 2, 2);
+        snprintf(what, sizeof what, "ScaLAPACK, %d rows", bench_lu_sizes[i]);
+        bench_step(round, rounds, what);
+        bench_lu_run_scalapack(results, host, bench_lu_sizes[i], 2);
+    }
+    bench_step(round, rounds, "HPL and the rest of the HPC Challenge");
+    bench_lu_run_hpl(results, host, "2048,4096,8192", 2);
+    bench_step(round, rounds, "16 PEs");
+    bench_lu_run_many(results, host);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* A rate in GF/s. */
+static double bench_lu_rate(const struct results *r, const char *series, int size, int pes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "rate-%dpe", pes);
+    return 1e-9 * results_get(r, series, (size_t)size, metric);
+}
+
+static double bench_lu_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The better rate of processes and threads. */
+static double bench_lu_skua(const struct results *r, int size, int pes)
+{
+    return bench_lu_larger(bench_lu_rate(r, "skua", size, pes),
+                           bench_lu_rate(r, "skua-threads", size, pes));
+}
+
+static void bench_lu_print_line(const struct results *r, const char *what, const char *series)
+{
+    printf("%-32s", what);
+    for (size_t i = 0; i < LU_SIZES; i++)
+        bench_print_value(bench_lu_rate(r, series, bench_lu_sizes[i], 2), 9);
+    printf("\n");
+}
+
+static void bench_lu_print_memory(const struct results *r)
+{
+    printf("%-32s", "memory of threads / matrix");
+    for (size_t i = 0; i < LU_SIZES; i++)
+        bench_print_value(results_get(r, "skua-threads", (size_t)bench_lu_sizes[i], "memory-2pe"),
+                          9);
+    printf("\n");
+}
+
+static void bench_lu_print_peer_goals(const struct results *r, const char *name, const char *series)
+{
+    char what[64];
+
+    for (size_t i = 0; i < LU_SIZES; i++) {
+        int size = bench_lu_sizes[i];
+
+        snprintf(what, sizeof what, "rate / %s, 2 PEs, %d rows", name, size);
+        bench_print_goal(what,
+                         bench_ratio(bench_lu_skua(r, size, 2), bench_lu_rate(r, series, size, 2)),
+                         ">=", 1);
+    }
+}
+
+static void bench_lu_print_goals(const struct results *r)
+{
+    double peers = bench_lu_larger(bench_lu_rate(r, "hpl", LU_MANY_N, LU_MANY),
+                                   bench_lu_rate(r, "scalapack", LU_MANY_N, LU_MANY));
+
+    bench_print_goals_head("Goals");
+    bench_print_goal("rate / matrix products, 2 PEs, 8192 rows",
+                     bench_ratio(bench_lu_skua(r, 8192, 2), bench_lu_rate(r, "dgemm", 8192, 2)),
+                     ">=", 0.88);
+    bench_lu_print_peer_goals(r, "HPL", "hpl");
+    bench_lu_print_peer_goals(r, "ScaLAPACK", "scalapack");
+    bench_print_goal("memory / matrix, 2 PEs, 8192 rows",
+                     results_get(r, "skua-threads", 8192, "memory-2pe"), "<=", 1.3);
+    bench_print_goal("rate / better peer, 16 PEs, 16384 rows (needs 16 cores)",
+                     bench_ratio(bench_lu_skua(r, LU_MANY_N, LU_MANY), peers), ">=", 0.95);
+}
+
+static void bench_lu_print(const struct results *r)
+{
+    printf("Dense linear systems, 2 PEs, GF/s\n%-32s", "rows");
+    for (size_t i = 0; i < LU_SIZES; i++)
+        printf("%9d", bench_lu_sizes[i]);
+    printf("\n");
+    bench_lu_print_line(r, "matrix products (OpenBLAS)", "dgemm");
+    bench_lu_print_line(r, "skua", "skua");
+    bench_lu_print_line(r, "skua, threads", "skua-threads");
+    bench_lu_print_line(r, "HPL", "hpl");
+    bench_lu_print_line(r, "ScaLAPACK", "scalapack");
+    bench_lu_print_memory(r);
+    bench_lu_print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_lu_plot(const struct results *r, FILE *to)
+{
+    static const char *const series[] = {"skua", "hpl", "scalapack", "dgemm"};
+    struct plot_curve        curve[]  = {
+                {.name = "skua", .colour = "#d62728", .dash = ""},
+                {.name = "HPL", .colour = "#1f77b4", .dash = ""},
+                {.name = "ScaLAPACK", .colour = "#2ca02c", .dash = ""},
+                {.name = "matrix products", .colour = "#7f7f7f", .dash = "4 3"},
+    };
+    struct plot picture = {"Dense linear systems, 2 PEs", "rows", "GF/s", curve,
+                           sizeof curve / sizeof *curve};
+
+    for (size_t c = 0; c < sizeof curve / sizeof *curve; c++)
+        for (size_t i = 0; i < LU_SIZES; i++)
+            plot_curve_add(&curve[c], bench_lu_sizes[i],
+                           bench_lu_rate(r, series[c], bench_lu_sizes[i], 2));
+    plot_write(&picture, to);
+}
+
+const struct bench bench_lu = {"lu", bench_lu_run, bench_lu_print, bench_lu_plot, false};
+
+/* ---- any number of PEs ----------------------------------------------------- */
+
+#define LU_SCALE_N 4096
+
+static void bench_lu_scale(struct results *results, const struct bench_host *host, int pes)
+{
+    char sizes[16];
+
+    snprintf(sizes, sizeof sizes, "%d", LU_SCALE_N);
+    bench_lu_run_skua(results, host, LU_SCALE_N, pes, 1);
+    bench_lu_run_scalapack(results, host, LU_SCALE_N, pes);
+    bench_lu_run_hpl(results, host, sizes, pes);
+}
+
+const struct scaling scaling_lu = {
+    .name    = "lu",
+    .problem = "Dense linear system of 4096 rows",
+    .unit    = "GF/s",
+    .factor  = 1e-9,
+    .rate    = true,
+    .bytes   = LU_SCALE_N,
+    .curve   = {{"skua", "skua"}, {"hpl", "HPL"}, {"scalapack", "ScaLAPACK"}},
+    .run     = bench_lu_scale};
