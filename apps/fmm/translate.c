@@ -84,12 +84,12 @@ static size_t translate_elements(const struct translate_block *block, int blocks
     return sum;
 }
 
-/* Stores element (i, j) of a block that begins at @p a in the order of panels. */
-static void translate_store(double *a, const struct translate_block *b, int i, int j, double x)
+/* Adds to element (i, j) of a block that begins at @p a; elements lie in the order of panels. */
+static void translate_add(double *a, const struct translate_block *b, int i, int j, double x)
 {
     int first = i - i % PANEL, rows = b->out - first < PANEL ? b->out - first : PANEL;
 
-    a[first * b->in + j * rows + i % PANEL] = x;
+    a[first * b->in + j * rows + i % PANEL] += x;
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -208,13 +208,10 @@ static void translate_add_node(const struct translator *t, struct translate_rota
 
         for (int i = 0; i < b->out; i++)
             for (int j = 0; j < b->in; j++) {
-                int first = i - i % PANEL, rows = b->out - first < PANEL ? b->out - first : PANEL;
                 double x = (2 * l + 1) * node->weight * there[b->out_row[i]] * here[b->in_row[j]];
 
-                forth[first * b->in + j * rows + i % PANEL] += x;
-                first = j - j % PANEL;
-                rows  = b->out - first < PANEL ? b->out - first : PANEL;
-                back[first * b->in + i * rows + j % PANEL] += x;
+                translate_add(forth, b, i, j, x);
+                translate_add(back, b, j, i, x);
             }
         forth += b->out * b->in;
         back += b->out * b->in;
@@ -300,7 +297,7 @@ static const struct translate_shift *translate_shift_of(const struct translator 
 
         for (int i = 0; i < b->out; i++)
             for (int j = 0; j < b->in; j++)
-                translate_store(a, b, i, j, translate_element(s, m + i, m + j, m));
+                translate_add(a, b, i, j, translate_element(s, m + i, m + j, m));
         a += b->out * b->in;
     }
     return s;
@@ -444,8 +441,8 @@ static void translate_turn(const struct translate_step *step, int order, lanes *
     }
 }
 
-static void translate(const struct translator *t, const struct translate_step *step,
-                      const double *const *from, double *const *to, int n)
+static void translate_batch(const struct translator *t, const struct translate_step *step,
+                            const double *const *from, double *const *to, int n)
 {
     int   order = t->expansion->order, stride = expansion_stride(order);
     lanes x[EXPANSION_MOST], y[EXPANSION_MOST];
@@ -463,17 +460,17 @@ static void translate(const struct translator *t, const struct translate_step *s
 void translate_to_parent(const struct translator *t, int octant, const double *const *child,
                          double *const *parent, int n)
 {
-    translate(t, &t->to_parent[octant], child, parent, n);
+    translate_batch(t, &t->to_parent[octant], child, parent, n);
 }
 
 void translate_to_child(const struct translator *t, int octant, const double *const *parent,
                         double *const *child, int n)
 {
-    translate(t, &t->to_child[octant], parent, child, n);
+    translate_batch(t, &t->to_child[octant], parent, child, n);
 }
 
 void translate_to_local(const struct translator *t, int direction, const double *const *from,
                         double *const *to, int n)
 {
-    translate(t, &t->to_local[direction], from, to, n);
+    translate_batch(t, &t->to_local[direction], from, to, n);
 }
