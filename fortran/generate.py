@@ -45,7 +45,8 @@ INTERNAL = {"skua_stream_here", "skua_stream_open", "skua_stream_full", "skua_st
 ADDRESSES = {"arg", "self", "pointer"}
 
 # Pointers to arrays whose length is known otherwise, and pointers that may be NULL.
-ARRAYS = {"coord", "stride", "count", "offset", "block", "counts", "offsets", "values", "indices"}
+ARRAYS = {"coord", "stride", "count", "offset", "block", "counts", "offsets", "values", "indices",
+          "nearest"}
 OPTIONAL = {"old", "ends", "params", "bytes", "stride", "major", "minor", "patch"}
 
 

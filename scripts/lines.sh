@@ -87,5 +87,6 @@ bh=apps/barneshut
 lu=apps/lu
 row lu $lu/lu.ci "$(ls $lu/*.c $lu/*.h | tr "\n" " ")"
 row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' ' ')"
-fmm=apps/fmm
-row fmm "" "$(ls $fmm/*.c $fmm/*.h | tr '\n' ' ')"
+for app in fillboundary fmm gtcshift; do
+  row $app "" "$(ls apps/$app/*.c apps/$app/*.h | tr '\n' ' ')"
+done

@@ -95,15 +95,16 @@ static skua_gaddr fb_receive_buffer(const struct fb *fb, const struct fb_link *l
                    link->offset + exchange % 2 * fb_packed_room(&link->of->receive));
 }
 
-/* Tells a neighbour where to write. */
-static void fb_put_address(const struct fb *fb, const struct fb_level *level,
-                           const struct fb_link *link)
+/* Tells a neighbour where to write. `mine` does not change before the neighbour has answered. */
+static void fb_put_address(const struct fb *fb, const struct fb_level *level, struct fb_link *link)
 {
-    skua_gaddr at = fb_receive_buffer(fb, link, level->exchanges);
-    int        pe = link->of->pe;
+    int pe = link->of->pe;
+
+    link->mine = fb_receive_buffer(fb, link, level->exchanges);
 
     skua_put_nb(
-        fb_our_slot(fb, level, pe, offsetof(struct fb_slot, buffer)), &at, sizeof at,
+        fb_our_slot(fb, level, pe, offsetof(struct fb_slot, buffer)), &link->mine,
+        sizeof link->mine,
         &(skua_rma_params){.notify = fb_our_slot(fb, level, pe, offsetof(struct fb_slot, ready))});
 }
 

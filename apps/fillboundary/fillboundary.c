@@ -264,8 +264,7 @@ static void fb_report(const struct fb *fb, const struct fb_times *times, double 
            fb->level[0].ghosts.boxes.count, fb->levels, filled, wrong, wrong ? "FAILED" : "passed");
 }
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program -------------------------------------------------------------------------- */
 
 static void fb_describe(const struct fillboundary_options *options, const struct box_list *boxes)
 {

@@ -42,6 +42,7 @@ struct fb_link {
     skua_msg                      *msg[2]; /* messages: by the parity of the exchange           */
     struct fb_packed     *buffer[2];       /* puts: packed cells, by the parity of the exchange */
     skua_gaddr            to;              /* puts: the buffer of the neighbour */
+    skua_gaddr            mine;            /* puts: our buffer, while the neighbour is being told */
     size_t                offset;          /* of our receive buffers in the region */
     struct fb_channel_set set[2];          /* channels: by the parity of the exchange           */
 };

@@ -2,39 +2,46 @@
 /* by_pipeline.c - particles in puts to their final place, field by field. */
 #include "gtcshift.h"
 
-/* Tells the right neighbour, which appends at the back, where the back is. */
-static void shift_tell_end(struct shift *shift, struct shift_domain *d)
+/* Tells the right neighbour, which appends at the back, where the back is. The value of the
+ * notification says it all. */
+static void shift_tell_end(const struct shift_domain *d)
 {
-    size_t     slot = shift_slot_offset(SHIFT_LEFT);
-    int        to   = particles_neighbour(&d->p, SHIFT_RIGHT);
-    skua_gaddr ready;
-
-    ready   = shift_at(shift, to, slot + offsetof(struct shift_slot, ready));
-    d->told = d->p.hi;
-    skua_put_nb(shift_at(shift, to, slot + offsetof(struct shift_slot, place)), &d->told,
-                sizeof d->told, &(skua_rma_params){.notify = ready});
+    skua_notify_add(shift_slot_there(d, SHIFT_RIGHT, offsetof(struct shift_slot, ready)),
+                    (uint64_t)d->p.hi + 1);
 }
 
 static void shift_pipelined_settled(struct shift *shift)
 {
     for (int i = 0; i < shift->domains; i++)
-        shift_tell_end(shift, &shift->domain[i]);
-    shift->told++;
+        shift_tell_end(&shift->domain[i]);
+    shift->told = true;
+}
+
+/* Waits for the next increase of a notification, by a number and 1; @p seen is its value so far.
+ * Returns the number, or -1 when the job ends. */
+static int64_t shift_await_value(skua_notify *notify, uint64_t *seen)
+{
+    uint64_t before = *seen;
+
+    if (!skua_notify_wait(notify, before + 1))
+        return -1;
+    *seen = skua_notify_value(notify);
+    return (int64_t)(*seen - before - 1);
 }
 
 /* Before the first round of a shift, the ends of the neighbours are where they say. Returns false
  * when the job ends. */
 static bool shift_hear_ends(struct shift *shift)
 {
-    for (int i = 0; i < shift->domains && shift->heard < shift->told; i++) {
+    for (int i = 0; i < shift->domains && shift->told; i++) {
         struct shift_domain *d = &shift->domain[i];
 
-        if (!skua_notify_wait(&d->slot[SHIFT_LEFT].ready, shift->told))
-            return false;
-        d->end[SHIFT_LEFT]  = d->slot[SHIFT_LEFT].place;
         d->end[SHIFT_RIGHT] = d->p.origin;
+        d->end[SHIFT_LEFT]  = shift_await_value(&d->slot[SHIFT_LEFT].ready, &d->seen_end);
+        if (d->end[SHIFT_LEFT] < 0)
+            return false;
     }
-    shift->heard = shift->told;
+    shift->told = false;
     return true;
 }
 
@@ -68,10 +75,9 @@ static void shift_put_chunks(struct shift *shift, struct shift_domain *d, int si
         there = skua_layout_strided(NULL, bytes, 1, &fields, &room);
         here  = skua_layout_contiguous(z, bytes * fields);
         particles_gather(&d->p, list, i, n, z, n);
-        skua_put_layout_nb(shift_at(shift, particles_neighbour(&d->p, side),
-                                    shift_field_offset(shift) + (size_t)(place + i) * sizeof *z),
-                           &there, &here,
-                           n == left ? last : &(skua_rma_params){.order = SKUA_ORDER_PARTIAL});
+        skua_put_layout_nb(
+            shift_there(d, side, shift_field_offset(shift) + (size_t)(place + i) * sizeof *z),
+            &there, &here, n == left ? last : &(skua_rma_params){.order = SKUA_ORDER_PARTIAL});
     }
 }
 
@@ -80,16 +86,14 @@ static void shift_put_pipelined(struct shift *shift, struct shift_domain *d, int
 {
     const struct particle_list *list  = &d->p.leaving[side];
     int64_t                     place = shift_take_place(d, side);
-    int                         to    = particles_neighbour(&d->p, side);
-    skua_rma_params             last  = {
-                     .order = SKUA_ORDER_PARTIAL,
-                     .notify =
-                         shift_at(shift, to, shift_slot_offset(!side) + offsetof(struct shift_slot, arrived)),
-                     .notify_add = (uint64_t)list->count + 1};
+    skua_rma_params             last  = {.order = SKUA_ORDER_PARTIAL,
+                                         .notify =
+                                             shift_slot_there(d, side, offsetof(struct shift_slot, arrived)),
+                                         .notify_add = (uint64_t)list->count + 1};
 
     if (place < 0 || place + list->count > d->p.room)
-        skua_abort("domain %d has no room for %lld particles of domain %d", to,
-                   (long long)list->count, d->p.domain);
+        skua_abort("domain %d has no room for %lld particles of domain %d",
+                   particles_neighbour(&d->p, side), (long long)list->count, d->p.domain);
     if (d->near[side] && list->count) {
         double *field = (double *)(d->near[side] + shift_field_offset(shift));
 
@@ -104,15 +108,11 @@ static void shift_put_pipelined(struct shift *shift, struct shift_domain *d, int
 /* Waits for the particles from one side. Returns their number, or -1 when the job ends. */
 static int64_t shift_await(struct shift_domain *d, int side)
 {
-    skua_notify *arrived = &d->slot[side].arrived;
-    uint64_t     value;
+    int64_t count = shift_await_value(&d->slot[side].arrived, &d->seen[side]);
 
-    if (!skua_notify_wait(arrived, 1))
-        return -1;
-    value = skua_notify_value(arrived);
-    skua_notify_take(arrived, value);
-    shift_check_count(d, (int64_t)(value - 1));
-    return (int64_t)(value - 1);
+    if (count >= 0)
+        shift_check_count(d, count);
+    return count;
 }
 
 /* The particles are in place; only the ends of the arrays move. Returns false when the job ends. */

@@ -4,25 +4,12 @@
 
 #include "gtcshift.h"
 
-static void shift_puts_open(struct shift *shift)
-{
-    (void)shift;
-}
-
-/* The address of a member of the slot that a domain writes at the neighbour on a side. */
-static skua_gaddr shift_slot_at(const struct shift *shift, const struct shift_domain *d, int side,
-                                size_t member)
-{
-    return shift_at(shift, particles_neighbour(&d->p, side), shift_slot_offset(!side) + member);
-}
-
 /* Copies a value into a slot of a neighbour and increases its member `ready`. */
-static void shift_tell(const struct shift *shift, const struct shift_domain *d, int side,
-                       size_t member, const int64_t *value)
+static void shift_tell(const struct shift_domain *d, int side, size_t member, const int64_t *value)
 {
-    skua_put_nb(shift_slot_at(shift, d, side, member), value, sizeof *value,
+    skua_put_nb(shift_slot_there(d, side, member), value, sizeof *value,
                 &(skua_rma_params){
-                    .notify = shift_slot_at(shift, d, side, offsetof(struct shift_slot, ready))});
+                    .notify = shift_slot_there(d, side, offsetof(struct shift_slot, ready))});
 }
 
 /* ---- signalling put ------------------------------------------------------------------------- */
@@ -31,10 +18,9 @@ static void shift_tell(const struct shift *shift, const struct shift_domain *d, 
 static void shift_put_signal(struct shift *shift, struct shift_domain *d, int side)
 {
     const struct particle_list *list   = &d->p.leaving[side];
-    int                         to     = particles_neighbour(&d->p, side);
     size_t                      offset = shift_buffer_offset(shift, !side);
-    skua_gaddr arrived = shift_slot_at(shift, d, side, offsetof(struct shift_slot, arrived));
-    struct shift_packed *packed = d->sent[side];
+    skua_gaddr           arrived = shift_slot_there(d, side, offsetof(struct shift_slot, arrived));
+    struct shift_packed *packed  = d->sent[side];
 
     if (d->near[side])
         packed = (struct shift_packed *)(d->near[side] + offset);
@@ -44,7 +30,7 @@ static void shift_put_signal(struct shift *shift, struct shift_domain *d, int si
     if (d->near[side])
         skua_notify_add(arrived, 1);
     else
-        skua_put_nb(shift_at(shift, to, offset), packed,
+        skua_put_nb(shift_there(d, side, offset), packed,
                     sizeof *packed + (size_t)list->count * PARTICLE_FIELDS * sizeof(double),
                     &(skua_rma_params){.notify = arrived});
     stopwatch_lap(&shift->watch, PHASE_COMM);
@@ -68,10 +54,9 @@ static void shift_signal_exchange(struct shift *shift)
         }
 }
 
-const struct shift_protocol shift_signal = {"signal", shift_puts_open, shift_signal_exchange, NULL};
+const struct shift_protocol shift_signal = {"signal", NULL, shift_signal_exchange, NULL};
 
-/* ---- post, start, complete, wait --------------------------------------------------------------
- */
+/* ---- post, start, complete, wait ---------------------------------------------------------- */
 
 /* Waits until both neighbours of all domains have increased `ready` so often. */
 static bool shift_wait_ready(const struct shift *shift, uint64_t target)
@@ -93,8 +78,7 @@ static void shift_post(struct shift *shift, int64_t *place)
 
             shift_check_count(d, d->slot[side].count);
             place[SHIFT_SIDES * i + side] = side == SHIFT_LEFT ? 0 : d->slot[SHIFT_LEFT].count;
-            shift_tell(shift, d, side, offsetof(struct shift_slot, place),
-                       &place[SHIFT_SIDES * i + side]);
+            shift_tell(d, side, offsetof(struct shift_slot, place), &place[SHIFT_SIDES * i + side]);
         }
 }
 
@@ -102,13 +86,12 @@ static void shift_pscw_put(struct shift *shift, struct shift_domain *d, int side
 {
     const struct particle_list *list  = &d->p.leaving[side];
     size_t                      bytes = PARTICLE_FIELDS * sizeof(double);
-    int                         to    = particles_neighbour(&d->p, side);
 
     particles_pack(&d->p, list, d->sent[side]->z);
     stopwatch_lap(&shift->watch, PHASE_PACKING);
-    skua_put_nb(shift_at(shift, to,
-                         shift_buffer_offset(shift, SHIFT_LEFT) + sizeof(struct shift_packed) +
-                             (size_t)d->slot[side].place * bytes),
+    skua_put_nb(shift_there(d, side,
+                            shift_buffer_offset(shift, SHIFT_LEFT) + sizeof(struct shift_packed) +
+                                (size_t)d->slot[side].place * bytes),
                 d->sent[side]->z, (size_t)list->count * bytes, NULL);
     stopwatch_lap(&shift->watch, PHASE_COMM);
 }
@@ -120,8 +103,7 @@ static void shift_complete(const struct shift *shift)
     for (int i = 0; i < shift->domains; i++)
         for (int side = 0; side < SHIFT_SIDES; side++)
             skua_notify_add(
-                shift_slot_at(shift, &shift->domain[i], side, offsetof(struct shift_slot, arrived)),
-                1);
+                shift_slot_there(&shift->domain[i], side, offsetof(struct shift_slot, arrived)), 1);
 }
 
 static void shift_pscw_finish(struct shift *shift)
@@ -145,7 +127,7 @@ static void shift_pscw_exchange(struct shift *shift)
 
     for (int i = 0; i < shift->domains; i++)
         for (int side = 0; side < SHIFT_SIDES; side++)
-            shift_tell(shift, &shift->domain[i], side, offsetof(struct shift_slot, count),
+            shift_tell(&shift->domain[i], side, offsetof(struct shift_slot, count),
                        &shift->domain[i].p.leaving[side].count);
     if (!shift_wait_ready(shift, 2 * shift->rounds + 1))
         return;
@@ -160,4 +142,4 @@ static void shift_pscw_exchange(struct shift *shift)
     shift_pscw_finish(shift);
 }
 
-const struct shift_protocol shift_pscw = {"pscw", shift_puts_open, shift_pscw_exchange, NULL};
+const struct shift_protocol shift_pscw = {"pscw", NULL, shift_pscw_exchange, NULL};

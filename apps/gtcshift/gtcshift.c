@@ -26,17 +26,11 @@ struct shift *shift_self(void)
     return *(struct shift **)skua_pe_data_get(shift_key);
 }
 
-/* ---- memory of a domain -----------------------------------------------------------------------
- */
+/* ---- memory of a domain ------------------------------------------------------------------- */
 
 int shift_owner(int domain)
 {
     return domain % skua_pes();
-}
-
-size_t shift_slot_offset(int side)
-{
-    return (size_t)side * sizeof(struct shift_slot);
 }
 
 /* The receive buffer of one side; that of pscw uses both. */
@@ -48,16 +42,6 @@ static size_t shift_buffer_bytes(const struct shift *shift)
     return (bytes + 127) / 128 * 128;
 }
 
-size_t shift_buffer_offset(const struct shift *shift, int side)
-{
-    return SHIFT_SIDES * sizeof(struct shift_slot) + (size_t)side * shift_buffer_bytes(shift);
-}
-
-size_t shift_field_offset(const struct shift *shift)
-{
-    return shift_buffer_offset(shift, SHIFT_SIDES);
-}
-
 static size_t shift_domain_bytes(const struct shift *shift)
 {
     size_t fields = PARTICLE_FIELDS * (size_t)particles_room(shift->options.particles);
@@ -65,15 +49,16 @@ static size_t shift_domain_bytes(const struct shift *shift)
     return (shift_field_offset(shift) + fields * sizeof(double) + 127) / 128 * 128;
 }
 
-skua_gaddr shift_at(const struct shift *shift, int domain, size_t offset)
+/* The memory of a domain. */
+static skua_gaddr shift_at(const struct shift *shift, int domain)
 {
     return skua_at(shift->region, shift_owner(domain),
-                   (size_t)(domain / skua_pes()) * shift_domain_bytes(shift) + offset);
+                   (size_t)(domain / skua_pes()) * shift->domain_bytes);
 }
 
 static void shift_make_domain(struct shift *shift, struct shift_domain *d, int number)
 {
-    char *memory = skua_gaddr_local(shift_at(shift, number, 0));
+    char *memory = skua_gaddr_local(shift_at(shift, number));
 
     if (!particles_make(&d->p, (double *)(memory + shift_field_offset(shift)), number,
                         (int)shift->options.domains, shift->options.particles))
@@ -81,8 +66,9 @@ static void shift_make_domain(struct shift *shift, struct shift_domain *d, int n
     d->slot = (struct shift_slot *)memory;
     for (int side = 0; side < SHIFT_SIDES; side++) {
         d->buffer[side] = memory + shift_buffer_offset(shift, side);
-        d->sent[side]   = malloc(shift_buffer_bytes(shift));
-        d->near[side]   = skua_gaddr_local(shift_at(shift, particles_neighbour(&d->p, side), 0));
+        d->sent[side]   = malloc(shift->buffer_bytes);
+        d->there[side]  = shift_at(shift, particles_neighbour(&d->p, side));
+        d->near[side]   = skua_gaddr_local(d->there[side]);
         if (!d->sent[side])
             skua_abort("cannot allocate the buffers of a domain");
     }
@@ -92,10 +78,12 @@ static void shift_make(struct shift *shift)
 {
     int domains = (int)shift->options.domains, pes = skua_pes();
 
-    shift->domains = (domains - skua_pe() + pes - 1) / pes;
-    shift->domain  = calloc((size_t)shift->domains, sizeof *shift->domain);
+    shift->buffer_bytes = shift_buffer_bytes(shift);
+    shift->domain_bytes = shift_domain_bytes(shift);
+    shift->domains      = (domains - skua_pe() + pes - 1) / pes;
+    shift->domain       = calloc((size_t)shift->domains, sizeof *shift->domain);
     if (!shift->domain ||
-        skua_region_create((size_t)((domains + pes - 1) / pes) * shift_domain_bytes(shift),
+        skua_region_create((size_t)((domains + pes - 1) / pes) * shift->domain_bytes,
                            &shift->region))
         skua_abort("cannot allocate %d domains; use a smaller --class", shift->domains);
     for (int i = 0; i < shift->domains; i++)
@@ -112,8 +100,7 @@ static void shift_free(struct shift *shift)
     free(shift->domain);
 }
 
-/* ---- arrivals ---------------------------------------------------------------------------------
- */
+/* ---- arrivals ----------------------------------------------------------------------------- */
 
 void shift_check_count(const struct shift_domain *d, int64_t count)
 {
@@ -131,8 +118,7 @@ void shift_append(struct shift_domain *d, const double *from, int64_t count)
     d->fresh[1][1] = d->p.hi;
 }
 
-/* ---- the shift --------------------------------------------------------------------------------
- */
+/* ---- the shift ---------------------------------------------------------------------------- */
 
 static uint64_t shift_sum(uint64_t value)
 {
@@ -206,19 +192,21 @@ static uint64_t shift_all(struct shift *shift, const struct shift_protocol *prot
     skua_abort("particles still move after %lld rounds", (long long)shift->options.domains);
 }
 
-/* ---- measurement ------------------------------------------------------------------------------
- */
+/* ---- measurement -------------------------------------------------------------------------- */
 
 /* Brings all domains to the beginning. */
 static void shift_reset(struct shift *shift)
 {
     skua_sync();
-    shift->rounds = shift->told = shift->heard = 0;
+    shift->rounds = 0;
+    shift->told   = false;
     for (int i = 0; i < shift->domains; i++) {
         struct shift_domain *d = &shift->domain[i];
 
         particles_fill(&d->p, shift->options.particles);
         memset(d->slot, 0, SHIFT_SIDES * sizeof *d->slot);
+        memset(d->seen, 0, sizeof d->seen);
+        d->seen_end = 0;
     }
     skua_sync();
 }
@@ -280,8 +268,7 @@ static void shift_run(struct shift *shift, const struct shift_protocol *protocol
             shift_reduce(SKUA_SUM, shift->watch.seconds[p]) / skua_pes() / (double)shifts;
 }
 
-/* ---- check ------------------------------------------------------------------------------------
- */
+/* ---- check -------------------------------------------------------------------------------- */
 
 static struct particle_sum shift_total(struct particle_sum sum)
 {
@@ -324,8 +311,7 @@ static bool shift_check(const struct shift *shift, const struct shift_protocol *
     return good;
 }
 
-/* ---- report -----------------------------------------------------------------------------------
- */
+/* ---- report ------------------------------------------------------------------------------- */
 
 static void shift_print_json(const struct shift *shift, int v, const char *metric, double value)
 {
@@ -375,8 +361,7 @@ static void shift_report(const struct shift *shift, const struct shift_times *ti
            (unsigned long long)sum->hash, good ? "passed" : "FAILED");
 }
 
-/* ---- the program ------------------------------------------------------------------------------
- */
+/* ---- the program -------------------------------------------------------------------------- */
 
 static void shift_main(struct shift *shift)
 {

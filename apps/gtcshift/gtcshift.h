@@ -5,16 +5,18 @@
  * A shift is a sequence of rounds. In a round each domain sends the particles that have left it to
  * the domains on its left and right, which may send them on in the next round. Before each round
  * but the first an allreduce tells whether a particle is left to move. It also separates the
- * rounds: no neighbour is a round ahead, so one buffer for each direction suffices.
+ * rounds: when one begins, all particles of the one before have arrived and been unpacked, so one
+ * buffer for each direction suffices, at the sender as at the receiver.
  *
- *   messages    particles are packed into messages, and unpacked behind the particles of the
- * domain; pscw        numbers of particles are exchanged first, then their places in the receive
- * buffer, which both neighbours share; puts between post, start, complete and wait follow; signal
- * a put and a notification into the receive buffer of this direction; the number of particles
- * travels with them; pipelined   a put of each field to its final place, in chunks, while the next
- * chunk is packed; nothing is unpacked. A domain has free space at both ends of its arrays. The
- * left neighbour appends at the front and the right one at the back, so neither needs to know how
- * many particles the other one sends.
+ *   messages    particles are packed into messages, and unpacked behind those of the domain;
+ *   pscw        numbers of particles are exchanged first, then their places in the receive buffer,
+ *               which both neighbours share; puts between post, start, complete and wait follow;
+ *   signal      a put and a notification into the receive buffer of this direction; the number of
+ *               particles travels with them;
+ *   pipelined   a put of each field to its final place, in chunks, while the next chunk is packed;
+ *               nothing is unpacked. A domain has free space at both ends of its arrays. The left
+ *               neighbour appends at the front and the right one at the back, so neither needs to
+ *               know how many particles the other one sends.
  *
  * Domains are dealt to PEs in turn, so that all neighbours are on other PEs, as in the paper.
  */
@@ -30,10 +32,10 @@
 /** What a neighbour writes into the memory of a domain; there is one for each side, in cache lines
  *  of its own. */
 struct shift_slot {
-    skua_notify arrived; /* rounds whose particles are here; pipelined: their number, and 1 */
-    skua_notify ready;   /* pscw: numbers, and places; pipelined: ends that were told    */
+    skua_notify arrived; /* rounds whose particles are here; pipelined: + their number */
+    skua_notify ready;   /* pscw: numbers, and places; pipelined: ends of its arrays, + 1 each */
     int64_t     count;   /* of particles                                                 */
-    int64_t     place;   /* pscw: in the neighbour's receive buffer; pipelined: its end  */
+    int64_t     place;   /* pscw: in the neighbour's receive buffer */
     char        fill[96];
 };
 
@@ -50,7 +52,8 @@ struct shift_domain {
     char                *buffer[SHIFT_SIDES]; /* receive buffers, struct shift_packed     */
     struct shift_packed *sent[SHIFT_SIDES];   /* particles to send, if not written directly */
     int64_t              end[SHIFT_SIDES];    /* pipelined: where our particles go        */
-    int64_t              told; /* pipelined: what the right neighbour knows of our back */
+    uint64_t             seen[SHIFT_SIDES], seen_end; /* pipelined: values of notifications */
+    skua_gaddr           there[SHIFT_SIDES];          /* the memory of the neighbours             */
     char                *near[SHIFT_SIDES]; /* the memory of the neighbours; NULL: it is on
                                                another host                             */
     skua_msg *msg[SHIFT_SIDES];
@@ -62,16 +65,18 @@ struct shift {
     struct gtcshift_options options;
     struct stopwatch        watch;
     skua_region             region;
+    size_t                  buffer_bytes, domain_bytes; /* of a receive buffer, of a domain */
     struct shift_domain    *domain;
-    int                     domains;     /* of this PE                              */
-    uint64_t                rounds;      /* of the present protocol                 */
-    uint64_t                told, heard; /* pipelined: ends that were sent and received */
-    int                     arrived;     /* messages of this round                  */
+    int                     domains; /* of this PE                              */
+    uint64_t                rounds;  /* of the present protocol                 */
+    bool told;    /* pipelined: the neighbours tell their ends before the next round */
+    int  arrived; /* messages of this round                  */
 };
 
 /** A protocol. All functions are called on all PEs. */
 struct shift_protocol {
     const char *name;
+    /** Prepares the first shift, or NULL. */
     void (*open)(struct shift *shift);
     /** Sends the particles that leave, and receives those that arrive. */
     void (*exchange)(struct shift *shift);
@@ -90,14 +95,36 @@ struct shift *shift_self(void);
 /** Returns the PE of a domain. */
 int shift_owner(int domain);
 
-/** Returns the global address of a byte of a domain's memory. */
-skua_gaddr shift_at(const struct shift *shift, int domain, size_t offset);
+/** Returns the offset of the slot that the neighbour on a side writes in a domain's memory. */
+static inline size_t shift_slot_offset(int side)
+{
+    return (size_t)side * sizeof(struct shift_slot);
+}
 
-/** Returns offsets in a domain's memory: of the slot that the neighbour on a side writes, of the
- *  receive buffer for it, and of the particles. */
-size_t shift_slot_offset(int side);
-size_t shift_buffer_offset(const struct shift *shift, int side);
-size_t shift_field_offset(const struct shift *shift);
+/** Returns the offset of the receive buffer for the neighbour on a side. */
+static inline size_t shift_buffer_offset(const struct shift *shift, int side)
+{
+    return SHIFT_SIDES * sizeof(struct shift_slot) + (size_t)side * shift->buffer_bytes;
+}
+
+/** Returns the offset of the particles in a domain's memory. */
+static inline size_t shift_field_offset(const struct shift *shift)
+{
+    return shift_buffer_offset(shift, SHIFT_SIDES);
+}
+
+/** Returns the global address of a byte of the memory of a neighbour. */
+static inline skua_gaddr shift_there(const struct shift_domain *domain, int side, size_t offset)
+{
+    return skua_gaddr_add(domain->there[side], (ptrdiff_t)offset);
+}
+
+/** Returns the global address of a member of the slot that a domain writes at a neighbour. */
+static inline skua_gaddr shift_slot_there(const struct shift_domain *domain, int side,
+                                          size_t member)
+{
+    return shift_there(domain, side, shift_slot_offset(!side) + member);
+}
 
 /** Unpacks particles behind those of a domain. Ends the job if there is no room for so many. */
 void shift_append(struct shift_domain *domain, const double *from, int64_t count);

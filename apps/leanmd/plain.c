@@ -57,6 +57,7 @@ static skua_class            cell_class, compute_class;
 static skua_entry            run_entry, forces_entry, atoms_entry, positions_entry;
 static uint32_t              first_cell_map;
 static skua_completion       sums_done; /* read-only */
+static _Thread_local double  busy;      /* seconds in computes of this PE */
 static struct md_tally       tally;     /* on PE 0, as the next line */
 static double                started;
 
@@ -269,21 +270,25 @@ static bool compute_sampled(const struct plain_compute *compute)
 
 static void compute_within(struct plain_compute *compute, skua_msg *msg)
 {
-    struct force_atoms a = compute_atoms(msg);
+    double             began = skua_time();
+    struct force_atoms a     = compute_atoms(msg);
     int64_t            force[3 * CELL_ATOMS_MAX + 1];
 
     force_within(&a, compute_sampled(compute), force);
     compute_contribute(compute, msg, force);
+    busy += skua_time() - began;
 }
 
 static void compute_between(struct plain_compute *compute, skua_msg *first, skua_msg *second)
 {
+    double             began = skua_time();
     struct force_atoms a = compute_atoms(first), b = compute_atoms(second);
     int64_t            force[2][3 * CELL_ATOMS_MAX + 1];
 
     force_between(&a, &b, compute->shift, compute_sampled(compute), force[0], force[1]);
     compute_contribute(compute, first, force[0]);
     compute_contribute(compute, second, force[1]);
+    busy += skua_time() - began;
 }
 
 static void compute_on_positions(void *self, skua_msg *msg)
@@ -322,7 +327,8 @@ static void on_sums(void *arg, const void *data, size_t bytes)
     if (tally.samples <= (options.steps + options.migrate - 1) / options.migrate)
         return;
     skua_exit(tally_print(&tally, &options.box, options.steps) ? 0 : 1);
-    printf("%d PEs: %.1f us per step\n", skua_pes(), 1e6 * seconds / (double)options.steps);
+    printf("%d PEs: %.1f us per step, PE 0 computes %.1f %%\n", skua_pes(),
+           1e6 * seconds / (double)options.steps, 100 * busy / seconds);
     if (options.series[0])
         printf("{\"bench\":\"leanmd\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
                "\"value\":%.6g}\n",

@@ -30,8 +30,7 @@ int64_t block_steps(const Block *b)
     return b->i < b->j ? b->i + 1 : b->j;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows --------------------------------------------------------------------------------- */
 
 static const struct lu_exchange *block_exchange(const Block *b)
 {
@@ -69,6 +68,18 @@ static void copy_row(double *to, const double *from, int64_t width)
     memcpy(to, from, (size_t)width * sizeof *to);
 }
 
+/* Whether a block of the same column is on this PE.  Rows of such blocks are exchanged in place: a
+ * message without rows tells the top that the block is ready, and another one that it is done. */
+static bool rows_are_here(const Block *b, int64_t i)
+{
+    return scheduler_here()->pe[block_number(i, b->j)] == skua_pe();
+}
+
+static Block_element block_of_column(const Block *b, int64_t i)
+{
+    return Block_at(matrix, (int)i, (int)b->j);
+}
+
 /* Sends block (i, j) the rows of the top that it takes. */
 static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
 {
@@ -77,34 +88,34 @@ static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
 
     for (int o = x->first[i]; o < x->first[i + 1]; o++)
         copy_row(rows->at + (o - x->first[i]) * width, b->at + x->from_top[o] * width, width);
-    Block_rows(Block_at(matrix, (int)i, (int)b->j), rows);
+    Block_rows(block_of_column(b, i), rows);
 }
 
-/* Moves the rows that stay in the top. */
+/* Keeps the rows of the top as they were, and moves those that stay in it. */
 static void move_within(Block *b, const struct lu_exchange *x)
 {
     int64_t width = column_width(b->j);
     size_t  bytes = (size_t)(options.block * width) * sizeof(double);
-    double *old   = malloc(bytes);
 
-    if (!old)
+    b->old = malloc(bytes);
+    if (!b->old)
         skua_abort("no memory to exchange rows");
-    memcpy(old, b->at, bytes);
+    memcpy(b->old, b->at, bytes);
     for (int c = 0; c < options.block; c++)
         if (x->within[c] >= 0 && x->within[c] != c)
-            copy_row(b->at + c * width, old + x->within[c] * width, width);
-    free(old);
+            copy_row(b->at + c * width, b->old + x->within[c] * width, width);
 }
 
 static void send_outside(const Block *b, const struct lu_exchange *x)
 {
     int64_t width = column_width(b->j), top = b->i * options.block;
-    Rows   *rows = rows_new(b, rows_outside(x, b->i));
+    bool    here = rows_are_here(b, b->step);
+    Rows   *rows = rows_new(b, here ? 0 : rows_outside(x, b->i));
 
-    for (int o = x->first[b->i]; o < x->first[b->i + 1]; o++)
+    for (int o = x->first[b->i]; o < x->first[b->i + 1] && !here; o++)
         copy_row(rows->at + (o - x->first[b->i]) * width, b->at + (x->outside[o] - top) * width,
                  width);
-    Block_rows(Block_at(matrix, (int)b->step, (int)b->j), rows);
+    Block_rows(block_of_column(b, b->step), rows);
 }
 
 void send_rows(Block *b)
@@ -117,18 +128,33 @@ void send_rows(Block *b)
         return;
     }
     for (int64_t i = b->step + 1; i < options.blocks; i++)
-        if (rows_outside(x, i))
+        if (rows_outside(x, i) && !rows_are_here(b, i))
             send_top(b, x, i);
     move_within(b, x);
 }
 
-void receive_rows(Block *b, const Rows *rows)
+/* Exchanges rows of the top with a block of this PE, which waits for it. */
+static void exchange_here(Block *b, const struct lu_exchange *x, int64_t i)
 {
-    const struct lu_exchange *x     = block_exchange(b);
-    int64_t                   width = column_width(b->j);
-    bool                      top   = b->i == b->step;
-    int64_t                   block = top ? rows->from : b->i;
-    int                       first = x->first[block], end = x->first[block + 1];
+    Block_element other = block_of_column(b, i);
+    double       *at    = Block_here(other)->at;
+    int64_t       width = column_width(b->j);
+
+    for (int o = x->first[i]; o < x->first[i + 1]; o++) {
+        double *row = at + (x->outside[o] - i * options.block) * width;
+
+        copy_row(b->at + x->to_top[o] * width, row, width);
+        copy_row(row, b->old + x->from_top[o] * width, width);
+    }
+    Block_rows(other, rows_new(b, 0));
+}
+
+/* Stores the rows of another PE. */
+static void store_rows(Block *b, const struct lu_exchange *x, const Rows *rows)
+{
+    bool    top   = b->i == b->step;
+    int64_t block = top ? rows->from : b->i, width = column_width(b->j);
+    int     first = x->first[block], end = x->first[block + 1];
 
     if (rows->at_count != (size_t)((end - first) * width))
         skua_abort("block (%lld, %lld) got other rows than its pivots say", (long long)b->i,
@@ -140,8 +166,24 @@ void receive_rows(Block *b, const Rows *rows)
     }
 }
 
-/* ---- backward substitution ----------------------------------------------------------------------
- */
+void receive_rows(Block *b, const Rows *rows)
+{
+    const struct lu_exchange *x   = block_exchange(b);
+    bool                      top = b->i == b->step;
+
+    if (!rows_are_here(b, top ? rows->from : b->step))
+        store_rows(b, x, rows);
+    else if (top)
+        exchange_here(b, x, rows->from);
+}
+
+void end_exchange(Block *b)
+{
+    free(b->old);
+    b->old = NULL;
+}
+
+/* ---- backward substitution ---------------------------------------------------------------- */
 
 static Block_element diagonal_of(const Block *b)
 {

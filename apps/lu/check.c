@@ -14,7 +14,6 @@
 #include <math.h>
 #include <skua/skua.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 #include "common/gemm.h"
 #include "lu.ci.h"
@@ -54,15 +53,30 @@ static void check_block(int64_t i, int64_t j, const double *x, double *sum)
         }
 }
 
-/* The memory of this PE's process, counted once.  Memory that processes share counts for each that
- * touched it. */
+/* A line of a file of /proc, in bytes: "NAME:  123 kB".  0 if there is none. */
+static double check_proc(const char *path, const char *name)
+{
+    FILE  *file = fopen(path, "r");
+    char   line[256];
+    size_t length = strlen(name);
+    double bytes  = 0;
+
+    while (file && !bytes && fgets(line, sizeof line, file))
+        if (strncmp(line, name, length) == 0 && line[length] == ':')
+            bytes = strtod(line + length + 1, NULL) * 1024;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* The memory of this PE's process at its peak: what it has now, of shared pages its part, and what
+ * it has freed since.  Counted once for all PEs of the process. */
 static double check_memory(void)
 {
-    struct rusage usage;
-
-    if (skua_process_first(skua_process()) != skua_pe() || getrusage(RUSAGE_SELF, &usage))
+    if (skua_process_first(skua_process()) != skua_pe())
         return 0;
-    return (double)usage.ru_maxrss * 1024;
+    return check_proc("/proc/self/smaps_rollup", "Pss") + check_proc("/proc/self/status", "VmHWM") -
+           check_proc("/proc/self/status", "VmRSS");
 }
 
 void Scheduler_on_check(Scheduler *s, int n, const double *x)

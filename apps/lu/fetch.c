@@ -9,8 +9,7 @@ static size_t fetch_block_numbers(void)
     return (size_t)(options.block * options.block);
 }
 
-/* ---- L ----------------------------------------------------------------------------------------
- */
+/* ---- L ------------------------------------------------------------------------------------ */
 
 /* Whether this PE needs L(i, step). */
 static bool fetch_needs(const Scheduler *s, int64_t step, int64_t i)
@@ -141,8 +140,7 @@ void fetch_release(Scheduler *s, int64_t k)
     fetch_lower(s);
 }
 
-/* ---- U ----------------------------------------------------------------------------------------
- */
+/* ---- U ------------------------------------------------------------------------------------ */
 
 static size_t fetch_upper_bytes(int64_t j)
 {

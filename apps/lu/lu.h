@@ -22,6 +22,7 @@ struct Block {
     int64_t step;  /* that the block waits for or takes part in            */
     int     place; /* among the blocks of its column on this PE            */
     double *at;    /* its numbers                                          */
+    double *old;   /* during an exchange: the rows of the top before it     */
     double *sum;   /* diagonal: right-hand side minus products so far      */
 };
 
@@ -100,24 +101,45 @@ int64_t column_width(int64_t j);
 
 /** Parses the options and creates the objects.  Returns false if the options are wrong. */
 bool create_objects(int argc, char **argv);
+
+/** Registers the map and the operator of the pivots, in each process. */
 void lu_prepare(void);
 
 /** Returns the operator of the reduction that finds a pivot. */
 skua_op lu_pivot_op(void);
 
 /* block.c */
+
+/** Returns the number of steps that a block takes part in. */
 int64_t block_steps(const Block *block);
-int     rows_expected(const Block *block);
-void    send_rows(Block *block);
-void    receive_rows(Block *block, const Rows *rows);
-void    send_right_side(Block *block);
-void    send_product(Block *block, const double *x);
-void    solve_diagonal(Block *block);
+
+/** Returns the number of messages with rows that a block waits for in its step. */
+int rows_expected(const Block *block);
+
+/** Sends the rows that the pivots of its step move out of a block. */
+void send_rows(Block *block);
+
+/** Stores rows that have arrived, or exchanges them with another block of this PE. */
+void receive_rows(Block *block, const Rows *rows);
+
+/** Ends the exchange of rows of a step. */
+void end_exchange(Block *block);
+
+/** Sends a part of the right-hand side to the diagonal block of its row. */
+void send_right_side(Block *block);
+
+/** Sends minus the product with a part of x to the diagonal block of the row. */
+void send_product(Block *block, const double *x);
+
+/** Solves the diagonal block's part of x and sends it to the blocks above. */
+void solve_diagonal(Block *block);
 
 /* exchange.c */
 
 /** Computes which rows the pivots of a step move.  Returns false if there is no memory. */
 bool exchange_create(struct lu_exchange *exchange, int64_t step, const int64_t *pivot);
+
+/** Frees the memory of exchange_create(). */
 void exchange_destroy(struct lu_exchange *exchange);
 
 /* scheduler.c */
@@ -125,18 +147,29 @@ void exchange_destroy(struct lu_exchange *exchange);
 /** Returns the Scheduler of this PE. */
 Scheduler *scheduler_here(void);
 
-/** A block is ready for its step: an update or, in the block row of the step, a triangular solve.
- */
+/** Tells the Scheduler that a block is ready for its step: for an update or, in the block row of
+ * the step, for a triangular solve. */
 void scheduler_enqueue(Block *block);
 
-/** A block has reached its panel.  The last one of this PE begins it. */
+/** Tells the Scheduler that a block has reached its panel.  The last one of this PE begins it. */
 void scheduler_join_panel(Block *block);
 
 /** Lets the Scheduler look for work when messages have been handled. */
 void scheduler_post(Scheduler *scheduler);
+
+/** Begins the panel of a step on this PE. */
 void begin_panel(Scheduler *scheduler, int64_t step);
+
+/** Contributes this PE's offer for the pivot of the current column. */
 void offer_pivot(Scheduler *scheduler);
+
+/** Eliminates the current column with the best offer, or reports that the matrix is singular. */
 void use_pivot(Scheduler *scheduler, const double *offer);
+
+/** Factors a panel of which this PE has all blocks. */
+void factor_alone(Scheduler *scheduler);
+
+/** Ends a panel and announces its part of L to all Schedulers. */
 void end_panel(Scheduler *scheduler);
 
 /* fetch.c */
@@ -147,16 +180,20 @@ void fetch_lower(Scheduler *scheduler);
 /** Gets block (step, j) of U if it is complete and memory allows.  Returns true if it is here. */
 bool fetch_upper(Scheduler *scheduler, int64_t step, int64_t j);
 
-/** A block of this PE has done its part of a step: frees the step's memory after the last one. */
+/** Counts a block of this PE that has done its part of a step, and frees the step's memory after
+ * the last one. */
 void fetch_release(Scheduler *scheduler, int64_t step);
 
-/** A block has been updated with block (step, j) of U: frees a copy after the last one. */
+/** Counts a block that has been updated with block (step, j) of U, and frees a copy of that after
+ * the last one. */
 void fetch_release_upper(Scheduler *scheduler, int64_t step, int64_t j);
 
 /* check.c */
 
 /** Returns a number of the matrix with its padding; column padded_size() is the right-hand side. */
 double matrix_number(int64_t i, int64_t j);
-void   report(Main *main, const double *sum);
+
+/** Prints the result, checks the residual of @p sum, and ends the job. */
+void report(Main *main, const double *sum);
 
 #endif

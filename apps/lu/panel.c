@@ -45,7 +45,7 @@ static size_t panel_at(const struct panel *p, int64_t row, int column)
     return (size_t)row * (size_t)p->width + (size_t)column;
 }
 
-/* ---- delayed updates ------------------------------------------------------------------------- */
+/* ---- delayed updates ---------------------------------------------------------------------- */
 
 /* Updates the next columns by the last ones, as many as the number of complete columns says. */
 static void panel_update(struct panel *p)
@@ -86,7 +86,7 @@ static void panel_store_strip(struct panel *p)
         memcpy(p->row + panel_at(p, r, p->begin), p->strip + r * PANEL_STRIP, bytes);
 }
 
-/* ---- a column -------------------------------------------------------------------------------- */
+/* ---- a column ----------------------------------------------------------------------------- */
 
 void panel_begin(struct panel *p)
 {

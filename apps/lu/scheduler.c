@@ -14,8 +14,7 @@ Scheduler *scheduler_here(void)
     return Scheduler_here(Scheduler_at(schedulers, skua_pe()));
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ------------------------------------------------------------------------------- */
 
 static void *scheduler_alloc(int64_t count, size_t bytes)
 {
@@ -130,6 +129,18 @@ static size_t scheduler_bound(const Scheduler *s, size_t numbers)
                                : (share > least ? share : least) * sizeof(double);
 }
 
+/* The first panel from @p j on of which this PE has blocks. */
+static int64_t scheduler_find_panel(const Scheduler *s, int64_t j)
+{
+    for (; j < options.blocks; j++) {
+        const struct lu_column *column = &s->column[j];
+
+        if (column->count && column->row[column->count - 1] >= j)
+            break;
+    }
+    return j;
+}
+
 void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
 {
     size_t numbers;
@@ -146,8 +157,7 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
     s->data              = skua_region_local(s->own);
     s->region[skua_pe()] = s->own;
     scheduler_fill(s);
-    while (s->next_panel < options.blocks && !s->column[s->next_panel].count)
-        s->next_panel++;
+    s->next_panel = scheduler_find_panel(s, 0);
 }
 
 void Scheduler_on_destroy(Scheduler *s)
@@ -174,8 +184,7 @@ void Scheduler_on_prepare(Scheduler *s, int n, const skua_section *panel)
     skua_contribute_nothing(s, Main_ready_done(main_proxy));
 }
 
-/* ---- panels
- * -------------------------------------------------------------------------------------- */
+/* ---- panels ------------------------------------------------------------------------------- */
 
 void scheduler_join_panel(Block *b)
 {
@@ -221,7 +230,7 @@ void offer_pivot(Scheduler *s)
 
 void use_pivot(Scheduler *s, const double *offer)
 {
-    s->shared = s->step[s->panel_step].parts > 1; /* all its PEs have joined */
+    s->shared = true; /* all PEs of the panel have joined */
     if (panel_eliminate(&s->panel, offer))
         return;
     s->stopped = true;
@@ -229,15 +238,17 @@ void use_pivot(Scheduler *s, const double *offer)
         Main_singular(main_proxy, s->panel.first + s->panel.column);
 }
 
+void factor_alone(Scheduler *s)
+{
+    for (int64_t c = 0; c < options.block && !s->stopped; c++)
+        use_pivot(s, panel_offer(&s->panel));
+}
+
 void end_panel(Scheduler *s)
 {
     panel_end(&s->panel);
-    s->shared = false;
-    do
-        s->next_panel++;
-    while (s->next_panel < options.blocks &&
-           (!s->column[s->next_panel].count ||
-            s->column[s->next_panel].row[s->column[s->next_panel].count - 1] < s->next_panel));
+    s->shared     = false;
+    s->next_panel = scheduler_find_panel(s, s->panel_step + 1);
     Scheduler_panel_all(schedulers, s->panel_step, skua_pe(), s->own, s->panel.width,
                         s->panel.pivot);
     scheduler_post(s);
@@ -264,14 +275,16 @@ void Scheduler_on_panel(Scheduler *s, int64_t step, int from, skua_region region
         fetch_lower(s);
         return;
     }
-    if (n != options.block || !exchange_create(&at->exchange, step, pivot))
-        skua_abort("no memory for the pivots");
+    if (n != options.block)
+        skua_abort("PE %d announced %d pivots of a panel of %lld columns", from, n,
+                   (long long)options.block);
+    if (!exchange_create(&at->exchange, step, pivot))
+        skua_abort("PE %d has no memory for the pivots; use a smaller --size", skua_pe());
     fetch_lower(s);
     scheduler_tell_pivots(s, step);
 }
 
-/* ---- updates
- * ------------------------------------------------------------------------------------- */
+/* ---- updates ------------------------------------------------------------------------------ */
 
 void scheduler_post(Scheduler *s)
 {

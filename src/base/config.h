@@ -13,6 +13,7 @@
 #include <skua/status.h>
 
 #include "base/log.h"
+#include "base/sanitizer.h"
 #include "base/security.h"
 
 /* The types of settings; config.c has a parser for each. */
@@ -44,6 +45,14 @@ enum { SKI_ERRORS_STATUS, SKI_ERRORS_FATAL };
 #define SKI_CHECKED "0"
 #else
 #define SKI_CHECKED "1"
+#endif
+
+/* The default of the time to exit.  AddressSanitizer looks for leaks at the end of a process, which
+ * takes several seconds on aarch64. */
+#ifdef SKI_ASAN
+#define SKI_EXIT_GRACE "60"
+#else
+#define SKI_EXIT_GRACE "5"
 #endif
 
 /** The values of all settings, set by ski_config_load(). */

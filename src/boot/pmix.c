@@ -17,6 +17,7 @@
 /* The functions of the library that are used, set when it is loaded. */
 static struct {
     void *library;
+    int (*initialized)(void);
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t n);
     pmix_status_t (*finalize)(const pmix_info_t info[], size_t n);
     pmix_status_t (*put)(pmix_scope_t scope, const char key[], pmix_value_t *value);
@@ -31,6 +32,7 @@ static struct {
 
 static pmix_proc_t self;
 static bool        pmix_connected; /* PMIx_Init has been called, and PMIx_Finalize has not */
+static bool        pmix_shared;    /* MPI, or another user in this process, was connected before */
 
 /* ---- the library ------------------------------------------------------------ */
 
@@ -47,7 +49,8 @@ const char *ski_pmix_missing(void)
     pmix.library = dlopen(PMIX_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!pmix.library)
         return PMIX_LIBRARY " was not found";
-    if (pmix_launcher_find_symbol(&pmix.init, "PMIx_Init") &&
+    if (pmix_launcher_find_symbol(&pmix.initialized, "PMIx_Initialized") &&
+        pmix_launcher_find_symbol(&pmix.init, "PMIx_Init") &&
         pmix_launcher_find_symbol(&pmix.finalize, "PMIx_Finalize") &&
         pmix_launcher_find_symbol(&pmix.put, "PMIx_Put") &&
         pmix_launcher_find_symbol(&pmix.commit, "PMIx_Commit") &&
@@ -219,7 +222,8 @@ static skua_status pmix_launcher_begin(int *rank, int *size, int **local, int *l
         return ski_fail(SKUA_ERR_UNSUPPORTED,
                         "started by a PMIx launcher, but PMIx cannot be used: %s", missing);
     if (!pmix_connected) {
-        began = pmix.init(&self, NULL, 0);
+        pmix_shared = pmix.initialized();
+        began       = pmix.init(&self, NULL, 0);
         if (began != PMIX_SUCCESS)
             return pmix_launcher_failed("PMIx_Init", began);
         pmix_connected = true;
@@ -239,13 +243,14 @@ static void pmix_launcher_disconnect(void)
     pmix_connected = false;
 }
 
-/* A server does not take part in fences of a process that calls PMIx_Init once more, so the process
- * stays connected between phases. */
+/* A server does not take part in fences of a process that connects once more, so the process stays
+ * connected between phases. Where MPI is connected, too, its connection lasts, and Skua's ends with
+ * the phase: MPI_Finalize() of Open MPI unloads handlers that PMIx calls if it is still in use. */
 static void pmix_launcher_end(bool last)
 {
     static bool at_exit;
 
-    if (last)
+    if (last || pmix_shared)
         pmix_launcher_disconnect();
     else if (!at_exit)
         at_exit = atexit(pmix_launcher_disconnect) == 0;

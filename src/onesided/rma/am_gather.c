@@ -2,7 +2,10 @@
 /* am_gather.c - see am_gather.h. */
 #include "onesided/rma/am_gather.h"
 
+#include <stdlib.h>
+
 #include "base/assert.h"
+#include "base/memory.h"
 #include "core/net/zcopy_send.h"
 #include "core/sched/wait.h"
 
@@ -28,11 +31,11 @@ static bool am_gather_block(struct ski_am_gather *g, struct ski_iov iov)
     while (iov.bytes > 0) {
         size_t now = iov.bytes < g->limit ? iov.bytes : g->limit;
 
-        if ((g->run_count == SKI_AM_RUNS_MAX || g->bytes + now > g->limit ||
+        if ((g->run_count == g->runs_max || g->bytes + now > g->limit ||
              (g->run_count > 0 && now > ski_config.pack_max)) &&
             !am_gather_next(g))
             return false;
-        ski_assert(g->run_count < SKI_AM_RUNS_MAX);
+        ski_assert(g->run_count < g->runs_max);
         g->runs[g->run_count++] = (struct ski_am_local_run){iov.local, iov.remote, now, 1, 0, 0};
         g->bytes += now;
         iov.local += now, iov.remote += (ptrdiff_t)now, iov.bytes -= now;
@@ -56,7 +59,7 @@ static bool am_gather_run(struct ski_am_gather *g, struct ski_am_local_run run)
         struct ski_am_local_run now = run;
         size_t                  fit = (g->limit - g->bytes) / run.bytes;
 
-        if (g->run_count == SKI_AM_RUNS_MAX || fit == 0) {
+        if (g->run_count == g->runs_max || fit == 0) {
             if (!am_gather_next(g))
                 return false;
             continue;
@@ -98,6 +101,33 @@ static bool am_gather_all(struct ski_am_gather *g)
     return true;
 }
 
+/* Frees the memory for the runs of a long list. */
+static void am_gather_free_runs(struct ski_am_gather *g)
+{
+    if (g->runs != g->few)
+        free(g->runs);
+    g->runs = g->few;
+}
+
+/* Adds all blocks of an operation, with room for many if it is a long list. */
+static bool am_gather_list(struct ski_am_gather *g)
+{
+    const struct ski_datatype *type = &g->op->datatype;
+    bool                       all;
+
+    if ((type->kind != SKI_DATATYPE_INDEXED && type->kind != SKI_DATATYPE_LIST) ||
+        type->count <= SKI_AM_RUNS_FEW)
+        return am_gather_all(g);
+    g->runs     = ski_malloc(SKI_AM_RUNS_MAX * sizeof *g->runs);
+    g->runs_max = SKI_AM_RUNS_MAX;
+    all         = am_gather_all(g);
+    if (all)
+        return true; /* with the rest, which the caller sends */
+    ski_assert(g->run_count == 0);
+    am_gather_free_runs(g);
+    return false;
+}
+
 bool ski_am_gather_send_all(struct ski_am_gather *g, const skua_rma_params *params)
 {
     bool go_on = true;
@@ -108,12 +138,13 @@ bool ski_am_gather_send_all(struct ski_am_gather *g, const skua_rma_params *para
         g->run_count = g->bytes > 0;
         g->runs[0]   = (struct ski_am_local_run){g->op->datatype.local, 0, g->bytes, 1, 0, 0};
     } else {
-        go_on = am_gather_all(g);
+        go_on = am_gather_list(g);
     }
     if (!go_on)
         return false;
     g->req->sealed = true;
     ski_am_request_send(g, params);
+    am_gather_free_runs(g);
     return true;
 }
 

@@ -26,7 +26,9 @@ struct ski_am_gather {
     bool                     nowait;     /* without room in the pool the rest goes to the backlog */
     size_t                   skip;       /* bytes at the beginning that have been sent before     */
     size_t                   sent;       /* bytes that have been sent                             */
-    struct ski_am_local_run  runs[SKI_AM_RUNS_MAX];
+    uint32_t                 runs_max;   /* of `runs`                                             */
+    struct ski_am_local_run *runs;       /* `few`, or memory for a long list                      */
+    struct ski_am_local_run  few[SKI_AM_RUNS_FEW];
 };
 
 /** Begins to collect; the array is not initialised, since most operations use one run. */
@@ -39,6 +41,8 @@ static inline void ski_am_gather_begin(struct ski_am_gather *g, struct ski_pe *s
     g->bytes     = 0;
     g->limit     = SIZE_MAX;
     g->run_count = 0;
+    g->runs_max  = SKI_AM_RUNS_FEW;
+    g->runs      = g->few;
     g->uncopied = g->deferrable = g->nowait = false;
     g->skip = g->sent = req ? req->resume : 0;
 }

@@ -31,7 +31,8 @@
 
 #include "onesided/rma/rma_op.h"
 
-#define SKI_AM_RUNS_MAX      128 /* runs of a request                                       */
+#define SKI_AM_RUNS_FEW      128  /* runs of a request that are collected on the stack ...   */
+#define SKI_AM_RUNS_MAX      1024 /* ... and of any request                                 */
 #define SKI_AM_DATA_MAX      ((size_t)1 << 30) /* bytes of data of a request or reply        */
 #define SKI_AM_BATCH_MOST    512   /* bytes of a request up to which it joins a batch          */
 #define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data from which on they are sent without a copy */

@@ -141,6 +141,16 @@ static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_
     return ski_am_transfer(op, target, params, blocking);
 }
 
+/* Returns whether a blocking call hands its data off: it returns when they are on the way.  Such a
+ * put goes by active message, which copies them: what the driver puts from the caller's memory
+ * would have to be waited for, and a busy target may have to take part in that.  Not if the copies
+ * would have to wait for room. */
+static bool transfer_hands_off(const struct ski_rma_op *op, bool blocking)
+{
+    return blocking && ski_self && ski_config.local_completion && op->verb == SKI_RMA_PUT &&
+           op->datatype.bytes <= ski_config.request_window / 2;
+}
+
 static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_resolved *target,
                                  const skua_rma_params *params, bool blocking)
 {
@@ -155,7 +165,8 @@ static skua_status transfer_move(const struct ski_rma_op *op, const struct ski_r
         transfer_order_now(op, params);
         status = transfer_by_cma(op, target);
     }
-    if (target->remote_host && !target->unknown && ski_rma_driver_pays(op))
+    if (target->remote_host && !target->unknown && !transfer_hands_off(op, blocking) &&
+        ski_rma_driver_pays(op))
         status = ski_rma_driver_transfer(op, target, params, blocking);
     if (target->remote_host && status != SKUA_ERR_UNSUPPORTED)
         return status;

@@ -111,8 +111,10 @@ static void bench_fillboundary_plot(const struct results *r, FILE *to)
     neighbours_plot(&bench_fillboundary_all, r, to);
 }
 
-const struct bench bench_fillboundary = {"fillboundary", bench_fillboundary_run,
-                                         bench_fillboundary_print, bench_fillboundary_plot};
+const struct bench bench_fillboundary = {.name  = "fillboundary",
+                                         .run   = bench_fillboundary_run,
+                                         .print = bench_fillboundary_print,
+                                         .plot  = bench_fillboundary_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 

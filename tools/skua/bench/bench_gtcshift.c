@@ -27,8 +27,8 @@ static const struct neighbours_row bench_gtcshift_rows[] = {
 static const struct {
     const char *what, *arguments, *peer;
 } bench_gtcshift_problems[] = {
-    {"gtcshift, 500 particles", "--particles=500 --domains=2 --steps=20 --repeat=10",
-     "500,2,20,10"},
+    {"gtcshift, 200 particles", "--particles=200 --domains=2 --steps=20 --repeat=10",
+     "200,2,20,10"},
     {"gtcshift, 5000 particles", "--particles=5000 --domains=2 --steps=20 --repeat=10",
      "5000,2,20,10"},
     {"gtcshift, class A", "--particles=32449 --domains=2 --steps=10 --repeat=5", "32449,2,10,5"},
@@ -41,7 +41,7 @@ static const struct {
 #define TCP_PROBLEMS 3 /* the first ones */
 
 static const struct neighbours_column bench_gtcshift_columns[] = {
-    {"2 x 500", "step", 1000, 1000},
+    {"2 x 200", "step", 400, 400},
     {"2 x 5000", "step", 10000, 10000},
     {"2 x A", "step", 2 * PLANE_A, 2 * PLANE_A},
     {"2 x B", "step", 2 * PLANE_B, 2 * PLANE_B},
@@ -72,7 +72,7 @@ static void bench_gtcshift_run(struct results *results, const struct bench_host 
         return;
     bench_step(round, rounds, "gtcshift, 16 PEs");
     neighbours_run(&bench_gtcshift_all, results, host,
-                   "--particles=500 --domains=16 --steps=20 --repeat=5", "500,16,20,5",
+                   "--particles=25 --domains=16 --steps=20 --repeat=5", "25,16,20,5",
                    NEIGHBOURS_PES);
     neighbours_run(&bench_gtcshift_all, results, host,
                    "--particles=32449 --domains=64 --steps=2 --repeat=2", "32449,64,2,2",
@@ -116,8 +116,10 @@ static void bench_gtcshift_plot(const struct results *r, FILE *to)
     neighbours_plot(&bench_gtcshift_all, r, to);
 }
 
-const struct bench bench_gtcshift = {"gtcshift", bench_gtcshift_run, bench_gtcshift_print,
-                                     bench_gtcshift_plot};
+const struct bench bench_gtcshift = {.name  = "gtcshift",
+                                     .run   = bench_gtcshift_run,
+                                     .print = bench_gtcshift_print,
+                                     .plot  = bench_gtcshift_plot};
 
 /* ---- any number of PEs ----------------------------------------------------- */
 
