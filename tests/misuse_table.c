@@ -317,6 +317,9 @@ static skua_notify         notify;
     CALL(skua_get, &word, NO_GADDR, 8)                                                             \
     CALL(skua_put_nb, NO_GADDR, &word, 8, NULL)                                                    \
     CALL(skua_get_nb, &word, NO_GADDR, 8, NULL)                                                    \
+    CALL(skua_copy, NO_GADDR, NO_GADDR, 8)                                                         \
+    CALL(skua_copy_nb, NO_GADDR, NO_GADDR, 8, NULL)                                                \
+    CALL(skua_copy_after, &future, NO_GADDR, NO_GADDR, 8, NULL)                                    \
     CALL(skua_put_layout, NO_GADDR, &layout, &layout)                                              \
     CALL(skua_get_layout, &layout, NO_GADDR, &layout)                                              \
     CALL(skua_put_layout_nb, NO_GADDR, &layout, &layout, NULL)                                     \

@@ -75,7 +75,7 @@ wrong()
 misuse()
 {
   while read -r what error; do
-    under 2 "$tests/armci_calls-$mpi" wrong "$what"
+    wrong "$what"
     ok "misuse: $what" has "$([ "$code" != 0 ] && echo "$err$out")" "armci: process [01]: $error"
   done
 }
