@@ -85,9 +85,11 @@ static double      put_block[PRK_SLOTS][PRK_BLOCK];
 
 static void put_row_send(int to, int row, double value)
 {
+    static double   sent[PRK_ROWS]; /* the puts of a wavefront read it until the corner has come */
     skua_rma_params params = {.notify = at(to, &shared->rows)};
 
-    skua_put_nb(at(to, &shared->memory[row]), &value, sizeof value, &params);
+    sent[row] = value;
+    skua_put_nb(at(to, &shared->memory[row]), &sent[row], sizeof value, &params);
 }
 
 static double put_row_recv(int from, int row)
@@ -117,7 +119,7 @@ static void put_exchange(const struct prk_link *link, int links, int round)
         skua_rma_params params = {.handle = &put_handle,
                                   .notify = at(link[i].pe, &shared->slot[link[i].theirs])};
 
-        skua_put_nb(at(link[i].pe, put_slot(link[i].theirs, round)), put_out(&link[i]),
+        skua_put_nb(at(link[i].pe, put_slot(link[i].theirs, round)), put_block[link[i].slot],
                     link[i].count * sizeof(double), &params);
     }
     for (int i = 0; i < links; i++)

@@ -143,6 +143,7 @@ static void test_after(int round, size_t words)
     skua_handle_wait(&handle);
     skua_sync();
     CHECK(holds(1, round, words));
+    skua_sync(); /* the next copy writes what was just read */
     status =
         skua_copy_after(&event, at(next(2), shared->slot[1]), at(next(1), shared->source), 8, NULL);
     skua_flush_all();

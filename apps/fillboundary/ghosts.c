@@ -282,7 +282,8 @@ static struct ghosts_pairs ghosts_find_pairs(const struct ghosts_level *level)
         pairs.to = back.to;
         ghosts_add_pair(&pairs, back.from, &back.cells);
     }
-    qsort(pairs.pair, pairs.count, sizeof *pairs.pair, ghosts_compare_pairs);
+    if (pairs.count > 0)
+        qsort(pairs.pair, pairs.count, sizeof *pairs.pair, ghosts_compare_pairs);
     return pairs;
 }
 

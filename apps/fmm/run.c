@@ -123,7 +123,7 @@ bool run_fmm(struct comm *comm, const struct fmm_options *o)
         run_print(comm, o, &best);
         if (o->check > 0)
             good = run_print_errors(o, &errors);
-        printf("result: energy %.9g, %.6f s, %.0f particles per second and PE\n", energy,
+        printf("result: energy %.13g, %.6f s, %.0f particles per second and PE\n", energy,
                best.seconds, (double)o->particles / best.seconds / comm->pes);
         run_print_series(comm, o, &best);
     }

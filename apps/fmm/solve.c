@@ -567,7 +567,7 @@ static void solve_family(struct solver *s, int level, bool up)
     for (int32_t i = w->level_first[level]; i <= w->level_first[level + 1]; i++) {
         bool                last   = i == w->level_first[level + 1];
         int32_t             child  = last ? 0 : w->by_level[i];
-        const struct node  *node   = &s->tree.node[s->lists.target[child].node];
+        const struct node  *node   = last ? NULL : &s->tree.node[s->lists.target[child].node];
         int                 octant = last ? 0 : solve_octant(node);
         struct solve_batch *b      = &batch[octant];
 

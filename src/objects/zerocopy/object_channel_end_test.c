@@ -21,6 +21,13 @@ static void end_test_buffer(void *self, uint64_t tag, skua_layout *at)
     (void)self, (void)tag, (void)at;
 }
 
+/* Kinds are registered before jobs begin, which other tests of this program run. */
+__attribute__((constructor)) static void end_test_register(void)
+{
+    end_test_kind = skua_channel_end_register(
+        &(skua_channel_end_def){.name = "end of a test", .buffer = end_test_buffer});
+}
+
 static struct ski_object_end_state end_test_state(uint32_t number, bool sends)
 {
     return (struct ski_object_end_state){
@@ -151,8 +158,6 @@ int main(void)
     self->pes              = 2;
     end_test_all.self      = self;
     end_test_object[0].of = end_test_object[1].of = &end_test_all;
-    end_test_kind                                 = skua_channel_end_register(
-                                        &(skua_channel_end_def){.name = "end of a test", .buffer = end_test_buffer});
     ski_object_channels_begin(end_test_objects);
     test_end_kinds();
     test_end_records();

@@ -172,10 +172,17 @@ static skua_status global_copy_ask(struct ski_pe *self, const struct global_copy
 static skua_status global_copy_from(const struct global_copy *copy, const char *memory,
                                     bool blocking)
 {
-    skua_rma_params params = {.order = SKUA_UNORDERED};
+    skua_handle     handle = SKUA_HANDLE_INIT;
+    skua_rma_params params = {.order = SKUA_UNORDERED, .handle = &handle};
+    skua_status     status;
 
-    if (blocking)
-        return skua_put(copy->to, memory, copy->bytes);
+    if (blocking) { /* not skua_put(), which the setting local_completion lets return earlier */
+        status = skua_put_nb(copy->to, memory, copy->bytes, &params);
+        if (status == SKUA_PENDING)
+            skua_handle_wait(&handle);
+        return status < 0 ? status : SKUA_OK;
+    }
+    params.handle = NULL;
     if (copy->params)
         params = *copy->params;
     params.order = SKUA_UNORDERED;

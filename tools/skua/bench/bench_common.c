@@ -18,8 +18,12 @@ static void bench_read_line(const char *line, void *results)
  */
 void bench_run(struct results *results, char *const argv[])
 {
-    int code = program_run(argv, false, bench_read_line, results), last = 0;
+    struct results printed = {.count = 0};
+    int            code = program_run(argv, false, bench_read_line, &printed), last = 0;
 
+    for (size_t i = 0; code == 0 && i < printed.count; i++)
+        results_add(results, &printed.list[i]);
+    results_free(&printed);
     if (code == 0)
         return;
     while (argv[last + 1])
