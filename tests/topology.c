@@ -13,8 +13,8 @@
 
 #include "tap.h"
 
-static int         topology_kind;
-static const char *topology_hops;
+static _Thread_local int         topology_kind; /* of a PE */
+static _Thread_local const char *topology_hops;
 
 /* The hops of two hosts that the arguments tell. */
 static int topology_expected(int a, int b)

@@ -12,6 +12,15 @@ static inline double larger(double a, double b)
     return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
 }
 
+/** The logarithm of n!.  lgamma() would do, but for the sign that it stores in a global variable.
+ */
+static inline double log_factorial(int n)
+{
+    int sign;
+
+    return lgamma_r(n + 1, &sign);
+}
+
 /** A hash: the finalizer of splitmix64 (Sebastiano Vigna). */
 static inline uint64_t mix(uint64_t x)
 {

@@ -16,6 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/numbers.h"
+
 #include "lanes.h"
 
 static const double expansion_no_shift[3];
@@ -25,7 +27,7 @@ void expansion_init(struct expansion *e, int order)
     e->order = order;
     for (int l = 0; l <= order + 1; l++)
         for (int m = 0; m <= l; m++) {
-            double norm  = exp(0.5 * (lgamma(l + m + 1) + lgamma(l - m + 1)));
+            double norm  = exp(0.5 * (log_factorial(l + m) + log_factorial(l - m)));
             double twice = m > 0 ? sqrt(2) : 1;
 
             for (int s = 0; s <= (m > 0); s++) {

@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/numbers.h"
+
 #define PANEL 4 /* rows of a matrix that are computed together */
 
 /* ---- products of small matrices and lanes --------------------------------------------------- */
@@ -251,7 +253,7 @@ static const struct translate_rotation *translate_rotation_of(const struct trans
 /* The logarithm of n(l,m). */
 static double translate_norm(int l, int m)
 {
-    return 0.5 * (lgamma(l + m + 1) + lgamma(l - m + 1));
+    return 0.5 * (log_factorial(l + m) + log_factorial(l - m));
 }
 
 /* The element of a matrix along z from degree k to degree l. */
@@ -262,14 +264,14 @@ static double translate_element(const struct translate_shift *s, int l, int k, i
     switch (s->kind) {
     case TO_PARENT:
         return l < k ? 0
-                     : exp(translate_norm(l, m) - translate_norm(k, m) - lgamma(l - k + 1) +
+                     : exp(translate_norm(l, m) - translate_norm(k, m) - log_factorial(l - k) +
                            (l - k) * d + k * half);
     case TO_CHILD:
         return k < l ? 0
-                     : exp(translate_norm(k, m) - translate_norm(l, m) - lgamma(k - l + 1) +
+                     : exp(translate_norm(k, m) - translate_norm(l, m) - log_factorial(k - l) +
                            (k - l) * d + (l + 1) * half);
     default:
-        return ((k + m) % 2 ? -1 : 1) * exp(lgamma(l + k + 1) - translate_norm(l, m) -
+        return ((k + m) % 2 ? -1 : 1) * exp(log_factorial(l + k) - translate_norm(l, m) -
                                             translate_norm(k, m) - (l + k + 1) * d);
     }
 }

@@ -134,7 +134,8 @@ static double bench_prk_peer(const struct results *r, const struct prk_setup *se
     for (size_t c = PRK_OWN; c < PRK_COLUMNS; c++) {
         double value = bench_prk_get(r, &prk_columns[c], setup, metric);
 
-        if (strcmp(prk_columns[c].variant, variant) == 0 && value > 0 && (!best || value < best))
+        if (strcmp(prk_columns[c].variant, variant) == 0 && value > 0 &&
+            (best == 0 || value < best))
             best = value;
     }
     return best;
