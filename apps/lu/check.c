@@ -61,7 +61,7 @@ static double check_proc(const char *path, const char *name)
     size_t length = strlen(name);
     double bytes  = 0;
 
-    while (file && !bytes && fgets(line, sizeof line, file))
+    while (file && bytes == 0 && fgets(line, sizeof line, file))
         if (strncmp(line, name, length) == 0 && line[length] == ':')
             bytes = strtod(line + length + 1, NULL) * 1024;
     if (file)
