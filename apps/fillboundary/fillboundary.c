@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/allreduce.h"
+
 #define CHECKS 3 /* exchanges that are checked, before and after those that are measured */
 
 static const struct fb_protocol *const protocols[FB_VARIANTS] = {&fb_messages, &fb_pscw, &fb_signal,
@@ -66,19 +68,6 @@ static void fb_exchange(struct fb *fb, const struct fb_protocol *protocol, struc
     level->exchanges++;
 }
 
-static double fb_allreduce(skua_op op, double value)
-{
-    skua_future   future = SKUA_FUTURE_INIT;
-    const double *result;
-
-    skua_allreduce(op, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
-    result = skua_future_wait(&future, NULL);
-    if (result)
-        value = *result;
-    skua_future_clear(&future);
-    return value;
-}
-
 /* A round of the paper: twice from the finest level to the coarsest and back, then an allreduce. */
 static void fb_round(struct fb *fb, const struct fb_protocol *protocol)
 {
@@ -88,7 +77,7 @@ static void fb_round(struct fb *fb, const struct fb_protocol *protocol)
         for (int l = fb->levels - 1; l >= 0; l--)
             fb_exchange(fb, protocol, &fb->level[l]);
     }
-    fb_allreduce(SKUA_MAX, 1);
+    allreduce_double(SKUA_MAX, 1);
 }
 
 /* Shows progress on a terminal, once a second. */
@@ -116,8 +105,8 @@ static double fb_check(struct fb *fb, const struct fb_protocol *protocol, double
         fb_exchange(fb, protocol, &fb->level[l]);
     for (int l = 0; l < fb->levels; l++)
         wrong += ghosts_check(&fb->level[l].ghosts, &ghosts);
-    *filled = fb_allreduce(SKUA_SUM, (double)ghosts);
-    return fb_allreduce(SKUA_SUM, (double)wrong);
+    *filled = allreduce_double(SKUA_SUM, (double)ghosts);
+    return allreduce_double(SKUA_SUM, (double)wrong);
 }
 
 /* ---- measurement ---------------------------------------------------------------------------- */
@@ -131,7 +120,7 @@ static void fb_keep(double *best, double seconds)
 /* The time of the slowest PE since @p begin. */
 static double fb_elapsed(double begin)
 {
-    return fb_allreduce(SKUA_MAX, stopwatch_now() - begin);
+    return allreduce_double(SKUA_MAX, stopwatch_now() - begin);
 }
 
 static double fb_measure_level(struct fb *fb, const struct fb_protocol *protocol, int l)
@@ -168,7 +157,7 @@ static void fb_measure_phases(struct fb *fb, const struct fb_protocol *protocol,
     times->total = fb_measure_rounds(fb, protocol, rounds);
     for (int p = 0; p < PHASES; p++)
         times->phase[p] =
-            fb_allreduce(SKUA_SUM, fb->watch.seconds[p]) / skua_pes() / (double)rounds;
+            allreduce_double(SKUA_SUM, fb->watch.seconds[p]) / skua_pes() / (double)rounds;
     fb->watch.on = false;
 }
 

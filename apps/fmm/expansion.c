@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "common/numbers.h"
-
 #include "lanes.h"
 
 static const double expansion_no_shift[3];

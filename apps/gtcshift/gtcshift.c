@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/allreduce.h"
+
 #define SHIFTS_PER_STEP 2 /* of a Runge-Kutta step of second order */
 
 static const struct shift_protocol *const protocols[SHIFT_VARIANTS] = {
@@ -133,19 +135,6 @@ static uint64_t shift_sum(uint64_t value)
     return value;
 }
 
-static double shift_reduce(skua_op op, double value)
-{
-    skua_future   future = SKUA_FUTURE_INIT;
-    const double *result;
-
-    skua_allreduce(op, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
-    result = skua_future_wait(&future, NULL);
-    if (result)
-        value = *result;
-    skua_future_clear(&future);
-    return value;
-}
-
 /* Finds the particles that are to move on: among those that arrived, at first among all. */
 static uint64_t shift_scan(struct shift *shift)
 {
@@ -259,13 +248,13 @@ static void shift_run(struct shift *shift, const struct shift_protocol *protocol
         seconds += shift_substep(shift, protocol, &moved);
         shift_progress(protocol->name, i / SHIFTS_PER_STEP, shift->options.steps);
     }
-    seconds      = shift_reduce(SKUA_MAX, seconds) / (double)shifts;
-    times->moved = shift_reduce(SKUA_SUM, (double)moved) / (double)shifts;
+    seconds      = allreduce_double(SKUA_MAX, seconds) / (double)shifts;
+    times->moved = allreduce_double(SKUA_SUM, (double)moved) / (double)shifts;
     if (!watched && (times->shift == 0 || seconds < times->shift))
         times->shift = seconds;
     for (int p = 0; p < PHASES && watched; p++)
         times->phase[p] =
-            shift_reduce(SKUA_SUM, shift->watch.seconds[p]) / skua_pes() / (double)shifts;
+            allreduce_double(SKUA_SUM, shift->watch.seconds[p]) / skua_pes() / (double)shifts;
 }
 
 /* ---- check -------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "bench.h"
+#include "common/numbers.h"
 
 /* No header of ScaLAPACK or OpenBLAS that declares these is always installed. */
 void Cblacs_get(int context, int what, int *value);
@@ -88,6 +89,8 @@ static double system_solve(struct system *s)
     MPI_Barrier(MPI_COMM_WORLD);
     start = bench_now();
     pdgesv_(&s->size, &one, s->a, &one, &one, s->desc, pivot, s->b, &one, &one, s->desc_b, &info);
+    if (info != 0)
+        MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Barrier(MPI_COMM_WORLD);
     free(pivot);
     return bench_now() - start;
@@ -123,10 +126,10 @@ static double system_residual(const struct system *s)
     system_check_rows(s, x, sum);
     MPI_Allreduce(MPI_IN_PLACE, sum, 2 * n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++) {
-        r    = fmax(r, fabs(sum[i]));
-        a    = fmax(a, sum[n + i]);
-        b    = fmax(b, fabs(system_number(i, n)));
-        most = fmax(most, fabs(x[i]));
+        r    = larger(r, fabs(sum[i]));
+        a    = larger(a, sum[n + i]);
+        b    = larger(b, fabs(system_number(i, n)));
+        most = larger(most, fabs(x[i]));
     }
     free(x);
     free(sum);
