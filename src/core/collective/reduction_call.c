@@ -98,6 +98,8 @@ static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call
         reduction_begin_whole(self, call);
     else if (call->head.algorithm == SKI_REDUCTION_HOSTS)
         ski_reduction_hosts_begin(self, call);
+    else if (call->head.algorithm == SKI_REDUCTION_HALVED)
+        ski_halving_begin(self, call);
     else
         ski_split_begin(self, call);
 }

@@ -38,6 +38,8 @@
 #define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
+#define SPLIT_HALVED_FROM    4      /* parts of that size from which halving is used ...    */
+#define SPLIT_HALVED_TO      4      /* ... and multiples of it up to which                  */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
 #define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
 #define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
@@ -76,8 +78,12 @@ static size_t split_segment_size(const struct ski_pe *self, size_t bytes)
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes)
 {
-    bool small = bytes < split_threshold(self);
+    size_t threshold = split_threshold(self);
+    bool   small     = bytes < threshold;
 
+    if (bytes >= threshold / SPLIT_HALVED_FROM && bytes / SPLIT_HALVED_TO < threshold &&
+        ski_halving_used(self, head))
+        return SKI_REDUCTION_HALVED;
     if (small || self->pes == 1 || !ski_op_splits((skua_op)head->op))
         return small && head->all && ski_job_is_mixed(self->job) ? SKI_REDUCTION_HOSTS
                                                                  : SKI_REDUCTION_WHOLE;
