@@ -125,8 +125,10 @@ void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *cal
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes);
 
-/** Returns the number of reductions that a call of @p bytes consists of. */
-uint64_t ski_split_numbers(const struct ski_pe *self, int algorithm, size_t bytes);
+/** Returns the number of reductions that a call with @p head, which has its algorithm, and @p bytes
+ *  of elements consists of. */
+uint64_t ski_split_numbers(const struct ski_pe *self, const struct ski_reduction_head *head,
+                           size_t bytes);
 
 /** Begins a call of any algorithm but SKI_REDUCTION_WHOLE. */
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call);

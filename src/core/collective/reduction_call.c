@@ -171,7 +171,7 @@ static void reduction_call(const char *name, skua_op op, struct ski_reduction_he
     head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
     head.number    = c->next;
     head.call      = (uint32_t)c->calls++;
-    c->next += ski_split_numbers(self, head.algorithm, call.bytes);
+    c->next += ski_split_numbers(self, &head, call.bytes);
     call.head = head;
     if (reduction_is_small(&call))
         call.small_call = c->small_calls++;

@@ -7,11 +7,8 @@
  * the PE whose number differs in bit k, send each other elements and combine them.  In the first H
  * rounds the *range* of elements that a PE works on is halved: the PE sends the half that its
  * partner keeps and combines the other one.  In the rounds after that partners work on the same
- * range and send all of it.  Now each PE has the result of its range.
- *
- *      all PEs get the result      rounds H - 1 to 0 again: partners send each other the results
- *                                  that they have
- *      a root gets the result      H is L; each PE sends its range to the root
+ * range and send all of it.  Now each PE has the result of its range, and the halving rounds are
+ * undone, the last one first: partners send each other the results that they have.
  *
  * Rounds combine the blocks of reduction_order.h, the lower one first, so results have the same
  * bits as those of other algorithms.  A PE sends and receives about twice the elements, instead of
@@ -37,7 +34,6 @@
 #include "core/pe/pe.h"
 #include "core/sched/completion.h"
 
-#define HALVING_PES        64                  /* PEs, at most: bits of `arrived` */
 #define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
 #define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
 #define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
@@ -52,8 +48,7 @@ bool ski_halving_used(const struct ski_pe *self, const struct ski_reduction_head
 {
     const struct ski_job *job = self->job;
 
-    return ski_job_is_distributed(job) && job->hosts == job->pes &&
-           job->pes >= (head->all ? 4 : 8) && job->pes <= HALVING_PES &&
+    return head->all && ski_job_is_distributed(job) && job->hosts == job->pes && job->pes >= 4 &&
            (job->pes & (job->pes - 1)) == 0 && ski_op_splits((skua_op)head->op);
 }
 
@@ -63,8 +58,6 @@ static int halving_depth(const struct ski_pe *self, const struct ski_reduction_h
     int    levels = self->collectives->levels, depth = 0;
     size_t bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
 
-    if (!head->all)
-        return levels;
     while (depth + 1 < levels &&
            bytes / 2 * (size_t)(levels - depth - 1) >> depth >= HALVING_ROUND_COST)
         depth++;
@@ -202,39 +195,22 @@ static bool halving_run_results(struct ski_pe *self, struct ski_reduction *r)
     return true;
 }
 
-/* Brings the ranges to the root.  Returns whether this PE has done its part. */
-static bool halving_run_gather(struct ski_pe *self, struct ski_reduction *r)
-{
-    int levels = self->collectives->levels;
-
-    if (r->head.root == self->pe)
-        return __builtin_popcountll(r->arrived) == self->pes - 1;
-    halving_send(self, r, r->head.root, levels, halving_range(&r->head, self->pe, levels), true);
-    return true;
-}
-
 /* Ends a call whose buffer the network does not read any more. */
 static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
 {
-    bool            here = r->head.all || r->head.root == self->pe;
     skua_completion done = r->done;
     skua_msg       *msg  = r->msg;
 
     ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
     ski_reduction_release(self, r);
-    if (here)
-        ski_complete_with(done, msg);
-    else
-        skua_msg_free(msg);
+    ski_complete_with(done, msg);
     ski_window_open(self, &self->collectives->window);
 }
 
 /* Continues a call as far as messages have arrived; it may be over at the return. */
 static void halving_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    if (!r->partial || !halving_run_rounds(self, r))
-        return;
-    if (!(r->head.all ? halving_run_results(self, r) : halving_run_gather(self, r)))
+    if (!r->partial || !halving_run_rounds(self, r) || !halving_run_results(self, r))
         return;
     r->round = HALVING_ENDED;
     if (r->sending == 0)
@@ -263,7 +239,7 @@ static bool halving_head_valid(const struct ski_pe *self, const struct ski_reduc
     uint64_t ahead = head->number - self->collectives->next;
 
     if (head->algorithm != SKI_REDUCTION_HALVED || head->want_credit || head->barrier ||
-        head->all > 1 || (uint32_t)head->root >= (uint32_t)self->pes ||
+        head->all != 1 || head->root != 0 ||
         !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
         head->count > self->job->arena->bytes >> ski_type_shift((skua_type)head->type) ||
         (ahead > HALVING_MOST_AHEAD && -ahead > HALVING_MOST_AHEAD))
@@ -289,43 +265,24 @@ static bool halving_expects(const struct ski_pe *self, const struct ski_reductio
            bytes == halving_range_after(self, head, self->pe, (int)round).bytes;
 }
 
-/* Returns the bit of `arrived` for a result from @p source, if this PE waits for it, or -1; sets
- * the range of the result. */
-static int halving_result_bit(const struct ski_pe *self, const struct ski_reduction *r,
-                              const struct ski_reduction_head *head, int source,
-                              struct halving_range *range)
-{
-    int levels = self->collectives->levels, k = head->round - levels;
-
-    if (!head->all) {
-        *range = halving_range(head, source, levels);
-        return k == 0 && head->root == self->pe && source != self->pe &&
-                       halving_has_sent(r, __builtin_ctz((unsigned)(source ^ self->pe)))
-                   ? source
-                   : -1;
-    }
-    if (k >= halving_depth(self, head) || source != (self->pe ^ (1 << k)) ||
-        !halving_has_sent(r, k))
-        return -1;
-    *range = halving_range(head, source, k + 1);
-    return k;
-}
-
-/* Stores a result in the buffer.  False: this PE does not wait for it. */
+/* Stores the result of the range of the sender in the buffer.  False: this PE does not wait for
+ * it. */
 static bool halving_on_result(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg,
                               size_t bytes)
 {
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    int                              k    = head->round - self->collectives->levels;
     struct halving_range             range;
-    int                              bit;
 
-    if (!r || r->round == HALVING_ENDED || !ski_reduction_agrees(r, head, bytes))
+    if (!r || r->round == HALVING_ENDED || !ski_reduction_agrees(r, head, bytes) ||
+        k >= halving_depth(self, head) || msg->source != (self->pe ^ (1 << k)) ||
+        !halving_has_sent(r, k) || r->arrived >> k & 1)
         return false;
-    bit = halving_result_bit(self, r, head, msg->source, &range);
-    if (bit < 0 || r->arrived >> bit & 1 || msg->bytes - sizeof *head != range.bytes)
+    range = halving_range(head, msg->source, k + 1);
+    if (msg->bytes - sizeof *head != range.bytes)
         return false;
     memcpy(r->partial + range.at, ski_reduction_elements(msg), range.bytes);
-    r->arrived |= UINT64_C(1) << bit;
+    r->arrived |= UINT64_C(1) << k;
     skua_msg_free(msg);
     return true;
 }

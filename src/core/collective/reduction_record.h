@@ -31,9 +31,9 @@ struct ski_reduction {
         struct ski_reduction_hosts *hosts;   /* SKI_REDUCTION_HOSTS: its sets, or NULL           */
         uint64_t                    arrived; /* SKI_REDUCTION_HALVED: bits of results            */
     };
-    uint64_t                    small_call; /* number of the small call             */
-    struct ski_reduction       *small_next; /* the next small call in flight        */
-    struct ski_reduction      **small_link; /* the pointer to this small call       */
+    uint64_t               small_call;             /* number of the small call             */
+    struct ski_reduction  *small_next;             /* the next small call in flight        */
+    struct ski_reduction **small_link;             /* the pointer to this small call       */
     _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* of a small call: `partial` is one of them */
     skua_msg *received[];                          /* contributions, by round              */
 };
