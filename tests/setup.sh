@@ -54,7 +54,7 @@ setup()
 }
 
 required="gcc libc6-dev make cmake"
-optional="libhwloc-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3"
+optional="libhwloc-dev libxxhash-dev libzstd-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3"
 
 # shellcheck disable=SC2086
 system plain apt $required $optional
