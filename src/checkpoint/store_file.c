@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "checkpoint/checksum.h"
-#include "checkpoint/store_folder.h"
 
 /* ---- the directory -----------------------------------------------------------------------------
  */

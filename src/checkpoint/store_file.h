@@ -30,20 +30,12 @@
 
 #include "checkpoint/image_file.h"
 #include "checkpoint/manifest.h"
-
-#define SKI_STORE_REASON     900 /* room for the reason of a failure, with its path */
-#define SKI_STORE_GENERATION 32  /* room for the name of a generation              */
+#include "checkpoint/store_folder.h"
 
 /* A directory that checkpoints are written to, in process 0. */
 struct ski_store_file {
     int   fd;
     char *path;
-};
-
-/* A generation in a directory. */
-struct ski_store_generation {
-    uint64_t number;
-    bool     committed; /* it has a manifest, which was not read */
 };
 
 /* A checkpoint that is open for reading. */
@@ -54,9 +46,6 @@ struct ski_store_checkpoint {
     int32_t               process; /* whose file is open; -1: none                 */
     struct ski_image_file file;
 };
-
-/** Writes the name of the directory of a generation, such as gen-000017. */
-void ski_store_generation_name(uint64_t generation, char name[SKI_STORE_GENERATION]);
 
 /* ---- writing ---- */
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "checkpoint/store_folder.h"
+#include "checkpoint/store_file.h"
 
 #define STORE_MOST_MANIFEST ((off_t)1 << 30) /* bytes: more are not believed */
 

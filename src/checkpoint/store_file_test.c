@@ -209,7 +209,7 @@ static size_t file_damage(const char *name, uint64_t generation, size_t bytes)
 }
 
 /* A bit that zstd does not look at may change: the image is right then. */
-static void test_damage(uint64_t generation, size_t bytes, bool packed)
+static void test_file_damage(uint64_t generation, size_t bytes, bool packed)
 {
     static const char *const names[] = {"manifest", "image.0000", "image.0001"};
     char                     name[128], reason[SKI_STORE_REASON];
@@ -357,9 +357,9 @@ int main(void)
        reason);
     test_generations(&store);
     CHECK(checkpoint_make(&store, 5, 60, false, reason));
-    test_damage(5, 60, false);
+    test_file_damage(5, 60, false);
     CHECK(checkpoint_make(&store, 6, 60, packer != NULL, reason));
-    test_damage(6, 60, packer != NULL);
+    test_file_damage(6, 60, packer != NULL);
     test_refusals();
     CHECK(checkpoint_make(&store, 7, 60, false, reason));
     test_interrupted(&store);

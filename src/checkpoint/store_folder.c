@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "checkpoint/manifest.h"
 
 bool ski_store_refuse(char *reason, const char *path, const char *format, ...)
 {

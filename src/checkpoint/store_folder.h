@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store_folder.h - names and lists that writing and reading of checkpoints share (store_file.h). */
+/* store_folder.h - names and lists of generations in a directory of checkpoints (store_file.h). */
 #ifndef SKI_STORE_FOLDER_H
 #define SKI_STORE_FOLDER_H
 
-#include "checkpoint/store_file.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#define SKI_STORE_TEMPORARY ".tmp" /* the end of the name of a file that is being written */
+#define SKI_STORE_REASON     900    /* room for the reason of a failure, with its path */
+#define SKI_STORE_GENERATION 32     /* room for the name of a generation or a file     */
+#define SKI_STORE_TEMPORARY  ".tmp" /* the end of the name of a file that is being written */
+
+/* A generation in a directory. */
+struct ski_store_generation {
+    uint64_t number;
+    bool     committed; /* it has a manifest, which was not read */
+};
+
+/** Writes the name of the directory of a generation, such as gen-000017. */
+void ski_store_generation_name(uint64_t generation, char name[SKI_STORE_GENERATION]);
 
 /** Writes the reason of a failure, "PATH: TEXT", of SKI_STORE_REASON bytes.  Returns false. */
 bool ski_store_refuse(char *reason, const char *path, const char *format, ...)
