@@ -409,10 +409,8 @@ void ski_array_broadcast_restore(struct ski_collection *all, uint32_t number)
 {
     struct ski_array_broadcast *e = all->broadcast;
 
-    ski_assert(!e->early && !e->missed && !e->kept.first && e->in_transit == 0);
+    ski_assert(all->objects == 0 && e->in_transit == 0);
     e->number = e->sent = e->heard = number;
-    for (uint32_t i = 0; i < all->objects; i++)
-        all->object[i]->last_broadcast = number;
 }
 
 /* A PE that inserts an element keeps broadcasts until the arrival is acknowledged. */

@@ -53,8 +53,8 @@ void ski_array_broadcast_heard(struct ski_collection *all, uint32_t number);
 /** The number of the last broadcast that this PE knows of. */
 uint32_t ski_array_broadcast_last_known(const struct ski_collection *all);
 
-/** The collection is restored from a checkpoint that was made after broadcast @p number, which all
- *  elements had had. */
+/** The collection, which has no elements yet, is restored from a checkpoint that was made after
+ *  broadcast @p number. */
 void ski_array_broadcast_restore(struct ski_collection *all, uint32_t number);
 
 /** Handler at the root: number a broadcast and send it down the tree. */

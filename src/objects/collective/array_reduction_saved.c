@@ -67,14 +67,18 @@ static bool array_reduction_count_saved(struct ski_collection *all)
     return true;
 }
 
-bool ski_array_reduction_restore(struct ski_collection *all, uint32_t oldest)
+void ski_array_reduction_set_oldest(struct ski_collection *all, uint32_t oldest)
+{
+    all->reduction->first = oldest;
+}
+
+bool ski_array_reduction_restore(struct ski_collection *all)
 {
     struct ski_array_reduction *r = all->reduction;
 
     ski_assert(all->live == all->objects);
-    if (r->partials && ski_seqnum_before(r->partials->number, oldest))
+    if (r->partials && ski_seqnum_before(r->partials->number, r->first))
         return false;
-    r->first    = oldest;
     r->expected = all->live;
     if (!array_reduction_count_saved(all))
         return false;

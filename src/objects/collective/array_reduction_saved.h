@@ -46,8 +46,11 @@ void ski_array_reduction_each_saved(const struct ski_collection *all,
 bool ski_array_reduction_add_saved(struct ski_collection          *all,
                                    const struct ski_saved_partial *partial, const void *data);
 
-/** Lets the reductions of @p all, whose elements are all here that shall be, go on from number
- *  @p oldest.  Returns false if an element has not got that far. */
-bool ski_array_reduction_restore(struct ski_collection *all, uint32_t oldest);
+/** Sets the first reduction of @p all that is not complete, before reductions go on. */
+void ski_array_reduction_set_oldest(struct ski_collection *all, uint32_t oldest);
+
+/** Lets the reductions of @p all, whose elements are all here that shall be, go on.  Returns false
+ *  if what was saved of elements and of reductions does not fit together. */
+bool ski_array_reduction_restore(struct ski_collection *all);
 
 #endif

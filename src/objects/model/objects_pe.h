@@ -21,6 +21,7 @@ struct ski_reply;
 enum ski_objects_slot {
     SKI_SLOT_BALANCE,
     SKI_SLOT_CALLBACKS,
+    SKI_SLOT_CHECKPOINT,
     SKI_SLOT_CREATION_WAIT,
     SKI_SLOT_DETECTORS,
     SKI_SLOT_FINALIZE,
