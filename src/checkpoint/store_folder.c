@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* store_folder.c - see store_folder.h. */
+#include "checkpoint/store_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "checkpoint/manifest.h"
+
+bool ski_store_refuse(char *reason, const char *path, const char *format, ...)
+{
+    __builtin_va_list args;
+    int               used = snprintf(reason, SKI_STORE_REASON, "%.400s: ", path);
+
+    __builtin_va_start(args, format);
+    vsnprintf(reason + used, (size_t)(SKI_STORE_REASON - used), format, args);
+    __builtin_va_end(args);
+    return false;
+}
+
+void ski_store_generation_name(uint64_t generation, char name[SKI_STORE_GENERATION])
+{
+    snprintf(name, SKI_STORE_GENERATION, "gen-%06" PRIu64, generation);
+}
+
+char *ski_store_generation_path(const char *path, uint64_t generation)
+{
+    size_t room  = strlen(path) + 1 + SKI_STORE_GENERATION;
+    char  *whole = ski_malloc(room), name[SKI_STORE_GENERATION];
+
+    ski_store_generation_name(generation, name);
+    snprintf(whole, room, "%s/%s", path, name);
+    return whole;
+}
+
+char *ski_store_copy_text(const char *text, size_t length)
+{
+    char *copy = ski_malloc(length + 1);
+
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+void ski_store_image_name(int32_t process, char name[SKI_STORE_GENERATION])
+{
+    snprintf(name, SKI_STORE_GENERATION, "image.%04" PRId32, process);
+}
+
+/* Returns the number of a generation by the name of its directory, or 0 if it is another name. */
+static uint64_t store_folder_number(const char *name)
+{
+    char     expected[SKI_STORE_GENERATION];
+    uint64_t number;
+
+    if (sscanf(name, "gen-%" SCNu64, &number) != 1)
+        return 0;
+    ski_store_generation_name(number, expected);
+    return strcmp(name, expected) == 0 ? number : 0;
+}
+
+static int store_folder_compare(const void *a, const void *b)
+{
+    uint64_t x = ((const struct ski_store_generation *)a)->number;
+    uint64_t y = ((const struct ski_store_generation *)b)->number;
+
+    return x < y ? -1 : x > y;
+}
+
+static bool store_folder_committed(int fd, const char *name)
+{
+    char        path[SKI_STORE_GENERATION + sizeof SKI_MANIFEST_NAME + 1];
+    struct stat found;
+
+    snprintf(path, sizeof path, "%.*s/" SKI_MANIFEST_NAME, SKI_STORE_GENERATION - 1, name);
+    return fstatat(fd, path, &found, 0) == 0;
+}
+
+int ski_store_folder_list(int fd, struct ski_store_generation **list)
+{
+    int            copy   = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR           *folder = copy < 0 ? NULL : fdopendir(copy);
+    struct dirent *entry;
+    size_t         count = 0, room = 0;
+    uint64_t       number;
+
+    *list = NULL;
+    if (!folder) {
+        if (copy >= 0)
+            close(copy);
+        return -1;
+    }
+    while ((entry = readdir(folder))) {
+        number = store_folder_number(entry->d_name);
+        if (number == 0)
+            continue;
+        if (count == room) {
+            room  = room ? 2 * room : 16;
+            *list = ski_realloc(*list, room * sizeof **list);
+        }
+        (*list)[count++] =
+            (struct ski_store_generation){number, store_folder_committed(fd, entry->d_name)};
+    }
+    closedir(folder);
+    if (count)
+        qsort(*list, count, sizeof **list, store_folder_compare);
+    return (int)count;
+}
