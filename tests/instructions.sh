@@ -58,12 +58,13 @@ at_most get 70
 at_most add 85
 at_most acc 250
 at_most row 300
-at_most element 150
+at_most element 153
 at_most doubles 220
 at_most group 152
 at_most message 240
 at_most chare 220
 at_most cube 225
+at_most local 70
 at_most flow 265
 at_most item 40
 
