@@ -45,9 +45,9 @@ ok "its name has the major version" has "$out" "SONAME.*\\[libskua.so.$major\\]"
 nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >"$work/global"
 ok "the static library has no other global names" same "$work/names" "$work/global"
 
-# Each function has rows of misuse, or a reason to have none.
+# Each function that programs call has rows of misuse, or a reason to have none.
 grep -ow 'skua_[a-z0-9_]*' "$source/tests/misuse_table.c" | sort -u >"$work/rows"
-comm -23 "$work/names" "$work/rows" >"$work/without"
+grep -v '^skuac_' "$work/names" | comm -23 - "$work/rows" >"$work/without" # skuac_: of generated code
 sed 's/^/# no row: /' "$work/without"
 ok "tests/misuse_table.c names every function" test ! -s "$work/without"
 tap_end

@@ -247,6 +247,7 @@ static void start(int argc, char **argv)
     CALL(skua_checkpoint, "none", DONE)                                                            \
     CALL(skua_checkpoint_if_due, DONE)                                                             \
     CALL(skua_checkpoint_make_due, )                                                               \
+    CALL(skua_checkpoint_flush, DONE)                                                              \
     CALL(skua_collection_each, NO_ALL, visit, NULL)                                                \
     CALL(skua_done_count, &counter)                                                                \
     CALL(skua_done_exit, 0)                                                                        \
