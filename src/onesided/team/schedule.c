@@ -4,10 +4,11 @@
 
 #include "core/collective/reduction_order.h"
 
-#define SCHEDULE_DIRECT   4   /* members up to which an allgather is direct             */
-#define SCHEDULE_FLAT     64  /* members up to which a gather or scatter between hosts is direct */
-#define SCHEDULE_BRUCK    16  /* members from which on a small all-to-all is Bruck's    */
-#define SCHEDULE_BRUCK_TO 256 /* bytes of a block up to which it is                     */
+#define SCHEDULE_DIRECT     4  /* members up to which an allgather inside a host is direct ... */
+#define SCHEDULE_DIRECT_FAR 3  /* ... and between hosts                                   */
+#define SCHEDULE_FLAT       64 /* members up to which a gather or scatter between hosts is direct */
+#define SCHEDULE_BRUCK      16 /* members from which on a small all-to-all is Bruck's    */
+#define SCHEDULE_BRUCK_TO   256 /* bytes of a block up to which it is                     */
 
 /* ---- barrier and broadcast ----------------------------------------------------- */
 
@@ -369,7 +370,9 @@ static void schedule_allgather_bruck(struct ski_schedule *s, const struct ski_pl
 void ski_schedule_allgather(struct ski_schedule *s, const struct ski_plan *plan,
                             const struct ski_blocks *to)
 {
-    if (plan->size <= SCHEDULE_DIRECT || (plan->large && plan->near))
+    int direct = plan->near ? SCHEDULE_DIRECT : SCHEDULE_DIRECT_FAR;
+
+    if (plan->size <= direct || (plan->large && plan->near))
         schedule_allgather_direct(s, plan, to);
     else if (plan->large)
         schedule_allgather_ring(s, plan, to);
