@@ -21,6 +21,7 @@
  *   doubles   element, with 16 doubles
  *   message   skua_invoke() of a message that the entry method passes on
  *   chare, group, cube   element, with a single chare, a group, an array of three dimensions
+ *   local     skua_object_local() of a member of a group
  *   item      skua_stream_put() of 8 bytes to this PE and the delivery of batches
  *   flow      element, with structured control flow (skua/skuac_flow.h) that waits for the message
  *             by its reference number, and then for the next
@@ -297,7 +298,7 @@ struct rally {
 
 _Static_assert(sizeof(struct rally) == 32, "the guard is for calls of 32 bytes");
 
-static skua_entry rally_entry;
+static skua_entry rally_entry, look_entry;
 
 static void on_rally(void *self, const void *data, size_t bytes)
 {
@@ -321,6 +322,25 @@ static bool do_rally(const char *what)
         return true;
     rally.of = skua_array_create1(ball_class, skua_pes(), NULL, 0);
     skua_invoke_copy(skua_element1(rally.of, 1), rally_entry, &rally, sizeof rally);
+    return true;
+}
+
+/* The entry of a member that looks itself up. */
+static void on_look(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    for (; left > 0; left--)
+        if (skua_object_local(partner) != self)
+            skua_abort("a member of a group was not found");
+    skua_exit(0);
+}
+
+static bool do_local(const char *what)
+{
+    if (strcmp(what, "local") != 0)
+        return false;
+    partner = skua_member(skua_group_create(ball_class, NULL, 0), 0);
+    skua_invoke_copy(partner, look_entry, NULL, 0);
     return true;
 }
 
@@ -353,6 +373,7 @@ static void register_objects(void)
     copied_entry = skua_method_register(ball_class, "copied", on_copied, 0);
     passed_entry = skua_entry_register(ball_class, "passed", on_passed, 0);
     rally_entry  = skua_method_register(ball_class, "rally", on_rally, 0);
+    look_entry   = skua_method_register(ball_class, "look", on_look, 0);
 }
 
 /* ---- structured control flow, as skuac generates it ------------------------------------ */
@@ -487,7 +508,7 @@ static void start(int argc, char **argv)
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else if (!do_outstanding(what) && !do_onesided(what) && !do_rally(what) &&
+    } else if (!do_outstanding(what) && !do_onesided(what) && !do_rally(what) && !do_local(what) &&
                !do_objects(what) && !do_flow(what) && !do_channels(what) && !do_stream(what)) {
         fprintf(
             stderr,
@@ -495,7 +516,7 @@ static void start(int argc, char **argv)
             "net|copies|rally|net-put|net-acc|net-get|net-self|self|fresh|copy|pass|pass1|yield|"
             "channel|put|get|add|"
             "acc|row|"
-            "element|doubles|message|chare|group|cube|item|flow N\n");
+            "element|doubles|message|chare|group|cube|local|item|flow N\n");
         skua_exit(2);
     }
 }

@@ -53,7 +53,6 @@ void Cell_on_create(Cell *cell)
 void Cell_on_destroy(Cell *cell)
 {
     free(cell->atoms.at);
-    skua_buffer_free(cell->x);
 }
 
 void Cell_on_pup(skua_pup *p, Cell *cell)
@@ -90,21 +89,18 @@ void create_section(Cell *cell)
     cell->computes = Compute_section_of(computes, index, (size_t)n);
 }
 
-/* The positions change after the forces have come, hence after all computes have read them. */
+/* Positions are a few kilobytes, and a compute uses those that come second where they are: passing
+ * them by reference would cost more than copies do. */
 void send_positions(Cell *cell)
 {
     skua_index       self = skua_index_of(cell);
     struct md_sender from = {box_number(&options.box, self.at.x), cell->atoms.n, cell->computes};
+    double           x[3 * CELL_ATOMS_MAX];
 
     if (cell->step == options.warmup)
         skua_contribute_nothing(cell, Main_warm_done(main_proxy));
-    if (cell->atoms.n > cell->x_room) {
-        skua_buffer_free(cell->x);
-        cell->x_room = cell->atoms.n + cell->atoms.n / 4;
-        cell->x      = skua_buffer_alloc(3 * (size_t)cell->x_room * sizeof *cell->x);
-    }
-    atoms_positions(&cell->atoms, cell->x);
-    Compute_positions_section(cell->computes, cell->step, from, cell->x, skua_done_nothing());
+    atoms_positions(&cell->atoms, x);
+    Compute_positions_section(cell->computes, cell->step, from, x);
 }
 
 /* Ends a step and begins the next one: velocities are known half a step before and after. */

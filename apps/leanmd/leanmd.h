@@ -11,8 +11,6 @@
 
 struct Cell {
     struct md_atoms atoms;
-    double         *x; /* their positions, which computes read */
-    int             x_room;
     Compute_section computes;
     int64_t         step;
 };

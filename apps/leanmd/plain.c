@@ -21,8 +21,6 @@
 struct plain_cell {
     int             at[3], number;
     struct md_atoms atoms;
-    double         *x; /* their positions, which computes read */
-    int             x_room;
     skua_section    computes;
     int64_t         step;
     bool            waiting; /* for atoms */
@@ -30,19 +28,20 @@ struct plain_cell {
     skua_msg       *arrival[DIRECTIONS];
 };
 
-struct plain_compute {
-    int       first;  /* the number of its first cell */
-    bool      single; /* of one cell */
-    double    shift[3];
-    int64_t   step;
-    skua_msg *early;
-};
-
-/* The head of positions. */
+/* Positions; only those of the n atoms are sent. */
 struct plain_sender {
     int64_t      step;
     int          cell, n;
     skua_section to;
+    double       x[3 * CELL_ATOMS_MAX];
+};
+
+struct plain_compute {
+    int                  first;  /* the number of its first cell */
+    bool                 single; /* of one cell */
+    double               shift[3];
+    int64_t              step;
+    struct plain_sender *early; /* a copy of the positions that came first */
 };
 
 /* The head of atoms that change their cell, which follow. */
@@ -114,28 +113,17 @@ static void cell_create_section(struct plain_cell *cell)
     cell->computes = skua_section_create(computes, index, (size_t)n);
 }
 
-static void cell_copy_positions(struct plain_cell *cell)
-{
-    if (cell->atoms.n > cell->x_room) {
-        skua_buffer_free(cell->x);
-        cell->x_room = cell->atoms.n + cell->atoms.n / 4;
-        cell->x      = skua_buffer_alloc(3 * (size_t)cell->x_room * sizeof *cell->x);
-    }
-    atoms_positions(&cell->atoms, cell->x);
-}
-
 static void cell_send_positions(struct plain_cell *cell)
 {
-    struct plain_sender  from = {cell->step, cell->number, cell->atoms.n, cell->computes};
-    skua_nocopy_argument x = {NULL, 3 * (size_t)cell->atoms.n * sizeof(double), skua_done_nothing(),
-                              0};
-    skua_msg            *msg;
+    struct plain_sender from;
 
-    cell_copy_positions(cell);
-    x.at = cell->x;
-    msg  = skua_nocopy_alloc(SKUA_ALL_PES, sizeof from, &x, 1);
-    memcpy(skua_msg_data(msg), &from, sizeof from);
-    skua_nocopy_invoke_section(cell->computes, positions_entry, msg);
+    from.step = cell->step;
+    from.cell = cell->number;
+    from.n    = cell->atoms.n;
+    from.to   = cell->computes;
+    atoms_positions(&cell->atoms, from.x);
+    skua_section_invoke(cell->computes, positions_entry, &from,
+                        offsetof(struct plain_sender, x) + 3 * (size_t)from.n * sizeof *from.x);
 }
 
 static void cell_next_step(struct plain_cell *cell)
@@ -245,22 +233,13 @@ static void compute_construct(void *self, const void *data, size_t bytes)
     box_shift(&options.box, index.at.x, index.at.x + 3, compute->shift);
 }
 
-static struct force_atoms compute_atoms(skua_msg *msg)
+static void compute_contribute(struct plain_compute *compute, const struct plain_sender *from,
+                               const int64_t *force)
 {
-    const struct plain_sender *from = skua_msg_data(msg);
-
-    return (struct force_atoms){from->n, skua_nocopy_data(msg, 0)};
-}
-
-static void compute_contribute(struct plain_compute *compute, skua_msg *msg, const int64_t *force)
-{
-    const struct plain_sender *from = skua_msg_data(msg);
-
     skua_section_contribute(
         from->to, compute,
         skua_contribution_make(SKUA_SUM, SKUA_INT64, force, (size_t)force_count(from->n)),
         skua_done_invoke(cell_ref(from->cell), forces_entry));
-    skua_nocopy_free(msg);
 }
 
 static bool compute_sampled(const struct plain_compute *compute)
@@ -268,21 +247,22 @@ static bool compute_sampled(const struct plain_compute *compute)
     return compute->step % options.migrate == 0 || compute->step == options.steps;
 }
 
-static void compute_within(struct plain_compute *compute, skua_msg *msg)
+static void compute_within(struct plain_compute *compute, const struct plain_sender *from)
 {
     double             began = skua_time();
-    struct force_atoms a     = compute_atoms(msg);
+    struct force_atoms a     = {from->n, from->x};
     int64_t            force[3 * CELL_ATOMS_MAX + 1];
 
     force_within(&a, compute_sampled(compute), force);
-    compute_contribute(compute, msg, force);
+    compute_contribute(compute, from, force);
     busy += skua_time() - began;
 }
 
-static void compute_between(struct plain_compute *compute, skua_msg *first, skua_msg *second)
+static void compute_between(struct plain_compute *compute, const struct plain_sender *first,
+                            const struct plain_sender *second)
 {
     double             began = skua_time();
-    struct force_atoms a = compute_atoms(first), b = compute_atoms(second);
+    struct force_atoms a = {first->n, first->x}, b = {second->n, second->x};
     int64_t            force[2][3 * CELL_ATOMS_MAX + 1];
 
     force_between(&a, &b, compute->shift, compute_sampled(compute), force[0], force[1]);
@@ -291,25 +271,32 @@ static void compute_between(struct plain_compute *compute, skua_msg *first, skua
     busy += skua_time() - began;
 }
 
-static void compute_on_positions(void *self, skua_msg *msg)
+static void compute_keep(struct plain_compute *compute, const void *from, size_t bytes)
+{
+    compute->early = malloc(bytes);
+    if (!compute->early)
+        skua_abort("memory is short");
+    memcpy(compute->early, from, bytes);
+}
+
+static void compute_on_positions(void *self, const void *data, size_t bytes)
 {
     struct plain_compute      *compute = self;
-    const struct plain_sender *from    = skua_msg_data(msg);
-    skua_msg                  *early   = compute->early;
+    const struct plain_sender *from    = data;
+    struct plain_sender       *early   = compute->early;
 
-    if (!skua_nocopy_ready_entry(msg, self, positions_entry, NULL))
-        return;
     if (!compute->single && !early) {
-        compute->early = msg;
+        compute_keep(compute, from, bytes);
         return;
     }
     compute->early = NULL;
     if (compute->single)
-        compute_within(compute, msg);
+        compute_within(compute, from);
     else if (from->cell == compute->first)
-        compute_between(compute, msg, early);
+        compute_between(compute, from, early);
     else
-        compute_between(compute, early, msg);
+        compute_between(compute, early, from);
+    free(early);
     compute->step++;
 }
 
@@ -378,7 +365,7 @@ int main(int argc, char **argv)
     run_entry       = skua_method_register(cell_class, "run", cell_on_run, 0);
     forces_entry    = skua_method_register(cell_class, "forces", cell_on_forces, 0);
     atoms_entry     = skua_entry_register(cell_class, "atoms", cell_on_atoms, 0);
-    positions_entry = skua_entry_register(compute_class, "positions", compute_on_positions, 0);
+    positions_entry = skua_method_register(compute_class, "positions", compute_on_positions, 0);
     first_cell_map  = skua_map_register("first cell", on_first_cell);
     skua_readonly_register("options", &options, sizeof options);
     skua_readonly_register("cells", &cells, sizeof cells);

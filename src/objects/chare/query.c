@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - calls of the program that look at collections and elements, and change nothing. */
 #include "objects/chare/creation_wait.h"
+#include "objects/chare/element_lookup.h"
 #include "objects/location/home.h"
 #include "objects/model/element.h"
 
@@ -33,19 +34,30 @@ static void *query_shared_member(struct ski_collection *all)
     return all->shared;
 }
 
-void *skua_object_local(skua_ref ref)
+/* An object that is not found by its index at once. */
+static SKI_COLD void *query_local(struct ski_objects *objects, const skua_ref *ref)
 {
-    struct ski_objects    *objects = SKI_SELF()->objects;
-    struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
+    struct ski_collection *all = ski_collection_look(objects, "skua_object_local", ref->of.id);
     struct ski_object     *object;
 
     if (all->state == SKI_EXPECTED)
         return NULL;
-    ski_check_index(__func__, all, &ref.index);
+    ski_check_index("skua_object_local", all, &ref->index);
     if (all->kind == SKI_PROCESS_GROUP)
-        return ref.index.at.x[0] == skua_process() ? query_shared_member(all) : NULL;
-    object = ski_element_here(all, &ref.index);
+        return ref->index.at.x[0] == skua_process() ? query_shared_member(all) : NULL;
+    object = ski_element_here(all, &ref->index);
     return object && object->state == SKI_ALIVE ? object + 1 : NULL;
+}
+
+void *skua_object_local(skua_ref ref)
+{
+    struct ski_objects    *objects = SKI_SELF()->objects;
+    struct ski_collection *all;
+    struct ski_object     *object = ski_element_find_here(objects, &ref, &all);
+
+    if (SKI_LIKELY(object && object->state == SKI_ALIVE && all->kind != SKI_PROCESS_GROUP))
+        return object + 1;
+    return query_local(objects, &ref);
 }
 
 size_t skua_collection_local_count(skua_collection target)

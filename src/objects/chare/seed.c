@@ -24,7 +24,7 @@
 #define SEED_STAY       1  /* seeds that a PE does not give away: see seed.h */
 
 struct seeds {
-    uint64_t   random; /* state of seed_random_pe() */
+    uint64_t   random; /* state of seed_random() */
     skua_msg **row;    /* oldest at `first`, around the end */
     uint32_t   first, count, room;
     bool       known;    /* all PEs know that there are seeds, and look for them when idle */
@@ -125,22 +125,39 @@ static void seed_ask(struct ski_pe *self, int pe, int32_t what)
     ski_msg_post(self, pe, SKI_HANDLER_SEED_REQUEST, msg);
 }
 
-/* One of the PEs, at random: Steele and Vigna's splitmix. */
-static int seed_random_pe(struct ski_objects *objects)
+/* A number below @p bound, at random: Steele and Vigna's splitmix. */
+static int seed_random(struct seeds *s, int bound)
 {
-    uint64_t x = seeds_of(objects)->random += SKI_GOLDEN;
+    uint64_t x = s->random += SKI_GOLDEN;
 
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (int)((x >> 32) * (unsigned)objects->self->pes >> 32);
+    return (int)((x >> 32) * (unsigned)bound >> 32);
+}
+
+/* Another PE, at random.  The first requests go to PEs of this host: between hosts a seed costs a
+ * packet, and its answer another. */
+static int seed_choose_pe(struct ski_objects *objects)
+{
+    struct seeds         *s    = seeds_of(objects);
+    const struct ski_job *job  = objects->self->job;
+    int                   self = objects->self->pe, host = ski_job_host_of(job, self);
+    int                   near = ski_job_host_pes(job, host), pes = objects->self->pes;
+    int                   i, pe;
+
+    if (near > 1 && s->refusals + 1 < SEED_REFUSALS) {
+        i  = seed_random(s, near);
+        pe = ski_job_host_pe(job, host, i);
+        return pe == self ? ski_job_host_pe(job, host, (i + 1) % near) : pe;
+    }
+    pe = seed_random(s, pes);
+    return pe == self ? (pe + 1) % pes : pe;
 }
 
 static void seed_ask_random(struct ski_objects *objects)
 {
-    int pe = seed_random_pe(objects);
+    int pe = seed_choose_pe(objects);
 
-    if (pe == objects->self->pe)
-        pe = (pe + 1) % objects->self->pes;
     ski_assert(pe != objects->self->pe);
     seeds_of(objects)->asking = true;
     seed_ask(objects->self, pe, SEED_NOW);

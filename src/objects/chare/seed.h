@@ -6,11 +6,12 @@
  * with others; for each there is a message in the queue that lets the newest seed grow when its
  * turn comes: depth first, so that a tree of objects does not fill memory.
  *
- * A PE that is idle asks another one, at random, for the older half of its row.  After a few
- * refusals it tells its *neighbours*, the PEs whose number differs from its own in one bit, that it
- * is hungry, and asks no more: a PE that plants seeds gives the oldest to a hungry neighbour, and a
- * PE that was given some passes on all but one.  Neighbours make the PEs one connected graph, so
- * work spreads to all PEs, and where there is none no PE asks for ever.
+ * A PE that is idle asks another one, at random, for the older half of its row: first PEs of its
+ * host, then any.  After a few refusals it tells its *neighbours*, the PEs whose number differs
+ * from its own in one bit, that it is hungry, and asks no more: a PE that plants seeds gives the
+ * oldest to a hungry neighbour, and a PE that was given some passes on all but one.  Neighbours
+ * make the PEs one connected graph, so work spreads to all PEs, and where there is none no PE asks
+ * for ever.
  *
  * Progress.  A seed leaves the row of a PE in two ways only: it grows there, or another one stays
  * behind, which will.  (A seed that is being planted may go to a hungry neighbour at once; the
