@@ -140,18 +140,7 @@ const struct ski_image_slot *ski_image_slot_find(const struct ski_image_slots *s
     return NULL;
 }
 
-/* ---- heads ---------------------------------------------------------------------- */
-
-bool ski_image_head_read(int fd, struct ski_image_head *head)
-{
-    struct stat file;
-
-    return fstat(fd, &file) == 0 && pread(fd, head, sizeof *head, 0) == (ssize_t)sizeof *head &&
-           head->magic == SKI_IMAGE_MAGIC && atomic_load(&head->complete) == 1 &&
-           head->generation > 0 && head->process >= 0 && head->pes > 0 &&
-           head->pes_per_process > 0 && file.st_size >= SKI_IMAGE_OFFSET &&
-           head->bytes <= (uint64_t)file.st_size - SKI_IMAGE_OFFSET;
-}
+/* ---- buddies ------------------------------------------------------------------ */
 
 int ski_job_buddy(const struct ski_job *job, int process)
 {

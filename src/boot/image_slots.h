@@ -14,14 +14,11 @@
  * process the epoch, the generation of images to restore (0: the program begins anew), and the
  * slots that its host has.
  *
- * A memfd begins with a struct ski_image_head, the image follows at SKI_IMAGE_OFFSET.  The writer
- * clears `complete`, writes image and head, and then sets `complete`.  Generations are numbered
- * from 1 on.  A process begins to write a generation after all processes have completed the one
- * before, so of the two images of a slot one belongs to the last generation that all completed.
- * The image that is overwritten is the one of the lower generation: an empty memfd, or one that is
- * not complete, comes first.  Before an epoch begins, its agents empty the memfds of all other
- * generations than the one that is restored: a generation that was not completed and is written
- * again in the new epoch never mixes with its remains.
+ * What a memfd contains is described in checkpoint/store_memory.h.  A process begins to write a
+ * generation after all processes have completed the one before, and never into the memfd of that
+ * one, so the last generation that all completed is always there.  Before an epoch begins, its
+ * agents empty the memfds of all other generations than the one that is restored: a generation that
+ * was not completed and is written again in the new epoch never mixes with its remains.
  */
 #ifndef SKI_IMAGE_SLOTS_H
 #define SKI_IMAGE_SLOTS_H
@@ -32,24 +29,11 @@
 #include "boot/job.h"
 
 #define SKI_IMAGES_VARIABLE "SKUA_IMAGES"
-#define SKI_IMAGE_OFFSET    4096 /* of the image in its memfd, in bytes */
-#define SKI_IMAGE_MAGIC     UINT64_C(0x6765676d69756b73)
 
 /* The mark in the output of a process: this text, the generation in decimal, and the end.  It is an
  * application program command, which terminals do not show. */
 #define SKI_OUTPUT_MARK     "\033_skua:generation:"
 #define SKI_OUTPUT_MARK_END "\033\\"
-
-/* The first bytes of a memfd that holds an image. */
-struct ski_image_head {
-    uint64_t         magic;
-    uint64_t         generation;
-    uint64_t         bytes;   /* of the image */
-    int32_t          process; /* that the image belongs to */
-    int32_t          pes;     /* of the job that wrote it */
-    int32_t          pes_per_process;
-    _Atomic uint32_t complete; /* 1 once image and head are written; the last store */
-};
 
 /* A slot: the two memfds for images of one process. */
 struct ski_image_slot {
@@ -80,10 +64,6 @@ char *ski_image_slots_text(const struct ski_image_slots *slots);
 /** Reads the value of SKI_IMAGES_VARIABLE.  Returns false, and changes nothing, if it is malformed;
  *  else the caller frees slots->slot. */
 bool ski_image_slots_parse(const char *text, struct ski_image_slots *slots);
-
-/** Reads the head of the image in @p fd.  Returns false if the memfd has no complete image, or its
- *  numbers are impossible. */
-bool ski_image_head_read(int fd, struct ski_image_head *head);
 
 /** Records that @p process has completed its image of @p generation and the copy of its buddy: the
  *  launcher learns it, and marks the place in the output of the process where the program goes on

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -37,43 +36,6 @@ static void test_image_slots_refused(void)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         OK(!ski_image_slots_parse(bad[i], &slots) && slots.epoch == 99, "\"%s\" is refused",
            bad[i]);
-}
-
-static bool image_slots_test_head(int fd, struct ski_image_head head)
-{
-    struct ski_image_head read;
-
-    return pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-           ski_image_head_read(fd, &read);
-}
-
-static void test_image_head(void)
-{
-    struct ski_image_head good = {.magic           = SKI_IMAGE_MAGIC,
-                                  .generation      = 3,
-                                  .bytes           = 10,
-                                  .pes             = 4,
-                                  .pes_per_process = 2,
-                                  .process         = 1,
-                                  .complete        = 1};
-    struct ski_image_head bad  = good;
-    int                   fd   = memfd_create("image", 0);
-
-    OK(!ski_image_head_read(fd, &bad), "an empty memfd has no image");
-    bad = good;
-    OK(ftruncate(fd, SKI_IMAGE_OFFSET + 10) == 0 && image_slots_test_head(fd, good), "a whole one");
-    bad.bytes = 11;
-    OK(!image_slots_test_head(fd, bad), "one that is shorter than its head says");
-    bad       = good;
-    bad.magic = 0;
-    OK(!image_slots_test_head(fd, bad), "one without the magic number");
-    bad          = good;
-    bad.complete = 0;
-    OK(!image_slots_test_head(fd, bad), "one that is not complete");
-    bad         = good;
-    bad.process = -1;
-    OK(!image_slots_test_head(fd, bad), "one of no process");
-    close(fd);
 }
 
 /* Whether each of 7 processes on three hosts has a buddy on the next host. */
@@ -108,7 +70,6 @@ int main(void)
     ski_config_load();
     test_image_slots_text();
     test_image_slots_refused();
-    test_image_head();
     test_job_buddy();
     return tap_end();
 }

@@ -61,8 +61,8 @@ static bool proc_map_test_placed(struct proc_map *map, int pes, struct remote_ag
 /* The agent of host b, with processes 2 to 4, is lost. */
 static void proc_map_test_place(void)
 {
-    struct image_record  on_c[] = {{8, 5, 13, 2, 0}, {8, 6, 13, 2, 0}, {8, 2, 13, 2, 0},
-                                   {8, 3, 13, 2, 0}, {8, 4, 13, 2, 0}, {7, 0, 13, 2, 0}};
+    struct image_record  on_c[] = {{8, 5, 7, 13}, {8, 6, 7, 13}, {8, 2, 7, 13},
+                                   {8, 3, 7, 13}, {8, 4, 7, 13}, {7, 0, 7, 13}};
     struct remote_agent *agent;
     struct proc_map      map;
     int                  count;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "checkpoint/store_memory.h"
 
 static bool host_images_add(struct host_images *images, int process)
 {
@@ -42,16 +43,15 @@ static bool host_images_keeps(const struct ski_job *job, int process)
 /* Empties the memfds that hold no complete image of @p generation. */
 static void host_images_drop(const struct host_images *images, uint64_t generation)
 {
-    struct ski_image_head head;
+    struct ski_image_id id;
 
     for (int i = 0; i < images->slots.count; i++)
         for (int k = 0; k < 2; k++) {
             int fd = images->slots.slot[i].fd[k];
 
-            if (generation && ski_image_head_read(fd, &head) && head.generation == generation)
+            if (generation && ski_store_memory_generation(fd, &id) == generation)
                 continue;
-            if (ftruncate(fd, 0) < 0)
-                fprintf(stderr, "skuarun: cannot empty an image: %s\n", strerror(errno));
+            ski_store_memory_clear(fd);
         }
 }
 
@@ -74,14 +74,14 @@ struct image_record *host_images_scan(const struct host_images *images, int *cou
     *count = 0;
     for (int i = 0; i < images->slots.count; i++)
         for (int k = 0; k < 2; k++) {
-            struct ski_image_head head;
+            struct ski_image_id id;
+            uint64_t generation = ski_store_memory_generation(images->slots.slot[i].fd[k], &id);
 
-            if (ski_image_head_read(images->slots.slot[i].fd[k], &head) &&
-                head.process == images->slots.slot[i].process)
-                record[(*count)++] = (struct image_record){.generation      = head.generation,
-                                                           .process         = head.process,
-                                                           .pes             = head.pes,
-                                                           .pes_per_process = head.pes_per_process};
+            if (generation && id.process == images->slots.slot[i].process)
+                record[(*count)++] = (struct image_record){.generation = generation,
+                                                           .process    = id.process,
+                                                           .processes  = id.processes,
+                                                           .pes        = id.pes};
         }
     return record;
 }
@@ -112,16 +112,14 @@ static int host_images_compare(const void *a, const void *b)
  * of the job that wrote them. */
 static bool host_images_has_all(const struct image_record *record, int count)
 {
-    int processes =
-        (int)(((int64_t)record->pes + record->pes_per_process - 1) / record->pes_per_process);
     int next = 0;
 
     for (int i = 0; i < count; i++) {
-        if (record[i].pes != record->pes || record[i].pes_per_process != record->pes_per_process)
+        if (record[i].pes != record->pes || record[i].processes != record->processes)
             return false;
         next += record[i].process == next; /* copies have the number of the one before */
     }
-    return next == processes;
+    return next == record->processes;
 }
 
 uint64_t host_images_newest(struct image_record *record, int count, int *pes)

@@ -15,8 +15,7 @@
  * memory. */
 struct image_record {
     uint64_t generation;
-    int32_t  process, pes, pes_per_process;
-    int32_t  agent; /* that holds it; set by the launcher */
+    int32_t  process, processes, pes; /* the one it belongs to, and the job that wrote it */
 };
 
 struct host_images {

@@ -6,15 +6,16 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "checkpoint/image_store.h"
 #include "tests/tap.h"
 
 #define MIB ((size_t)1 << 20)
 
 static void test_host_images_newest(void)
 {
-    struct image_record record[] = {{4, 1, 6, 2, 0}, {4, 0, 6, 2, 0}, {5, 0, 6, 2, 0},
-                                    {5, 2, 6, 2, 1}, {4, 2, 6, 2, 1}, {4, 1, 6, 2, 1}};
-    struct image_record mixed[]  = {{3, 0, 2, 1, 0}, {3, 1, 4, 1, 0}};
+    struct image_record record[] = {{4, 1, 3, 6}, {4, 0, 3, 6}, {5, 0, 3, 6},
+                                    {5, 2, 3, 6}, {4, 2, 3, 6}, {4, 1, 3, 6}};
+    struct image_record mixed[]  = {{3, 0, 2, 2}, {3, 1, 4, 4}};
     int                 pes      = 0;
 
     OK(host_images_newest(record, 6, &pes) == 4 && pes == 6, "5 lacks a process, 4 is complete");
@@ -23,18 +24,24 @@ static void test_host_images_newest(void)
     OK(host_images_newest(mixed, 2, &pes) == 0, "images of jobs of different sizes do not mix");
 }
 
-static void host_images_test_write(int fd, int process, uint64_t generation)
+/* Writes an image of a process of one PE, in a job of two. */
+static void host_images_test_write(const struct ski_image_slot *slot, uint64_t generation,
+                                   uint64_t kept)
 {
-    struct ski_image_head head = {.magic           = SKI_IMAGE_MAGIC,
-                                  .generation      = generation,
-                                  .process         = process,
-                                  .pes             = 2,
-                                  .pes_per_process = 1,
-                                  .complete        = 1};
+    struct ski_image_id     id    = {.generation  = generation,
+                                     .pe          = slot->process,
+                                     .pes         = 2,
+                                     .process     = slot->process,
+                                     .processes   = 2,
+                                     .first_pe    = slot->process,
+                                     .process_pes = 1};
+    struct ski_image_store *store = ski_image_store_open(1, slot->fd);
+    struct ski_image_writer writer;
 
-    OK(pwrite(fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
-           ftruncate(fd, SKI_IMAGE_OFFSET) == 0,
-       "an image of process %d", process);
+    ski_image_begin(&writer, ski_image_store_memory(store, &id, kept), &id);
+    OK(ski_image_store_add(store, &id, ski_image_finish(&writer)), "an image of process %d",
+       slot->process);
+    ski_image_store_close(store);
 }
 
 static void test_host_images_epochs(struct ski_arena *arena)
@@ -48,9 +55,9 @@ static void test_host_images_epochs(struct ski_arena *arena)
     OK(ski_job_create(arena, &plan, &job) == SKUA_OK && host_images_prepare(&images, job, 1, 0) &&
            images.slots.count == 2 && images.slots.epoch == 1,
        "a slot for each process");
-    host_images_test_write(images.slots.slot[0].fd[0], 0, 7);
-    host_images_test_write(images.slots.slot[0].fd[1], 0, 8);
-    host_images_test_write(images.slots.slot[1].fd[1], 1, 7);
+    host_images_test_write(&images.slots.slot[0], 7, 0);
+    host_images_test_write(&images.slots.slot[0], 8, 7);
+    host_images_test_write(&images.slots.slot[1], 7, 0);
     record = host_images_scan(&images, &count);
     OK(count == 3 && host_images_newest(record, count, &pes) == 7, "7 is complete");
     free(record);
