@@ -186,15 +186,16 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
         ski_step_send(s, plan->root, (uint32_t)plan->rank, ski_position(SKI_FROM, 0), plan->bytes);
         return;
     }
-    if (!plan->in_place)
-        ski_step_copy(s, ski_position(SKI_TO, ski_blocks_offset(to, plan->rank)),
-                      ski_position(SKI_FROM, 0), ski_blocks_size(to, plan->rank));
+    /* The own block is the last: the others wait until the root has copied what they lend. */
     for (int i = 1; i < plan->size; i++) {
         int rank = ski_rank_after(plan, i);
 
         ski_step_recv(s, rank, (uint32_t)rank, ski_position(SKI_TO, ski_blocks_offset(to, rank)),
                       ski_blocks_size(to, rank));
     }
+    if (!plan->in_place)
+        ski_step_copy(s, ski_position(SKI_TO, ski_blocks_offset(to, plan->rank)),
+                      ski_position(SKI_FROM, 0), ski_blocks_size(to, plan->rank));
 }
 
 /* Returns whether the root of a gather or scatter and each member exchange one message.  Between
