@@ -173,6 +173,20 @@ HANDLER(SKI_HANDLER_SECTION_REDUCTION_LEAVE, "skua.section-reduction-leave",
         ski_on_section_reduction_leave, SKI_SECTION_REDUCTION_LEAVE_LEAST,
         SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)
 
+/* checkpoint */
+HANDLER(SKI_HANDLER_CHECKPOINT_REQUEST, "skua.checkpoint-request", ski_on_checkpoint_request,
+        SKI_CHECKPOINT_REQUEST_LEAST, 0)
+HANDLER(SKI_HANDLER_CHECKPOINT_ORDER, "skua.checkpoint-order", ski_on_checkpoint_order,
+        SKI_CHECKPOINT_ORDER_LEAST, 0)
+HANDLER(SKI_HANDLER_CHECKPOINT_REPORT, "skua.checkpoint-report", ski_on_checkpoint_report,
+        SKI_CHECKPOINT_REPORT_LEAST, 0)
+HANDLER(SKI_HANDLER_RESTORE_STEP, "skua.restore-step", ski_on_restore_step, SKI_RESTORE_STEP_LEAST,
+        0)
+HANDLER(SKI_HANDLER_RESTORE_RECORD, "skua.restore-record", ski_on_restore_record,
+        SKI_RESTORE_RECORD_LEAST, 0)
+HANDLER(SKI_HANDLER_RESTORE_REPORT, "skua.restore-report", ski_on_restore_report,
+        SKI_RESTORE_REPORT_LEAST, 0)
+
 /* balance */
 HANDLER(SKI_HANDLER_SYNC_CHECK, "skua.sync-check", ski_on_sync_check, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
