@@ -395,23 +395,33 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
     return peer->backlog.first || peer->burst >= BURST_LEAST;
 }
 
-/* Sends a small packet with the acknowledgements for its receiver, if there are some: coalesced,
- * they cost no system call of their own.  False: nothing has been sent. */
-static SKI_COLD bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
-                                        struct skua_msg *msg)
+/* Sends a packet while acknowledgements wait.  A small one takes those for its receiver along:
+ * coalesced, they cost no system call of their own. */
+static SKI_COLD void net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
+                                        struct skua_msg *msg, uint64_t now)
 {
     struct skua_msg *acks = NULL;
 
     if (!peer->full && ski_coalesce_allowed(msg))
         acks = ski_deferred_ack_take(&net->acks, net->self, peer->pe);
-    if (!acks)
-        return false;
+    if (!acks) {
+        net_send_or_keep(net, peer, msg, now);
+        ski_deferred_ack_sent(&net->acks, net->self);
+        return;
+    }
     net->self->stats.sent_net++;
     net_append(net, peer, msg);
     net_append(net, peer, acks);
     if (!net_flush(net, peer))
         net_list(net, peer);
-    return true;
+}
+
+/* Keeps a packet of a user thread, whose stack may be too small for the driver. */
+static void net_send_of_thread(struct ski_net_port *net, struct ski_net_peer *peer,
+                               struct skua_msg *msg)
+{
+    net_keep(net, peer, msg);
+    ski_deferred_ack_sent(&net->acks, net->self);
 }
 
 /* ski_net_send_open(), in two copies: most packets are sent with no @p room. */
@@ -435,8 +445,10 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, now);
     if (self->thread)
-        net_keep(net, peer, msg);
-    else if (SKI_LIKELY(!net->acks.calls) || !net_send_with_acks(net, peer, msg))
+        net_send_of_thread(net, peer, msg);
+    else if (SKI_UNLIKELY(ski_deferred_ack_active(&net->acks)))
+        net_send_with_acks(net, peer, msg, now);
+    else
         net_send_or_keep(net, peer, msg, now);
     if (room > 0) {
         peer->patient = false;
@@ -446,7 +458,6 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
     peer->idle_epoch = self->progress.empty;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
-    ski_deferred_ack_sent(&net->acks, self);
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;
