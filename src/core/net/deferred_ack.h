@@ -56,17 +56,11 @@ void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self);
 void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self, bool idle);
 void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self);
 
-/** Returns whether acknowledgements wait, or an absence is to be judged: one test of both. */
-static inline bool ski_deferred_ack_active(const struct ski_deferred_ack *ack)
-{
-    return ((uintptr_t)ack->calls | ack->policy.since) != 0;
-}
-
 /** Called in a pass of the scheduler before a message runs; @p idle: the queue is empty. */
 static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct ski_pe *self,
                                          bool idle)
 {
-    if (SKI_UNLIKELY(ski_deferred_ack_active(ack)))
+    if (SKI_UNLIKELY(ack->calls || ack->policy.since))
         ski_deferred_ack_consider(ack, self, idle);
 }
 
