@@ -210,7 +210,7 @@ static void collections_tell_class(struct ski_collection *all, void *arg)
         ski_elements_each(all, collections_moved, NULL);
 }
 
-static void collections_resume_one(struct ski_collection *all, void *arg)
+static void collections_exist_one(struct ski_collection *all, void *arg)
 {
     struct ski_pe *self = arg;
 
@@ -225,8 +225,12 @@ static void collections_resume_one(struct ski_collection *all, void *arg)
                   all->class->def.name, self->pe);
 }
 
+void ski_part_collections_exist(struct ski_pe *self)
+{
+    ski_collections_each(self->objects, collections_exist_one, self);
+}
+
 void ski_part_collections_resume(struct ski_pe *self)
 {
-    ski_collections_each(self->objects, collections_resume_one, self);
     ski_collections_each(self->objects, collections_tell_class, NULL);
 }
