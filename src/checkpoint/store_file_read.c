@@ -77,28 +77,6 @@ static bool store_read_manifest(struct ski_store_checkpoint *checkpoint, char *r
 /* ---- the checkpoint ----------------------------------------------------------------------------
  */
 
-/* The number of a generation that the last name of a path is, or 0; @length is set to the length of
- * the path of its directory. */
-static uint64_t store_path_generation(const char *path, size_t *length)
-{
-    size_t      end = strlen(path);
-    const char *name;
-    uint64_t    number;
-    char        expected[SKI_STORE_GENERATION];
-
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    *length = end;
-    while (*length > 0 && path[*length - 1] != '/')
-        (*length)--;
-    name = path + *length;
-    if (sscanf(name, "gen-%" SCNu64, &number) != 1)
-        return 0;
-    ski_store_generation_name(number, expected);
-    return strlen(expected) == end - *length && strncmp(name, expected, end - *length) == 0 ? number
-                                                                                            : 0;
-}
-
 /* Returns the path of the newest committed generation in a directory, or NULL. */
 static char *store_find_newest(const char *path, char *reason)
 {
@@ -135,15 +113,14 @@ static bool store_open_number(struct ski_store_checkpoint *checkpoint, uint64_t 
 bool ski_store_checkpoint_open(struct ski_store_checkpoint *checkpoint, const char *path,
                                char *reason)
 {
-    size_t   length;
-    uint64_t number = store_path_generation(path, &length);
+    uint64_t number = ski_store_path_generation(path);
 
     *checkpoint = (struct ski_store_checkpoint){.process = -1, .folder = -1};
     checkpoint->path =
         number ? ski_store_copy_text(path, strlen(path)) : store_find_newest(path, reason);
     if (!checkpoint->path)
         return false;
-    if (store_open_number(checkpoint, store_path_generation(checkpoint->path, &length), reason))
+    if (store_open_number(checkpoint, ski_store_path_generation(checkpoint->path), reason))
         return true;
     ski_store_checkpoint_close(checkpoint);
     return false;
@@ -289,14 +266,11 @@ static bool store_offer_before(const char *folder, uint64_t refused, char *text,
 
 void ski_store_file_offer(const char *path, char *text, size_t size)
 {
-    size_t   length;
-    uint64_t refused = store_path_generation(path, &length);
+    uint64_t refused = ski_store_path_generation(path);
+    size_t   length  = refused ? ski_store_path_folder(path) : strlen(path);
     char    *folder;
 
-    while (refused && length > 1 && path[length - 1] == '/')
-        length--;
-    folder = refused && length == 0 ? ski_store_copy_text(".", 1)
-                                    : ski_store_copy_text(path, refused ? length : strlen(path));
+    folder = length ? ski_store_copy_text(path, length) : ski_store_copy_text(".", 1);
     if (!store_offer_before(folder, refused, text, size))
         snprintf(text, size, "there is no older checkpoint in %s that is intact", folder);
     free(folder);

@@ -54,8 +54,9 @@ void ski_store_image_name(int32_t process, char name[SKI_STORE_GENERATION])
     snprintf(name, SKI_STORE_GENERATION, "image.%04" PRId32, process);
 }
 
-/* Returns the number of a generation by the name of its directory, or 0 if it is another name. */
-static uint64_t store_folder_number(const char *name)
+/* Returns the number of a generation by the name of its directory, of @length bytes, or 0 if it is
+ * another name. */
+static uint64_t store_folder_number(const char *name, size_t length)
 {
     char     expected[SKI_STORE_GENERATION];
     uint64_t number;
@@ -63,7 +64,37 @@ static uint64_t store_folder_number(const char *name)
     if (sscanf(name, "gen-%" SCNu64, &number) != 1)
         return 0;
     ski_store_generation_name(number, expected);
-    return strcmp(name, expected) == 0 ? number : 0;
+    return strlen(expected) == length && strncmp(name, expected, length) == 0 ? number : 0;
+}
+
+/* Returns the length of a path without the slashes at its end. */
+static size_t store_folder_trim(const char *path, size_t length)
+{
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    return length;
+}
+
+/* Returns where the last name of a path begins. */
+static size_t store_folder_name(const char *path)
+{
+    size_t at = store_folder_trim(path, strlen(path));
+
+    while (at > 0 && path[at - 1] != '/')
+        at--;
+    return at;
+}
+
+uint64_t ski_store_path_generation(const char *path)
+{
+    size_t at = store_folder_name(path);
+
+    return store_folder_number(path + at, store_folder_trim(path, strlen(path)) - at);
+}
+
+size_t ski_store_path_folder(const char *path)
+{
+    return store_folder_trim(path, store_folder_name(path));
 }
 
 static int store_folder_compare(const void *a, const void *b)
@@ -98,7 +129,7 @@ int ski_store_folder_list(int fd, struct ski_store_generation **list)
         return -1;
     }
     while ((entry = readdir(folder))) {
-        number = store_folder_number(entry->d_name);
+        number = store_folder_number(entry->d_name, strlen(entry->d_name));
         if (number == 0)
             continue;
         if (count == room) {

@@ -30,6 +30,14 @@ void ski_store_image_name(int32_t process, char name[SKI_STORE_GENERATION]);
 /** Returns the path of the directory of a generation in @p path, which the caller frees. */
 char *ski_store_generation_path(const char *path, uint64_t generation);
 
+/** Returns the generation whose directory @p path names by its last name, or 0 if it names
+ * something else. */
+uint64_t ski_store_path_generation(const char *path);
+
+/** Returns the length of the path of the directory that the last name of @p path is in; 0: the
+ *  current one. */
+size_t ski_store_path_folder(const char *path);
+
 /** Returns a copy of the first @p length bytes of @p text, which the caller frees. */
 char *ski_store_copy_text(const char *text, size_t length);
 
