@@ -16,11 +16,16 @@ Domain *domain_here(void)
 }
 
 /* A cell has 0.6 times the particles that it may have, on average: most Pieces have one cell. */
-int64_t pieces_of_job(void)
+int64_t choose_pieces(void)
 {
     int64_t count = 2 * options.particles / options.per_piece;
 
     return count < skua_pes() ? skua_pes() : count;
+}
+
+int64_t pieces_of_job(void)
+{
+    return options.pieces;
 }
 
 int64_t piece_of_cell(const Domain *d, int64_t cell)

@@ -75,6 +75,13 @@ void Band_on_create(Band *self)
                    shape.rows, shape.side);
 }
 
+void Band_on_pup(skua_pup *p, Band *self)
+{
+    skua_pup_value(p, &self->phase);
+    if (skua_pup_unpacking(p))
+        Band_on_create(self);
+}
+
 void Band_on_destroy(Band *self)
 {
     for (int64_t i = 0; i < self->part.shape.chares && self->held; i++)
