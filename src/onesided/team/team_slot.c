@@ -17,13 +17,11 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team.h"
 
-#define SKI_TEAM_SLOTS    16 /* of a board; a power of two */
-#define TEAM_SLOTS_REPORT 4  /* calls after which a member stores how many it has finished */
-#define TEAM_SLOTS_READERS                                                                         \
-    16                        /* PEs of a job in which each member reads the slots of all others   \
-                               */
-#define TEAM_SLOTS_AHEAD 2    /* calls after which a slot is used that is prefetched */
-#define TEAM_SLOTS_MOST  4096 /* calls in flight without a wait */
+#define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
+#define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished */
+#define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
+#define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
+#define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
 
 /* What a member writes for one call. */
 struct team_slot {
