@@ -10,6 +10,7 @@
 #include "balance/sync_point.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/restore.h"
+#include "checkpoint/save_step.h"
 #include "core/collective/collective.h"
 #include "core/isomalloc/isomalloc.h"
 #include "core/lifecycle/core_layer.h"

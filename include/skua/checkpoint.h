@@ -56,10 +56,10 @@ typedef void (*skua_checkpoint_fn)(void *arg);
 
 /**
  * Makes a checkpoint in directory @p dir, which is created if it does not exist, or, if @p dir is
- * NULL, in the directory of the setting checkpoint_dir. The runtime waits for quiescence and saves
- * the state of all PEs. Then @p done happens, with a skua_checkpoint_result; the files may still
- * be written while the program goes on. A checkpoint that fails leaves an error line and the
- * checkpoints before it; the program goes on, and @p done is told the status.
+ * NULL, in memory alone, where it serves a job of `skuarun --survive`. The runtime waits for
+ * quiescence and saves the state of all PEs. Then @p done happens, with a skua_checkpoint_result;
+ * the files may still be written while the program goes on. A checkpoint that fails leaves an error
+ * line and the checkpoints before it; the program goes on, and @p done is told the status.
  *
  * @p done is part of the checkpoint, so it must be a value: it invokes an entry
  * (skua_done_invoke(), skua_done_invoke_all()), sends to a handler (skua_done_send()), or does
@@ -78,6 +78,12 @@ SKUA_API void skua_checkpoint(const char *dir, skua_completion done);
  * place as well: the runtime makes a checkpoint there if one is due, before it resumes them.
  */
 SKUA_API void skua_checkpoint_if_due(skua_completion done);
+
+/** Performs @p done, with a skua_checkpoint_result, when nothing is being written to a directory
+ * any more: a program calls it before skua_exit() if its last checkpoint matters. A job that exits
+ *  while files are written completes them only if that takes less than the setting exit_grace.
+ *  @p done must be a value, as for skua_checkpoint(). May be called on any PE. */
+SKUA_API void skua_checkpoint_flush(skua_completion done);
 
 /** Makes a checkpoint due, as SIGUSR1 does. May be called on any PE. */
 SKUA_API void skua_checkpoint_make_due(void);

@@ -2,7 +2,6 @@
 /* checkpoint.c - see checkpoint.h. */
 #include "checkpoint/checkpoint.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <skua/checkpoint.h>
 #include <skua/quiescence.h>
 #include <skua/scheduler.h>
 #include <skua/time.h>
@@ -18,108 +18,65 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "checkpoint/checkpoint_pe.h"
-#include "checkpoint/image.h"
-#include "checkpoint/parts.h"
+#include "checkpoint/commit.h"
+#include "checkpoint/former.h"
+#include "checkpoint/process_store.h"
+#include "checkpoint/save_step.h"
 #include "core/collective/collective.h"
-#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/sched/completion.h"
-#include "objects/collective/section.h"
 #include "objects/model/msg_target.h"
-#include "objects/zerocopy/object_channel_end.h"
 
-/* What a request is for. */
-enum checkpoint_kind { CHECKPOINT_NOW, CHECKPOINT_IF_DUE, CHECKPOINT_MAKE_DUE, CHECKPOINT_KINDS };
-
-#define CHECKPOINT_DIR 4096 /* bytes of the name of a directory, with its final zero */
-#define CHECKPOINT_WHY 400  /* bytes of the reason why there is no checkpoint */
-
-/* A request, as it travels; the name of the directory follows, with its final zero, or nothing. */
-struct checkpoint_ask {
-    skua_completion done;
-    uint64_t        kind;
-};
+#define CHECKPOINT_SIGNAL_POLL 0.1 /* seconds between two looks for SIGUSR1 */
 
 /* A request at PE 0. */
 struct checkpoint_request {
     struct checkpoint_request *next;
     skua_completion            done;
-    bool                       sync; /* of elements that wait at a sync point; `done` is unused */
-    char                       dir[CHECKPOINT_DIR];
+    enum ski_checkpoint_kind   kind;
+    char                       dir[SKI_CHECKPOINT_DIR]; /* empty: in memory */
 };
 
-/* The steps of a checkpoint, on all PEs. */
-enum checkpoint_step { CHECKPOINT_PREPARE, CHECKPOINT_SAVE, CHECKPOINT_AFTER, CHECKPOINT_STEPS };
-
-/* A step, as it travels. */
-struct checkpoint_order {
-    uint64_t                step;
-    struct ski_image_common common;
-    int64_t                 time_ns;
-    char                    dir[]; /* of CHECKPOINT_SAVE, with its final zero */
-};
-
-/* The report of a PE on a step, as it travels; the reason follows if it has failed. */
-struct checkpoint_report {
-    uint64_t step;
-    int32_t  status;
-    uint32_t collections, sections, channels; /* of CHECKPOINT_PREPARE: see image.h */
-    uint64_t chares;
-    uint64_t bytes; /* of CHECKPOINT_SAVE: of the image */
-};
-
-/* The request that is under way, at PE 0. */
+/* The checkpoint that is under way, at PE 0. */
 struct checkpoint_progress {
-    enum checkpoint_step    step;
-    int                     open; /* PEs that have not reported on it */
-    struct ski_image_common common;
-    skua_status             status;
-    char                    why[CHECKPOINT_WHY]; /* of the first failure */
-    int                     where;               /* the PE that failed */
-    uint64_t                bytes;
-    double                  started;
+    enum ski_checkpoint_step step;
+    int                      open; /* PEs that have not reported on it */
+    struct ski_image_common  common;
+    int64_t                  time_ns;
+    bool                     saved; /* PEs were told to save */
+    skua_status              status;
+    char                     why[SKI_CHECKPOINT_WHY]; /* of the first failure */
+    int                      where;                   /* the PE that failed   */
+    uint64_t                 bytes;
+    double                   started;
 };
 
-_Static_assert(sizeof(struct checkpoint_ask) == SKI_CHECKPOINT_REQUEST_LEAST, "see checkpoint.h");
-_Static_assert(sizeof(struct checkpoint_report) == SKI_CHECKPOINT_REPORT_LEAST, "see checkpoint.h");
-
-/* ---- hooks ----------------------------------------------------------------------------- */
-
-struct checkpoint_hook {
-    skua_checkpoint_moment moment;
-    skua_checkpoint_fn     fn;
-    void                  *arg;
+/* The state of PE 0. */
+struct ski_checkpoint_root {
+    struct checkpoint_request  *first, **last; /* requests; the first may be under way       */
+    struct checkpoint_progress *progress;      /* of the checkpoint that is under way        */
+    struct ski_commit           commit;        /* the files that are being written           */
+    uint64_t                    generation;    /* of the last checkpoint, or the one under way */
+    uint64_t                    kept;          /* of the last one that succeeded             */
+    double                      made_dir, made_memory; /* when, in a directory and in memory */
+    bool                        due; /* one was asked for                          */
 };
 
-static struct checkpoint_hook *checkpoint_hooks; /* written before PEs begin */
-static size_t                  checkpoint_hook_count;
+static volatile sig_atomic_t checkpoint_signalled; /* this process got SIGUSR1 */
 
-void skua_checkpoint_hook(skua_checkpoint_moment moment, skua_checkpoint_fn fn, void *arg)
+static void checkpoint_next(struct ski_pe *self);
+
+static struct ski_checkpoint_root *checkpoint_root(const struct ski_pe *self)
 {
-    if (ski_self)
-        ski_misuse("%s: hooks are registered before skua_main() or skua_program()", __func__);
-    if (!fn || (unsigned)moment > SKUA_CHECKPOINT_RESTART)
-        ski_misuse("%s: a hook has a function and a moment of skua_checkpoint_moment", __func__);
-    checkpoint_hooks =
-        ski_realloc(checkpoint_hooks, (checkpoint_hook_count + 1) * sizeof *checkpoint_hooks);
-    checkpoint_hooks[checkpoint_hook_count++] = (struct checkpoint_hook){moment, fn, arg};
+    return ski_checkpoint_of(self) ? ski_checkpoint_of(self)->root : NULL;
 }
 
-void ski_checkpoint_call_hooks(const struct ski_pe *self, skua_checkpoint_moment moment)
-{
-    if (self->pe != ski_job_first_pe(self->job, self->process))
-        return;
-    for (size_t i = 0; i < checkpoint_hook_count; i++)
-        if (checkpoint_hooks[i].moment == moment)
-            checkpoint_hooks[i].fn(checkpoint_hooks[i].arg);
-}
+/* ---- calls ----------------------------------------------------------------------------- */
 
-/* ---- requests --------------------------------------------------------------------------- */
-
-static void checkpoint_ask(enum checkpoint_kind kind, const char *dir, skua_completion done)
+static void checkpoint_ask(enum ski_checkpoint_kind kind, const char *dir, skua_completion done)
 {
-    struct checkpoint_ask ask = {done, kind};
+    struct ski_checkpoint_request ask = {done, kind};
 
     skua_send(0, (skua_handler){SKI_HANDLER_CHECKPOINT_REQUEST},
               ski_msg_with_header(&ask, sizeof ask, dir, dir ? strlen(dir) + 1 : 0));
@@ -137,26 +94,33 @@ void skua_checkpoint(const char *dir, skua_completion done)
 {
     (void)SKI_SELF();
     checkpoint_check_done(__func__, &done);
-    if (dir && strlen(dir) >= CHECKPOINT_DIR)
-        ski_misuse("%s: the name of the directory has %zu bytes, at most %d are possible", __func__,
-                   strlen(dir), CHECKPOINT_DIR - 1);
-    checkpoint_ask(CHECKPOINT_NOW, dir, done);
+    if (dir && (!*dir || strlen(dir) >= SKI_CHECKPOINT_DIR))
+        ski_misuse("%s: the name of the directory has %zu bytes; 1 to %d are possible", __func__,
+                   strlen(dir), SKI_CHECKPOINT_DIR - 1);
+    checkpoint_ask(SKI_CHECKPOINT_NOW, dir, done);
 }
 
 void skua_checkpoint_if_due(skua_completion done)
 {
     (void)SKI_SELF();
     checkpoint_check_done(__func__, &done);
-    checkpoint_ask(CHECKPOINT_IF_DUE, NULL, done);
+    checkpoint_ask(SKI_CHECKPOINT_IF_DUE, NULL, done);
 }
 
 void skua_checkpoint_make_due(void)
 {
     (void)SKI_SELF();
-    checkpoint_ask(CHECKPOINT_MAKE_DUE, NULL, skua_done_nothing());
+    checkpoint_ask(SKI_CHECKPOINT_MAKE_DUE, NULL, skua_done_nothing());
 }
 
-/* ---- PE 0 -------------------------------------------------------------------------------- */
+void skua_checkpoint_flush(skua_completion done)
+{
+    (void)SKI_SELF();
+    checkpoint_check_done(__func__, &done);
+    checkpoint_ask(SKI_CHECKPOINT_FLUSH, NULL, done);
+}
+
+/* ---- results --------------------------------------------------------------------------- */
 
 /* Gives the result of a request to its completion. */
 static void checkpoint_complete(const skua_completion *done, uint64_t generation,
@@ -167,109 +131,117 @@ static void checkpoint_complete(const skua_completion *done, uint64_t generation
     skua_complete(*done, &result, sizeof result);
 }
 
-static void checkpoint_order(struct ski_pe *self, enum checkpoint_step step)
+/* Removes the first request, and ends it. */
+static void checkpoint_end_request(struct ski_pe *self, skua_status status, uint64_t generation)
 {
-    struct ski_checkpoint      *state    = ski_checkpoint_of(self);
-    struct checkpoint_progress *progress = state->progress;
-    struct checkpoint_order     order    = {.step = step, .common = progress->common};
-    const char                 *dir      = state->first->dir;
-    struct timespec             now;
+    struct ski_checkpoint_root *root    = checkpoint_root(self);
+    struct checkpoint_request  *request = root->first;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    order.time_ns  = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    root->first = request->next;
+    root->last  = root->first ? root->last : &root->first;
+    if (request->kind == SKI_CHECKPOINT_SYNC)
+        ski_balancer_go_on(ski_balance_of(self));
+    else
+        checkpoint_complete(&request->done, generation, status, false);
+    free(request);
+}
+
+static void checkpoint_log(const struct checkpoint_progress *progress, const char *dir)
+{
+    const char *where = *dir ? dir : "memory";
+
+    if (progress->status == SKUA_OK)
+        ski_log(SKI_LOG_INFO, "checkpoint %llu in %s: %llu bytes, the program stopped for %.4g s",
+                (unsigned long long)progress->common.generation, where,
+                (unsigned long long)progress->bytes, skua_time() - progress->started);
+    else
+        (void)ski_fail(progress->status, "no checkpoint in %s: PE %d: %s", where, progress->where,
+                       progress->why);
+}
+
+/* All PEs have taken the last step. */
+static void checkpoint_finish(struct ski_pe *self)
+{
+    struct ski_checkpoint_root *root     = checkpoint_root(self);
+    struct checkpoint_progress *progress = root->progress;
+    bool                        ok       = progress->status == SKUA_OK;
+
+    checkpoint_log(progress, root->first->dir);
+    root->progress = NULL;
+    if (ok)
+        root->kept = progress->common.generation;
+    checkpoint_end_request(self, progress->status, ok ? progress->common.generation : 0);
+    free(progress);
+    checkpoint_next(self);
+}
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+static void checkpoint_order(struct ski_pe *self, enum ski_checkpoint_step step)
+{
+    struct ski_checkpoint_root *root     = checkpoint_root(self);
+    struct checkpoint_progress *progress = root->progress;
+    struct ski_checkpoint_order order    = {.step    = step,
+                                            .common  = progress->common,
+                                            .time_ns = progress->time_ns,
+                                            .kept    = root->kept,
+                                            .saved   = progress->saved};
+    const char                 *dir      = root->first->dir;
+
     progress->step = step;
     progress->open = self->pes;
     ski_broadcast(self, SKI_HANDLER_CHECKPOINT_ORDER,
                   ski_msg_with_header(&order, sizeof order, dir, strlen(dir) + 1));
 }
 
-static void checkpoint_quiet(void *arg, const void *data, size_t bytes)
+static void checkpoint_fail(struct checkpoint_progress *progress, int pe, skua_status status,
+                            const char *why, size_t bytes)
 {
-    (void)data, (void)bytes;
-    checkpoint_order(arg, CHECKPOINT_PREPARE);
+    if (progress->status != SKUA_OK)
+        return;
+    progress->status = status;
+    progress->where  = pe;
+    snprintf(progress->why, sizeof progress->why, "%.*s", (int)bytes, why);
 }
 
-/* Begins the first request. */
-static void checkpoint_begin(struct ski_pe *self)
+/* All PEs can save their state: gives the checkpoint a number, and makes its directory. */
+static void checkpoint_number(struct ski_pe *self)
 {
-    struct ski_checkpoint      *state    = ski_checkpoint_of(self);
-    struct checkpoint_progress *progress = ski_calloc(1, sizeof *progress);
+    struct ski_checkpoint_root *root                  = checkpoint_root(self);
+    struct checkpoint_progress *progress              = root->progress;
+    char                        why[SKI_STORE_REASON] = "";
+    struct ski_image_id         id;
+    bool                        ok = true;
 
-    progress->started           = skua_time();
-    progress->common.done       = state->first->done;
-    progress->common.pes        = self->pes;
-    progress->common.processes  = self->job->processes;
-    progress->common.creators   = self->objects->creators;
-    progress->common.generation = ++state->generation;
-    state->progress             = progress;
-    skua_quiescence(skua_done_call(checkpoint_quiet, self));
-}
-
-/* Adds a request, in the directory @p dir, or that of the settings if it is empty. */
-static void checkpoint_add(struct ski_pe *self, const skua_completion *done, const char *dir,
-                           bool sync)
-{
-    struct ski_checkpoint     *state   = ski_checkpoint_of(self);
-    struct checkpoint_request *request = ski_calloc(1, sizeof *request);
-
-    request->done = *done;
-    request->sync = sync;
-    snprintf(request->dir, sizeof request->dir, "%s", *dir ? dir : ski_config.checkpoint_dir);
-    *state->last = request;
-    state->last  = &request->next;
-    state->due   = false;
-    state->made  = skua_time();
-    if (!state->progress)
-        checkpoint_begin(self);
-}
-
-static bool checkpoint_is_due(const struct ski_checkpoint *state)
-{
-    if (strcmp(ski_config.checkpoint_dir, "none") == 0)
-        return false;
-    return state->due || (ski_config.checkpoint_every > 0 &&
-                          skua_time() - state->made >= ski_config.checkpoint_every);
-}
-
-static void checkpoint_finish(struct ski_pe *self)
-{
-    struct ski_checkpoint      *state    = ski_checkpoint_of(self);
-    struct checkpoint_progress *progress = state->progress;
-    struct checkpoint_request  *request  = state->first;
-    skua_status                 status   = progress->status;
-
-    if (status == SKUA_OK)
-        ski_log(SKI_LOG_INFO, "checkpoint %llu in %s: %llu bytes, in %.4g s",
-                (unsigned long long)progress->common.generation, request->dir,
-                (unsigned long long)progress->bytes, skua_time() - progress->started);
-    else
-        (void)ski_fail(status, "no checkpoint in %s: PE %d: %s", request->dir, progress->where,
-                       progress->why);
-    state->first    = request->next;
-    state->last     = state->first ? state->last : &state->first;
-    state->progress = NULL;
-    if (request->sync)
-        ski_balancer_go_on(ski_balance_of(self));
-    else
-        checkpoint_complete(&request->done, status == SKUA_OK ? progress->common.generation : 0,
-                            status, false);
-    free(progress);
-    free(request);
-    if (state->first)
-        checkpoint_begin(self);
+    root->generation++;
+    if (*root->first->dir)
+        ok = ski_commit_open(&root->commit, root->first->dir, &root->generation, why);
+    progress->common.generation = root->generation;
+    id                          = ski_save_step_id(self, &progress->common, progress->time_ns);
+    if (ok && *root->first->dir)
+        ok = ski_commit_begin(&root->commit, &id, self->job->hosts, why);
+    if (!ok)
+        checkpoint_fail(progress, self->pe, SKUA_ERR_SYSTEM, why, strlen(why));
 }
 
 /* All PEs have taken a step. */
 static void checkpoint_advance(struct ski_pe *self)
 {
-    const struct checkpoint_progress *progress = ski_checkpoint_of(self)->progress;
+    struct checkpoint_progress *progress = checkpoint_root(self)->progress;
 
-    if (progress->step == CHECKPOINT_AFTER)
+    if (progress->step == SKI_CHECKPOINT_AFTER) {
         checkpoint_finish(self);
-    else if (progress->step == CHECKPOINT_PREPARE && progress->status == SKUA_OK)
-        checkpoint_order(self, CHECKPOINT_SAVE);
-    else
-        checkpoint_order(self, CHECKPOINT_AFTER);
+        return;
+    }
+    if (progress->step == SKI_CHECKPOINT_PREPARE && progress->status == SKUA_OK) {
+        checkpoint_number(self);
+        progress->saved = progress->status == SKUA_OK;
+        if (progress->saved) {
+            checkpoint_order(self, SKI_CHECKPOINT_SAVE);
+            return;
+        }
+    }
+    checkpoint_order(self, SKI_CHECKPOINT_AFTER);
 }
 
 static uint32_t checkpoint_most(uint32_t a, uint32_t b)
@@ -277,9 +249,8 @@ static uint32_t checkpoint_most(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static void checkpoint_take_report(struct checkpoint_progress     *progress,
-                                   const struct checkpoint_report *report, const char *why,
-                                   size_t bytes, int from)
+static void checkpoint_take_report(struct checkpoint_progress         *progress,
+                                   const struct ski_checkpoint_report *report)
 {
     struct ski_image_common *common = &progress->common;
 
@@ -288,19 +259,14 @@ static void checkpoint_take_report(struct checkpoint_progress     *progress,
     common->channels    = checkpoint_most(common->channels, report->channels);
     common->chares      = common->chares > report->chares ? common->chares : report->chares;
     progress->bytes += report->bytes;
-    if (report->status != SKUA_OK && progress->status == SKUA_OK) {
-        progress->status = (skua_status)report->status;
-        progress->where  = from;
-        snprintf(progress->why, sizeof progress->why, "%.*s", (int)bytes, why);
-    }
 }
 
 void ski_on_checkpoint_report(skua_msg *msg)
 {
-    struct ski_pe              *self     = ski_self;
-    struct ski_checkpoint      *state    = ski_checkpoint_of(self);
-    struct checkpoint_progress *progress = state ? state->progress : NULL;
-    struct checkpoint_report    report;
+    struct ski_pe               *self     = ski_self;
+    struct ski_checkpoint_root  *root     = checkpoint_root(self);
+    struct checkpoint_progress  *progress = root ? root->progress : NULL;
+    struct ski_checkpoint_report report;
 
     memcpy(&report, skua_msg_data(msg), sizeof report);
     if (!progress || progress->open == 0 || report.step != (uint64_t)progress->step ||
@@ -308,167 +274,253 @@ void ski_on_checkpoint_report(skua_msg *msg)
         ski_net_drop(self, msg);
         return;
     }
-    checkpoint_take_report(progress, &report, (const char *)skua_msg_data(msg) + sizeof report,
-                           msg->bytes - sizeof report, msg->source);
+    checkpoint_take_report(progress, &report);
+    if (report.status != SKUA_OK)
+        checkpoint_fail(progress, msg->source, (skua_status)report.status,
+                        (const char *)skua_msg_data(msg) + sizeof report,
+                        msg->bytes - sizeof report);
     skua_msg_free(msg);
     if (--progress->open == 0)
         checkpoint_advance(self);
 }
 
-/* Whether @p msg, which has a head of @p head bytes, ends with a string; it may be empty. */
-static bool checkpoint_has_string(const skua_msg *msg, size_t head)
-{
-    const char *data = skua_msg_data((skua_msg *)msg);
+/* ---- files ------------------------------------------------------------------------------- */
 
-    return msg->bytes > head && msg->bytes - head <= CHECKPOINT_DIR && data[msg->bytes - 1] == 0;
+/* All processes have written their files, or failed. */
+static void checkpoint_commit(struct ski_pe *self)
+{
+    struct ski_checkpoint_root *root                  = checkpoint_root(self);
+    uint64_t                    generation            = root->commit.manifest.generation;
+    char                        why[SKI_STORE_REASON] = "";
+
+    if (ski_commit_finish(&root->commit, why))
+        ski_log(SKI_LOG_INFO, "checkpoint %llu is complete in %s", (unsigned long long)generation,
+                root->commit.store.path);
+    else if (*why)
+        (void)ski_fail(SKUA_ERR_SYSTEM, "no checkpoint: %s", why);
+    checkpoint_next(self);
+}
+
+void ski_on_checkpoint_written(skua_msg *msg)
+{
+    struct ski_pe                *self   = ski_self;
+    struct ski_checkpoint_root   *root   = checkpoint_root(self);
+    struct ski_commit            *commit = root ? &root->commit : NULL;
+    struct ski_checkpoint_written report;
+    struct ski_image_file_written written;
+    const char                   *why = (const char *)skua_msg_data(msg) + sizeof report;
+
+    memcpy(&report, skua_msg_data(msg), sizeof report);
+    if (!commit || !commit->writing || report.generation != commit->manifest.generation ||
+        (uint32_t)report.process >= (uint32_t)self->job->processes ||
+        commit->manifest.image[report.process].pes > 0 ||
+        !ski_checkpoint_has_string(msg, sizeof report)) {
+        ski_net_drop(self, msg);
+        return;
+    }
+    written = (struct ski_image_file_written){report.bytes, report.head_sum};
+    if (!report.ok)
+        (void)ski_fail(SKUA_ERR_SYSTEM, "no checkpoint: process %d: %s", report.process, why);
+    if (ski_commit_add(commit, report.process, ski_job_first_pe(self->job, report.process),
+                       ski_job_pes_of(self->job, report.process), report.ok ? &written : NULL))
+        checkpoint_commit(self);
+    skua_msg_free(msg);
+}
+
+/* ---- requests ----------------------------------------------------------------------------- */
+
+static void checkpoint_quiet(void *arg, const void *data, size_t bytes)
+{
+    struct checkpoint_progress *progress = checkpoint_root(arg)->progress;
+    struct timespec             now;
+
+    (void)data, (void)bytes;
+    clock_gettime(CLOCK_REALTIME, &now);
+    progress->time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    progress->started = skua_time();
+    checkpoint_order(arg, SKI_CHECKPOINT_PREPARE);
+}
+
+static void checkpoint_begin(struct ski_pe *self)
+{
+    struct ski_checkpoint_root *root     = checkpoint_root(self);
+    struct checkpoint_progress *progress = ski_calloc(1, sizeof *progress);
+
+    progress->common.done      = root->first->done;
+    progress->common.pes       = self->pes;
+    progress->common.processes = self->job->processes;
+    progress->common.creators  = self->objects->creators;
+    root->progress             = progress;
+    skua_quiescence(skua_done_call(checkpoint_quiet, self));
+}
+
+/* Begins the first request, if nothing is under way. */
+static void checkpoint_next(struct ski_pe *self)
+{
+    struct ski_checkpoint_root *root = checkpoint_root(self);
+
+    while (root->first && !root->progress && !root->commit.writing) {
+        if (root->first->kind == SKI_CHECKPOINT_FLUSH)
+            checkpoint_end_request(self, SKUA_OK, root->kept);
+        else
+            checkpoint_begin(self);
+    }
+}
+
+/* Adds a request for a checkpoint in directory @p dir; empty: in memory. */
+static void checkpoint_add(struct ski_pe *self, enum ski_checkpoint_kind kind,
+                           const skua_completion *done, const char *dir)
+{
+    struct ski_checkpoint_root *root    = checkpoint_root(self);
+    struct checkpoint_request  *request = ski_calloc(1, sizeof *request);
+
+    request->done = *done;
+    request->kind = kind;
+    snprintf(request->dir, sizeof request->dir, "%s", dir);
+    *root->last = request;
+    root->last  = &request->next;
+    if (kind != SKI_CHECKPOINT_FLUSH) {
+        root->made_memory = skua_time();
+        root->made_dir    = *dir ? root->made_memory : root->made_dir;
+        root->due         = false;
+    }
+    checkpoint_next(self);
+}
+
+static bool checkpoint_has_dir(void)
+{
+    return strcmp(ski_config.checkpoint_dir, "none") != 0;
+}
+
+/* The directory of the checkpoint that is due, "" in memory; NULL: none is. */
+static const char *checkpoint_due(const struct ski_checkpoint_root *root)
+{
+    double now = skua_time();
+
+    if (root->first || root->commit.writing)
+        return NULL;
+    if (checkpoint_has_dir() &&
+        (root->due ||
+         (ski_config.checkpoint_every > 0 && now - root->made_dir >= ski_config.checkpoint_every)))
+        return ski_config.checkpoint_dir;
+    return ski_config.survive > 0 && (root->due || now - root->made_memory >= ski_config.survive)
+               ? ""
+               : NULL;
+}
+
+/* Whether a request of another PE makes sense. */
+static bool checkpoint_request_valid(skua_msg *msg, const struct ski_checkpoint_request *ask)
+{
+    return checkpoint_root(ski_self) && ask->kind <= SKI_CHECKPOINT_FLUSH &&
+           ski_completion_is_value(&ask->done) &&
+           (msg->bytes == sizeof *ask || ski_checkpoint_has_string(msg, sizeof *ask));
 }
 
 void ski_on_checkpoint_request(skua_msg *msg)
 {
-    struct ski_pe         *self  = ski_self;
-    struct ski_checkpoint *state = ski_checkpoint_of(self);
-    struct checkpoint_ask  ask;
-    const char            *dir = (const char *)skua_msg_data(msg) + sizeof ask;
+    struct ski_pe                *self = ski_self;
+    struct ski_checkpoint_root   *root = checkpoint_root(self);
+    struct ski_checkpoint_request ask;
+    const char                   *dir = "";
 
     memcpy(&ask, skua_msg_data(msg), sizeof ask);
-    if (!state || self->pe != 0 || ask.kind >= CHECKPOINT_KINDS ||
-        !ski_completion_is_value(&ask.done) ||
-        (msg->bytes > sizeof ask && !checkpoint_has_string(msg, sizeof ask))) {
+    if (!checkpoint_request_valid(msg, &ask)) {
         ski_net_drop(self, msg);
         return;
     }
-    if (ask.kind == CHECKPOINT_MAKE_DUE)
-        state->due = true;
-    else if (ask.kind == CHECKPOINT_IF_DUE && !checkpoint_is_due(state))
+    if (msg->bytes > sizeof ask)
+        dir = (const char *)skua_msg_data(msg) + sizeof ask;
+    if (ask.kind == SKI_CHECKPOINT_IF_DUE)
+        dir = checkpoint_due(root);
+    if (ask.kind == SKI_CHECKPOINT_MAKE_DUE)
+        root->due = true;
+    else if (!dir)
         checkpoint_complete(&ask.done, 0, SKUA_OK, false);
     else
-        checkpoint_add(self, &ask.done, msg->bytes > sizeof ask ? dir : "", false);
+        checkpoint_add(self, (enum ski_checkpoint_kind)ask.kind, &ask.done, dir);
     skua_msg_free(msg);
 }
 
 /* Elements wait at a sync point, and are resumed after a checkpoint if one is due. */
 static bool checkpoint_at_sync(struct ski_balance *balance)
 {
+    const char     *dir  = checkpoint_due(checkpoint_root(balance->self));
     skua_completion done = skua_done_nothing();
 
-    if (!checkpoint_is_due(ski_checkpoint_of(balance->self)))
-        return false;
-    checkpoint_add(balance->self, &done, "", true);
-    return true;
+    if (dir)
+        checkpoint_add(balance->self, SKI_CHECKPOINT_SYNC, &done, dir);
+    return dir != NULL;
 }
 
 void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common *from)
 {
-    struct ski_checkpoint *state = ski_checkpoint_of(self);
+    struct ski_checkpoint_root *root = checkpoint_root(self);
 
-    state->generation = from->generation;
-    state->made       = skua_time();
+    root->generation = root->kept = from->generation;
+    root->made_dir = root->made_memory = skua_time();
     checkpoint_complete(&from->done, from->generation, SKUA_OK, true);
 }
 
-/* ---- each PE ------------------------------------------------------------------------------- */
+/* ---- SIGUSR1 -------------------------------------------------------------------------------- */
 
-static void checkpoint_report_to_root(struct checkpoint_report *report, enum checkpoint_step step,
-                                      skua_status status, const char *why)
+static void checkpoint_on_signal(int signal)
 {
-    report->step   = step;
-    report->status = status;
-    skua_send(0, (skua_handler){SKI_HANDLER_CHECKPOINT_REPORT},
-              ski_msg_with_header(report, sizeof *report, why, strlen(why)));
+    (void)signal;
+    checkpoint_signalled = 1;
 }
 
-static void checkpoint_prepare(struct ski_pe *self)
+static void checkpoint_look_for_signal(void *arg, const void *data, size_t bytes)
 {
-    struct ski_objects      *objects             = self->objects;
-    struct checkpoint_report report              = {.collections = objects->collections_created,
-                                                    .sections    = ski_sections_of(objects)->created,
-                                                    .channels    = ski_object_channels_of(objects)->created,
-                                                    .chares      = objects->chares_created};
-    char                     why[CHECKPOINT_WHY] = "";
-    bool                     possible;
-
-    ski_checkpoint_call_hooks(self, SKUA_CHECKPOINT_BEFORE);
-    possible = ski_part_collections_possible(self, why, sizeof why);
-    checkpoint_report_to_root(&report, CHECKPOINT_PREPARE,
-                              possible ? SKUA_OK : SKUA_ERR_UNSUPPORTED, why);
-}
-
-static struct ski_image_id checkpoint_image_id(const struct ski_pe           *self,
-                                               const struct checkpoint_order *order)
-{
-    return (struct ski_image_id){.generation  = order->common.generation,
-                                 .fingerprint = ski_part_program_fingerprint(),
-                                 .time_ns     = order->time_ns,
-                                 .pe          = self->pe,
-                                 .pes         = self->pes,
-                                 .process     = self->process,
-                                 .processes   = self->job->processes,
-                                 .first_pe    = ski_job_first_pe(self->job, self->process),
-                                 .process_pes = ski_job_pes_of(self->job, self->process)};
-}
-
-/* Writes a file for the time being. */
-static int checkpoint_write(const struct ski_pe *self, const char *dir, size_t bytes)
-{
-    char  path[CHECKPOINT_DIR + 40];
-    FILE *file;
-    int   error;
-
-    snprintf(path, sizeof path, "%s/image.%04d", dir, self->pe);
-    file = fopen(path, "w");
-    if (!file)
-        return errno;
-    error = fwrite(ski_checkpoint_of(self)->memory.base, 1, bytes, file) == bytes ? 0 : errno;
-    return fclose(file) == 0 ? error : errno;
-}
-
-static void checkpoint_save(struct ski_pe *self, const struct checkpoint_order *order)
-{
-    struct ski_checkpoint   *state  = ski_checkpoint_of(self);
-    struct ski_image_id      id     = checkpoint_image_id(self, order);
-    struct checkpoint_report report = {.chares = 0};
-    struct ski_image_writer  writer;
-    size_t                   bytes = 0;
-    int                      error;
-
-    ski_image_begin(&writer, &state->memory, &id);
-    ski_image_save(self, &writer, &order->common);
-    error = ski_image_finish(&writer, &bytes) == SKUA_OK ? 0 : ENOMEM;
-    if (!error)
-        error = checkpoint_write(self, order->dir, bytes);
-    report.bytes = bytes;
-    checkpoint_report_to_root(&report, CHECKPOINT_SAVE, error ? SKUA_ERR_NOMEM : SKUA_OK,
-                              error ? strerror(error) : "");
-}
-
-static void checkpoint_after(struct ski_pe *self)
-{
-    struct checkpoint_report report = {.chares = 0};
-
-    ski_checkpoint_call_hooks(self, SKUA_CHECKPOINT_AFTER);
-    checkpoint_report_to_root(&report, CHECKPOINT_AFTER, SKUA_OK, "");
-}
-
-void ski_on_checkpoint_order(skua_msg *msg)
-{
-    const struct checkpoint_order *order = skua_msg_data(msg);
-
-    if (msg->source != 0 || !checkpoint_has_string(msg, sizeof *order) ||
-        order->step >= CHECKPOINT_STEPS || !ski_checkpoint_of(ski_self)) {
-        ski_net_drop(ski_self, msg);
+    (void)arg, (void)data, (void)bytes;
+    if (!checkpoint_signalled)
         return;
-    }
-    switch ((enum checkpoint_step)order->step) {
-    case CHECKPOINT_PREPARE: checkpoint_prepare(ski_self); break;
-    case CHECKPOINT_SAVE: checkpoint_save(ski_self, order); break;
-    default: checkpoint_after(ski_self); break;
-    }
-    skua_msg_free(msg);
+    checkpoint_signalled = 0;
+    skua_checkpoint_make_due();
+}
+
+/* Takes SIGUSR1, unless the program has a use of its own for it. */
+static void checkpoint_catch_signal(void)
+{
+    struct sigaction action = {.sa_handler = checkpoint_on_signal, .sa_flags = SA_RESTART}, old;
+
+    if (sigaction(SIGUSR1, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
+        old.sa_handler == SIG_DFL)
+        (void)sigaction(SIGUSR1, &action, NULL);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static void checkpoint_begin_pe(struct ski_pe *self)
+static struct ski_checkpoint_root *checkpoint_root_new(void)
+{
+    struct ski_checkpoint_root *root = ski_calloc(1, sizeof *root);
+
+    root->last     = &root->first;
+    root->made_dir = root->made_memory = skua_time();
+    return root;
+}
+
+/* At the end of the job: a generation that is being written is completed, if it takes no longer
+ * than a process may take to exit. */
+static void checkpoint_root_free(struct ski_checkpoint_root *root)
+{
+    char why[SKI_STORE_REASON] = "";
+
+    if (!ski_commit_close(&root->commit, 0.8 * ski_config.exit_grace, why))
+        (void)ski_fail(SKUA_ERR_SYSTEM,
+                       "the last checkpoint was not written in time: %s; call "
+                       "skua_checkpoint_flush() before skua_exit()",
+                       why);
+    while (root->first) {
+        struct checkpoint_request *gone = root->first;
+
+        root->first = gone->next;
+        free(gone);
+    }
+    free(root->progress);
+    free(root);
+}
+
+static void checkpoint_pe_begin(struct ski_pe *self)
 {
     struct ski_checkpoint *state;
 
@@ -476,26 +528,22 @@ static void checkpoint_begin_pe(struct ski_pe *self)
         return;
     state = ski_calloc(1, sizeof *state);
     ski_list_init(&state->early);
-    ski_image_memory_anonymous(&state->memory);
-    state->last                              = &state->first;
-    state->made                              = skua_time();
+    if (self->pe == 0)
+        state->root = checkpoint_root_new();
     self->objects->slot[SKI_SLOT_CHECKPOINT] = state;
+    if ((checkpoint_has_dir() || ski_config.survive > 0) &&
+        self->pe == ski_job_first_pe(self->job, self->process))
+        skua_timer_every(CHECKPOINT_SIGNAL_POLL, skua_done_call(checkpoint_look_for_signal, NULL));
 }
 
-static void checkpoint_end_pe(struct ski_pe *self)
+static void checkpoint_pe_end(struct ski_pe *self)
 {
     struct ski_checkpoint *state = ski_checkpoint_of(self);
 
     if (!state)
         return;
-    while (state->first) {
-        struct checkpoint_request *gone = state->first;
-
-        state->first = gone->next;
-        free(gone);
-    }
-    ski_image_memory_unmap(&state->memory);
-    free(state->progress);
+    if (state->root)
+        checkpoint_root_free(state->root);
     free(state->restart);
     free(state);
     self->objects->slot[SKI_SLOT_CHECKPOINT] = NULL;
@@ -503,13 +551,22 @@ static void checkpoint_end_pe(struct ski_pe *self)
 
 static void checkpoint_open(const struct ski_boot *boot)
 {
-    (void)boot;
     ski_balancer_set_hold(checkpoint_at_sync);
+    ski_process_store_open(boot);
+    if (checkpoint_has_dir() || ski_config.survive > 0)
+        checkpoint_catch_signal();
+}
+
+static void checkpoint_close(void)
+{
+    ski_process_store_close();
+    ski_former_end();
 }
 
 const struct ski_layer ski_checkpoint_layer = {
     .name  = "checkpoint",
     .open  = checkpoint_open,
-    .begin = checkpoint_begin_pe,
-    .end   = checkpoint_end_pe,
+    .close = checkpoint_close,
+    .begin = checkpoint_pe_begin,
+    .end   = checkpoint_pe_end,
 };

@@ -7,23 +7,18 @@
 #include "core/data/msg_list.h"
 #include "objects/model/objects_pe.h"
 
-struct checkpoint_request;
+struct ski_checkpoint_root;
 
 /* The checkpoints of a PE. */
 struct ski_checkpoint {
-    struct ski_image_memory memory; /* that images are written to */
+    struct ski_checkpoint_root *root; /* at PE 0 (checkpoint.c), else NULL */
 
-    /* At PE 0. */
-    struct checkpoint_request  *first, **last; /* requests; the first is under way           */
-    struct checkpoint_progress *progress;      /* of the request that is under way, or NULL  */
-    uint64_t                    generation;    /* of the last checkpoint                     */
-    double                      made;          /* when the last checkpoint was made          */
-    bool                        due;           /* one was asked for                          */
+    uint64_t writing; /* the generation whose file this PE reports on; 0: none (save_step.c) */
 
-    /* In a job that is restarted (restore.h). */
-    struct ski_restart *restart; /* once the common parts have come, or NULL */
-    struct ski_list     early;   /* records that came before these           */
-    uint64_t            reports; /* at PE 0: PEs that have resumed           */
+    /* In a job that is restarted (restore.c). */
+    struct ski_restart *restart;     /* once the common parts have come, or NULL */
+    struct ski_list     early;       /* records that came before these           */
+    int                 resumed_pes; /* at PE 0: PEs that have resumed       */
     bool                resumed;
 };
 

@@ -2,37 +2,52 @@
 /* former.c - see former.h. */
 #include "checkpoint/former.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <pthread.h>
 
 #include "base/config.h"
 #include "base/log.h"
+#include "checkpoint/store_file.h"
 
-void ski_former_open(int pe, struct ski_image_reader *from)
+/* The checkpoint that this process reads; PEs that are threads of it take turns. */
+static struct {
+    pthread_mutex_t             mutex;
+    bool                        opened;
+    struct ski_store_checkpoint checkpoint;
+} former = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static SKI_COLD _Noreturn void former_refuse(const char *reason)
 {
-    char        path[4200], reason[SKI_IMAGE_REASON];
-    struct stat stat;
-    void       *image;
-    int         fd;
+    char offer[SKI_STORE_REASON] = "";
 
-    snprintf(path, sizeof path, "%s/image.%04d", ski_config.restart, pe);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &stat) != 0)
-        ski_fatal("restart: cannot open %s: %s", path, strerror(errno));
-    image = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (image == MAP_FAILED)
-        ski_fatal("restart: cannot map %s: %s", path, strerror(errno));
-    if (!ski_image_open(from, image, (size_t)stat.st_size, reason))
-        ski_fatal("restart: %s: %s", path, reason);
+    ski_store_file_offer(ski_config.restart, offer, sizeof offer);
+    ski_fatal("restart: %s%s%s", reason, *offer ? "; " : "", offer);
 }
 
-void ski_former_close(struct ski_image_reader *from)
+void ski_former_open(int pe, struct ski_former_image *image)
 {
-    (void)from;
+    char reason[SKI_STORE_REASON] = "";
+
+    pthread_mutex_lock(&former.mutex);
+    if (!former.opened)
+        former.opened = ski_store_checkpoint_open(&former.checkpoint, ski_config.restart, reason);
+    image->memory = former.opened ? ski_store_checkpoint_load(&former.checkpoint, pe,
+                                                              &image->reader, &image->bytes, reason)
+                                  : NULL;
+    pthread_mutex_unlock(&former.mutex);
+    if (!image->memory)
+        former_refuse(reason);
+}
+
+void ski_former_close(struct ski_former_image *image)
+{
+    ski_image_file_unload(image->memory, image->bytes);
+}
+
+void ski_former_end(void)
+{
+    pthread_mutex_lock(&former.mutex);
+    if (former.opened)
+        ski_store_checkpoint_close(&former.checkpoint);
+    former.opened = false;
+    pthread_mutex_unlock(&former.mutex);
 }

@@ -10,11 +10,21 @@
 
 #include "checkpoint/image_format.h"
 
-/** Opens the image of PE @p pe of the former job.  Ends the job, with the file and the reason, if
- * it is not there, or damaged. */
-void ski_former_open(int pe, struct ski_image_reader *from);
+/* An image of the former job. */
+struct ski_former_image {
+    struct ski_image_reader reader;
+    void                   *memory;
+    size_t                  bytes;
+};
 
-/** Ends the reading of an image. */
-void ski_former_close(struct ski_image_reader *from);
+/** Reads the image of PE @p pe of the former job.  Ends the job, with the file and the reason, if
+ * it is not there, or damaged. */
+void ski_former_open(int pe, struct ski_former_image *image);
+
+/** Frees an image. */
+void ski_former_close(struct ski_former_image *image);
+
+/** Closes the store, at the end of the process. */
+void ski_former_end(void);
 
 #endif

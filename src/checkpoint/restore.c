@@ -15,6 +15,7 @@
 #include "checkpoint/former.h"
 #include "checkpoint/image.h"
 #include "checkpoint/parts.h"
+#include "checkpoint/save_step.h"
 #include "core/collective/collective.h"
 #include "core/message/message.h"
 #include "core/message/msg_counts.h"
@@ -101,20 +102,22 @@ static void restore_find(struct ski_image_reader *from, const struct ski_image_p
 static void restore_read_images(struct ski_pe *self, struct ski_restart *restart)
 {
     for (int pe = self->pe; pe < restart->common.pes; pe += self->pes) {
-        struct ski_image_reader from;
+        struct ski_former_image image;
 
         restart->reading = pe;
-        ski_former_open(pe, &from);
+        ski_former_open(pe, &image);
+        if (image.reader.id.generation != restart->common.generation)
+            restore_fail(pe, "header", "it is of another checkpoint than that of PE 0");
         for (const struct ski_image_part *part = ski_image_parts; part->name; part++) {
             const char *why;
 
             if (part->common)
                 continue;
-            restore_find(&from, part);
-            if ((why = part->restore(self, &from, restart)))
+            restore_find(&image.reader, part);
+            if ((why = part->restore(self, &image.reader, restart)))
                 restore_fail(pe, part->name, why);
         }
-        ski_former_close(&from);
+        ski_former_close(&image);
     }
 }
 
@@ -204,7 +207,7 @@ static void restore_resume(struct ski_pe *self)
 
     state->resumed = true;
     ski_part_collections_resume(self);
-    ski_checkpoint_call_hooks(self, SKUA_CHECKPOINT_RESTART);
+    ski_save_step_call_hooks(self, SKUA_CHECKPOINT_RESTART);
     skua_send_copy(0, (skua_handler){SKI_HANDLER_RESTORE_REPORT}, &pe, sizeof pe);
 }
 
@@ -232,21 +235,20 @@ void ski_on_restore_report(skua_msg *msg)
     struct ski_checkpoint *state = ski_checkpoint_of(self);
 
     skua_msg_free(msg);
-    if (!state || !state->restart || self->pe != 0 || ++state->reports < (uint64_t)self->pes)
+    if (!state || !state->restart || self->pe != 0 || ++state->resumed_pes != self->pes)
         return;
-    state->reports = 0;
     ski_checkpoint_restarted(self, &state->restart->common);
 }
 
 void ski_restore_start(int argc, char **argv)
 {
     struct ski_pe          *self = ski_self;
-    struct ski_image_reader from;
+    struct ski_former_image image;
 
     (void)argc, (void)argv;
     if (self->pe != 0)
         return;
-    ski_former_open(0, &from);
-    ski_broadcast(self, SKI_HANDLER_RESTORE_STEP, restore_common_message(&from));
-    ski_former_close(&from);
+    ski_former_open(0, &image);
+    ski_broadcast(self, SKI_HANDLER_RESTORE_STEP, restore_common_message(&image.reader));
+    ski_former_close(&image);
 }

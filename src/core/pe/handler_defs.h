@@ -180,6 +180,8 @@ HANDLER(SKI_HANDLER_CHECKPOINT_ORDER, "skua.checkpoint-order", ski_on_checkpoint
         SKI_CHECKPOINT_ORDER_LEAST, 0)
 HANDLER(SKI_HANDLER_CHECKPOINT_REPORT, "skua.checkpoint-report", ski_on_checkpoint_report,
         SKI_CHECKPOINT_REPORT_LEAST, 0)
+HANDLER(SKI_HANDLER_CHECKPOINT_WRITTEN, "skua.checkpoint-written", ski_on_checkpoint_written,
+        SKI_CHECKPOINT_WRITTEN_LEAST, 0)
 HANDLER(SKI_HANDLER_RESTORE_STEP, "skua.restore-step", ski_on_restore_step, SKI_RESTORE_STEP_LEAST,
         0)
 HANDLER(SKI_HANDLER_RESTORE_RECORD, "skua.restore-record", ski_on_restore_record,
