@@ -58,7 +58,7 @@ at_most get 70
 at_most add 85
 at_most acc 250
 at_most row 300
-at_most element 150
+at_most element 153
 at_most doubles 220
 at_most group 152
 at_most message 240

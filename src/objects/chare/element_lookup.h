@@ -19,8 +19,7 @@ static inline struct ski_object *ski_element_find_quick(const struct ski_collect
 {
     const struct ski_directory      *directory = &all->directory;
     uint64_t                         key       = ski_directory_int_key(directory, index);
-    const struct ski_directory_slot *slot =
-        &directory->slot[key * directory->golden >> directory->shift];
+    const struct ski_directory_slot *slot = &directory->slot[ski_directory_begin(directory, key)];
 
     return SKI_LIKELY(slot->key == key) ? ski_directory_object(slot->value) : NULL;
 }
@@ -57,8 +56,7 @@ static inline struct ski_object *ski_element_find_pair(const struct ski_collecti
     memcpy(word, &ref->index.at, sizeof word);
     word[1] &= directory->mask_key;
     hash = ski_index_hash_pair(word, ref->index.bytes, directory->golden);
-    for (at = hash * directory->golden >> directory->shift; slot[at].value;
-         at = (at + 1) & directory->mask)
+    for (at = ski_directory_begin(directory, hash); slot[at].value; at = (at + 1) & directory->mask)
         if (slot[at].key == hash && ski_element_is_pair(slot[at].value, word))
             return (struct ski_object *)slot[at].value;
     return NULL;

@@ -10,7 +10,7 @@
 
 static void directory_allocate(struct ski_directory *directory, size_t slots)
 {
-    ski_assert((slots & (slots - 1)) == 0 && slots > 1);
+    ski_assert((slots & (slots - 1)) == 0 && slots >= 8);
     directory->slot  = ski_calloc(slots, sizeof *directory->slot);
     directory->mask  = slots - 1;
     directory->shift = 64 - (unsigned)__builtin_ctzll(slots);
@@ -39,7 +39,7 @@ bool ski_directory_value_is(uintptr_t value, const skua_index *index)
 
 static void directory_insert(struct ski_directory *directory, uint64_t key, uintptr_t value)
 {
-    uint64_t at = key * SKI_GOLDEN >> directory->shift;
+    uint64_t at = ski_directory_begin(directory, key);
 
     while (directory->slot[at].value)
         at = (at + 1) & directory->mask;
@@ -77,7 +77,7 @@ static void directory_remove(struct ski_directory *directory, uint64_t hole)
 
     for (uint64_t at = (hole + 1) & directory->mask; slot[at].value;
          at          = (at + 1) & directory->mask) {
-        uint64_t wants = slot[at].key * SKI_GOLDEN >> directory->shift;
+        uint64_t wants = ski_directory_begin(directory, slot[at].key);
 
         if (((at - wants) & directory->mask) < ((at - hole) & directory->mask))
             continue;
@@ -92,7 +92,7 @@ static void directory_remove(struct ski_directory *directory, uint64_t hole)
 void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value)
 {
     uint64_t                   key  = ski_directory_key(directory, index);
-    uint64_t                   at   = key * SKI_GOLDEN >> directory->shift;
+    uint64_t                   at   = ski_directory_begin(directory, key);
     struct ski_directory_slot *slot = directory->slot;
 
     ski_assert(index->bytes <= SKUA_INDEX_MAX);

@@ -5,8 +5,8 @@
  * A value is an object that is here, or the record of an element that is absent: where it is, and
  * the messages that wait for it.  The lowest bit of a value tells which.
  *
- * Open addressing with linear probing, at most three quarters full.  Removing an entry moves those
- * behind it back, so a search ends at the first free slot.
+ * Open addressing with linear probing in groups of eight slots, at most three quarters full.
+ * Removing an entry moves those behind it back, so a search ends at the first free slot.
  */
 #ifndef SKI_DIRECTORY_H
 #define SKI_DIRECTORY_H
@@ -93,12 +93,21 @@ static inline uint64_t ski_directory_key(const struct ski_directory *directory,
     return directory->exact ? ski_directory_int_key(directory, &index->at) : ski_index_hash(index);
 }
 
+/** Returns the slot where the search for a key begins.  Keys that differ in the last three bits
+ * only share a group of eight slots, so neighbours in an array are neighbours in memory; their
+ * group, and their order in it, depend on a hash of the other bits, so keys at a stride use all
+ * slots. */
+static inline uint64_t ski_directory_begin(const struct ski_directory *directory, uint64_t key)
+{
+    return ((key >> 3) * directory->golden >> directory->shift) ^ (key & 7);
+}
+
 /** The value of @p key, or 0, in a directory whose keys are the indices. */
 static inline uintptr_t ski_directory_find_key(const struct ski_directory *directory, uint64_t key)
 {
     const struct ski_directory_slot *slot = directory->slot;
 
-    for (uint64_t at = key * directory->golden >> directory->shift; slot[at].value;
+    for (uint64_t at = ski_directory_begin(directory, key); slot[at].value;
          at          = (at + 1) & directory->mask)
         if (slot[at].key == key)
             return slot[at].value;
@@ -110,7 +119,7 @@ static inline uintptr_t ski_directory_find(const struct ski_directory *directory
                                            const skua_index           *index)
 {
     uint64_t                         key  = ski_directory_key(directory, index);
-    uint64_t                         at   = key * directory->golden >> directory->shift;
+    uint64_t                         at   = ski_directory_begin(directory, key);
     const struct ski_directory_slot *slot = directory->slot;
 
     if (directory->exact)

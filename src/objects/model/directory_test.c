@@ -78,6 +78,43 @@ static void directory_test_reserve(void)
     ski_directory_destroy(&directory);
 }
 
+/* The mean number of slots that a search looks at, of 20000 keys at a stride. */
+static double directory_test_probes(int stride)
+{
+    enum { KEYS = 20000 };
+    struct ski_directory directory;
+    uint64_t             probes = 0;
+
+    ski_directory_init(&directory, 4);
+    for (int i = 0; i < KEYS; i++) {
+        skua_index index = {.bytes = 4};
+
+        index.at.x[0] = (int32_t)((uint32_t)i * (uint32_t)stride);
+        ski_directory_set(&directory, &index, directory_test_value(0));
+    }
+    for (uint64_t at = 0; at <= directory.mask; at++)
+        if (directory.slot[at].value)
+            probes +=
+                ((at - ski_directory_begin(&directory, directory.slot[at].key)) & directory.mask) +
+                1;
+    ski_directory_destroy(&directory);
+    return (double)probes / KEYS;
+}
+
+static void directory_test_strides(void)
+{
+    static const int strides[] = {1, 2, 3, 7, 8, 16, 60, 64, 1000, 1024, 4096, 65536, 100003};
+    double           most      = 0;
+
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        double probes = directory_test_probes(strides[i]);
+
+        most = probes > most ? probes : most;
+        printf("# keys at a stride of %d: a search looks at %.2f slots\n", strides[i], probes);
+    }
+    OK(most < 3, "a search for keys at a stride is short");
+}
+
 int main(void)
 {
     directory_test_random(4, 4); /* keys are indices  */
@@ -85,6 +122,7 @@ int main(void)
     directory_test_random(12, 12); /* keys are hashes   */
     directory_test_random(40, 0);  /* of any length     */
     directory_test_reserve();
+    directory_test_strides();
     OK(!ski_directory_object(directory_test_value(0)) &&
            ski_directory_absent(directory_test_value(0)) == &directory_test_record[0],
        "a value tells whether its element is absent");
