@@ -37,10 +37,11 @@ static void host_images_test_write(const struct ski_image_slot *slot, uint64_t g
                                      .process_pes = 1};
     struct ski_image_store *store = ski_image_store_open(1, slot->fd);
     struct ski_image_writer writer;
+    size_t                  bytes;
 
     ski_image_begin(&writer, ski_image_store_memory(store, &id, kept), &id);
-    OK(ski_image_store_add(store, &id, ski_image_finish(&writer)), "an image of process %d",
-       slot->process);
+    OK(ski_image_finish(&writer, &bytes) == SKUA_OK && ski_image_store_add(store, &id, bytes),
+       "an image of process %d", slot->process);
     ski_image_store_close(store);
 }
 
