@@ -422,7 +422,7 @@ static void agent_run_epoch(struct agent *a, struct job_spec *spec)
     a->stdin_ready = true; /* the launcher assumes so at first */
     a->joined      = 0;
     a->exiting     = false;
-    a->generation  = spec->head.generation;
+    a->generation  = 0;
     a->drain       = 0;
     a->running     = agent_start_procs(a, spec);
     if (!a->running)
