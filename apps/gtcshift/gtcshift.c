@@ -38,15 +38,17 @@ int shift_owner(int domain)
 /* The receive buffer of one side; that of pscw uses both. */
 static size_t shift_buffer_bytes(const struct shift *shift)
 {
-    size_t particles = (size_t)particles_leaving_max(shift->options.particles);
-    size_t bytes     = particles * PARTICLE_FIELDS * sizeof(double) + sizeof(struct shift_packed);
+    size_t particles =
+        (size_t)particles_leaving_max(shift->options.particles, (int)shift->options.domains);
+    size_t bytes = particles * PARTICLE_FIELDS * sizeof(double) + sizeof(struct shift_packed);
 
     return (bytes + 127) / 128 * 128;
 }
 
 static size_t shift_domain_bytes(const struct shift *shift)
 {
-    size_t fields = PARTICLE_FIELDS * (size_t)particles_room(shift->options.particles);
+    size_t fields = PARTICLE_FIELDS *
+                    (size_t)particles_room(shift->options.particles, (int)shift->options.domains);
 
     return (shift_field_offset(shift) + fields * sizeof(double) + 127) / 128 * 128;
 }

@@ -46,28 +46,20 @@ static bool choose_blocks(struct stencil3d_options *o, int64_t count)
     return best < INT64_MAX;
 }
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "stencil3d: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 static bool options_complete(struct stencil3d_options *o)
 {
     int64_t paper[3] = {1024, 1024, 512};
-    bool    one      = o->only[MESSAGES] || o->only[CHANNELS] || o->only[LENT];
 
     for (int d = 0; d < 3; d++) {
         o->size[d] = o->paper ? paper[d] : o->size[d];
         if (o->blocks[d] && o->size[d] % o->blocks[d])
-            return options_error("--blocks must divide --size");
+            return arguments_refuse("stencil3d", "--blocks must divide --size");
     }
     if (!o->blocks[0] && !choose_blocks(o, o->per_pe * skua_pes()))
-        return options_error(
+        return arguments_refuse(
+            "stencil3d",
             "this number of blocks does not divide --size; use --blocks or another --per-pe");
-    for (int variant = 0; variant < VARIANTS; variant++)
-        o->variants[variant] = !one || o->only[variant];
+    arguments_select(o->variants, o->only, VARIANTS);
     return true;
 }
 

@@ -19,8 +19,10 @@
 
 #define SKI_TEAM_SLOTS     16 /* of a board; a power of two */
 #define TEAM_SLOTS_REPORT  4  /* calls after which a member stores how many it has finished */
-#define TEAM_SLOTS_READERS 4  /* PEs of a job in which each member reads the slots of all others */
-#define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
+#define TEAM_SLOTS_READERS 16 /* PEs of a job in which each member reads the slots of all others   \
+                               */
+#define TEAM_SLOTS_AHEAD 2    /* calls after which a slot is used that is prefetched */
+#define TEAM_SLOTS_MOST  4096 /* calls in flight without a wait */
 
 /* What a member writes for one call. */
 struct team_slot {
@@ -31,7 +33,7 @@ struct team_slot {
     _Alignas(16) char data[SKI_TEAM_SLOT_BYTES];
 };
 
-_Static_assert(sizeof(struct team_slot) == 512, "a slot fills whole cache lines");
+_Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
 _Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
@@ -314,15 +316,27 @@ static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t nu
     return &slots->board->slot[number % SKI_TEAM_SLOTS];
 }
 
+/* Brings the first lines of the slot that this member writes in a later call into its cache, from
+ * those of its readers: a store to them would wait. */
+static void team_slot_prefetch(struct ski_team_slots *slots, uint32_t number, size_t bytes)
+{
+    const char *slot = (const char *)team_slot_own(slots, number);
+
+    ski_prefetch_write(slot);
+    if (bytes > SKI_CACHE_LINE - offsetof(struct team_slot, data))
+        ski_prefetch_write(slot + SKI_CACHE_LINE);
+}
+
 /* Publishes the slot of a call, whose data are written. */
-static void team_slot_publish(struct ski_pe *self, struct team_slot_call *call,
-                              struct team_slot *slot)
+static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
+                              struct team_slot_call *call, struct team_slot *slot)
 {
     slot->kind      = call->small.kind;
     slot->team_call = call->small.team_call;
     slot->bytes     = (uint32_t)call->small.bytes;
     call->writes    = false;
     team_stamp_set(self, &slot->stamp, team_stamp(call->number));
+    team_slot_prefetch(slots, call->number + TEAM_SLOTS_AHEAD, call->small.bytes);
 }
 
 /* Writes and publishes the slot of a call that does not depend on others. */
@@ -337,7 +351,7 @@ static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
     if (call->small.kind.collective == SKI_COLLECTIVE_BROADCAST)
         from = call->small.to;
     ski_copy(slot->data, from, blocks * call->small.bytes);
-    team_slot_publish(self, call, slot);
+    team_slot_publish(self, slots, call, slot);
 }
 
 /* Returns whether all slots that a call reads are filled. */
@@ -348,6 +362,16 @@ static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slo
         if (!team_slot_filled(self, slots, __builtin_ctz(left), call->number))
             return false;
     return true;
+}
+
+/* Brings the line of the next call into the cache while this one is read, where a call has one
+ * source: a writer that is ahead has filled it. */
+static void team_slot_prefetch_next(const struct ski_team_slots *slots,
+                                    const struct team_slot_call *call)
+{
+    if (call->relays)
+        __builtin_prefetch(
+            &slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
 }
 
 /* Reads the slots of a call, which are filled; a member that relays has room in its own. */
@@ -366,7 +390,7 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
             team_slot_take(slots, &call->small, slot, rank);
         } else if (call->writes) {
             team_slot_take_scan(&call->small, slot->data, team_slot_own(slots, call->number)->data);
-            team_slot_publish(self, call, team_slot_own(slots, call->number));
+            team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
         } else {
             team_slot_take_scan(&call->small, slot->data, last);
         }
@@ -386,6 +410,7 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
         team_slot_write(self, slots, call);
     if (!team_slot_call_ready(self, slots, call))
         return false;
+    team_slot_prefetch_next(slots, call);
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, &call->small);
     if ((call->number + 1) % TEAM_SLOTS_REPORT == 0)

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recovery.c - see recovery.h. */
+#include "survive/recovery.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <skua/time.h>
+
+#include "base/assert.h"
+
+void recovery_begin(struct recovery *r, const struct run_options *options, int pes)
+{
+    *r = (struct recovery){.on      = options->survive,
+                           .epoch   = 1,
+                           .pes     = pes,
+                           .spare   = options->spare,
+                           .started = (int64_t)time(NULL)};
+}
+
+/* ---- what is recorded ------------------------------------------------------------- */
+
+/* Whether the signal comes from what the process itself did. */
+static bool recovery_is_fault(const struct exit_report *report)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+
+    for (size_t i = 0; !report->symptom && i < sizeof faults / sizeof *faults; i++)
+        if (WTERMSIG(report->status) == faults[i])
+            return true;
+    return false;
+}
+
+void recovery_lost(struct recovery *r, const struct exit_report *report, int lost)
+{
+    if (r->lost == 0)
+        r->failed_at = skua_time();
+    r->lost += lost;
+    if (!report || !recovery_is_fault(report))
+        return;
+    if (r->has_fault && r->fault.process == report->process && r->fault.status == report->status)
+        r->attempts = RECOVERY_MAX; /* it would happen again */
+    r->fault     = *report;
+    r->has_fault = true;
+}
+
+void recovery_completed(struct recovery *r, uint64_t generation)
+{
+    if (generation <= r->completed)
+        return;
+    r->completed    = generation;
+    r->completed_at = skua_time();
+    r->attempts     = 0;
+    r->has_fault    = false;
+}
+
+bool recovery_resize(struct recovery *r, int pes)
+{
+    r->resize = pes == r->pes ? 0 : pes;
+    return r->resize > 0;
+}
+
+bool recovery_may_resize(const struct recovery *r)
+{
+    return r->resize > 0 && r->completed > r->generation;
+}
+
+/* ---- checkpoints on disk ---------------------------------------------------------- */
+
+/* Whether the folder has a checkpoint that this job has written: its manifest is the last file. */
+static bool recovery_has_files(const struct recovery *r, const char *folder)
+{
+    char   pattern[4096];
+    glob_t found;
+    bool   has = false;
+
+    if (!folder || !*folder ||
+        snprintf(pattern, sizeof pattern, "%s/gen-*/manifest", folder) >= (int)sizeof pattern ||
+        glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct stat file;
+
+        has |= stat(found.gl_pathv[i], &file) == 0 && (int64_t)file.st_mtime >= r->started;
+    }
+    globfree(&found);
+    return has;
+}
+
+/* ---- the next epoch ---------------------------------------------------------------- */
+
+/* Takes the PEs of lost processes from the job that has no spare processes left. */
+static bool recovery_use_spares(struct recovery *r, int threads)
+{
+    if (r->spare == RECOVERY_SPARE_ANY)
+        return true;
+    if (r->spare >= r->lost) {
+        r->spare -= r->lost;
+        return true;
+    }
+    r->pes -= (r->lost - r->spare) * threads;
+    r->spare = 0;
+    if (r->pes > 0)
+        return true;
+    fprintf(stderr, "skuarun: the job has no processes left (--spare)\n");
+    return false;
+}
+
+static bool recovery_may_go_on(const struct recovery *r)
+{
+    if (r->attempts < RECOVERY_MAX)
+        return true;
+    if (r->has_fault)
+        fprintf(stderr,
+                "skuarun: process %d died of signal %d once more without a new checkpoint in "
+                "between: the job is ended\n",
+                r->fault.process, WTERMSIG(r->fault.status));
+    else
+        fprintf(stderr,
+                "skuarun: %d recoveries without a new checkpoint: the job is ended; take "
+                "checkpoints more often (--survive=SECONDS)\n",
+                r->attempts);
+    return false;
+}
+
+/* Chooses what the next epoch restores. */
+static bool recovery_choose(struct recovery *r, struct image_record *record, int count)
+{
+    const char *folder = getenv("SKUA_CHECKPOINT_DIR");
+    int         pes    = 0;
+
+    r->generation = host_images_newest(record, count, &pes);
+    if (r->generation) {
+        setenv("SKUA_RESTART", "memory", 1);
+    } else if (recovery_has_files(r, folder)) {
+        setenv("SKUA_RESTART", folder, 1);
+    } else if (r->completed) {
+        fprintf(stderr,
+                "skuarun: both copies of some images of checkpoint %" PRIu64
+                " are lost, and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job "
+                "cannot go on\n",
+                r->completed);
+        return false;
+    }
+    r->completed = r->generation;
+    return true;
+}
+
+bool recovery_next(struct recovery *r, struct image_record *record, int count, int threads)
+{
+    int resize = recovery_may_resize(r) && r->lost == 0 ? r->resize : 0;
+
+    if (resize)
+        r->pes = resize;
+    else if (!recovery_may_go_on(r) || !recovery_use_spares(r, threads))
+        return false;
+    if (!recovery_choose(r, record, count))
+        return false;
+    r->attempts += resize == 0;
+    r->resize = resize ? 0 : r->resize;
+    r->lost   = 0;
+    r->epoch++;
+    return true;
+}
+
+void recovery_announce(const struct recovery *r, int processes)
+{
+    const char *folder = getenv("SKUA_RESTART");
+    double      now    = skua_time();
+    char        from[4200];
+
+    if (r->generation)
+        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, %.1f s old", r->generation,
+                 now - r->completed_at);
+    else if (folder && *folder)
+        snprintf(from, sizeof from, "the checkpoint in %s", folder);
+    else
+        snprintf(from, sizeof from, "the beginning: there is no checkpoint yet");
+    fprintf(stderr,
+            "skuarun: epoch %d: %d process(es) with %d PE(s) were started again after %.2f s and "
+            "go on from %s\n",
+            r->epoch, processes, r->pes, r->failed_at > 0 ? now - r->failed_at : 0.0, from);
+}
