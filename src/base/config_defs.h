@@ -54,7 +54,7 @@ CONFIG(pack_max,             bytes,     "2k",         "Size up to which a one-si
 CONFIG(packet_size,          bytes,     "64k",        "Largest data in a packet of a one-sided request within a host.")
 CONFIG(packet_size_net,      bytes,     "0",          "Largest data in a packet of a one-sided request between hosts; 0 selects a size that suits the driver.")
 CONFIG(peer_timeout,         seconds,   "30",         "Time without a response after which a PE on another host is considered lost.")
-CONFIG(pin,                  cpus,      "auto",       "CPUs of the PEs: auto (one core each, in order), none, or a list of CPUs such as 0,2,4-7.")
+CONFIG(pin,                  cpus,      "auto",       "CPUs of the PEs: auto (a core each, in the order of the machine; second hardware threads of cores only when every core has a PE), none, or a list of CPUs such as 0,2,4-7.")
 CONFIG(ports,                ports,     "any",        "TCP ports that PEs may listen on, such as 5000-5100.")
 CONFIG(progress_thread,      flag,      "0",          "Run a progress thread in each process, which serves one-sided requests while the PEs compute.")
 CONFIG(reduce_split,         bytes,     "0",          "Size from which reductions are split among the PEs of a host or, between hosts, into segments of half this size (or all of it if there are many); 0 selects the measured optimum.")
