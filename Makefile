@@ -5,7 +5,7 @@
 #               sanitizers; warnings are errors, also those of clang
 # make bench    set up, build, and measure; FORMAT=table|json|csv
 #               BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                     pingpong|stencil3d|matmul3d|lu|pairs|leanmd|barneshut|fillboundary|gtcshift|balance|zerocopy|collectives
+#                     pingpong|stencil3d|matmul3d|lu|pairs|leanmd|barneshut|fillboundary|gtcshift|balance|checkpoint|zerocopy|collectives
 # make soak     trouble at random for SECONDS=600, KILLED_JOBS=1000 jobs whose processes are killed, random tests repeated more often than in `make test`,
 #               then INPUTS=10000000 interface files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=

@@ -25,7 +25,7 @@ CONFIG(channels,             channels,  "auto",       "Path of puts on channels:
 CONFIG(checked_channels,     flag,      "0",          "Check each put on a channel: the receiver is ready, no other put is in flight, and the memory still exists.")
 CONFIG(checked_messages,     flag,      SKI_CHECKED,  "Check that only the owner of a message uses, sends and frees it, and only once; an error names the call that gave the message away.")
 CONFIG(checked_pup,          flag,      SKI_CHECKED,  "Pack each field of an object with its name and size, and check that what is unpacked is what was packed, and what is packed what was measured; an error names class, index and field. Also check that the memory of objects that migrate by pointer lies in the arena.")
-CONFIG(checkpoint_compress,  effort,    "0",          "Effort of the compression of checkpoints in a directory, a level of zstd; 0: they are not compressed.")
+CONFIG(checkpoint_compress,  effort,    "0",          "Effort of the compression of checkpoints in a directory, a level of zstd up to 22; 0: they are not compressed.")
 CONFIG(checkpoint_dir,       text,      "none",       "Directory of the checkpoints that the runtime makes by itself, or that a program makes without naming one; none: there are none.")
 CONFIG(checkpoint_every,     seconds,   "0",          "Time after which a checkpoint is due, at the next place where the program allows one; 0: only when SIGUSR1 or the program asks for one.")
 CONFIG(checkpoint_keep,      count,     "2",          "Checkpoints that are kept in a directory; older ones are removed once a new one is complete. At least 2.")

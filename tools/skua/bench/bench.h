@@ -62,6 +62,7 @@ struct bench {
     BENCH(fillboundary)                                                                            \
     BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \
+    BENCH(checkpoint)                                                                              \
     BENCH(zerocopy)                                                                                \
     BENCH(openshmem)                                                                               \
     BENCH(armci)
