@@ -300,7 +300,9 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     (void)self;
     CHECK(bytes == sizeof result);
     memcpy(&result, data, sizeof result);
-    CHECK(result.status == SKUA_OK && (save == DUE || result.generation > 0));
+    CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
+    CHECK(result.status == SKUA_OK || result.generation == 0);
+    CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
     if (stop && !result.restarted)
         skua_exit(0);
     else

@@ -82,7 +82,8 @@ static void save_step_prepare(struct ski_pe *self)
     bool                         possible;
 
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_BEFORE);
-    possible = ski_part_collections_possible(self, why, sizeof why);
+    possible = ski_part_collections_possible(self, why, sizeof why) &&
+               ski_part_sections_possible(self, why, sizeof why);
     save_step_report(&report, SKI_CHECKPOINT_PREPARE, possible ? SKUA_OK : SKUA_ERR_UNSUPPORTED,
                      why);
 }

@@ -35,11 +35,15 @@ HANDLER(SKI_HANDLER_BROADCAST_LOCAL, "skua.broadcast-local", ski_on_broadcast_he
 HANDLER(SKI_HANDLER_BROADCAST_DONE, "skua.broadcast-done", ski_on_broadcast_done, sizeof(void *), 0)
 HANDLER(SKI_HANDLER_BROADCAST_SENT, "skua.broadcast-sent", ski_on_broadcast_sent, SKI_NEVER_REMOTE,
         0)
+HANDLER(SKI_HANDLER_BROADCAST_LENT, "skua.broadcast-lent", ski_on_broadcast_lent, SKI_NEVER_REMOTE,
+        SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcast_segment,
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION_HOSTS, "skua.reduction-hosts", ski_on_reduction_hosts,
+        SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
+HANDLER(SKI_HANDLER_REDUCTION_HALVED, "skua.reduction-halved", ski_on_reduction_halved,
         SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)

@@ -454,6 +454,8 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
 {
     int code;
 
+    if (skua_initialized())
+        ski_misuse("%s: called in a phase; skua_finalize() ends it", __func__);
     entered  = true;
     begin_fn = begin;
     program_make_closed_table();

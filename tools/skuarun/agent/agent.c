@@ -109,7 +109,7 @@ static skua_status agent_choose_cpus(struct job_spec *spec)
     if (spec->cpu)
         return SKUA_OK;
     spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
-    status    = ski_topology_assign(ski_config.pin, h->host_pes, spec->cpu);
+    status    = ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, spec->cpu);
     memmove(spec->cpu, spec->cpu + h->host_first_pe,
             (size_t)job_spec_pes(spec, h->agent) * sizeof *spec->cpu);
     return status;
