@@ -60,6 +60,7 @@ static bool options_complete(struct stencil3d_options *o)
             "stencil3d",
             "this number of blocks does not divide --size; use --blocks or another --per-pe");
     arguments_select(o->variants, o->only, VARIANTS);
+    o->pause = o->pause ? o->pause : o->steps;
     return true;
 }
 
@@ -71,6 +72,8 @@ bool options_read(struct stencil3d_options *o, int argc, char **argv)
         {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks per PE (default: 8)"},
         {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
         VARIANT_ARGUMENTS(o, "steps (default: 100)"),
+        {"pause", ARGUMENT_NUMBER, &o->pause, 1, 1000000000, "K",
+         "wait after every K steps, for a checkpoint if one is due"},
         {"stale", ARGUMENT_NUMBER, &o->stale, 0, 1000000000, "STEP",
          "use an old face in this step, to test the check"},
         {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "measure zero-copy channels only"},

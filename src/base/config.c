@@ -155,7 +155,7 @@ static bool config_parse_ports(const char *text, void *field)
                                         !text[end] && first >= 1 && first <= last && last <= 65535);
 }
 
-static bool config_parse_count(const char *text, void *field)
+static bool config_parse_effort(const char *text, void *field)
 {
     char              *end;
     unsigned long long n;
@@ -164,7 +164,17 @@ static bool config_parse_count(const char *text, void *field)
         return false;
     errno = 0;
     n     = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || n == 0 || n > INT32_MAX)
+    if (errno != 0 || *end != '\0' || n > INT32_MAX)
+        return false;
+    *(uint64_t *)field = n;
+    return true;
+}
+
+static bool config_parse_count(const char *text, void *field)
+{
+    uint64_t n;
+
+    if (!config_parse_effort(text, &n) || n == 0)
         return false;
     *(uint64_t *)field = n;
     return true;
@@ -256,6 +266,7 @@ static const char config_expects_autoflag[]  = "auto, 0 or 1";
 static const char config_expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
 static const char config_expects_channels[]  = "auto or message";
 static const char config_expects_count[]     = "a whole number from 1 on";
+static const char config_expects_effort[]    = "a whole number from 0 on";
 static const char config_expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
 static const char config_expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
 static const char config_expects_errors[]    = "status or fatal";

@@ -17,12 +17,14 @@
 #include "base/memory.h"
 #include "checkpoint/parts.h"
 #include "core/sched/completion.h"
+#include "core/sched/blocked.h"
+#include "core/sched/thread.h"
 #include "objects/chare/creation.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction_saved.h"
 #include "objects/location/closing.h"
-#include "objects/location/thread_migration.h"
 #include "objects/model/element.h"
+#include "objects/zerocopy/object_channel_end.h"
 
 struct collections_head {
     uint32_t sync_point; /* the next; 0: no class takes part in balancing */
@@ -62,6 +64,12 @@ static void collections_refuse_element(struct ski_object *object, void *arg)
                  "%s cannot be saved: its class has no `pup` (skua_pup_plain if its bytes may be "
                  "copied; in an interface file, a `state` or [migratable])",
                  ski_object_text(object));
+    else if (ski_object_ends_find(object))
+        snprintf(
+            to->why, to->room,
+            "%s cannot be saved: it has ends of object channels; close them before, and create "
+            "them anew after",
+            ski_object_text(object));
     else if (ski_object_running(object))
         snprintf(
             to->why, to->room,
@@ -81,11 +89,10 @@ static void collections_refuse_partial(const struct ski_saved_partial *partial, 
     if (to->refused || ski_completion_is_value(&partial->to))
         return;
     to->refused = true;
-    snprintf(
-        to->why, to->room,
-        "reduction %u of collection %llx, which is under way, cannot be saved: its result goes "
-        "to a counter, a future or a callback; let it invoke an entry or send to a handler",
-        partial->number, (unsigned long long)partial->id);
+    snprintf(to->why, to->room,
+             "reduction %u of %s, which is under way, cannot be saved: its result goes to a "
+             "counter, a future or a callback; let it invoke an entry or send to a handler",
+             partial->number, ski_collection_find(ski_self->objects, partial->id)->class->def.name);
 }
 
 static void collections_refuse(struct ski_collection *all, void *arg)
@@ -96,10 +103,26 @@ static void collections_refuse(struct ski_collection *all, void *arg)
     ski_array_reduction_each_saved(all, collections_refuse_partial, arg);
 }
 
+/* What runs on a stack: it stays in its process. */
+static void collections_refuse_stacks(const struct ski_pe *self, struct collections_refusal *to)
+{
+    to->refused = self->blocked || self->threads.first;
+    if (self->blocked)
+        snprintf(to->why, to->room,
+                 "the program waits in %s() on the stack of the PE, which cannot be saved",
+                 self->blocked->call.name);
+    else if (self->threads.first)
+        snprintf(to->why, to->room,
+                 "user thread %s cannot be saved; let it end, or wait in `when` of an interface "
+                 "file instead",
+                 ski_thread_name(self->threads.first));
+}
+
 bool ski_part_collections_possible(struct ski_pe *self, char *why, size_t room)
 {
     struct collections_refusal to = {why, room, false};
 
+    collections_refuse_stacks(self, &to);
     ski_collections_each(self->objects, collections_refuse, &to);
     return !to.refused;
 }
@@ -210,7 +233,7 @@ static void collections_tell_class(struct ski_collection *all, void *arg)
         ski_elements_each(all, collections_moved, NULL);
 }
 
-static void collections_resume_one(struct ski_collection *all, void *arg)
+static void collections_exist_one(struct ski_collection *all, void *arg)
 {
     struct ski_pe *self = arg;
 
@@ -225,8 +248,12 @@ static void collections_resume_one(struct ski_collection *all, void *arg)
                   all->class->def.name, self->pe);
 }
 
+void ski_part_collections_exist(struct ski_pe *self)
+{
+    ski_collections_each(self->objects, collections_exist_one, self);
+}
+
 void ski_part_collections_resume(struct ski_pe *self)
 {
-    ski_collections_each(self->objects, collections_resume_one, self);
     ski_collections_each(self->objects, collections_tell_class, NULL);
 }

@@ -31,9 +31,11 @@ void        ski_part_collections_save(struct ski_pe *self, struct ski_image_writ
                                       const struct ski_image_common *common);
 const char *ski_part_collections_restore(struct ski_pe *self, struct ski_image_reader *from,
                                          struct ski_restart *restart);
-/** Returns why the collections of @p self cannot be saved, in @p why; or whether they can. */
+/** Writes to @p why why the collections of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_collections_possible(struct ski_pe *self, char *why, size_t room);
 /** Lets the collections that were restored exist, with all their elements. */
+void ski_part_collections_exist(struct ski_pe *self);
+/** Tells the classes of the program that their objects are elsewhere. */
 void ski_part_collections_resume(struct ski_pe *self);
 
 /* part_elements.c: elements, and where deleted ones were. */
@@ -55,6 +57,17 @@ const char *ski_part_reductions_restore(struct ski_pe *self, struct ski_image_re
                                         struct ski_restart *restart);
 const char *ski_record_partial(struct ski_pe *self, struct ski_image_reader *record);
 const char *ski_record_oldest(struct ski_pe *self, struct ski_image_reader *record);
+
+/* part_sections.c: sections and their members. */
+void        ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
+                                   const struct ski_image_common *common);
+const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                      struct ski_restart *restart);
+const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record);
+/** Writes to @p why why the sections of @p self cannot be saved.  Returns whether they can. */
+bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room);
+/** Creates the sections once more whose root is here; their collections exist. */
+void ski_part_sections_resume(struct ski_pe *self);
 
 /* part_memory.c: memory that the program has registered. */
 void        ski_part_memory_save(struct ski_pe *self, struct ski_image_writer *to,

@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "boot/image_slots.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_pe.h"
 #include "checkpoint/former.h"
@@ -39,7 +40,7 @@ typedef const char *(*restore_record_fn)(struct ski_pe *self, struct ski_image_r
 static const restore_record_fn restore_records[SKI_RECORDS] = {
     [SKI_RECORD_ELEMENT] = ski_record_element, [SKI_RECORD_LOCATION] = ski_record_location,
     [SKI_RECORD_PARTIAL] = ski_record_partial, [SKI_RECORD_OLDEST] = ski_record_oldest,
-    [SKI_RECORD_MEMORY] = ski_record_memory,
+    [SKI_RECORD_MEMORY] = ski_record_memory,   [SKI_RECORD_SECTION] = ski_record_section,
 };
 
 bool ski_restore_wanted(void)
@@ -206,8 +207,12 @@ static void restore_resume(struct ski_pe *self)
     uint64_t               pe    = (uint64_t)self->pe;
 
     state->resumed = true;
+    ski_part_collections_exist(self);
+    ski_part_sections_resume(self);
     ski_part_collections_resume(self);
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_RESTART);
+    if (self->pe == ski_job_first_pe(self->job, self->process) && ski_image_slots()->generation > 0)
+        ski_image_completed(self->job, self->process, ski_image_slots()->generation);
     skua_send_copy(0, (skua_handler){SKI_HANDLER_RESTORE_REPORT}, &pe, sizeof pe);
 }
 
