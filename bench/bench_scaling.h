@@ -26,6 +26,7 @@
 #define SCALING_WINDOW   8    /* bursts of a sender that have not been acknowledged     */
 #define SCALING_BYTES    1024 /* of a put, a get or an accumulate                       */
 #define SCALING_WORDS    4096 /* that atomics are spread over, on each PE               */
+#define SCALING_REGION   (256 * SCALING_BYTES) /* bytes of a PE that accumulates are spread over */
 #define SCALING_BLOCK    200  /* bytes of a block that is allocated and freed           */
 #define SCALING_BLOCKS   64   /* blocks that a PE holds at a time                       */
 #define SCALING_ITEMS    4096 /* items of a stream in a round of a PE                   */

@@ -28,7 +28,7 @@
 #define LIMIT_WORDS  7    /* in a slot, beside its stamp               */
 #define LIMIT_SPINS  1000 /* of a wait before it yields the core       */
 #define LIMIT_PES    1024
-#define LIMIT_BLOCKS (SCALING_WORDS * sizeof(uint64_t) / SCALING_BYTES)
+#define LIMIT_BLOCKS (SCALING_REGION / SCALING_BYTES)
 
 struct limit_slot {
     _Alignas(LIMIT_LINE) _Atomic uint64_t stamp; /* number of the message + 1 */
