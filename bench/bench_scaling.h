@@ -33,7 +33,7 @@
 #define SCALING_FIB      34   /* tasks: fib(34), whose subtrees below 18 are one task   */
 #define SCALING_FIB_LEAF 18
 
-/* A kernel.  Its rate is rounds * each operations of every active PE in the time of the slowest. */
+/* A kernel.  Its rate is rounds * each operations of every active PE in the time of a run. */
 struct scaling_kernel {
     const char *name;
     void (*run)(long rounds);

@@ -51,6 +51,11 @@ static void scaling_test_kernels(struct results *results)
     OK(scaling_test_is(scaling_efficiency(&weak, results, "skua", 2), 1),
        "the fewest PEs are the reference");
     OK(scaling_test_is(scaling_efficiency(&weak, results, "skua", 8), 0.75), "the rate of a PE");
+    weak.least = 4;
+    OK(scaling_efficiency(&weak, results, "skua", 2) == 0,
+       "fewer PEs than the reference have none");
+    OK(scaling_test_is(scaling_efficiency(&weak, results, "skua", 8), 1),
+       "the reference is larger");
     OK(scaling_test_is(scaling_efficiency(&shared, results, "skua", 8), 3), "the rate of all");
     OK(scaling_test_is(scaling_efficiency(&time, results, "skua", 8), 0.5), "time of the limit");
     OK(scaling_efficiency(&weak, results, "mpich", 8) == 0, "what was not measured has none");
