@@ -26,13 +26,14 @@
 #define SCALING_WINDOW   8    /* bursts of a sender that have not been acknowledged     */
 #define SCALING_BYTES    1024 /* of a put, a get or an accumulate                       */
 #define SCALING_WORDS    4096 /* that atomics are spread over, on each PE               */
+#define SCALING_REGION   (256 * SCALING_BYTES) /* bytes of a PE that accumulates are spread over */
 #define SCALING_BLOCK    200  /* bytes of a block that is allocated and freed           */
 #define SCALING_BLOCKS   64   /* blocks that a PE holds at a time                       */
 #define SCALING_ITEMS    4096 /* items of a stream in a round of a PE                   */
 #define SCALING_FIB      34   /* tasks: fib(34), whose subtrees below 18 are one task   */
 #define SCALING_FIB_LEAF 18
 
-/* A kernel.  Its rate is rounds * each operations of every active PE in the time of the slowest. */
+/* A kernel.  Its rate is rounds * each operations of every active PE in the time of a run. */
 struct scaling_kernel {
     const char *name;
     void (*run)(long rounds);

@@ -257,7 +257,7 @@ static uint64_t access_offset(enum scaling_access access, bool spread, long roun
         return (uint64_t)skua_pe() * SCALING_BYTES;
     if (access == SCALING_ATOMIC)
         return spread ? step % SCALING_WORDS * sizeof(uint64_t) : 0;
-    return spread ? step % (SCALING_WORDS * sizeof(uint64_t) / SCALING_BYTES) * SCALING_BYTES : 0;
+    return spread ? step % (SCALING_REGION / SCALING_BYTES) * SCALING_BYTES : 0;
 }
 
 /* Starts one access; an atomic returns when it is complete, with the previous value. */
@@ -587,7 +587,7 @@ static void create_cells(struct scaling_state *s)
 
 static void prepare(struct scaling_state *s)
 {
-    size_t bytes = SCALING_WORDS * sizeof(uint64_t) + (size_t)skua_pes() * SCALING_BYTES;
+    size_t bytes = SCALING_REGION + (size_t)skua_pes() * SCALING_BYTES;
 
     s->received = (skua_counter)SKUA_COUNTER_INIT;
     skua_stream_bind(stream, s);

@@ -8,7 +8,7 @@
  *   collectives   recursive doubling, each step a line that the partner writes; for a number of PEs
  *                 that is no power of two, lines to PE 0 and one line back
  *   alloc         malloc() and free()
- *   one-sided     memcpy(), an atomic add, a loop that adds (to one target: under a lock)
+ *   one-sided     memcpy(), an atomic add, a loop that adds under a lock
  *   stream        seven items in a cache line of a ring
  *   tasks         the recursion on each PE, without tasks
  *
@@ -23,11 +23,12 @@
 
 #include "bench_scaling.h"
 
-#define LIMIT_SLOTS 64
-#define LIMIT_LINE  64
-#define LIMIT_WORDS 7    /* in a slot, beside its stamp               */
-#define LIMIT_SPINS 1000 /* of a wait before it yields the core       */
-#define LIMIT_PES   1024
+#define LIMIT_SLOTS  64
+#define LIMIT_LINE   64
+#define LIMIT_WORDS  7    /* in a slot, beside its stamp               */
+#define LIMIT_SPINS  1000 /* of a wait before it yields the core       */
+#define LIMIT_PES    1024
+#define LIMIT_BLOCKS (SCALING_REGION / SCALING_BYTES)
 
 struct limit_slot {
     _Alignas(LIMIT_LINE) _Atomic uint64_t stamp; /* number of the message + 1 */
@@ -49,7 +50,10 @@ struct limit_line {
 /* The piece of a PE.  Behind it: a ring, a line and a block of data for each PE. */
 struct limit_piece {
     _Alignas(128) _Atomic uint64_t word[SCALING_WORDS];
-    _Alignas(128) _Atomic uint64_t lock; /* of the block that all PEs add to */
+    struct limit_block {
+        _Alignas(128) _Atomic uint64_t lock;
+        _Alignas(128) double value[SCALING_BYTES / sizeof(double)];
+    } block[LIMIT_BLOCKS]; /* that PEs add to */
 };
 
 /* Of a PE; a thread-local variable, because PEs may be threads. */
@@ -340,21 +344,21 @@ static void add_block(double *to, const double *from)
     __asm__ volatile("" ::: "memory"); /* every sum is made */
 }
 
-/* With one target all PEs add to the same block, under a lock of the piece. */
+/* Several PEs add to each block, with one target all of them to one, so it has a lock. */
 static void acc_rounds(long rounds, bool spread)
 {
     for (long i = 0; i < rounds; i++) {
-        int                 pe    = target_of(spread, i);
-        struct limit_piece *piece = (void *)limit.piece[pe];
-        double             *to    = (void *)block_of(pe, spread ? me() : 0);
+        struct limit_piece *piece = (void *)limit.piece[target_of(spread, i)];
         long                spins = 0;
 
         for (int k = 0; k < SCALING_BURST; k++) {
-            while (!spread && atomic_exchange(&piece->lock, 1))
+            uint64_t            index = word_index(spread, i * SCALING_BURST + k) % LIMIT_BLOCKS;
+            struct limit_block *block = &piece->block[index];
+
+            while (atomic_exchange(&block->lock, 1))
                 pause_wait(&spins);
-            add_block(to, limit.own);
-            if (!spread)
-                atomic_store(&piece->lock, 0);
+            add_block(block->value, limit.own);
+            atomic_store(&block->lock, 0);
         }
     }
 }

@@ -156,7 +156,7 @@ static MPI_Aint access_offset(enum scaling_access access, int spread, long round
         return (MPI_Aint)me * SCALING_BYTES;
     if (access == SCALING_ATOMIC)
         return spread ? step % SCALING_WORDS * 8 : 0;
-    return spread ? step % (SCALING_WORDS * 8 / SCALING_BYTES) * SCALING_BYTES : 0;
+    return spread ? step % (SCALING_REGION / SCALING_BYTES) * SCALING_BYTES : 0;
 }
 
 static void access_start(enum scaling_access access, int pe, MPI_Aint at)
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     library.me  = me;
     library.pes = ranks;
-    bytes       = SCALING_WORDS * 8 + (MPI_Aint)ranks * SCALING_BYTES;
+    bytes       = SCALING_REGION + (MPI_Aint)ranks * SCALING_BYTES;
     MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     memset(memory, 0, (size_t)bytes);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);

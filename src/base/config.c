@@ -24,7 +24,7 @@ extern char **environ;
 
 /* Variables with the prefix of Skua that are not settings: the launcher sets these for its children
  * (boot/boot.h). */
-static const char *const config_reserved[] = {"SKUA_JOB"};
+static const char *const config_reserved[] = {"SKUA_JOB", "SKUA_IMAGES"};
 
 #define CONFIG_NUMBER_MAX 1e9 /* of seconds or microseconds: can be counted in nanoseconds */
 

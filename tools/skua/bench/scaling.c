@@ -87,7 +87,7 @@ static double scaling_reference(const struct scaling *scaling, const struct resu
 static int scaling_fewest(const struct scaling *scaling, const struct results *results,
                           const char *series, int pes)
 {
-    int fewest = 1;
+    int fewest = scaling->least > 1 ? scaling->least : 1;
 
     while (fewest < pes && scaling_value(scaling, results, series, fewest) == 0)
         fewest++;
@@ -102,6 +102,8 @@ static double scaling_growth(const struct scaling *scaling, const struct results
     double growth = bench_ratio(scaling_value(scaling, results, series, pes),
                                 scaling_value(scaling, results, series, fewest));
 
+    if (fewest > pes)
+        return 0;
     return scaling->kind == SCALING_WEAK ? growth * fewest / pes : growth;
 }
 

@@ -35,6 +35,7 @@ struct scaling {
     size_t            bytes;   /* member of the results     */
     const char       *kernel;  /* NULL, or: the metric is rate-KERNEL-Ppe, or us-KERNEL-Ppe */
     enum scaling_kind kind;
+    int least; /* kernel: PEs of the reference, 1 if 0: one PE alone does not communicate */
     struct {
         const char *series, *name;
     } curve[SCALING_SERIES]; /* fewer end with a series of NULL */
