@@ -28,9 +28,9 @@
 
 #define CELLS   13
 #define WORKERS 5
-#define LEAVES  24   /* indices of leaves */
-#define MANY    9000 /* of a long run        */
-#define DUE     (-1) /* the value of save for `due` */
+#define LEAVES  24     /* indices of leaves */
+#define MANY    600000 /* of a long run, three in each step */
+#define DUE     (-1)   /* the value of save for `due` */
 
 /* Read-only, on all PEs. */
 static int             steps, save, stop;
@@ -140,10 +140,10 @@ struct leaf {
 
 static skua_index leaf_index(int key)
 {
-    char name[40] = "a leaf with a very long index, 0000";
+    char name[40] = "a leaf with a very long index, 0000000";
 
-    snprintf(name + 31, sizeof name - 31, "%04u", (unsigned)key % 10000);
-    return skua_index_bytes(name, 36);
+    snprintf(name + 31, sizeof name - 31, "%07u", (unsigned)key % 10000000);
+    return skua_index_bytes(name, 39);
 }
 
 static void leaf_construct(void *self, const void *data, size_t bytes)
