@@ -8,6 +8,7 @@
 #include "balance/move_orders.h"
 #include "balance/neighbour_rounds.h"
 #include "balance/sync_point.h"
+#include "checkpoint/buddy.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/restore.h"
 #include "checkpoint/save_step.h"

@@ -4,6 +4,7 @@
  * of PEs: its result is the same.
  *
  * usage: checkpoint DIR STEPS [SAVE [stop]]
+ *        checkpoint DIR STEPS due
  *
  * The boss, a single object, drives the steps.  In each, it broadcasts to the cells, a dense array
  * whose elements own memory, migrate at random and contribute to a sum; to the leaves, an array of
@@ -13,7 +14,9 @@
  *
  * Before the checkpoint, which follows step SAVE, half of the cells contribute to a second
  * reduction, the others afterwards.  With `stop` the job ends after the checkpoint.  PE 0 prints
- * the result, which is that of a run without a checkpoint, or the restarted run's.
+ * the result, which is that of a run without a checkpoint, or the restarted run's.  With `due` a
+ * checkpoint may be made after each step, if one is due, and the boss prints a line in every tenth
+ * step (tests/survive.sh).
  */
 #include <inttypes.h>
 #include <skua/skua.h>
@@ -25,7 +28,9 @@
 
 #define CELLS   13
 #define WORKERS 5
-#define LEAVES  24 /* indices of leaves */
+#define LEAVES  24   /* indices of leaves */
+#define MANY    9000 /* of a long run        */
+#define DUE     (-1) /* the value of save for `due` */
 
 /* Read-only, on all PEs. */
 static int             steps, save, stop;
@@ -243,7 +248,7 @@ static void boss_begin_step(struct boss *boss)
     int64_t value = step + 1;
 
     boss->waiting = step + 1 == steps ? 3 : 2;
-    for (int i = 0; i < 3 && boss->planted < LEAVES; i++) {
+    for (int i = 0; i < 3 && boss->planted < (save == DUE ? MANY : LEAVES); i++) {
         int64_t key = boss->planted++;
 
         skua_array_insert((skua_ref){leaves, leaf_index((int)key)}, (int)key % skua_pes(), &key,
@@ -278,7 +283,11 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
     struct boss *boss = self;
 
     (void)data, (void)bytes;
-    if (boss->step == save)
+    if (save == DUE && boss->step % 10 == 0)
+        printf("step %d %016" PRIx64 "\n", boss->step, boss->hash);
+    if (save == DUE)
+        skua_checkpoint_if_due(skua_done_invoke(boss_ref, boss_saved));
+    else if (boss->step == save)
         skua_checkpoint(dir, skua_done_invoke(boss_ref, boss_saved));
     else
         skua_invoke_all(cells, cell_rest, NULL, 0);
@@ -291,7 +300,9 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     (void)self;
     CHECK(bytes == sizeof result);
     memcpy(&result, data, sizeof result);
-    CHECK(result.status == SKUA_OK && result.generation > 0);
+    CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
+    CHECK(result.status == SKUA_OK || result.generation == 0);
+    CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
     if (stop && !result.restarted)
         skua_exit(0);
     else
@@ -339,6 +350,7 @@ static void begin(int argc, char **argv)
     dir       = strdup(argv[1]);
     steps     = atoi(argv[2]);
     save      = argc > 3 ? atoi(argv[3]) : 0;
+    save      = argc > 3 && strcmp(argv[3], "due") == 0 ? DUE : save;
     stop      = argc > 4;
     boss_ref  = skua_chare_create_local(boss_class, NULL, 0);
     cells     = skua_array_create1(cell_class, CELLS, NULL, 0);

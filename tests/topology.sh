@@ -48,4 +48,15 @@ ok "a file that does not exist" has "$out$code" '^interconnect /no/such/file: No
 run env SKUA_TOPOLOGY="$work/short.conf" timeout 60 "$skuarun" -n 3 "$program"
 ok "a host that is not in the file" has "$err" 'short.conf has neither a node .* nor @2, which is this host'
 ok "and ends the job" test "$code" != 0
+
+# Placement inside a host, on a machine that hwloc makes up.
+case $("$skua" info --topology) in *Core*)
+  made_up='pack:2 numa:2 core:4 pu:2'
+  run env SKUA_SHARED_MEMORY=1 SKUA_PIN=auto SKUA_LOG_LEVEL=error HWLOC_SYNTHETIC="$made_up" timeout 60 \
+    "$skuarun" -v -n 6 -t 3 "$program"
+  ok "a job runs with the map of another machine" test "$code" = 0
+  ok "a process stays in a NUMA node" has "$err" '^skuarun: package 0, NUMA node 0: \[0 \.\] \[1 \.\] \[2 \.\] \[\. \.\]$'
+  ok "so does the next" has "$err" '^skuarun: package 0, NUMA node 1: \[3 \.\] \[4 \.\] \[5 \.\] \[\. \.\]$'
+  ok "NUMA nodes without a PE are counted" has "$err" '^skuarun: 2 NUMA nodes without a PE$' ;;
+esac
 tap_end

@@ -16,12 +16,14 @@
 #include <stdio.h>
 
 #include "common/gemm.h"
+#include "common/series.h"
 #include "lu.ci.h"
 
 #define RESIDUAL_LIMIT 16
-#define CHECK_STRIDE   UINT64_C(0x9e3779b97f4a7c15) /* from the keys of a seed to those of the next \
-                                                     */
-#define DGEMM_ROWS 1024 /* of the matrices that are multiplied to measure the limit */
+#define CHECK_STRIDE                                                                               \
+    UINT64_C(0x9e3779b97f4a7c15) /* from the keys of a seed to those of the next                   \
+                                  */
+#define DGEMM_ROWS 1024          /* of the matrices that are multiplied to measure the limit */
 #define DGEMM_RUNS 4
 
 double matrix_number(int64_t i, int64_t j)
@@ -148,9 +150,7 @@ void Main_on_singular(Main *m, int64_t column)
 static void report_json(const char *series, const char *metric, double value)
 {
     if (options.series[0])
-        printf("{\"bench\":\"lu\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"%s-%dpe\","
-               "\"value\":%.6g}\n",
-               series, (long long)options.size, metric, skua_pes(), value);
+        series_print(&(struct series){"lu", series, NULL, options.size, skua_pes()}, metric, value);
 }
 
 static void report_dgemm(const Main *m, double rate)

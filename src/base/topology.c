@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - assigning PEs to CPUs, and binding threads (see topology.h). */
+/*
+ * topology.c - assigning PEs to CPUs, and binding threads (see topology.h).
+ *
+ * An assignment selects as many CPUs as there are PEs, or all if there are more PEs, and hands them
+ * out in the order of the tree.  With fewer PEs than cores it selects one CPU of each core and may
+ * skip the rest of a NUMA node or package, so that the PEs of a process stay together.
+ */
 #include "base/topology.h"
 
 #include <ctype.h>
@@ -13,13 +19,64 @@
 
 #include "base/assert.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #define TIME_SLICE_NS 100000 /* the shortest that Linux grants */
 
 void ski_topology_free(struct ski_topology *topology)
 {
     free(topology->cpu);
-    topology->cpu = NULL;
+    free(topology->place);
+    topology->cpu   = NULL;
+    topology->place = NULL;
+}
+
+/* Returns the number of CPUs before place @p i that belong to the same core. */
+static int topology_sibling(const struct ski_topology *topology, int i)
+{
+    int n = 0;
+
+    while (i > n && topology->place[i - n - 1].core == topology->place[i].core)
+        n++;
+    return n;
+}
+
+/* Lists the numbers of the CPUs: one of each core, then a second of each core, ... */
+static void topology_list_cpus(struct ski_topology *topology)
+{
+    int n = 0;
+
+    for (int level = 0; n < topology->cpus; level++) {
+        for (int i = 0; i < topology->cpus; i++)
+            if (topology_sibling(topology, i) == level)
+                topology->cpu[n++] = topology->place[i].cpu;
+        if (level == 0)
+            topology->cores = n;
+    }
+}
+
+skua_status ski_topology_load(struct ski_topology *topology)
+{
+    skua_status status;
+
+    *topology = (struct ski_topology){0};
+    status    = ski_topology_read(topology);
+    if (status != SKUA_OK)
+        return status;
+    if (topology->cpus <= 0) {
+        ski_topology_free(topology);
+        return SKUA_ERR_SYSTEM;
+    }
+    for (int i = 0; i < topology->cpus; i++) /* a CPU of an unknown core is a core */
+        if (topology->place[i].core < 0)
+            topology->place[i].core = topology->place[i].cpu;
+    topology->cpu = calloc((size_t)topology->cpus, sizeof *topology->cpu);
+    if (!topology->cpu) {
+        ski_topology_free(topology);
+        return SKUA_ERR_NOMEM;
+    }
+    topology_list_cpus(topology);
+    return SKUA_OK;
 }
 
 /* Parses up to @p max numbers of a list such as "0,2,4-7".  Returns their number, or -1 if it is
@@ -74,30 +131,117 @@ static skua_status topology_assign_list(const char *list, int pes, int *cpu)
     return SKUA_OK;
 }
 
-static skua_status topology_assign_in_order(int pes, int *cpu)
+/* Selects up to @p want CPUs, in the order of the tree: levels of siblings, each complete before
+ * the next is used; of the last level, cores at even distances.  Returns their number. */
+static int topology_select(const struct ski_topology *topology, int want, skua_cpu *selected)
+{
+    int level = 0, before = 0, of_level = 0, seen = 0, n = 0;
+
+    for (;; level++) { /* finds the last level, and how many CPUs it has */
+        of_level = 0;
+        for (int i = 0; i < topology->cpus; i++)
+            of_level += topology_sibling(topology, i) == level;
+        if (before + of_level >= want || of_level == 0)
+            break;
+        before += of_level;
+    }
+    for (int i = 0; i < topology->cpus; i++) {
+        int  sibling = topology_sibling(topology, i);
+        bool take    = sibling < level;
+
+        if (sibling == level) {
+            long long rest = want - before;
+            take           = (seen + 1) * rest / of_level > seen * rest / of_level;
+            seen++;
+        }
+        if (take)
+            selected[n++] = topology->place[i];
+    }
+    return n;
+}
+
+/* Returns the NUMA node of a CPU, or its package. */
+static int topology_domain(const skua_cpu *cpu, bool package)
+{
+    return package ? cpu->package : cpu->numa;
+}
+
+/* Returns how many CPUs from @p cpu on, of @p count, are in its NUMA node or package. */
+static int topology_room(const skua_cpu *cpu, int count, bool package)
+{
+    int n = 0;
+
+    while (n < count && topology_domain(&cpu[n], package) == topology_domain(cpu, package))
+        n++;
+    return n;
+}
+
+/* Assigns CPUs of @p count such that no group crosses the end of a NUMA node, or of a package.
+ * Returns false if there are too few CPUs for that. */
+static bool topology_assign_groups(const skua_cpu *selected, int count, int pes, int group,
+                                   bool package, int *cpu)
+{
+    int at = 0;
+
+    for (int done = 0; done < pes;) {
+        int size = pes - done < group ? pes - done : group, room;
+
+        while ((room = topology_room(selected + at, count - at, package)) < size && at < count)
+            at += room;
+        if (count - at < size)
+            return false;
+        while (size-- > 0)
+            cpu[done++] = selected[at++].cpu;
+    }
+    return true;
+}
+
+static skua_status topology_assign_auto(int pes, int group, int *cpu)
 {
     struct ski_topology topology;
     skua_status         status = ski_topology_load(&topology);
+    skua_cpu           *selected;
     int                 n;
 
     if (status != SKUA_OK)
         return status;
-    ski_assert(topology.cores > 0 && topology.cores <= topology.cpus);
-    n = pes <= topology.cores ? topology.cores : topology.cpus;
-    for (int i = 0; i < pes; i++)
-        cpu[i] = topology.cpu[pes <= n ? i : (int)((long long)i * n / pes)];
+    ski_assert(topology.cores > 0 && topology.cores <= topology.cpus && group > 0);
+    selected = ski_calloc((size_t)topology.cpus, sizeof *selected);
+    n        = topology_select(&topology, pes < topology.cores ? topology.cores : pes, selected);
+    if (pes > n || (!topology_assign_groups(selected, n, pes, group, false, cpu) &&
+                    !topology_assign_groups(selected, n, pes, group, true, cpu)))
+        for (int i = 0; i < pes; i++)
+            cpu[i] = selected[pes <= n ? i : (int)((long long)i * n / pes)].cpu;
+    free(selected);
     ski_topology_free(&topology);
     return SKUA_OK;
 }
 
-skua_status ski_topology_assign(const char *policy, int pes, int *cpu)
+skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu)
 {
     if (strcmp(policy, "auto") == 0)
-        return topology_assign_in_order(pes, cpu);
+        return topology_assign_auto(pes, group, cpu);
     if (strcmp(policy, "none") != 0)
         return topology_assign_list(policy, pes, cpu);
     for (int i = 0; i < pes; i++)
         cpu[i] = SKI_CPU_ANY;
+    return SKUA_OK;
+}
+
+skua_status ski_topology_numa_of(const int *cpu, int count, int *numa)
+{
+    struct ski_topology topology;
+    skua_status         status = ski_topology_load(&topology);
+
+    if (status != SKUA_OK)
+        return status;
+    for (int i = 0; i < count; i++) {
+        numa[i] = -1;
+        for (int k = 0; k < topology.cpus; k++)
+            if (topology.place[k].cpu == cpu[i])
+                numa[i] = topology.place[k].numa;
+    }
+    ski_topology_free(&topology);
     return SKUA_OK;
 }
 

@@ -3,7 +3,15 @@
  * topology.h - the CPUs that this process may use, and the binding of PEs to them.
  *
  * topology_hwloc.c finds the CPUs with hwloc, where it was present at build time; otherwise
- * topology_plain.c uses the affinity mask alone.
+ * topology_plain.c uses the affinity mask and what the kernel tells of each CPU.
+ *
+ * Placement of PEs, with `pin` auto:
+ *   - each PE has a core of its own while there are enough; the second hardware threads of cores
+ *     are used only when every core has a PE;
+ *   - PEs follow the order of the tree (package, NUMA node, core, hardware thread), so neighbours
+ *     share as much of the machine as they can;
+ *   - the PEs of a process lie in one NUMA node, or else in one package, where they fit and cores
+ *     are left for it.
  */
 #ifndef SKI_TOPOLOGY_H
 #define SKI_TOPOLOGY_H
@@ -13,6 +21,7 @@
 #include <stdio.h>
 
 #include <skua/status.h>
+#include <skua/topology.h>
 
 /** In place of the number of a CPU: the PE is not bound. */
 #define SKI_CPU_ANY (-1)
@@ -22,10 +31,16 @@ struct ski_topology {
     int *cpu;  /* their numbers: the first CPU of every core, then the second of every core, ... */
     int  cpus; /* the number of CPUs                                                              */
     int cores; /* the number of cores, whose first CPUs come first                                */
+    skua_cpu *place; /* the locality of each CPU, in the order of the tree                        */
 };
 
 /** Finds the CPUs.  The caller frees the result with ski_topology_free(). */
 skua_status ski_topology_load(struct ski_topology *topology);
+
+/** Fills in `place` and `cpus` of a zeroed @p topology, in the order of the tree; the CPUs of a
+ * core are adjacent.  ski_topology_load() calls it; topology_hwloc.c or topology_plain.c defines
+ * it. */
+skua_status ski_topology_read(struct ski_topology *topology);
 
 /** Frees what ski_topology_load() allocated. */
 void ski_topology_free(struct ski_topology *topology);
@@ -36,9 +51,18 @@ void ski_topology_print(FILE *to);
 /** Returns whether @p text is a list of CPUs such as "0,2,4-7". */
 bool ski_topology_is_list(const char *text);
 
-/** Assigns a CPU, or SKI_CPU_ANY, to each of @p pes PEs.  @p policy is the setting `pin`.  With
- * more PEs than CPUs, neighbours share one.  SKUA_ERR_INVAL, logged, for an invalid policy. */
-skua_status ski_topology_assign(const char *policy, int pes, int *cpu);
+/** Assigns a CPU, or SKI_CPU_ANY, to each of @p pes PEs, @p group of which make a process.  @p
+ * policy is the setting `pin`.  With more PEs than CPUs, neighbours share one.  SKUA_ERR_INVAL,
+ * logged, for an invalid policy. */
+skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu);
+
+/** Finds the NUMA node of each of @p count CPUs; -1 if it is not known. */
+skua_status ski_topology_numa_of(const int *cpu, int count, int *numa);
+
+/** Prints how @p count PEs lie on packages, NUMA nodes, cores and hardware threads: @p pe[i] is the
+ *  number of the PE on CPU @p cpu[i].  Each line begins with @p prefix.  A NUMA node with many
+ * cores is summed up in one line, and those without a PE are counted. */
+void ski_topology_print_map(FILE *to, const char *prefix, const int *pe, const int *cpu, int count);
 
 /** Binds the calling thread to a CPU.  SKI_CPU_ANY changes nothing. */
 void ski_topology_bind(int cpu);

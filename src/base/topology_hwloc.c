@@ -26,43 +26,33 @@ static bool topology_load_tree(hwloc_topology_t *tree)
     return ok;
 }
 
-/* Appends the n-th CPU of every core that has one.  Returns false if no core has. */
-static bool topology_add_nth(struct ski_topology *topology, hwloc_topology_t tree, int cores, int n)
+/* Returns the first CPU of the object of a type that contains @p cpu, or -1. */
+static int topology_first_of(hwloc_topology_t tree, hwloc_obj_t cpu, hwloc_obj_type_t type)
 {
-    hwloc_obj_t core  = NULL;
-    int         added = 0;
+    hwloc_obj_t found = hwloc_get_ancestor_obj_by_type(tree, type, cpu);
 
-    while ((core = hwloc_get_next_obj_by_depth(tree, cores, core))) {
-        int cpu = hwloc_bitmap_first(core->cpuset);
-        for (int i = 0; i < n && cpu >= 0; i++)
-            cpu = hwloc_bitmap_next(core->cpuset, cpu);
-        if (cpu >= 0) {
-            topology->cpu[topology->cpus++] = cpu;
-            added++;
-        }
-    }
-    return added > 0;
+    return found ? hwloc_bitmap_first(found->cpuset) : -1;
 }
 
-skua_status ski_topology_load(struct ski_topology *topology)
+skua_status ski_topology_read(struct ski_topology *topology)
 {
     hwloc_topology_t tree;
-    int              cpus, cores;
+    hwloc_obj_t      cpu = NULL;
 
     if (!topology_load_tree(&tree))
         return SKUA_ERR_SYSTEM;
-    cpus           = hwloc_get_nbobjs_by_type(tree, HWLOC_OBJ_PU);
-    cores          = hwloc_get_type_or_below_depth(tree, HWLOC_OBJ_CORE); /* a depth */
-    topology->cpus = 0;
-    topology->cpu  = calloc((size_t)cpus, sizeof(int));
-    if (topology->cpu) {
-        int n = 0;
-        while (topology->cpus < cpus && topology_add_nth(topology, tree, cores, n))
-            n++;
-        topology->cores = (int)hwloc_get_nbobjs_by_depth(tree, cores);
-    }
+    topology->place =
+        calloc((size_t)hwloc_get_nbobjs_by_type(tree, HWLOC_OBJ_PU), sizeof *topology->place);
+    /* Of several NUMA nodes at one CPU, the first is ordinary memory. */
+    while (topology->place && (cpu = hwloc_get_next_obj_by_type(tree, HWLOC_OBJ_PU, cpu)))
+        topology->place[topology->cpus++] =
+            (skua_cpu){.cpu     = (int)cpu->os_index,
+                       .core    = topology_first_of(tree, cpu, HWLOC_OBJ_CORE),
+                       .cache   = -1,
+                       .package = topology_first_of(tree, cpu, HWLOC_OBJ_PACKAGE),
+                       .numa    = cpu->nodeset ? hwloc_bitmap_first(cpu->nodeset) : -1};
     hwloc_topology_destroy(tree);
-    return topology->cpu ? SKUA_OK : SKUA_ERR_NOMEM;
+    return topology->place ? SKUA_OK : SKUA_ERR_NOMEM;
 }
 
 static void topology_print_tree(FILE *to, hwloc_obj_t object, int depth)

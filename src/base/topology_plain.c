@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology_plain.c - the CPUs of the affinity mask, each taken for a core (see topology.h). */
+/* topology_plain.c - the CPUs of the affinity mask, without hwloc (see topology.h). */
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/cpu_locality.h"
 #include "base/topology.h"
 
-skua_status ski_topology_load(struct ski_topology *topology)
+static int topology_compare(const void *a, const void *b)
+{
+    const skua_cpu *x = a, *y = b;
+
+    if (x->package != y->package)
+        return x->package < y->package ? -1 : 1;
+    if (x->numa != y->numa)
+        return x->numa < y->numa ? -1 : 1;
+    if (x->core != y->core)
+        return x->core < y->core ? -1 : 1;
+    return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+skua_status ski_topology_read(struct ski_topology *topology)
 {
     cpu_set_t set;
 
     if (sched_getaffinity(0, sizeof set, &set) < 0)
         return SKUA_ERR_SYSTEM;
-    topology->cpu  = calloc((size_t)CPU_COUNT(&set), sizeof(int));
-    topology->cpus = 0;
-    if (!topology->cpu)
+    topology->place = calloc((size_t)CPU_COUNT(&set), sizeof *topology->place);
+    if (!topology->place)
         return SKUA_ERR_NOMEM;
     for (size_t i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, &set))
-            topology->cpu[topology->cpus++] = (int)i;
-    topology->cores = topology->cpus;
+            topology->place[topology->cpus++] =
+                ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, (int)i);
+    qsort(topology->place, (size_t)topology->cpus, sizeof *topology->place, topology_compare);
     return SKUA_OK;
 }
 
@@ -28,6 +42,7 @@ void ski_topology_print(FILE *to)
 
     if (ski_topology_load(&topology) != SKUA_OK)
         return;
-    fprintf(to, "%d CPUs (built without hwloc: cores and caches are not known)\n", topology.cpus);
+    fprintf(to, "%d CPUs of %d cores (built without hwloc: caches are not shown)\n", topology.cpus,
+            topology.cores);
     ski_topology_free(&topology);
 }

@@ -184,8 +184,8 @@ static void external_keep_binding(struct ski_external_join *join)
 static skua_status external_keep_apart(const struct ski_external_join *join,
                                        struct ski_job_params *plan, int *local, int *cpu)
 {
-    skua_status status =
-        ski_topology_assign(plan->pin, plan->local_processes * plan->pes_per_process, cpu);
+    skua_status status = ski_topology_assign(
+        plan->pin, plan->local_processes * plan->pes_per_process, plan->pes_per_process, cpu);
 
     for (int i = 0; i < plan->local_processes; i++)
         if (local[i] == join->process)

@@ -23,12 +23,17 @@
 #ifndef SKI_IMAGE_SLOTS_H
 #define SKI_IMAGE_SLOTS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "boot/job.h"
 
 #define SKI_IMAGES_VARIABLE "SKUA_IMAGES"
+#define SKI_RESTART_MEMORY  "memory" /* the value of the setting restart: from image slots */
+
+/* The signal by which `skua resize' asks the launcher for another number of PEs: its value. */
+#define SKI_RESIZE_SIGNAL (SIGRTMIN + 4)
 
 /* The mark in the output of a process: this text, the generation in decimal, and the end.  It is an
  * application program command, which terminals do not show. */
@@ -65,9 +70,10 @@ char *ski_image_slots_text(const struct ski_image_slots *slots);
  *  else the caller frees slots->slot. */
 bool ski_image_slots_parse(const char *text, struct ski_image_slots *slots);
 
-/** Records that @p process has completed its image of @p generation and the copy of its buddy: the
- *  launcher learns it, and marks the place in the output of the process where the program goes on
- *  after a restart.  Called in one thread of the process while no other one runs the program. */
+/** Records that @p process has completed its image of @p generation and the copy of its buddy, or
+ * has restored it: the launcher learns it, and the process marks the place in the output of the
+ * process where the program goes on after a restart.  Called in one thread of the process while no
+ * other one runs the program. */
 void ski_image_completed(struct ski_job *job, int process, uint64_t generation);
 
 /** Returns the process that keeps a copy of the image of @p process: one on the next host, or -1 if

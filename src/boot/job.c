@@ -97,7 +97,7 @@ static skua_status job_assign_cpus(struct ski_job *job, const struct ski_job_par
 {
     ski_assert(job->local_pes <= job->local_processes * job->pes_per_process); /* room in cpu[] */
     if (!plan->cpu)
-        return ski_topology_assign(plan->pin, job->local_pes, job->cpu);
+        return ski_topology_assign(plan->pin, job->local_pes, job->pes_per_process, job->cpu);
     memcpy(job->cpu, plan->cpu, (size_t)job->local_pes * sizeof *plan->cpu);
     return SKUA_OK;
 }

@@ -185,7 +185,9 @@ static void checkpoint_order(struct ski_pe *self, enum ski_checkpoint_step step)
                                             .common  = progress->common,
                                             .time_ns = progress->time_ns,
                                             .kept    = root->kept,
-                                            .saved   = progress->saved};
+                                            .saved   = progress->saved,
+                                            .complete =
+                                                progress->saved && progress->status == SKUA_OK};
     const char                 *dir      = root->first->dir;
 
     progress->step = step;
@@ -545,6 +547,7 @@ static void checkpoint_pe_end(struct ski_pe *self)
     if (state->root)
         checkpoint_root_free(state->root);
     free(state->restart);
+    free(state->copy);
     free(state);
     self->objects->slot[SKI_SLOT_CHECKPOINT] = NULL;
 }

@@ -41,9 +41,10 @@ struct ski_checkpoint_order {
     uint64_t                step;
     struct ski_image_common common;
     int64_t                 time_ns;
-    uint64_t                kept;  /* the last generation that all processes have in memory */
-    uint64_t                saved; /* of SKI_CHECKPOINT_AFTER: PEs were told to save */
-    char                    dir[]; /* with its final zero; empty: in memory */
+    uint64_t                kept;     /* the last generation that all processes have in memory */
+    uint64_t                saved;    /* of SKI_CHECKPOINT_AFTER: PEs were told to save */
+    uint64_t                complete; /* of SKI_CHECKPOINT_AFTER: all PEs have saved */
+    char                    dir[];    /* with its final zero; empty: in memory */
 };
 
 /* The report of a PE on a step; the reason follows if it has failed. */

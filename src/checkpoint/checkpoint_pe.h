@@ -7,6 +7,7 @@
 #include "core/data/msg_list.h"
 #include "objects/model/objects_pe.h"
 
+struct ski_buddy_copy;
 struct ski_checkpoint_root;
 
 /* The checkpoints of a PE. */
@@ -14,6 +15,9 @@ struct ski_checkpoint {
     struct ski_checkpoint_root *root; /* at PE 0 (checkpoint.c), else NULL */
 
     uint64_t writing; /* the generation whose file this PE reports on; 0: none (save_step.c) */
+
+    struct ski_buddy_copy *copy;       /* that is being sent to the buddy, or NULL (buddy.c) */
+    uint64_t               copy_bytes; /* of the image of this PE, which reports with the copy */
 
     /* In a job that is restarted (restore.c). */
     struct ski_restart         *restart;     /* once the common parts have come, or NULL */

@@ -6,6 +6,9 @@
  * ski_image_reserve() returned is filled by the caller until the next call, so the bytes up to
  * `used` are complete at the beginning of each call and not at its end.
  *
+ * The order in which header and data are written matters to other processes after this one has died.
+ * The end of a process orders its stores, so the fences here bind the compiler alone.
+ *
  * A reader checks the header, then directory and checksums as a whole, then each entry, then the
  * chunks.  It trusts none of these for the fact that a checksum matches: an entry is inside of the
  * data, or the image is refused.
@@ -89,6 +92,15 @@ static void image_sum_chunks(struct ski_image_writer *writer)
         image_add_sum(writer, ski_checksum(writer->memory->base + at, SKI_IMAGE_CHUNK));
 }
 
+/* Keeps the compiler from moving writes across.  An image is read by another process, after the one
+ * that wrote it has died or ended.  A process dies between two instructions: what it wrote before
+ * is all there, and nothing of what follows, as the agent that noticed the death goes on only when
+ * the kernel has ended it.  So the order of the instructions is all that matters. */
+static inline void image_order_writes(void)
+{
+    atomic_signal_fence(memory_order_acq_rel);
+}
+
 /* Invalidates the former image first: a process that dies now leaves none. */
 void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *memory,
                      const struct ski_image_id *id)
@@ -96,10 +108,12 @@ void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *m
     *writer = (struct ski_image_writer){.memory = memory, .id = *id, .used = SKI_IMAGE_HEADER};
     if (image_make_room(writer, SKI_IMAGE_HEADER))
         memset(memory->base, 0, SKI_IMAGE_HEADER);
-    atomic_thread_fence(memory_order_release); /* before any byte of the new image */
+    image_order_writes(); /* before any byte of the new image */
 }
 
-static bool image_has_section(const struct ski_image_writer *writer, const char *name)
+__attribute__((unused)) /* but by assertions */
+static bool
+image_has_section(const struct ski_image_writer *writer, const char *name)
 {
     for (size_t i = 0; i < writer->sections; i++)
         if (strcmp(writer->entry[i].name, name) == 0)
@@ -198,7 +212,7 @@ static void image_write_header(struct ski_image_writer *writer, size_t data_end)
     };
 
     header.header_sum = ski_checksum(&header, offsetof(struct image_header, header_sum));
-    atomic_thread_fence(memory_order_release); /* behind all bytes of the image */
+    image_order_writes(); /* behind all bytes of the image */
     memcpy(base + sizeof header.magic, (char *)&header + sizeof header.magic,
            sizeof header - sizeof header.magic);
     atomic_store_explicit((_Atomic uint64_t *)(void *)base, header.magic, memory_order_release);

@@ -100,6 +100,12 @@ bool ski_image_store_add(struct ski_image_store *store, const struct ski_image_i
     return last;
 }
 
+const struct ski_image_span *ski_image_store_images(const struct ski_image_store *store)
+{
+    ski_assert(store->current && store->current->added == store->pes);
+    return store->current->span;
+}
+
 void ski_image_store_write(struct ski_image_store *store, const char *path,
                            const struct ski_compressor *compressor, int level)
 {

@@ -43,6 +43,10 @@ struct ski_image_memory *ski_image_store_memory(struct ski_image_store    *store
 bool ski_image_store_add(struct ski_image_store *store, const struct ski_image_id *id,
                          size_t bytes);
 
+/** Returns the complete images of the generation that was added last, one for each PE of the
+ *  process.  They stay until the generation after the next one begins. */
+const struct ski_image_span *ski_image_store_images(const struct ski_image_store *store);
+
 /** Begins to write the images of the generation that was added last to directory @p path, where the
  *  generation is prepared (store_file.h).  @p compressor is NULL to write them as they are. */
 void ski_image_store_write(struct ski_image_store *store, const char *path,

@@ -2,11 +2,16 @@
 /* process_store.c - see process_store.h. */
 #include "checkpoint/process_store.h"
 
+#include "boot/image_slots.h"
+
 static struct ski_image_store *process_store;
 
 void ski_process_store_open(const struct ski_boot *boot)
 {
-    process_store = ski_image_store_open(ski_job_pes_of(boot->job, boot->process), NULL);
+    const struct ski_image_slot *slot = ski_image_slot_find(ski_image_slots(), boot->process);
+
+    process_store =
+        ski_image_store_open(ski_job_pes_of(boot->job, boot->process), slot ? slot->fd : NULL);
 }
 
 void ski_process_store_close(void)

@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "boot/image_slots.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/checkpoint_pe.h"
 #include "checkpoint/former.h"
@@ -210,6 +211,8 @@ static void restore_resume(struct ski_pe *self)
     ski_part_sections_resume(self);
     ski_part_collections_resume(self);
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_RESTART);
+    if (self->pe == ski_job_first_pe(self->job, self->process) && ski_image_slots()->generation > 0)
+        ski_image_completed(self->job, self->process, ski_image_slots()->generation);
     skua_send_copy(0, (skua_handler){SKI_HANDLER_RESTORE_REPORT}, &pe, sizeof pe);
 }
 

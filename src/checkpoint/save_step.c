@@ -9,6 +9,8 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "boot/image_slots.h"
+#include "checkpoint/buddy.h"
 #include "checkpoint/checkpoint_pe.h"
 #include "checkpoint/image.h"
 #include "checkpoint/parts.h"
@@ -125,6 +127,25 @@ static void save_step_write(const struct ski_checkpoint_order *order)
     atomic_store(&save_step_given, order->common.generation);
 }
 
+/* The buddy has a copy of the images of the process, or could not write it. */
+static void save_step_copied(struct ski_pe *self, skua_status status)
+{
+    struct ski_checkpoint_report report = {.bytes = ski_checkpoint_of(self)->copy_bytes};
+
+    save_step_report(&report, SKI_CHECKPOINT_SAVE, status,
+                     status == SKUA_OK ? "" : "its buddy has no memory for its image");
+}
+
+/* The last PE of the process has packed.  Returns whether it reports later, when the buddy of the
+ * process has a copy. */
+static bool save_step_complete(struct ski_pe *self, const struct ski_checkpoint_order *order,
+                               const struct ski_image_id *id, size_t bytes)
+{
+    save_step_write(order);
+    ski_checkpoint_of(self)->copy_bytes = bytes;
+    return ski_buddy_send(self, id, order->kept, save_step_copied);
+}
+
 static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_order *order)
 {
     struct ski_image_id          id     = ski_save_step_id(self, &order->common, order->time_ns);
@@ -136,8 +157,9 @@ static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_orde
     ski_image_begin(&writer, ski_image_store_memory(ski_process_store(), &id, order->kept), &id);
     ski_image_save(self, &writer, &order->common);
     status = ski_image_finish(&writer, &bytes);
-    if (status == SKUA_OK && ski_image_store_add(ski_process_store(), &id, bytes))
-        save_step_write(order);
+    if (status == SKUA_OK && ski_image_store_add(ski_process_store(), &id, bytes) &&
+        save_step_complete(self, order, &id, bytes))
+        return;
     report.bytes = bytes;
     save_step_report(&report, SKI_CHECKPOINT_SAVE, status,
                      status == SKUA_OK ? "" : "there is no memory for its image");
@@ -189,6 +211,8 @@ static void save_step_after(struct ski_pe *self, const struct ski_checkpoint_ord
     struct ski_checkpoint_report report = {.chares = 0};
 
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_AFTER);
+    if (order->complete && save_step_is_first(self) && ski_image_slots()->epoch > 0)
+        ski_image_completed(self->job, self->process, order->common.generation);
     if (order->saved && *order->dir && save_step_is_first(self))
         save_step_await_file(self, order);
     save_step_report(&report, SKI_CHECKPOINT_AFTER, SKUA_OK, "");

@@ -260,6 +260,6 @@ bool ski_store_file_commit(struct ski_store_file *store, const struct ski_manife
     free(text);
     free(whole);
     if (ok)
-        store_prune(store, manifest->fingerprint, keep > 0 ? keep : 1);
+        store_prune(store, manifest->fingerprint, keep > 2 ? keep : 2);
     return ok;
 }

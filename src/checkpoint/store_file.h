@@ -68,7 +68,7 @@ bool ski_store_file_write(const char *path, const struct ski_image_file_source *
                           struct ski_image_file_written *written, char *reason);
 
 /** Makes the generation of @p manifest valid, and then removes older generations of the same
- *  program so that @p keep remain. */
+ *  program so that @p keep remain, two at least. */
 bool ski_store_file_commit(struct ski_store_file *store, const struct ski_manifest *manifest,
                            unsigned keep, char *reason);
 

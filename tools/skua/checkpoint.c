@@ -99,7 +99,7 @@ static void checkpoint_print_json(const struct checkpoint_row *row)
 
 static void checkpoint_print_head(void)
 {
-    printf("%-22s%6s%11s%7s%10s  %-16s%-14s%s\n", "time", "PEs", "processes", "hosts", "MB",
+    printf("%-22s%6s%11s%7s%10s  %-20s%-14s%s\n", "time", "PEs", "processes", "hosts", "MB",
            "program", "state", "checkpoint");
 }
 
@@ -110,10 +110,10 @@ static void checkpoint_print_row(const struct checkpoint_row *row)
 
     if (row->read) {
         ski_manifest_time(manifest->time_ns, when);
-        printf("%-22s%6d%11d%7d%10.1f  %-16s", when, manifest->pes, manifest->processes,
+        printf("%-22s%6d%11d%7d%10.1f  %-20s", when, manifest->pes, manifest->processes,
                manifest->hosts, 1e-6 * (double)checkpoint_bytes(manifest), manifest->program);
     } else {
-        printf("%-22s%6s%11s%7s%10s  %-16s", "-", "-", "-", "-", "-", "-");
+        printf("%-22s%6s%11s%7s%10s  %-20s", "-", "-", "-", "-", "-", "-");
     }
     printf("%-14s%s\n", checkpoint_state(row), row->path);
     if (row->reason[0] && !row->unfinished)

@@ -224,8 +224,7 @@ int onehost_run(const struct run_options *options)
         h.drain = 0;
         if (!onehost_start(&h, options))
             return 1;
-        if (h.recovery.epoch > 1)
-            recovery_announce(&h.recovery, h.procs.alive);
+        recovery_started(&h.recovery);
         onehost_loop(&h);
     } while (onehost_next(&h, options));
     procs_survival_free(&h.survival);

@@ -48,8 +48,8 @@ bool ski_halving_used(const struct ski_pe *self, const struct ski_reduction_head
 {
     const struct ski_job *job = self->job;
 
-    return head->all && ski_job_is_distributed(job) && job->hosts == job->pes && job->pes >= 4 &&
-           (job->pes & (job->pes - 1)) == 0 && ski_op_splits((skua_op)head->op);
+    return head->all && head->count > 0 && ski_job_is_distributed(job) && job->hosts == job->pes &&
+           job->pes >= 4 && (job->pes & (job->pes - 1)) == 0 && ski_op_splits((skua_op)head->op);
 }
 
 /* Returns H.  A further halving costs a round and saves bytes in all rounds to come. */

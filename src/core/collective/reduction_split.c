@@ -75,7 +75,8 @@ static size_t split_threshold(const struct ski_pe *self, bool all)
  * segment. */
 static size_t split_segment_size(const struct ski_pe *self, bool all, size_t bytes)
 {
-    size_t least = (split_threshold(self, all) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
+    size_t least =
+        ((split_threshold(self, all) + 1) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
 
     return bytes / least >= SPLIT_SEGMENTS_MANY ? 2 * least : least;
 }

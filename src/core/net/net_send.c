@@ -395,15 +395,17 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
     return peer->backlog.first || peer->burst >= BURST_LEAST;
 }
 
-/* Sends a small packet with the acknowledgements for its receiver, if there are some: coalesced,
- * they cost no system call of their own.  False: nothing has been sent. */
-static SKI_COLD bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
-                                        struct skua_msg *msg)
+/* Sends a small packet with the acknowledgements for its receiver: coalesced, they cost no system
+ * call of their own.  False: there are none, and nothing has been sent. */
+static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
+                               struct skua_msg *msg)
 {
     struct skua_msg *acks = NULL;
 
-    if (!peer->full && ski_coalesce_allowed(msg))
-        acks = ski_deferred_ack_take(&net->acks, net->self, peer->pe);
+    if (peer->full || !ski_coalesce_allowed(msg))
+        return false;
+    peer->acks = false;
+    acks       = ski_deferred_ack_take(&net->acks, net->self, peer->pe);
     if (!acks)
         return false;
     net->self->stats.sent_net++;
@@ -414,20 +416,15 @@ static SKI_COLD bool net_send_with_acks(struct ski_net_port *net, struct ski_net
     return true;
 }
 
-/* ski_net_send_open(), in two copies: most packets are sent with no @p room. */
-static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *self, int pe,
-                                                              struct skua_msg *msg, size_t room)
+/* ski_net_send_open() to a peer that is not lost, in copies: most packets are sent with no @p room,
+ * and no acknowledgements wait for their receivers. */
+static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe       *self,
+                                                              struct ski_net_peer *peer,
+                                                              struct skua_msg *msg, size_t room,
+                                                              uint64_t now, bool acks)
 {
-    struct ski_net_port *net  = self->net;
-    struct ski_net_peer *peer = net_peer(net, pe);
-    uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
+    struct ski_net_port *net = self->net;
 
-    if (net->sends.since || net_follows_closely(net, peer) || peer->backlog.first)
-        now = ski_ticks();
-    if (peer->lost) {
-        ski_pool_free(&self->pool, msg);
-        return false;
-    }
     if (room > 0)
         peer->patient = peer->burst >= BURST_LEAST;
     msg->source = self->pe;
@@ -436,7 +433,7 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
         ski_ack_policy_return(&net->sends, now);
     if (self->thread)
         net_keep(net, peer, msg);
-    else if (SKI_LIKELY(!net->acks.calls) || !net_send_with_acks(net, peer, msg))
+    else if (!acks || !net_send_with_acks(net, peer, msg))
         net_send_or_keep(net, peer, msg, now);
     if (room > 0) {
         peer->patient = false;
@@ -450,6 +447,32 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;
+}
+
+/* Sends a packet to a peer that is lost, or that acknowledgements may wait for. */
+static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self,
+                                                       struct ski_net_peer *peer,
+                                                       struct skua_msg *msg, size_t room,
+                                                       uint64_t now)
+{
+    if (!peer->lost)
+        return net_send_to(self, peer, msg, room, now, true);
+    ski_pool_free(&self->pool, msg);
+    return false;
+}
+
+static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *self, int pe,
+                                                              struct skua_msg *msg, size_t room)
+{
+    struct ski_net_port *net  = self->net;
+    struct ski_net_peer *peer = net_peer(net, pe);
+    uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
+
+    if (net->sends.since || net_follows_closely(net, peer) || peer->backlog.first)
+        now = ski_ticks();
+    if (SKI_UNLIKELY(peer->unusual))
+        return net_send_unusual(self, peer, msg, room, now);
+    return net_send_to(self, peer, msg, room, now, false);
 }
 
 bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
@@ -517,10 +540,14 @@ bool ski_net_progressing(const struct ski_pe *self)
     return self->net->progressing > 0;
 }
 
-void ski_net_defer_ack(struct ski_pe *self, const struct ski_deferred_ack_calls *calls)
+void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls)
 {
+    struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
+
     ski_assert(self->net && calls);
     self->net->acks.calls = calls;
+    if (peer)
+        peer->acks = true;
     net_ask_for_pass(self);
 }
 

@@ -186,6 +186,9 @@ HANDLER(SKI_HANDLER_CHECKPOINT_REPORT, "skua.checkpoint-report", ski_on_checkpoi
         SKI_CHECKPOINT_REPORT_LEAST, 0)
 HANDLER(SKI_HANDLER_CHECKPOINT_WRITTEN, "skua.checkpoint-written", ski_on_checkpoint_written,
         SKI_CHECKPOINT_WRITTEN_LEAST, 0)
+HANDLER(SKI_HANDLER_BUDDY_PIECE, "skua.buddy-piece", ski_on_buddy_piece, SKI_BUDDY_PIECE_LEAST, 0)
+HANDLER(SKI_HANDLER_BUDDY_ANSWER, "skua.buddy-answer", ski_on_buddy_answer, SKI_BUDDY_ANSWER_LEAST,
+        0)
 HANDLER(SKI_HANDLER_RESTORE_STEP, "skua.restore-step", ski_on_restore_step, SKI_RESTORE_STEP_LEAST,
         0)
 HANDLER(SKI_HANDLER_RESTORE_RECORD, "skua.restore-record", ski_on_restore_record,

@@ -312,7 +312,7 @@ static void am_target_defer_reply(struct ski_pe *self, int origin,
     if (has_value || !self->net || ski_job_index(self->job, origin) >= 0)
         rma->deferred_urgent = true;
     else
-        ski_net_defer_ack(self, &am_target_ack_calls);
+        ski_net_defer_ack(self, origin, &am_target_ack_calls);
     if (rma->deferred_count == DEFERRED_MOST)
         am_target_send_deferred(self);
 }

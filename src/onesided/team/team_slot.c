@@ -17,12 +17,11 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team.h"
 
-#define SKI_TEAM_SLOTS     16 /* of a board; a power of two */
-#define TEAM_SLOTS_REPORT  4  /* calls after which a member stores how many it has finished */
-#define TEAM_SLOTS_READERS 16 /* PEs of a job in which each member reads the slots of all others   \
-                               */
-#define TEAM_SLOTS_AHEAD 2    /* calls after which a slot is used that is prefetched */
-#define TEAM_SLOTS_MOST  4096 /* calls in flight without a wait */
+#define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
+#define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished */
+#define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
+#define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
+#define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
 
 /* What a member writes for one call. */
 struct team_slot {
@@ -225,13 +224,19 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
     }
 }
 
-/* Stores the input of a scan of the lower ranks, at @p lower, in slot @p own, which has room for
- * the partial result; the output is that of the collective. */
-static void team_slot_take_scan(const struct ski_small_call *small, const char *lower, char *own)
+/* Stores the output of a scan on the last rank; @p lower is the partial result of the others. */
+static void team_slot_take_last(const struct ski_small_call *small, const char *lower)
 {
-    memcpy(own, lower, small->bytes);
-    ski_team_combine(&small->kind, own, small->from, small->bytes);
-    memcpy(small->to, small->kind.collective == SKI_COLLECTIVE_SCAN ? own : lower, small->bytes);
+    _Alignas(16) char temp[SKI_TEAM_SLOT_BYTES];
+    bool              scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
+    char             *first = scan && small->in_place ? temp : small->to;
+
+    memcpy(first, lower, small->bytes);
+    if (!scan)
+        return;
+    ski_team_combine(&small->kind, first, small->from, small->bytes);
+    if (small->in_place)
+        memcpy(small->to, temp, small->bytes);
 }
 
 /* Stores this member's own block in the output. */
@@ -339,6 +344,21 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     team_slot_prefetch(slots, call->number + TEAM_SLOTS_AHEAD, call->small.bytes);
 }
 
+/* Publishes the partial result of a scan up to this member, which is not the last, and then stores
+ * the output; @p lower is the partial result of the lower ranks. */
+static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
+                            struct team_slot_call *call, const char *lower)
+{
+    const struct ski_small_call *small = &call->small;
+    struct team_slot            *own   = team_slot_own(slots, call->number);
+    bool                         scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
+
+    memcpy(own->data, lower, small->bytes);
+    ski_team_combine(&small->kind, own->data, small->from, small->bytes);
+    team_slot_publish(self, slots, call, own);
+    memcpy(small->to, scan ? own->data : lower, small->bytes);
+}
+
 /* Writes and publishes the slot of a call that does not depend on others. */
 static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
                             struct team_slot_call *call)
@@ -378,8 +398,6 @@ static void team_slot_prefetch_next(const struct ski_team_slots *slots,
 static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slots,
                                 struct team_slot_call *call)
 {
-    _Alignas(16) char last[SKI_TEAM_SLOT_BYTES]; /* in place of a slot that no member reads */
-
     for (uint32_t left = call->sources; left; left &= left - 1) {
         int                     rank = __builtin_ctz(left);
         const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
@@ -389,10 +407,9 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
         if (!call->relays) {
             team_slot_take(slots, &call->small, slot, rank);
         } else if (call->writes) {
-            team_slot_take_scan(&call->small, slot->data, team_slot_own(slots, call->number)->data);
-            team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
+            team_slot_relay(self, slots, call, slot->data);
         } else {
-            team_slot_take_scan(&call->small, slot->data, last);
+            team_slot_take_last(&call->small, slot->data);
         }
     }
     if (call->sources)

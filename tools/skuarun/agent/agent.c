@@ -109,7 +109,7 @@ static skua_status agent_choose_cpus(struct job_spec *spec)
     if (spec->cpu)
         return SKUA_OK;
     spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
-    status    = ski_topology_assign(ski_config.pin, h->host_pes, spec->cpu);
+    status    = ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, spec->cpu);
     memmove(spec->cpu, spec->cpu + h->host_first_pe,
             (size_t)job_spec_pes(spec, h->agent) * sizeof *spec->cpu);
     return status;
@@ -422,7 +422,7 @@ static void agent_run_epoch(struct agent *a, struct job_spec *spec)
     a->stdin_ready = true; /* the launcher assumes so at first */
     a->joined      = 0;
     a->exiting     = false;
-    a->generation  = spec->head.generation;
+    a->generation  = 0;
     a->drain       = 0;
     a->running     = agent_start_procs(a, spec);
     if (!a->running)

@@ -384,8 +384,11 @@ static bool launcher_survives_agent(struct launcher *l, const struct remote_agen
 {
     if (!agent->said_hello || !monitor_host_lost(&l->monitor, agent->running))
         return false;
-    fprintf(stderr, "skuarun: lost the agent on host %s with %d process(es)\n", agent->host->name,
-            agent->running);
+    fprintf(
+        stderr,
+        "skuarun: lost the agent on host %s with %d process(es); what these have printed since the "
+        "last checkpoint comes again\n",
+        agent->host->name, agent->running);
     return true;
 }
 
@@ -590,10 +593,20 @@ static void launcher_release_agents(struct launcher *l)
 {
     for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
         r->idle       = false;
-        r->generation = l->map.generation;
+        r->generation = 0;
         if (r->running == 0)
             frame_conn_close(&r->conn);
     }
+}
+
+/* Whether images are spread over several agents. */
+static bool launcher_has_several(const struct launcher *l)
+{
+    int connected = 0;
+
+    for (int i = 0; i < l->agents; i++)
+        connected += l->agent[i].conn.in >= 0;
+    return connected > 1;
 }
 
 /* Starts the next epoch.  Returns false if the job cannot go on; the reason has been printed. */
@@ -601,8 +614,10 @@ static bool launcher_next_epoch(struct launcher *l)
 {
     int                  count;
     struct image_record *record = launcher_images(l, &count);
-    bool                 ok     = recovery_next(&l->recovery, record, count, l->options->threads);
+    bool                 ok;
 
+    l->recovery.several = launcher_has_several(l);
+    ok                  = recovery_next(&l->recovery, record, count, l->options->threads);
     free(record);
     if (!ok)
         return false;
@@ -618,7 +633,7 @@ static bool launcher_next_epoch(struct launcher *l)
     }
     launcher_release_agents(l);
     launcher_send_specs(l);
-    recovery_announce(&l->recovery, l->map.processes);
+    recovery_started(&l->recovery);
     return true;
 }
 
@@ -668,6 +683,7 @@ int launcher_run(const struct run_options *options, const struct hosts *hosts)
     recovery_begin(&l.recovery, options, options->pes);
     l.monitor.recovery = l.recovery.on ? &l.recovery : NULL;
     l.agent            = proc_map_create(options, hosts, &l.agents, &l.map);
+    l.recovery.several = l.agents > 1;
     launcher_begin_epoch(&l);
     if (!l.agent || !proc_map_start_agents(options, l.agent, l.agents))
         monitor_fail(&l.monitor, 1);

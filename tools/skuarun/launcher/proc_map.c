@@ -121,7 +121,7 @@ static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agen
         return true;
     if (!*cpu) {
         *cpu = ski_calloc((size_t)h->host_pes, sizeof **cpu);
-        if (ski_topology_assign(ski_config.pin, h->host_pes, *cpu) != SKUA_OK)
+        if (ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, *cpu) != SKUA_OK)
             return false;
     }
     h->cpus   = job_spec_pes(spec, h->agent);

@@ -259,7 +259,7 @@ void monitor_read_signals(struct monitor *m)
 
         if (sig == SIGCHLD) {
             m->ops->reap(m->arg);
-        } else if (sig == MONITOR_RESIZE) {
+        } else if (sig == SKI_RESIZE_SIGNAL) {
             m->ops->resize(m->arg, info.ssi_int);
         } else if (sig == SIGTSTP) {
             monitor_signal_all(m, SIGSTOP);
@@ -278,7 +278,7 @@ static int monitor_open_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTSTP);
-    sigaddset(&set, MONITOR_RESIZE);
+    sigaddset(&set, SKI_RESIZE_SIGNAL);
     for (size_t i = 0; i < sizeof monitor_forwarded / sizeof *monitor_forwarded; i++)
         sigaddset(&set, monitor_forwarded[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);

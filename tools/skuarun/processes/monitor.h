@@ -12,7 +12,7 @@
  *   - on request: a signal is forwarded to all processes; a second one kills them at once.
  *
  * With --survive a process that is killed does not end the job but its epoch: all processes are
- * killed, and the caller starts the next epoch (survive/recovery.h).
+ * killed, and the caller starts the next epoch (survive/job_recovery.h).
  *
  * A process that gave up because it lost another one is only a symptom.  The report of that other
  * process is on its way, so the monitor waits for it before it blames the symptom.
@@ -20,15 +20,10 @@
 #ifndef SKUARUN_MONITOR_H
 #define SKUARUN_MONITOR_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "common/exit_report.h"
-#include "survive/recovery.h"
-
-/** The signal by which `skua resize' asks for another number of PEs, with that number as its
- * value. */
-#define MONITOR_RESIZE (SIGRTMIN + 4)
+#include "survive/job_recovery.h"
 
 struct monitor_ops {
     void (*signal)(void *arg, int sig); /* send a signal to all processes that are alive        */

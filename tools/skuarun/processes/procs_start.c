@@ -276,6 +276,17 @@ static void procs_announce(const struct procs *procs, int index)
     fprintf(stderr, "\n");
 }
 
+/* Prints where the PEs lie on the machine. */
+static void procs_print_map(const struct ski_job *job)
+{
+    int *pe = ski_calloc((size_t)job->local_pes, sizeof *pe);
+
+    for (int i = 0; i < job->local_pes; i++)
+        pe[i] = ski_job_pe_at(job, i);
+    ski_topology_print_map(stderr, "skuarun: ", pe, job->cpu, job->local_pes);
+    free(pe);
+}
+
 bool procs_start(struct procs *procs, const struct run_options *options, int *code,
                  char reason[REASON_BYTES])
 {
@@ -285,6 +296,8 @@ bool procs_start(struct procs *procs, const struct run_options *options, int *co
         if (options->verbose)
             procs_announce(procs, i);
     }
+    if (options->verbose)
+        procs_print_map(procs->job);
     return true;
 }
 

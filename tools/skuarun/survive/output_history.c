@@ -176,6 +176,10 @@ size_t output_history_rewind(struct output_history *h, uint64_t generation, size
     size_t end = output_history_end(h), printed, at;
 
     h->part_bytes = 0;
+    if (h->marks > 0 && generation > h->mark[h->marks - 1].generation && h->position == end) {
+        output_history_mark(h, generation); /* it died before it could mark the place, its end */
+        return unprinted;
+    }
     while (h->marks > 0 && h->mark[h->marks - 1].generation != generation)
         h->marks--;
     if (h->marks == 0 || h->overflowed || unprinted > end) {

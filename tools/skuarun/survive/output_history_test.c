@@ -56,7 +56,10 @@ static void test_output_repeats(size_t piece)
        "from the line that differs on all is printed");
     OK(output_history_rewind(&h, 9, 0) == 0 &&
            output_history_test_feed(&h, "six\n", piece, "six\n", &same) && same,
-       "an unknown generation: all is printed");
+       "a generation that was not marked: all is printed");
+    OK(output_history_rewind(&h, 1, 0) == 0 &&
+           output_history_test_feed(&h, "two\n", piece, "two\n", &same) && same,
+       "as with an unknown one");
     output_history_free(&h);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recovery.c - see recovery.h. */
-#include "survive/recovery.h"
+/* job_recovery.c - see job_recovery.h. */
+#include "survive/job_recovery.h"
 
 #include <glob.h>
 #include <inttypes.h>
@@ -22,7 +22,16 @@ void recovery_begin(struct recovery *r, const struct run_options *options, int p
                            .epoch   = 1,
                            .pes     = pes,
                            .spare   = options->spare,
+                           .verbose = options->verbose,
+                           .began   = skua_time(),
                            .started = (int64_t)time(NULL)};
+}
+
+/* With --verbose, prints what happens to the job, and when. */
+static void recovery_trace(const struct recovery *r, const char *what)
+{
+    if (r->on && r->verbose)
+        fprintf(stderr, "skuarun: %.3f s, epoch %d: %s\n", skua_time() - r->began, r->epoch, what);
 }
 
 /* ---- what is recorded ------------------------------------------------------------- */
@@ -40,8 +49,10 @@ static bool recovery_is_fault(const struct exit_report *report)
 
 void recovery_lost(struct recovery *r, const struct exit_report *report, int lost)
 {
-    if (r->lost == 0)
+    if (r->lost == 0) {
         r->failed_at = skua_time();
+        recovery_trace(r, "a process is lost");
+    }
     r->lost += lost;
     if (!report || !recovery_is_fault(report))
         return;
@@ -51,10 +62,42 @@ void recovery_lost(struct recovery *r, const struct exit_report *report, int los
     r->has_fault = true;
 }
 
+/* Prints one line: from which checkpoint the job goes on, and how long the recovery took. */
+static void recovery_announce(struct recovery *r)
+{
+    const char *folder = getenv("SKUA_RESTART");
+    double      now    = skua_time();
+    char        from[4200];
+
+    r->announced = true;
+    if (r->generation)
+        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, made %.2f s before",
+                 r->generation, r->failed_at - r->completed_at);
+    else if (folder && *folder && strcmp(folder, "none") != 0)
+        snprintf(from, sizeof from, "the checkpoint in %s", folder);
+    else
+        snprintf(from, sizeof from, "the beginning: there is no checkpoint yet");
+    fprintf(stderr, "skuarun: epoch %d, with %d PE(s), goes on after %.2f s from %s\n", r->epoch,
+            r->pes, now - r->failed_at, from);
+}
+
+void recovery_started(struct recovery *r)
+{
+    recovery_trace(r, "processes are started");
+    r->announced = r->epoch == 1;
+    if (!r->announced && !r->generation)
+        recovery_announce(r);
+}
+
 void recovery_completed(struct recovery *r, uint64_t generation)
 {
+    if (generation > 0 && generation == r->generation && !r->announced) {
+        recovery_trace(r, "images are restored");
+        recovery_announce(r);
+    }
     if (generation <= r->completed)
         return;
+    recovery_trace(r, "a checkpoint is complete");
     r->completed    = generation;
     r->completed_at = skua_time();
     r->attempts     = 0;
@@ -63,13 +106,20 @@ void recovery_completed(struct recovery *r, uint64_t generation)
 
 bool recovery_resize(struct recovery *r, int pes)
 {
-    r->resize = pes == r->pes ? 0 : pes;
+    r->resize = 0;
+    if (!r->on || r->several)
+        fprintf(stderr, "skuarun: the number of PEs stays %d: %s\n", r->pes,
+                r->on ? "that of a job on several hosts changes by skuarun --restart alone"
+                      : "only a job with --survive can change it");
+    else if (pes >= 1 && pes <= PES_MAX && pes != r->pes)
+        r->resize = pes;
+    r->resize_after = r->completed;
     return r->resize > 0;
 }
 
 bool recovery_may_resize(const struct recovery *r)
 {
-    return r->resize > 0 && r->completed > r->generation;
+    return r->resize > 0 && r->completed > r->resize_after;
 }
 
 /* ---- checkpoints on disk ---------------------------------------------------------- */
@@ -81,7 +131,7 @@ static bool recovery_has_files(const struct recovery *r, const char *folder)
     glob_t found;
     bool   has = false;
 
-    if (!folder || !*folder ||
+    if (!folder || !*folder || strcmp(folder, "none") == 0 ||
         snprintf(pattern, sizeof pattern, "%s/gen-*/manifest", folder) >= (int)sizeof pattern ||
         glob(pattern, 0, NULL, &found) != 0)
         return false;
@@ -131,22 +181,22 @@ static bool recovery_may_go_on(const struct recovery *r)
 }
 
 /* Chooses what the next epoch restores. */
-static bool recovery_choose(struct recovery *r, struct image_record *record, int count)
+static bool recovery_choose(struct recovery *r, uint64_t newest, int pes)
 {
     const char *folder = getenv("SKUA_CHECKPOINT_DIR");
-    int         pes    = 0;
+    bool        has    = newest > 0;
 
-    r->generation = host_images_newest(record, count, &pes);
+    r->generation = r->several && pes != r->pes ? 0 : newest;
     if (r->generation) {
-        setenv("SKUA_RESTART", "memory", 1);
+        setenv("SKUA_RESTART", SKI_RESTART_MEMORY, 1);
     } else if (recovery_has_files(r, folder)) {
         setenv("SKUA_RESTART", folder, 1);
     } else if (r->completed) {
         fprintf(stderr,
-                "skuarun: both copies of some images of checkpoint %" PRIu64
-                " are lost, and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job "
+                "skuarun: %s, and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job "
                 "cannot go on\n",
-                r->completed);
+                has ? "images in memory of several hosts cannot go to another number of PEs"
+                    : "both copies of some images of the last checkpoint are lost");
         return false;
     }
     r->completed = r->generation;
@@ -155,36 +205,25 @@ static bool recovery_choose(struct recovery *r, struct image_record *record, int
 
 bool recovery_next(struct recovery *r, struct image_record *record, int count, int threads)
 {
-    int resize = recovery_may_resize(r) && r->lost == 0 ? r->resize : 0;
+    int      pes    = 0;
+    uint64_t newest = host_images_newest(record, count, &pes);
+    int      resize;
 
+    recovery_trace(r, "all processes have ended");
+    r->announced = true; /* nothing of the epoch that is over is printed any more */
+    recovery_completed(r, newest);
+    resize = recovery_may_resize(r) && r->lost == 0 ? r->resize : 0;
     if (resize)
         r->pes = resize;
     else if (!recovery_may_go_on(r) || !recovery_use_spares(r, threads))
         return false;
-    if (!recovery_choose(r, record, count))
+    if (!recovery_choose(r, newest, pes))
         return false;
     r->attempts += resize == 0;
     r->resize = resize ? 0 : r->resize;
-    r->lost   = 0;
+    if (resize)
+        r->failed_at = r->completed_at; /* the time of the restart counts from the checkpoint */
+    r->lost = 0;
     r->epoch++;
     return true;
-}
-
-void recovery_announce(const struct recovery *r, int processes)
-{
-    const char *folder = getenv("SKUA_RESTART");
-    double      now    = skua_time();
-    char        from[4200];
-
-    if (r->generation)
-        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, %.1f s old", r->generation,
-                 now - r->completed_at);
-    else if (folder && *folder)
-        snprintf(from, sizeof from, "the checkpoint in %s", folder);
-    else
-        snprintf(from, sizeof from, "the beginning: there is no checkpoint yet");
-    fprintf(stderr,
-            "skuarun: epoch %d: %d process(es) with %d PE(s) were started again after %.2f s and "
-            "go on from %s\n",
-            r->epoch, processes, r->pes, r->failed_at > 0 ? now - r->failed_at : 0.0, from);
 }

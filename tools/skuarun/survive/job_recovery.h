@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recovery.h - whether and how a job goes on after it has lost a process (skuarun --survive).
+ * job_recovery.h - whether and how a job goes on after it has lost a process (skuarun --survive).
  *
  * The processes of an epoch are all killed and started again; none is repaired.  The next epoch
  * restores the newest generation of images that is complete, or else the newest checkpoint on disk
  * that this job has written, or else the program begins anew.  A job gives up when a process dies
  * of the same fault again, or after RECOVERY_MAX epochs, without a new generation in between.
  */
-#ifndef SKUARUN_RECOVERY_H
-#define SKUARUN_RECOVERY_H
+#ifndef SKUARUN_JOB_RECOVERY_H
+#define SKUARUN_JOB_RECOVERY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,15 +28,20 @@ struct recovery {
     uint64_t           generation; /* that the present epoch restored; 0: none               */
     uint64_t           completed;  /* the newest generation that all processes have completed */
     double             completed_at;
-    int                pes;       /* of the present epoch                                   */
-    int                spare;     /* processes that may still be replaced, or ..._ANY       */
-    int                attempts;  /* recoveries since the last new generation               */
-    struct exit_report fault;     /* the last process that died of a fault of its own       */
-    bool               has_fault; /* since the last new generation                          */
-    double             failed_at; /* when the loss was noticed                              */
-    int                lost;      /* processes lost in the present epoch                    */
-    int                resize;    /* PEs that were asked for (skua resize); 0: none         */
-    int64_t            started;   /* the time of the start of the job, for files of checkpoints */
+    int                pes;          /* of the present epoch                                   */
+    int                spare;        /* processes that may still be replaced, or ..._ANY       */
+    int                attempts;     /* recoveries since the last new generation               */
+    struct exit_report fault;        /* the last process that died of a fault of its own       */
+    bool               has_fault;    /* since the last new generation                          */
+    double             failed_at;    /* when the loss was noticed                              */
+    int                lost;         /* processes lost in the present epoch                    */
+    bool               announced;    /* it was printed that the epoch goes on                   */
+    bool               verbose;      /* print what happens                                      */
+    double             began;        /* when the job began                                      */
+    bool               several;      /* the job has several agents, each with images of its own */
+    int                resize;       /* PEs that were asked for (skua resize); 0: none         */
+    uint64_t           resize_after; /* it happens at a newer generation than this one        */
+    int64_t            started; /* the time of the start of the job, for files of checkpoints */
 };
 
 /** Begins the first epoch of a job of @p pes PEs. */
@@ -46,7 +51,7 @@ void recovery_begin(struct recovery *recovery, const struct run_options *options
  *  host was lost. */
 void recovery_lost(struct recovery *recovery, const struct exit_report *report, int lost);
 
-/** Records that all processes have completed @p generation. */
+/** Records that all processes have completed @p generation, or restored it, which is printed. */
 void recovery_completed(struct recovery *recovery, uint64_t generation);
 
 /** Decides how to go on when all processes of the epoch have ended, from the complete images of all
@@ -55,14 +60,16 @@ void recovery_completed(struct recovery *recovery, uint64_t generation);
  *  on. */
 bool recovery_next(struct recovery *recovery, struct image_record *record, int count, int threads);
 
-/** Records that @p pes PEs were asked for.  Returns whether a checkpoint has to be made now. */
+/** Records that @p pes PEs were asked for.  Returns whether a checkpoint has to be made now; if the
+ *  job cannot change its size, it has printed why. */
 bool recovery_resize(struct recovery *recovery, int pes);
 
 /** Returns whether the job has a new generation from which it restarts with another number of PEs.
  */
 bool recovery_may_resize(const struct recovery *recovery);
 
-/** Prints one line: from which checkpoint the job goes on, and how long the recovery took. */
-void recovery_announce(const struct recovery *recovery, int processes);
+/** Records that the processes of the present epoch have been started.  If they begin anew, or read
+ *  files, that is printed. */
+void recovery_started(struct recovery *recovery);
 
 #endif
