@@ -27,6 +27,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/completion.h"
 #include "objects/model/msg_target.h"
+#include "objects/services/termination.h"
 
 #define CHECKPOINT_SIGNAL_POLL 0.1 /* seconds between two looks for SIGUSR1 */
 
@@ -534,8 +535,10 @@ static void checkpoint_pe_begin(struct ski_pe *self)
         state->root = checkpoint_root_new();
     self->objects->slot[SKI_SLOT_CHECKPOINT] = state;
     if ((checkpoint_has_dir() || ski_config.survive > 0) &&
-        self->pe == ski_job_first_pe(self->job, self->process))
+        self->pe == ski_job_first_pe(self->job, self->process)) {
         skua_timer_every(CHECKPOINT_SIGNAL_POLL, skua_done_call(checkpoint_look_for_signal, NULL));
+        ski_termination_own_timer(self);
+    }
 }
 
 static void checkpoint_pe_end(struct ski_pe *self)
