@@ -43,8 +43,8 @@ static Saver_proxy     savers;
 static uint64_t tally; /* registered: of each process */
 
 static skua_class boss_class, cell_class, leaf_class, clerk_class, porter_class, worker_class;
-static skua_entry boss_summed, boss_halved, boss_saved, boss_leaves, boss_ran, boss_quiet,
-    cell_step, cell_half, cell_rest, leaf_step, clerk_step, porter_step, worker_add;
+static skua_entry boss_summed, boss_halved, boss_saved, boss_flushed, boss_leaves, boss_ran,
+    boss_quiet, cell_step, cell_half, cell_rest, leaf_step, clerk_step, porter_step, worker_add;
 
 /* ---- cells ----------------------------------------------------------------------------- */
 
@@ -285,6 +285,8 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     if (save == DUE && boss->step % 10 == 0)
         printf("step %d %016" PRIx64 "\n", boss->step, boss->hash);
+    if (save == DUE && boss->step == 5)
+        skua_checkpoint_make_due();
     if (save == DUE)
         skua_checkpoint_if_due(skua_done_invoke(boss_ref, boss_saved));
     else if (boss->step == save)
@@ -304,9 +306,16 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     CHECK(result.status == SKUA_OK || result.generation == 0);
     CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
     if (stop && !result.restarted)
-        skua_exit(0);
+        skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     else
         skua_invoke_all(cells, cell_rest, NULL, 0);
+}
+
+/* The files of the checkpoint are written. */
+static void on_boss_flushed(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    skua_exit(0);
 }
 
 static void on_boss_halved(void *self, const void *data, size_t bytes)
@@ -396,6 +405,7 @@ int main(int argc, char **argv)
     boss_summed  = make_entry(boss_class, "summed", on_boss_summed);
     boss_halved  = make_entry(boss_class, "halved", on_boss_halved);
     boss_saved   = make_entry(boss_class, "saved", on_boss_saved);
+    boss_flushed = make_entry(boss_class, "flushed", on_boss_flushed);
     boss_leaves  = make_entry(boss_class, "leaves", on_boss_leaves);
     boss_ran     = make_entry(boss_class, "ran", on_boss_ran);
     boss_quiet   = make_entry(boss_class, "quiet", on_boss_quiet);

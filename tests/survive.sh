@@ -91,9 +91,9 @@ for seed in $(seq "$first" $((first + seeds - 1))); do
   ok "seed $seed: nothing is left" none_left
 done
 # Another number of PEs, by skua resize.  The job is far longer than its way to the next checkpoint.
-run timeout 120 "$skuarun" -n 2 "$program" none 60000 due
+run timeout 120 "$skuarun" -n 2 "$program" none 15000 due
 expected=$out
-"$skuarun" --survive=100 -n 2 "$program" none 60000 due >"$work/out" 2>"$work/err" &
+"$skuarun" --survive=100 -n 2 "$program" none 15000 due >"$work/out" 2>"$work/err" &
 parent=$!
 for _ in $(seq 100); do
   [ "$(ps -C "$name" -o pid= | wc -l)" -ge 2 ] && break
