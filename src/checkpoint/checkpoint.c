@@ -60,6 +60,8 @@ struct ski_checkpoint_root {
     struct ski_commit           commit;        /* the files that are being written           */
     uint64_t                    generation;    /* of the last checkpoint, or the one under way */
     uint64_t                    kept;          /* of the last one that succeeded             */
+    uint64_t                    committed;     /* of the last one in a directory             */
+    skua_status                 written;       /* whether the last one for a directory is there */
     double                      made_dir, made_memory; /* when, in a directory and in memory */
     bool                        due; /* one was asked for                          */
 };
@@ -244,6 +246,8 @@ static void checkpoint_advance(struct ski_pe *self)
             return;
         }
     }
+    if (progress->saved && progress->status != SKUA_OK)
+        checkpoint_root(self)->commit.failed = true; /* files that are written all the same go */
     checkpoint_order(self, SKI_CHECKPOINT_AFTER);
 }
 
@@ -296,7 +300,10 @@ static void checkpoint_commit(struct ski_pe *self)
     uint64_t                    generation            = root->commit.manifest.generation;
     char                        why[SKI_STORE_REASON] = "";
 
-    if (ski_commit_finish(&root->commit, why))
+    root->written = ski_commit_finish(&root->commit, why) ? SKUA_OK : SKUA_ERR_SYSTEM;
+    if (root->written == SKUA_OK)
+        root->committed = generation;
+    if (root->written == SKUA_OK)
         ski_log(SKI_LOG_INFO, "checkpoint %llu is complete in %s", (unsigned long long)generation,
                 root->commit.store.path);
     else if (*why)
@@ -364,7 +371,8 @@ static void checkpoint_next(struct ski_pe *self)
 
     while (root->first && !root->progress && !root->commit.writing) {
         if (root->first->kind == SKI_CHECKPOINT_FLUSH)
-            checkpoint_end_request(self, SKUA_OK, root->kept);
+            checkpoint_end_request(self, root->written,
+                                   root->written == SKUA_OK ? root->committed : 0);
         else
             checkpoint_begin(self);
     }

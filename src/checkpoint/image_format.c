@@ -6,8 +6,8 @@
  * ski_image_reserve() returned is filled by the caller until the next call, so the bytes up to
  * `used` are complete at the beginning of each call and not at its end.
  *
- * The order in which header and data are written matters to other processes after this one has died.
- * The end of a process orders its stores, so the fences here bind the compiler alone.
+ * The order in which header and data are written matters to other processes after this one has
+ * died. The end of a process orders its stores, so the fences here bind the compiler alone.
  *
  * A reader checks the header, then directory and checksums as a whole, then each entry, then the
  * chunks.  It trusts none of these for the fact that a checksum matches: an entry is inside of the
