@@ -271,7 +271,7 @@ static void boss_end_step(struct boss *boss)
     if (boss->step == steps) {
         boss_mix(boss, (uint64_t)boss->leaves);
         printf("result %016" PRIx64 "\n", boss->hash);
-        skua_exit(0);
+        skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     } else {
         skua_invoke_all(cells, cell_half, NULL, 0);
         skua_quiescence(skua_done_invoke(boss_ref, boss_quiet));
