@@ -15,6 +15,7 @@ seeds=$3
 first=${4:-1}
 name_program "$2"
 steps=${STEPS:-120}
+long=${LONG:-60000}
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$(dirname "$skuarun")/../drivers"
 
@@ -91,9 +92,9 @@ for seed in $(seq "$first" $((first + seeds - 1))); do
   ok "seed $seed: nothing is left" none_left
 done
 # Another number of PEs, by skua resize.  The job is far longer than its way to the next checkpoint.
-run timeout 120 "$skuarun" -n 1 "$program" none 60000 due
+run timeout 120 "$skuarun" -n 1 "$program" none "$long" due
 expected=$out
-"$skuarun" --survive=100 -n 1 "$program" none 60000 due >"$work/out" 2>"$work/err" &
+"$skuarun" --survive=100 -n 1 "$program" none "$long" due >"$work/out" 2>"$work/err" &
 parent=$!
 for _ in $(seq 100); do
   [ "$(ps -C "$name" -o stat= | grep -cv '^Z')" -ge 1 ] && break
