@@ -111,9 +111,9 @@ void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *m
     image_order_writes(); /* before any byte of the new image */
 }
 
-__attribute__((unused)) /* but by assertions */
-static bool
-image_has_section(const struct ski_image_writer *writer, const char *name)
+/* For assertions. */
+static __attribute__((unused)) bool image_has_section(const struct ski_image_writer *writer,
+                                                      const char                    *name)
 {
     for (size_t i = 0; i < writer->sections; i++)
         if (strcmp(writer->entry[i].name, name) == 0)
