@@ -24,7 +24,7 @@ at_most()
 {
   some=$(total "$1" 6400)
   more=$(total "$1" 12800)
-  each=$(( (more - some + 6399) / 6400 ))
+  each=$(( (more - some + 3200) / 6400 )) # what happens once, in one of the two runs, does not count
   ok "$1: $each instructions, at most $2" test "$each" -gt 0 -a "$each" -le "$2"
 }
 at_most self 80
@@ -58,9 +58,10 @@ at_most get 70
 at_most add 85
 at_most acc 250
 at_most row 300
-at_most element 153
+# An entry call had 147 instructions before loads were measured; measuring may add 5 % while it is off.
+at_most element 154
 at_most doubles 220
-at_most group 152
+at_most group 154
 at_most message 240
 at_most chare 220
 at_most cube 225
