@@ -15,7 +15,7 @@
 #include "objects/model/pup.h"
 
 /* Flags of a migration. */
-enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2 };
+enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2, MIGRATION_WITHIN = 4 };
 
 /* What an element and its baggage are, as they travel. */
 struct migration_head {
@@ -30,6 +30,10 @@ _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migratio
 /* A size up to which the size of the last element is the guess for the next one's.  Larger elements
  * are measured, so that messages do not waste more than this. */
 #define MIGRATION_GUESS 8192
+
+/* Bytes from which an object that owns nothing but its memory is not packed inside a host: copying
+ * fewer costs less than the stub that stays. */
+#define MIGRATION_WITHIN_LEAST 1024
 
 void ski_migration_order(struct ski_object *object, int pe)
 {
@@ -86,16 +90,36 @@ static struct migration_baggage migration_baggage_of(const struct ski_collection
 
 /* ---- departure ---------------------------------------------------------------------- */
 
-/* Whether an element goes by pointer: to a PE of this host, because its class wants it so, or
- * because it is all plain bytes and no message in the queue here names it by its address. */
-static bool migration_by_pointer(const struct ski_object *object)
+/* Whether all that an element has is its memory, as its class packs it; *gaps are set.  A class
+ * whose object packs anything else is not asked again on this PE. */
+static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gaps)
+{
+    struct ski_collection *all  = object->of;
+    const skua_class_def *class = &all->class->def;
+
+    if (all->packs_outside || !class->pup || class->destroy ||
+        class->bytes < MIGRATION_WITHIN_LEAST || ski_config.checked_pup)
+        return false;
+    all->packs_outside = !ski_pup_within(all->class, object + 1, gaps);
+    return !all->packs_outside;
+}
+
+/* The flags of an element that goes by pointer, or 0: to a PE of this host, because its class wants
+ * it so, or because it is all plain bytes and no message in the queue here names it by its
+ * address. */
+static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)
 {
     const struct ski_class *class = object->of->class;
 
     if (ski_object_block(object) || ski_job_index(object->of->self->job, object->to) < 0)
-        return false;
-    return ski_class_by_pointer(class) ||
-           (class->def.pup == skua_pup_plain && !ski_object_queued(object));
+        return 0;
+    if (ski_class_by_pointer(class))
+        return MIGRATION_BY_POINTER;
+    if (ski_object_queued(object))
+        return 0;
+    if (class->def.pup == skua_pup_plain)
+        return MIGRATION_BY_POINTER;
+    return migration_within(object, gaps) ? MIGRATION_BY_POINTER | MIGRATION_WITHIN : 0;
 }
 
 /* The bytes to reserve for the packed element. */
@@ -104,7 +128,7 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
     size_t guess = object->of->packed_bytes;
 
     if (flags & MIGRATION_BY_POINTER)
-        return sizeof(void *);
+        return sizeof(void *) + (flags & MIGRATION_WITHIN ? sizeof(struct ski_pup_gaps) : 0);
     if (guess == 0 || guess > MIGRATION_GUESS)
         return ski_pup_measure(object->of->class, object + 1);
     return guess;
@@ -153,16 +177,24 @@ static skua_msg *migration_pack(struct ski_object *object)
     return msg;
 }
 
-/* Writes the address of an element into a message.  *object becomes the stub that stays here. */
-static skua_msg *migration_pack_pointer(struct ski_object **object)
+/* Writes the address of an element into a message, behind its gaps if @p flags have
+ * MIGRATION_WITHIN.  *object becomes the stub that stays here. */
+static skua_msg *migration_pack_pointer(struct ski_object **object, unsigned flags,
+                                        const struct ski_pup_gaps *gaps)
 {
     size_t    used;
     skua_msg *msg;
+    char     *at;
 
     if (ski_config.checked_pup)
         ski_pup_check_shared((*object)->of->class, *object + 1);
-    msg = migration_pack_baggage(*object, MIGRATION_BY_POINTER, &used);
-    memcpy((char *)skua_msg_data(msg) + used, object, sizeof *object);
+    msg = migration_pack_baggage(*object, flags, &used);
+    at  = (char *)skua_msg_data(msg) + used;
+    if (flags & MIGRATION_WITHIN) {
+        memcpy(at, gaps, sizeof *gaps);
+        at += sizeof *gaps;
+    }
+    memcpy(at, object, sizeof *object);
     *object = ski_element_replace(*object);
     return msg;
 }
@@ -182,14 +214,17 @@ static void migration_depart(struct ski_object *object)
     struct ski_collection            *all       = object->of;
     const struct ski_lifecycle_table *lifecycle = &all->self->objects->lifecycle;
     skua_index                        index     = ski_object_index_get(object);
+    struct ski_pup_gaps               gaps;
+    unsigned                          flags;
     skua_msg                         *msg;
 
     ski_assert(object->state == SKI_LEAVING && object->to != all->self->pe);
     if (!ski_thread_migration_may_depart(object))
         return; /* when the next message to it has been delivered */
     ski_notify_element_detached(lifecycle, object);
-    if (migration_by_pointer(object)) {
-        msg = migration_pack_pointer(&object);
+    flags = migration_by_pointer(object, &gaps);
+    if (flags) {
+        msg = migration_pack_pointer(&object, flags, &gaps);
     } else {
         msg = migration_pack(object);
         if (ski_object_block(object))
@@ -230,6 +265,7 @@ struct migration_arrival {
     const char            *from;
     size_t                 bytes;
     struct ski_object     *object; /* by pointer: the element */
+    struct ski_pup_gaps    gaps;   /* MIGRATION_WITHIN: of it */
 };
 
 /* The element whose address is at @p from, or NULL: no element that is on its way to this PE begins
@@ -249,6 +285,18 @@ static struct ski_object *migration_pointer(const struct migration_arrival *came
         !ski_object_is(object, &came->index))
         return NULL;
     return object;
+}
+
+/* Reads the gaps of an element that moves with its memory from the front of *bytes at *from; false:
+ * they are not those of an object of its class. */
+static bool migration_read_gaps(struct migration_arrival *came, const char **from, size_t *bytes)
+{
+    if (*bytes < sizeof came->gaps)
+        return false;
+    memcpy(&came->gaps, *from, sizeof came->gaps);
+    *from += sizeof came->gaps;
+    *bytes -= sizeof came->gaps;
+    return ski_pup_gaps_valid(came->all->class, &came->gaps);
 }
 
 /* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
@@ -273,6 +321,8 @@ static bool migration_valid(struct migration_arrival *came)
     }
     if (!(came->head.flags & MIGRATION_BY_POINTER))
         return true;
+    if (came->head.flags & MIGRATION_WITHIN && !migration_read_gaps(came, &from, &bytes))
+        return false;
     came->object = migration_pointer(came, from, bytes);
     return came->object != NULL;
 }
@@ -317,6 +367,8 @@ static struct ski_object *migration_add(struct migration_arrival *came)
     object->moves = came->head.moves;
     ski_element_enter(object);
     migration_unpack_baggage(object, came);
+    if (came->head.flags & MIGRATION_WITHIN)
+        ski_pup_unpack_within(came->all->class, object + 1, &came->gaps, came->source);
     if (by_pointer)
         return object;
     packed = (struct ski_pup_packed){came->from, came->bytes, came->source,
