@@ -69,23 +69,18 @@ void skua_migrate(void *self, int pe)
 
 /* ---- baggage ------------------------------------------------------------------------ */
 
-/* The baggage of an element, a list that NULL ends. */
-struct migration_baggage {
-    const struct ski_baggage *list[SKI_BAGGAGES_MOST + 2];
-};
-
-static struct migration_baggage migration_baggage_of(const struct ski_collection *all,
-                                                     unsigned                     flags)
+/* The baggage @p i of an element that migrates with @p flags: that of the modules, then that of its
+ * class; NULL: @p i, and no number below it, is behind the last. */
+static inline const struct ski_baggage *migration_baggage(const struct ski_collection *all,
+                                                          unsigned flags, int i)
 {
     const struct ski_baggage *const *of_modules = all->self->objects->lifecycle.baggage;
-    struct migration_baggage         baggage    = {{NULL}};
-    int                              count      = 0;
 
-    for (; of_modules[count]; count++)
-        baggage.list[count] = of_modules[count];
-    if (flags & MIGRATION_BY_POINTER)
-        baggage.list[count] = all->class->baggage;
-    return baggage;
+    if (i > 0 && !of_modules[i - 1])
+        return NULL;
+    if (of_modules[i] || !(flags & MIGRATION_BY_POINTER))
+        return of_modules[i];
+    return all->class->baggage;
 }
 
 /* ---- departure ---------------------------------------------------------------------- */
@@ -137,20 +132,21 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
 /* A message with the baggage of an element and room for the element behind it, at *used. */
 static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
 {
-    struct migration_baggage baggage = migration_baggage_of(object->of, flags);
-    struct migration_head    head    = {.moves = object->moves + 1, .flags = flags};
-    size_t                   bytes   = 0;
-    skua_msg                *msg;
-    char                    *at;
+    const struct ski_baggage *baggage;
+    struct migration_head     head  = {.moves = object->moves + 1, .flags = flags};
+    size_t                    bytes = 0;
+    skua_msg                 *msg;
+    char                     *at;
 
-    for (int i = 0; baggage.list[i]; i++)
-        bytes += head.bytes[i] = (uint32_t)baggage.list[i]->bytes(object);
+    for (int i = 0; (baggage = migration_baggage(object->of, flags, i)); i++)
+        bytes += head.bytes[i] = (uint32_t)baggage->bytes(object);
     msg = skua_msg_alloc(sizeof head + bytes + migration_room(object, flags));
     at  = skua_msg_data(msg);
     memcpy(at, &head, sizeof head);
     at += sizeof head;
-    for (int i = 0; baggage.list[i]; at += head.bytes[i++])
-        baggage.list[i]->pack(object, at);
+    for (int i = 0; (baggage = migration_baggage(object->of, flags, i)); at += head.bytes[i++])
+        if (head.bytes[i])
+            baggage->pack(object, at);
     *used = sizeof head + bytes;
     return msg;
 }
@@ -304,17 +300,16 @@ static bool migration_read_gaps(struct migration_arrival *came, const char **fro
  * there. */
 static bool migration_valid(struct migration_arrival *came)
 {
-    struct migration_baggage baggage = migration_baggage_of(came->all, came->head.flags);
-    const char              *from    = came->from;
-    size_t                   bytes   = came->bytes;
+    const struct ski_baggage *baggage;
+    const char               *from  = came->from;
+    size_t                    bytes = came->bytes;
 
     if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
         ski_element_here(came->all, &came->index) ||
         !ski_thread_migration_valid(came->all, &came->head.block))
         return false;
-    for (int i = 0; baggage.list[i]; i++) {
-        if (came->head.bytes[i] > bytes ||
-            !baggage.list[i]->valid(came->all, from, came->head.bytes[i]))
+    for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {
+        if (came->head.bytes[i] > bytes || !baggage->valid(came->all, from, came->head.bytes[i]))
             return false;
         from += came->head.bytes[i];
         bytes -= came->head.bytes[i];
@@ -330,11 +325,11 @@ static bool migration_valid(struct migration_arrival *came)
 /* Unpacks the baggage of an element. */
 static void migration_unpack_baggage(struct ski_object *object, struct migration_arrival *came)
 {
-    struct migration_baggage baggage = migration_baggage_of(came->all, came->head.flags);
+    const struct ski_baggage *baggage;
 
-    for (int i = 0; baggage.list[i]; i++) {
+    for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {
         ski_assert(came->head.bytes[i] <= came->bytes);
-        baggage.list[i]->unpack(object, came->from, came->head.bytes[i]);
+        baggage->unpack(object, came->from, came->head.bytes[i]);
         came->from += came->head.bytes[i];
         came->bytes -= came->head.bytes[i];
     }

@@ -187,6 +187,7 @@ static inline void ski_elements_each(struct ski_collection *all,
     for (uint32_t i = 0; i < count; i++) {
         struct ski_object *object = all->object[i];
 
+        __builtin_prefetch(all->object[i + 8 < count ? i + 8 : i]); /* its memory may be cold */
         if (SKI_LIKELY(object))
             fn(object, arg);
     }
