@@ -21,7 +21,7 @@
  * packed, so its memory stays until they have run.  An object whose class has a function of its own
  * and no `destroy`, but packs nothing outside of its memory, goes by pointer as well: what its
  * class does not pack is zeroed at the destination, and the function runs there as if it unpacked
- * the rest (ski_pup_within()).  Baggage of the class itself (ski_class_set_baggage()) is for parts
+ * the rest (ski_pup_within()).  Baggage of the class itself (ski_class_set_flow()) is for parts
  * of an object that cannot lie in the arena.
  */
 #ifndef SKI_MIGRATION_H
