@@ -43,7 +43,7 @@ struct ski_object_ends *ski_object_ends_find(const struct ski_object *object)
 {
     const struct ski_hash_table *table =
         &ski_object_channels_of(object->of->self->objects)->by_object;
-    struct ski_hash_link *link = ski_hash_first(table, (uintptr_t)object);
+    struct ski_hash_link *link = table->count ? ski_hash_first(table, (uintptr_t)object) : NULL;
 
     while (link && link->hash != (uintptr_t)object)
         link = link->next;
