@@ -264,6 +264,7 @@ static void checkpoint_take_report(struct checkpoint_progress         *progress,
     common->collections = checkpoint_most(common->collections, report->collections);
     common->sections    = checkpoint_most(common->sections, report->sections);
     common->channels    = checkpoint_most(common->channels, report->channels);
+    common->regions     = checkpoint_most(common->regions, report->regions);
     common->chares      = common->chares > report->chares ? common->chares : report->chares;
     progress->bytes += report->bytes;
 }

@@ -25,6 +25,7 @@
 #include "objects/collective/section.h"
 #include "objects/services/program.h"
 #include "objects/zerocopy/object_channel_end.h"
+#include "onesided/region/region_table.h"
 
 /* ---- names --------------------------------------------------------------------------- */
 
@@ -138,6 +139,7 @@ static void program_restore_counts(struct ski_objects *objects, const struct ski
     objects->chares_created                  = from->chares;
     ski_sections_of(objects)->created        = from->sections;
     ski_object_channels_of(objects)->created = from->channels;
+    ski_region_table_reserve(from->regions);
 }
 
 const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reader *from,
