@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint_state.c - what a program has besides objects is in a checkpoint: regions with their
- * contents.
+ * checkpoint_state.c - what a program has besides the data of its objects is in a checkpoint:
+ * regions with their contents, and object channels.
  *
  * usage: checkpoint_state DIR [other] [stay]
  *
@@ -31,10 +31,17 @@ struct regions {
 static int            pes, other, stay;
 static struct regions first; /* read-only */
 
-static skua_handler saved_handler, flushed_handler, look_handler, looked_handler, own_handler;
-static int          looked, owned;
-static skua_region  owns[MOST]; /* at PE 0, which may get them before it has its own */
-static char         dir[4000];  /* of PE 0 */
+static skua_handler saved_handler, flushed_handler, look_handler, looked_handler, own_handler,
+    ring_handler;
+static skua_class       node_class;
+static skua_entry       node_create_entry, node_open_entry, node_again_entry;
+static skua_channel_end in_end, out_end;
+static skua_collection  nodes; /* read-only */
+static int              looked, owned;
+static int              ringed; /* read-only */
+static bool             restarted;
+static skua_region      owns[MOST]; /* at PE 0, which may get them before it has its own */
+static char             dir[4000];  /* of PE 0 */
 
 /* ---- contents ---------------------------------------------------------------------------- */
 
@@ -157,12 +164,12 @@ static void look_at_all(const struct regions *r)
     CHECK(skua_locks_destroy(r->locks) == SKUA_OK);
 }
 
-static void look(const struct regions *r, bool restarted)
+static void look(const struct regions *r, bool again)
 {
     struct regions others;
 
     look_at_blocks(r->blocks);
-    CHECK(!restarted || skua_region_size(r->transient) == 0);
+    CHECK(!again || skua_region_size(r->transient) == 0);
     if (!other)
         look_at_all(r);
     skua_sync();
@@ -175,6 +182,86 @@ static void look(const struct regions *r, bool restarted)
         CHECK(skua_region_destroy(others.blocks) == SKUA_OK);
         CHECK(skua_region_destroy(others.transient) == SKUA_OK);
     }
+}
+
+/* ---- nodes: a ring of object channels -----------------------------------------------------------
+ */
+
+#define NODES 9
+
+struct node {
+    int64_t             in[5], out[5];
+    skua_object_channel from, to;
+    int64_t             round, established;
+};
+
+static void node_in(void *self, uint64_t tag, skua_layout *at)
+{
+    CHECK(tag == 3);
+    *at = skua_layout_contiguous(((struct node *)self)->in, sizeof((struct node *)self)->in);
+}
+
+static void node_out(void *self, uint64_t tag, skua_layout *at)
+{
+    CHECK(tag == 4);
+    *at = skua_layout_contiguous(((struct node *)self)->out, sizeof((struct node *)self)->out);
+}
+
+static void node_established(void *self, uint64_t tag)
+{
+    (void)tag;
+    ((struct node *)self)->established++;
+}
+
+static void node_arrived(void *self, uint64_t tag)
+{
+    struct node *node = self;
+    int64_t      left = (skua_index_of(self).at.x[0] + NODES - 1) % NODES;
+
+    CHECK(tag == 3);
+    node->round++;
+    for (int i = 0; i < 5; i++)
+        CHECK(node->in[i] == left * 100 + node->round * 10 + i);
+    CHECK(skua_object_channel_count(self, node->from) == (uint64_t)node->round);
+    skua_object_channel_ready(self, node->from);
+    skua_contribute_nothing(self, skua_done_send(0, ring_handler));
+}
+
+static void node_put(struct node *node, int64_t round)
+{
+    for (int i = 0; i < 5; i++)
+        node->out[i] = skua_index_of(node).at.x[0] * 100 + round * 10 + i;
+    (void)skua_object_channel_put(node, node->to);
+}
+
+/* The receiver creates a channel, and the node before it opens it. */
+static void on_node_create(void *self, const void *data, size_t bytes)
+{
+    struct node *node = self;
+    int          left = (skua_index_of(self).at.x[0] + NODES - 1) % NODES;
+
+    (void)data, (void)bytes;
+    node->from = skua_object_channel_create(self, in_end, 3);
+    skua_invoke_copy((skua_ref){skua_ref_of(self).of, skua_index1(left)}, node_open_entry,
+                     &node->from, sizeof node->from);
+}
+
+static void on_node_open(void *self, const void *data, size_t bytes)
+{
+    struct node *node = self;
+    int          next = (skua_index_of(self).at.x[0] + 1) % NODES;
+
+    CHECK(bytes == sizeof node->to);
+    memcpy(&node->to, data, bytes);
+    skua_object_channel_open(self, (skua_ref){skua_ref_of(self).of, skua_index1(next)}, node->to,
+                             out_end, 4);
+    node_put(node, 1);
+}
+
+static void on_node_again(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    node_put(self, 2);
 }
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -203,10 +290,18 @@ static void on_looked(skua_msg *msg)
     }
 }
 
+/* All PEs have created their regions, and the nodes have got a first put. */
+static void save_if_ready(void)
+{
+    if (owned < skua_pes() || ringed < 1)
+        return;
+    memcpy(first.own, owns, sizeof owns);
+    skua_checkpoint(dir, skua_done_send(0, saved_handler));
+}
+
 static void on_saved(skua_msg *msg)
 {
     skua_checkpoint_result result;
-    struct order          *order;
 
     memcpy(&result, skua_msg_data(msg), sizeof result);
     skua_msg_free(msg);
@@ -215,9 +310,23 @@ static void on_saved(skua_msg *msg)
         skua_checkpoint_flush(skua_done_send(0, flushed_handler));
         return;
     }
+    restarted = result.restarted;
+    skua_invoke_all(nodes, node_again_entry, NULL, 0);
+}
+
+/* All nodes have got a put: the first before the checkpoint, the second after it. */
+static void on_ring(skua_msg *msg)
+{
+    struct order *order;
+
+    skua_msg_free(msg);
+    if (++ringed == 1) {
+        save_if_ready();
+        return;
+    }
     msg    = skua_msg_alloc(sizeof *order);
     order  = skua_msg_data(msg);
-    *order = (struct order){first, result.restarted};
+    *order = (struct order){first, restarted};
     skua_broadcast(look_handler, msg, skua_done_nothing());
 }
 
@@ -226,10 +335,8 @@ static void on_own(skua_msg *msg)
 {
     owns[skua_msg_source(msg)] = *(const skua_region *)skua_msg_data(msg);
     skua_msg_free(msg);
-    if (++owned < skua_pes())
-        return;
-    memcpy(first.own, owns, sizeof owns);
-    skua_checkpoint(dir, skua_done_send(0, saved_handler));
+    owned++;
+    save_if_ready();
 }
 
 static void on_flushed(skua_msg *msg)
@@ -256,6 +363,8 @@ static void start(int argc, char **argv)
         snprintf(dir, sizeof dir, "%s", argv[1]);
         pes   = skua_pes();
         first = mine;
+        nodes = skua_array_create1(node_class, NODES, NULL, 0);
+        skua_invoke_all(nodes, node_create_entry, NULL, 0);
         CHECK(skua_region_set_restart(mine.blocks, SKUA_REGION_BLOCKS, 7) == SKUA_ERR_INVAL);
         CHECK(skua_region_set_restart(mine.varied, SKUA_REGION_BLOCKS, 8) == SKUA_ERR_INVAL);
     }
@@ -264,11 +373,28 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    saved_handler   = skua_handler_register("saved", on_saved);
-    flushed_handler = skua_handler_register("flushed", on_flushed);
-    look_handler    = skua_handler_register("look", on_look);
-    looked_handler  = skua_handler_register("looked", on_looked);
-    own_handler     = skua_handler_register("own", on_own);
+    saved_handler     = skua_handler_register("saved", on_saved);
+    flushed_handler   = skua_handler_register("flushed", on_flushed);
+    look_handler      = skua_handler_register("look", on_look);
+    looked_handler    = skua_handler_register("looked", on_looked);
+    own_handler       = skua_handler_register("own", on_own);
+    ring_handler      = skua_handler_register("ring", on_ring);
+    node_class        = skua_class_register(&(skua_class_def){.size  = sizeof(skua_class_def),
+                                                              .name  = "node",
+                                                              .bytes = sizeof(struct node),
+                                                              .pup   = skua_pup_plain});
+    node_create_entry = skua_method_register(node_class, "create", on_node_create, 0);
+    node_open_entry   = skua_method_register(node_class, "open", on_node_open, 0);
+    node_again_entry  = skua_method_register(node_class, "again", on_node_again, 0);
+    in_end = skua_channel_end_register(&(skua_channel_end_def){.size = sizeof(skua_channel_end_def),
+                                                               .name = "in",
+                                                               .buffer      = node_in,
+                                                               .arrived     = node_arrived,
+                                                               .established = node_established});
+    out_end = skua_channel_end_register(&(skua_channel_end_def){
+        .size = sizeof(skua_channel_end_def), .name = "out", .buffer = node_out});
+    skua_readonly_register("nodes", &nodes, sizeof nodes);
+    skua_readonly_register("ringed", &ringed, sizeof ringed);
     skua_readonly_register("pes", &pes, sizeof pes);
     skua_readonly_register("other", &other, sizeof other);
     skua_readonly_register("first", &first, sizeof first);
