@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checkpoint_state.c - what a program has besides the data of its objects is in a checkpoint:
- * regions with their contents, and object channels.
+ * regions with their contents, object channels, and the time.
  *
- * usage: checkpoint_state DIR [other] [stay]
+ * usage: checkpoint_state DIR [other] [stay] [die]
  *
  * All PEs create regions, and fill them by their ids and PEs.  PE 0 makes a checkpoint; with `stay`
- * the job goes on, else it ends.  Restarted, or not, each PE looks at its pieces and at those of
- * the next PE, destroys the regions and creates others.  With `other` the program allows a restart
- * on another number of PEs: one region is redistributed, the others are transient.
+ * the job goes on, else it ends; with `die` the checkpoint is in memory, and
+ * the process of the last PE kills itself.  Restarted, or not, each PE looks at its pieces and at
+ * those of the next PE, destroys the regions and creates others.  With `other` the program allows a
+ * restart on another number of PEs: one region is redistributed, the others are transient.
  */
+#include <signal.h>
 #include <skua/skua.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +30,11 @@ struct regions {
     skua_region own[MOST]; /* of each PE */
 };
 
-static int            pes, other, stay;
+static int            pes, other, stay, die;
 static struct regions first; /* read-only */
 
 static skua_handler saved_handler, flushed_handler, look_handler, looked_handler, own_handler,
-    ring_handler;
+    ring_handler, die_handler;
 static skua_class       node_class;
 static skua_entry       node_create_entry, node_open_entry, node_again_entry;
 static skua_channel_end in_end, out_end;
@@ -296,7 +298,8 @@ static void save_if_ready(void)
     if (owned < skua_pes() || ringed < 1)
         return;
     memcpy(first.own, owns, sizeof owns);
-    skua_checkpoint(dir, skua_done_send(0, saved_handler));
+    asked = skua_time();
+    skua_checkpoint(die ? NULL : dir, skua_done_send(0, saved_handler));
 }
 
 static void on_saved(skua_msg *msg)
@@ -306,6 +309,11 @@ static void on_saved(skua_msg *msg)
     memcpy(&result, skua_msg_data(msg), sizeof result);
     skua_msg_free(msg);
     CHECK(result.status == SKUA_OK && result.generation > 0);
+    CHECK(skua_time() > asked);
+    if (!result.restarted && die) {
+        skua_send_copy(skua_pes() - 1, die_handler, NULL, 0);
+        return;
+    }
     if (!result.restarted && !stay) {
         skua_checkpoint_flush(skua_done_send(0, flushed_handler));
         return;
@@ -339,6 +347,12 @@ static void on_own(skua_msg *msg)
     save_if_ready();
 }
 
+static void on_die(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    (void)raise(SIGKILL);
+}
+
 static void on_flushed(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -353,6 +367,7 @@ static void start(int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         other = other || strcmp(argv[i], "other") == 0;
         stay  = stay || strcmp(argv[i], "stay") == 0;
+        die   = die || strcmp(argv[i], "die") == 0;
     }
     create(&mine);
     if (other)
@@ -378,6 +393,7 @@ int main(int argc, char **argv)
     look_handler      = skua_handler_register("look", on_look);
     looked_handler    = skua_handler_register("looked", on_looked);
     own_handler       = skua_handler_register("own", on_own);
+    die_handler       = skua_handler_register("die", on_die);
     ring_handler      = skua_handler_register("ring", on_ring);
     node_class        = skua_class_register(&(skua_class_def){.size  = sizeof(skua_class_def),
                                                               .name  = "node",
@@ -394,6 +410,7 @@ int main(int argc, char **argv)
     out_end = skua_channel_end_register(&(skua_channel_end_def){
         .size = sizeof(skua_channel_end_def), .name = "out", .buffer = node_out});
     skua_readonly_register("nodes", &nodes, sizeof nodes);
+    skua_readonly_register("asked", &asked, sizeof asked);
     skua_readonly_register("ringed", &ringed, sizeof ringed);
     skua_readonly_register("pes", &pes, sizeof pes);
     skua_readonly_register("other", &other, sizeof other);

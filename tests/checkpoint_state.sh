@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# checkpoint_state.sh - regions, object channels, reductions of sections and user threads are in a
-# checkpoint: a restarted job goes on with them.
+# checkpoint_state.sh - regions with their contents and object channels are in a checkpoint: a restarted
+# job goes on with them.
 #
 # usage: checkpoint_state.sh SKUARUN PROGRAM
 . "$(dirname "$0")/tap.sh"
@@ -49,7 +49,11 @@ restarts 4 1 "" "" 4.1 4.4 4.2
 restarts 4 2 shared_memory=0 "" 4.2,shared_memory=0
 restarts 1 1 "" "" 1.1
 restarts 4 1 "" other 4.1 3.1 7.1 1.1 4.1,shared_memory=0 5.1,shared_memory=0
-job 3 1 restart="$work/dir" --
+for threads in 1 2; do
+  run timeout 60 "$skuarun" --survive=100 -n 4 -t $threads --pin=none "$program" "$work/dir" die
+  ok "4 PEs, $threads a process, go on when a process is killed" \
+    test "$code" -eq 0 -a "$out" = "result 4"
+done
 rm -rf "$work/dir"
 job 4 1 -- "$work/dir"
 job 3 1 restart="$work/dir" --

@@ -348,7 +348,7 @@ static void checkpoint_quiet(void *arg, const void *data, size_t bytes)
     (void)data, (void)bytes;
     clock_gettime(CLOCK_REALTIME, &now);
     progress->time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    progress->started = skua_time();
+    progress->started = progress->common.seconds = skua_time();
     checkpoint_order(arg, SKI_CHECKPOINT_PREPARE);
 }
 

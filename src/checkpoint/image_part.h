@@ -27,6 +27,7 @@ struct ski_image_common {
     uint32_t collections, sections, channels;
     uint32_t regions, zero; /* slots of regions that any host has used */
     uint64_t chares;
+    double   seconds; /* skua_time() of PE 0 */
 };
 
 /* The restart of a job, as a PE knows it (restore.h). */
