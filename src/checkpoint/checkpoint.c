@@ -264,6 +264,7 @@ static void checkpoint_take_report(struct checkpoint_progress         *progress,
     common->collections = checkpoint_most(common->collections, report->collections);
     common->sections    = checkpoint_most(common->sections, report->sections);
     common->channels    = checkpoint_most(common->channels, report->channels);
+    common->regions     = checkpoint_most(common->regions, report->regions);
     common->chares      = common->chares > report->chares ? common->chares : report->chares;
     progress->bytes += report->bytes;
 }
@@ -347,7 +348,7 @@ static void checkpoint_quiet(void *arg, const void *data, size_t bytes)
     (void)data, (void)bytes;
     clock_gettime(CLOCK_REALTIME, &now);
     progress->time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    progress->started = skua_time();
+    progress->started = progress->common.seconds = skua_time();
     checkpoint_order(arg, SKI_CHECKPOINT_PREPARE);
 }
 

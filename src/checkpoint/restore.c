@@ -38,9 +38,14 @@ typedef const char *(*restore_record_fn)(struct ski_pe *self, struct ski_image_r
 
 /* The functions that take records in, by their kind. */
 static const restore_record_fn restore_records[SKI_RECORDS] = {
-    [SKI_RECORD_ELEMENT] = ski_record_element, [SKI_RECORD_LOCATION] = ski_record_location,
-    [SKI_RECORD_PARTIAL] = ski_record_partial, [SKI_RECORD_OLDEST] = ski_record_oldest,
-    [SKI_RECORD_MEMORY] = ski_record_memory,   [SKI_RECORD_SECTION] = ski_record_section,
+    [SKI_RECORD_ELEMENT]      = ski_record_element,
+    [SKI_RECORD_LOCATION]     = ski_record_location,
+    [SKI_RECORD_PARTIAL]      = ski_record_partial,
+    [SKI_RECORD_OLDEST]       = ski_record_oldest,
+    [SKI_RECORD_MEMORY]       = ski_record_memory,
+    [SKI_RECORD_SECTION]      = ski_record_section,
+    [SKI_RECORD_REGION_ID]    = ski_record_region_id,
+    [SKI_RECORD_REGION_BLOCK] = ski_record_region_block,
 };
 
 bool ski_restore_wanted(void)
@@ -207,6 +212,7 @@ static void restore_resume(struct ski_pe *self)
     uint64_t               pe    = (uint64_t)self->pe;
 
     state->resumed = true;
+    ski_part_regions_resume(self);
     ski_part_collections_exist(self);
     ski_part_sections_resume(self);
     ski_part_collections_resume(self);

@@ -20,6 +20,7 @@
 #include "objects/collective/section.h"
 #include "objects/model/msg_target.h"
 #include "objects/zerocopy/object_channel_end.h"
+#include "onesided/region/region_table.h"
 
 #define SAVE_STEP_POLL 0.002 /* seconds between two looks at the writer thread */
 
@@ -77,13 +78,15 @@ static void save_step_prepare(struct ski_pe *self)
     struct ski_checkpoint_report report  = {.collections = objects->collections_created,
                                             .sections    = ski_sections_of(objects)->created,
                                             .channels    = ski_object_channels_of(objects)->created,
+                                            .regions     = ski_region_table_used(),
                                             .chares      = objects->chares_created};
     char                         why[SKI_CHECKPOINT_WHY] = "";
     bool                         possible;
 
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_BEFORE);
     possible = ski_part_collections_possible(self, why, sizeof why) &&
-               ski_part_sections_possible(self, why, sizeof why);
+               ski_part_sections_possible(self, why, sizeof why) &&
+               ski_part_regions_possible(self, why, sizeof why);
     save_step_report(&report, SKI_CHECKPOINT_PREPARE, possible ? SKUA_OK : SKUA_ERR_UNSUPPORTED,
                      why);
 }
