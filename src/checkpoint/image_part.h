@@ -34,6 +34,7 @@ struct ski_image_common {
 struct ski_restart {
     struct ski_image_common common;  /* of the former job                                   */
     int                     reading; /* the former PE whose image is being read             */
+    uint64_t                images;  /* read by this PE                                     */
     bool                    same;    /* the job has as many PEs and processes as the former */
 };
 
