@@ -5,8 +5,8 @@
 #               sanitizers; warnings are errors, also those of clang
 # make bench    set up, build, and measure; FORMAT=table|json|csv
 #               BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                     pingpong|stencil3d|matmul3d|lu|pairs|leanmd|barneshut|fillboundary|gtcshift|balance|zerocopy|collectives
-# make soak     trouble at random for SECONDS=600, random tests repeated more often than in `make test`,
+#                     pingpong|stencil3d|matmul3d|lu|pairs|leanmd|barneshut|fillboundary|gtcshift|balance|checkpoint|zerocopy|collectives
+# make soak     trouble at random for SECONDS=600, KILLED_JOBS=1000 jobs whose processes are killed, random tests repeated more often than in `make test`,
 #               then INPUTS=10000000 interface files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
 # make docs     the reference: manual pages and, with doxygen, HTML, in build/release/docs/reference
@@ -27,6 +27,7 @@ FORMAT ?= table
 SECONDS ?= 600
 SEED   ?= $(shell date +%s)
 INPUTS ?= 10000000
+KILLED_JOBS ?= 1000
 
 # Builds share what they compile alike, and a second `make test` compiles what has changed.
 ifneq ($(shell command -v ccache 2>/dev/null),)
@@ -35,7 +36,7 @@ endif
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench soak soak-jobs soak-tests soak-skuac setup install package clean check-clang \
+.PHONY: all build run test bench soak soak-survive soak-jobs soak-tests soak-skuac setup install package clean check-clang \
         check-release check-checked check-asan check-tsan docs format abi
 
 .NOTPARALLEL:
@@ -77,7 +78,7 @@ check-clang: setup $(BUILD)/configured
 	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
 # Each part says what it tried; the first that fails ends it.
-soak: soak-jobs soak-tests soak-skuac
+soak: soak-jobs soak-survive soak-tests soak-skuac
 
 # The random tests of `make test`, repeated more often.
 soak-tests:
@@ -92,6 +93,11 @@ soak-jobs: build
 	@cmake --build --preset release --parallel $(JOBS)
 	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) \
 	  $$(ls $(BUILD)/drivers | sed -nE 's/^skua-(tcp|ucx|ofi)\.so$$/\1/p')
+
+# Processes and agents killed at random, in jobs that survive it.
+soak-survive: build
+	@cmake --build --preset release --parallel $(JOBS)
+	@sh tests/survive.sh $(BUILD)/tools/skuarun $(BUILD)/tests/test_checkpoint $(KILLED_JOBS) $(SEED)
 
 # Inputs that a fuzzer makes, through all of the translator.
 soak-skuac: setup

@@ -8,7 +8,7 @@ find_package(Threads REQUIRED)
 
 # SKUA_OPTIONAL=OFF builds as on a system that has none of the others.  A find command searches
 # again for what it did not find, but not for what has a value, if only an empty one.
-set(skua_optional HWLOC_LIBRARY HWLOC_INCLUDE PMIX_INCLUDE UCP_LIBRARY UCX_INCLUDE OFI_LIBRARY OFI_INCLUDE
+set(skua_optional HWLOC_LIBRARY HWLOC_INCLUDE XXHASH_INCLUDE ZSTD_LIBRARY ZSTD_INCLUDE PMIX_INCLUDE UCP_LIBRARY UCX_INCLUDE OFI_LIBRARY OFI_INCLUDE
     CRYPTO_LIBRARY CRYPTO_INCLUDE SCOTCH_LIBRARY SCOTCHERR_LIBRARY SCOTCH_INCLUDE
     FFTW_LIBRARY FFTW_MPI_LIBRARY FFTW_INCLUDE OPENBLAS_LIBRARY OPENBLAS_INCLUDE
     SKUA_MPICC SKUA_MPICC_openmpi SKUA_MPICC_mpich SKUA_OSHCC SKUA_ARMCI SKUA_SCALAPACK
@@ -33,6 +33,22 @@ if(NOT SKUA_HWLOC STREQUAL OFF)
   else()
     message(STATUS "hwloc was not found: cores and caches are not known (Debian: libhwloc-dev, Fedora: hwloc-devel)")
   endif()
+endif()
+
+# xxHash, for the checksums of checkpoints: its header alone, which has XXH3 from version 0.8 on.
+find_path(XXHASH_INCLUDE xxhash.h)
+set(SKUA_CHECKSUM_SOURCE checksum_none.c)
+if(XXHASH_INCLUDE)
+  set(CMAKE_REQUIRED_INCLUDES ${XXHASH_INCLUDE})
+  set(CMAKE_REQUIRED_DEFINITIONS -DXXH_INLINE_ALL)
+  check_symbol_exists(XXH3_64bits xxhash.h SKUA_XXH3)
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_DEFINITIONS)
+endif()
+if(XXHASH_INCLUDE AND SKUA_XXH3)
+  set(SKUA_CHECKSUM_SOURCE checksum_xxhash.c)
+else()
+  message(STATUS "xxHash 0.8 was not found: checkpoints are not written to files (Debian: libxxhash-dev, Fedora: xxhash-devel)")
 endif()
 
 # FFTW, for apps/fft1d; FFTW-MPI, for the program that it is compared with.

@@ -131,6 +131,19 @@ bool read_options(int argc, char **argv)
     return false;
 }
 
+void Main_on_pause(Main *self)
+{
+    (void)self;
+    skua_checkpoint_if_due(Main_saved_done(main_proxy));
+}
+
+void Main_on_saved(Main *self, skua_checkpoint_result result)
+{
+    if (result.restarted)
+        self->started = skua_time(); /* the clock begins anew with each job */
+    Block_go_on_all(self->all);
+}
+
 void report(struct jacobi_outcome o, double seconds)
 {
     printf("%d x %d blocks of %d x %d cells on %d PEs: %.0f steps in %.3f s, largest error %.2g\n",

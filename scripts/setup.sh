@@ -30,6 +30,8 @@ required -          libc6-dev                     glibc-devel                  h
 required make       make                          make                         the build
 required cmake      cmake                         cmake                        the build
 optional -          libhwloc-dev                  hwloc-devel                  cores and caches: PEs are bound to CPUs, hosts are described
+optional -          libxxhash-dev                 xxhash-devel                 checkpoints in files: their checksums
+optional -          libzstd-dev                   libzstd-devel                compressed checkpoints
 optional -          libucx-dev                    ucx-devel                    the driver for UCX: InfiniBand, RoCE, shared memory of UCX
 optional -          libfabric-dev                 libfabric-devel              the driver for libfabric: EFA, Slingshot, Omni-Path
 optional -          libssl-dev                    openssl-devel                SKUA_SECURITY=auth and encrypt: authentication and encryption

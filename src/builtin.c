@@ -8,6 +8,10 @@
 #include "balance/move_orders.h"
 #include "balance/neighbour_rounds.h"
 #include "balance/sync_point.h"
+#include "checkpoint/buddy.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/restore.h"
+#include "checkpoint/save_step.h"
 #include "core/collective/collective.h"
 #include "core/isomalloc/isomalloc.h"
 #include "core/lifecycle/core_layer.h"
@@ -74,5 +78,6 @@ bool ski_builtin_accepts(uint32_t handler, size_t bytes)
            (bytes >= ski_builtin[handler].least && !(ski_builtin[handler].flags & never));
 }
 
-const struct ski_layer *const ski_layers[] = {&ski_core_layer, &ski_onesided_layer,
-                                              &ski_objects_layer, &ski_balance_layer, NULL};
+const struct ski_layer *const ski_layers[] = {&ski_core_layer,       &ski_onesided_layer,
+                                              &ski_objects_layer,    &ski_balance_layer,
+                                              &ski_checkpoint_layer, NULL};

@@ -21,6 +21,7 @@
 #include "base/saved_state.h"
 #include "base/tasks.h"
 #include "base/version.h"
+#include "checkpoint/restore.h"
 #include "core/lifecycle/crash.h"
 #include "core/lifecycle/pe_run.h"
 #include "core/pe/layer.h"
@@ -144,12 +145,18 @@ static skua_status main_join(const struct ski_pe_program *program, const char *c
     ski_layers_init();
     if (status == SKUA_OK)
         status = ski_config_load_with(settings);
+    if (status == SKUA_OK && embedded && ski_restore_wanted())
+        status =
+            ski_fail(SKUA_ERR_UNSUPPORTED, "skua_init: a phase of a program cannot be restarted "
+                                           "from a checkpoint (SKUA_RESTART)");
     if (status != SKUA_OK)
         return status; /* nothing has begun: the caller may try again */
     phase.boot         = (struct ski_boot){0};
     phase.program      = *program;
     phase.program.boot = &phase.boot;
-    phase.embedded     = embedded;
+    if (ski_restore_wanted()) /* the checkpoint has what `start` began */
+        phase.program.start = ski_restore_start;
+    phase.embedded = embedded;
     ski_saved_state_save(&phase.state);
     status = ski_boot_start(&phase.boot);
     if (status == SKUA_OK)

@@ -4,7 +4,7 @@
 # abi.sh - the binary interface: the library exports the functions that the public headers declare
 # and nothing else, at the version of its symbol map; parameters, structs and constants are those
 # that were recorded (`make abi` records an intended change); no function has more than six
-# parameters.
+# parameters; each is in the table of misuse.
 #
 # usage: abi.sh SOURCE-FOLDER GENERATED-INCLUDE-FOLDER LIBRARY STATIC-LIBRARY
 source=$1
@@ -44,4 +44,10 @@ ok "its name has the major version" has "$out" "SONAME.*\\[libskua.so.$major\\]"
 
 nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >"$work/global"
 ok "the static library has no other global names" same "$work/names" "$work/global"
+
+# Each function that programs call has rows of misuse, or a reason to have none.
+grep -ow 'skua_[a-z0-9_]*' "$source/tests/misuse_table.c" | sort -u >"$work/rows"
+grep -v '^skuac_' "$work/names" | comm -23 - "$work/rows" >"$work/without" # skuac_: of generated code
+sed 's/^/# no row: /' "$work/without"
+ok "tests/misuse_table.c names every function" test ! -s "$work/without"
 tap_end

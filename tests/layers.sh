@@ -22,17 +22,18 @@ reaches()
   out=$found
   [ -z "$found" ]
 }
-ok "base includes nothing above it" reaches src/base strategy boot transport core onesided objects balance flow
-ok "strategy uses base alone" reaches src/strategy boot transport core onesided objects balance flow
-ok "boot neither" reaches src/boot transport core onesided objects balance flow
-ok "transport neither" reaches src/transport core onesided objects balance flow
-ok "core neither" reaches src/core onesided objects balance flow
-ok "onesided neither" reaches src/onesided objects balance flow
-ok "objects neither" reaches src/objects balance flow
-ok "balance neither" reaches src/balance flow
-ok "examples see include/skua alone" reaches examples base strategy boot transport core onesided objects balance flow
-ok "benchmarks too" reaches bench base strategy boot transport core onesided objects balance flow
-ok "applications too" reaches apps base strategy boot transport core onesided objects balance flow
+ok "base includes nothing above it" reaches src/base strategy boot transport core onesided objects balance flow checkpoint
+ok "strategy uses base alone" reaches src/strategy boot transport core onesided objects balance flow checkpoint
+ok "boot neither" reaches src/boot transport core onesided objects balance flow checkpoint
+ok "transport neither" reaches src/transport core onesided objects balance flow checkpoint
+ok "core neither" reaches src/core onesided objects balance flow checkpoint
+ok "onesided neither" reaches src/onesided objects balance flow checkpoint
+ok "objects neither" reaches src/objects balance flow checkpoint
+ok "balance neither" reaches src/balance flow checkpoint
+ok "flow neither" reaches src/flow checkpoint
+ok "examples see include/skua alone" reaches examples base strategy boot transport core onesided objects balance flow checkpoint
+ok "benchmarks too" reaches bench base strategy boot transport core onesided objects balance flow checkpoint
+ok "applications too" reaches apps base strategy boot transport core onesided objects balance flow checkpoint
 
 # The passes of the translator: support < ast < syntax < check, emit, print.
 translator_layers()
@@ -46,7 +47,7 @@ translator_layers()
 }
 translator_layers
 
-ok "the translator uses nothing of the runtime" reaches translator base strategy boot transport core onesided objects balance flow
+ok "the translator uses nothing of the runtime" reaches translator base strategy boot transport core onesided objects balance flow checkpoint
 public=$(grep -rn '^#include <skua/' translator || true)
 out=$public
 ok "not even its headers" test -z "$public"

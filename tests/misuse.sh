@@ -38,7 +38,7 @@ unset SKUA_SHARED_MEMORY
 misuse forgot-chare 'skua_chare_create: its class was never registered'
 misuse forgot-seed 'skua_chare_create: its class was never registered'
 misuse forgot-array 'skua_array_create1: its class was never registered'
-misuse forgot-stream 'a stream that was never registered'
+misuse forgot-stream 'skua_stream_put: a stream that was never registered'
 misuse forgot-data 'skua_pe_data_get: a key that was never registered'
 misuse forgot-shared 'skua_process_data_get: a key that was never registered'
 misuse forgot-entry 'skua_invoke_copy: thing .3. has no entry 0; skua_entry_register.. makes them'

@@ -50,6 +50,7 @@ static void on_message(skua_msg *message)
 #define NO_GADDR   skua_at(NO_REGION, 0, 0)
 #define NO_SECTION ((skua_section){0})
 #define NO_CHANNEL ((skua_channel){0})
+#define NO_STREAM  ((skua_stream){0})
 #define NO_TEAM    ((skua_team)NULL)
 #define DONE       ((skua_completion){0})
 #define FIRST      ((skua_detector){0})
@@ -76,11 +77,27 @@ static skua_registration_stats    registrations;
 static skua_array_def             array;
 static skua_range                 range;
 static skua_class_def class = {.name = "late"};
-static skua_balance_params balance;
-static skua_stream_def     stream;
-static skua_reduction      sum = {SKUA_SUM, SKUA_INT64, 1};
-static skua_team_blocks    blocks;
-static skua_notify         notify;
+static skua_balance_params  balance;
+static skua_stream_def      stream;
+static skua_reduction       sum = {SKUA_SUM, SKUA_INT64, 1};
+static skua_team_blocks     blocks;
+static skua_notify          notify;
+static skua_notify_set      notifies = {.notify = &notify, .count = 1, .value = 1};
+static skua_balance_stats   balanced;
+static skua_interconnect    interconnect;
+static skua_channel_end_def end = {.name = "late"};
+static int                  coord[SKUA_TORUS_DIMS];
+static size_t               index_of;
+
+static void visit(void *self, void *arg)
+{
+    (void)self, (void)arg;
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+}
 
 /* CALL(name, arguments): outside of a phase. */
 #define OUTSIDE                                                                                    \
@@ -222,7 +239,48 @@ static skua_notify         notify;
     CALL(skua_team_split, SKUA_TEAM_ALL, 0, 0, &team)                                              \
     CALL(skua_team_split_nb, SKUA_TEAM_ALL, 0, 0, &team, DONE)                                     \
     CALL(skua_team_destroy, SKUA_TEAM_ALL)                                                         \
-    CALL(skua_team_barrier, SKUA_TEAM_ALL, DONE)
+    CALL(skua_team_barrier, SKUA_TEAM_ALL, DONE)                                                   \
+    CALL(skua_balance_stats_get, &balanced, sizeof balanced)                                       \
+    CALL(skua_channel_lend, NO_CHANNEL, &layout)                                                   \
+    CALL(skua_channel_mark, NO_CHANNEL)                                                            \
+    CALL(skua_channel_view, NO_CHANNEL)                                                            \
+    CALL(skua_checkpoint, "none", DONE)                                                            \
+    CALL(skua_checkpoint_if_due, DONE)                                                             \
+    CALL(skua_checkpoint_make_due, )                                                               \
+    CALL(skua_checkpoint_flush, DONE)                                                              \
+    CALL(skua_collection_each, NO_ALL, visit, NULL)                                                \
+    CALL(skua_done_count, &counter)                                                                \
+    CALL(skua_done_exit, 0)                                                                        \
+    CALL(skua_done_future, &future)                                                                \
+    CALL(skua_done_invoke, NO_REF, NO_ENTRY)                                                       \
+    CALL(skua_done_invoke_all, NO_ALL, NO_ENTRY)                                                   \
+    CALL(skua_done_invoke_section, NO_SECTION, NO_ENTRY)                                           \
+    CALL(skua_future_all, &(skua_future *){&future}, 1, DONE)                                      \
+    CALL(skua_future_any, &(skua_future *){&future}, 1, DONE)                                      \
+    CALL(skua_future_then, &future, DONE)                                                          \
+    CALL(skua_hops, 0, 0)                                                                          \
+    CALL(skua_host_at, coord)                                                                      \
+    CALL(skua_host_coord, 0, coord)                                                                \
+    CALL(skua_host_hops, 0, 0)                                                                     \
+    CALL(skua_host_name, 0)                                                                        \
+    CALL(skua_host_switch, 0, 0)                                                                   \
+    CALL(skua_interconnect_get, &interconnect, sizeof interconnect)                                \
+    CALL(skua_invoke, NO_REF, NO_ENTRY, NULL)                                                      \
+    CALL(skua_invoke_copy_to, &NO_REF, NO_ENTRY, NULL, 0)                                          \
+    CALL(skua_measure_graph_start, )                                                               \
+    CALL(skua_mutex_lock, &mutex)                                                                  \
+    CALL(skua_nearest, 0, 1, coord)                                                                \
+    CALL(skua_nocopy_alloc, 0, 8, NULL, 0)                                                         \
+    CALL(skua_notify_wait_all, &notifies)                                                          \
+    CALL(skua_notify_wait_any, &notifies)                                                          \
+    CALL(skua_notify_wait_some, &notifies, &index_of)                                              \
+    CALL(skua_region_size_of, NO_REGION, 0)                                                        \
+    CALL(skua_section_rebuild, NO_SECTION)                                                         \
+    CALL(skua_stream_flush, NO_STREAM)                                                             \
+    CALL(skua_stream_waiting, NO_STREAM)                                                           \
+    CALL(skua_stream_bind, NO_STREAM, NULL)                                                        \
+    CALL(skua_thread_join, NULL)                                                                   \
+    CALL(skua_thread_resume_on, 0, NULL)
 
 /* CALL(name, arguments): on the only PE of a phase. */
 #define WITHIN                                                                                     \
@@ -308,7 +366,36 @@ static skua_notify         notify;
     CALL(skua_team_allgather, NO_TEAM, &word, 8, &word, DONE)                                      \
     CALL(skua_team_allgatherv, NO_TEAM, &word, 8, &blocks, DONE)                                   \
     CALL(skua_team_alltoall, NO_TEAM, &word, &word, 8, DONE)                                       \
-    CALL(skua_team_alltoallv, NO_TEAM, &blocks, &blocks, DONE)
+    CALL(skua_team_alltoallv, NO_TEAM, &blocks, &blocks, DONE)                                     \
+    CALL(skua_main, 0, NULL, start)                                                                \
+    CALL(skua_program, 0, NULL, start)                                                             \
+    CALL(skua_channel_mark, NO_CHANNEL)                                                            \
+    CALL(skua_channel_view, NO_CHANNEL)                                                            \
+    CALL(skua_channel_end_register, &end)                                                          \
+    CALL(skua_checkpoint_register, "late", &word, 8)                                               \
+    CALL(skua_checkpoint_hook, SKUA_CHECKPOINT_BEFORE, NULL, NULL)                                 \
+    CALL(skua_collection_each, NO_ALL, visit, NULL)                                                \
+    CALL(skua_done_invoke, NO_REF, NO_ENTRY)                                                       \
+    CALL(skua_done_invoke_all, NO_ALL, NO_ENTRY)                                                   \
+    CALL(skua_done_invoke_section, NO_SECTION, NO_ENTRY)                                           \
+    CALL(skua_hops, 0, 9)                                                                          \
+    CALL(skua_host_coord, 9, coord)                                                                \
+    CALL(skua_host_hops, 0, 9)                                                                     \
+    CALL(skua_host_name, 9)                                                                        \
+    CALL(skua_host_switch, 9, 0)                                                                   \
+    CALL(skua_inplace_register, NO_CLASS, "late", NULL, NULL, 0)                                   \
+    CALL(skua_invoke, NO_REF, NO_ENTRY, msg)                                                       \
+    CALL(skua_map_register, "late", NULL)                                                          \
+    CALL(skua_nearest, 9, 1, coord)                                                                \
+    CALL(skua_notify_test, &notify, (skua_cmp)99, 1)                                               \
+    CALL(skua_notify_wait_until, &notify, (skua_cmp)99, 1)                                         \
+    CALL(skua_readonly_block_register, "late", NULL, NULL)                                         \
+    CALL(skua_section_rebuild, NO_SECTION)                                                         \
+    CALL(skua_stream_flush, NO_STREAM)                                                             \
+    CALL(skua_stream_waiting, NO_STREAM)                                                           \
+    CALL(skua_stream_bind, NO_STREAM, NULL)                                                        \
+    CALL(skua_thread_resume_on, 9, NULL)                                                           \
+    CALL(skua_complete, ((skua_completion){.kind = 99}), NULL, 0)
 
 /* CALL(name, arguments): in a phase, of calls that return a status. */
 #define STATUS                                                                                     \
@@ -373,6 +460,43 @@ static skua_notify         notify;
     CALL(skua_region_create_varied, SIZE_MAX, &region)                                             \
     CALL(skua_region_create_local, SIZE_MAX, &region)
 
+/* CALL(name, arguments): in a phase, of calls that return NULL. */
+#define ABSENT                                                                                     \
+    CALL(skua_channel_lend, NO_CHANNEL, &layout)                                                   \
+    CALL(skua_channel_open, NO_CHANNEL, &layout)
+
+/*
+ * Calls without a row, for tests/abi.sh, which finds the name of every public function here:
+ *
+ *   no wrong argument can be recognised, or none exists
+ *      skua_abort skua_done_nothing skua_error_set_callback skua_initialized skua_log_set_callback
+ *      skua_status_str skua_strategy_at skua_strategy_find skua_time skua_version
+ *      skua_version_expect skua_balance_strategy skua_inplace_count skua_set_next
+ *      skua_layout_bytes skua_layout_copy skua_mesh_coord skua_mesh_pe
+ *   what is not there is 0, NULL or complete
+ *      skua_gaddr_local skua_handle_test skua_handle_wait skua_region_size skua_mutex_trylock
+ *      skua_future_clear skua_future_test skua_notify_take skua_notify_test_all
+ *      skua_notify_test_any skua_notify_test_some skua_notify_value
+ *   the argument is memory or an object of the runtime, which misbehave.c and pup_misuse.c misuse
+ *      skua_msg_free skua_msg_set_expedited skua_msg_set_priority skua_msg_size skua_msg_source
+ *      skua_buffer_free skua_channel_free skua_channel_close skua_channel_put
+ *      skua_channel_put_from skua_channel_put_test skua_channel_put_then skua_channel_put_wait
+ *      skua_thread_detach skua_thread_resume skua_thread_set_name skua_at_sync skua_balance_load
+ *      skua_collection_of skua_contribute_nothing skua_contribute_to skua_index_of skua_migrate
+ *      skua_object_destroy skua_ref_of skua_section_contribute skua_inplace_data
+ *      skua_inplace_head skua_inplace_reference skua_inplace_withdraw skua_invoke_inplace
+ *      skua_object_channel_close skua_object_channel_count skua_object_channel_create
+ *      skua_object_channel_open skua_object_channel_put skua_object_channel_ready
+ *      skua_pup_array_named skua_pup_begin skua_pup_bytes_named skua_pup_end
+ *      skua_pup_memory_named skua_pup_packing skua_pup_plain skua_pup_sizing
+ *      skua_pup_string_named skua_pup_unpacking
+ *   generated code and inline functions call them
+ *      skua_nocopy_broadcast skua_nocopy_bytes skua_nocopy_copied skua_nocopy_count
+ *      skua_nocopy_data skua_nocopy_free skua_nocopy_head_bytes skua_nocopy_invoke_all
+ *      skua_nocopy_invoke_section skua_nocopy_ready skua_nocopy_ready_entry skua_stream_full
+ *      skua_stream_memory skua_stream_nowhere skua_stream_open
+ */
+
 #undef skua_init /* the function, not the macro of the header */
 
 struct row {
@@ -381,7 +505,7 @@ struct row {
 
 #define CALL(name, ...) {#name},
 static const struct row outside[] = {OUTSIDE}, within[] = {WITHIN}, status[] = {STATUS},
-                        shortage[] = {SHORTAGE};
+                        shortage[] = {SHORTAGE}, absent[] = {ABSENT};
 #undef CALL
 
 /* ---- the rows as functions ----------------------------------------------------------------- */
@@ -416,6 +540,16 @@ static int run_status(size_t at)
 static int run_shortage(size_t at)
 {
     SHORTAGE
+    return 0;
+}
+
+#undef CALL
+#define CALL(name, ...)                                                                            \
+    if (at-- == 0)                                                                                 \
+        return name(__VA_ARGS__) == NULL;
+static int run_absent(size_t at)
+{
+    ABSENT
     return 0;
 }
 
@@ -508,6 +642,8 @@ int main(void)
     all_rows(within, 4, run_within, true, "errors=fatal", true); /* backtraces take long */
     all_rows(status, COUNT(status), run_status, true, "errors=status", false);
     all_rows(status, COUNT(status), run_status, true, "errors=fatal", true);
+    all_rows(absent, COUNT(absent), run_absent, true, "errors=status", false);
+    all_rows(absent, COUNT(absent), run_absent, true, "errors=fatal", true);
     for (size_t i = 0; i < COUNT(shortage); i++) {
         OK(row_is_right("", run_shortage, i, true, "errors=status", false), "%s, row %zu, status",
            shortage[i].call, i);

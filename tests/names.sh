@@ -20,6 +20,7 @@ cat >"$work/variants" <<'END'
 src/base/arch_aarch64.h        src/base/arch_x86_64.h
 src/base/topology_hwloc.c      src/base/topology_plain.c
 src/boot/pmix.c                src/boot/pmix_none.c
+src/checkpoint/checksum_xxhash.c src/checkpoint/checksum_none.c
 END
 # Names that a contract gives to several programs: main(), and the entries of a fuzzer.
 shared='main|LLVMFuzzerTestOneInput|LLVMFuzzerInitialize'

@@ -54,7 +54,7 @@ setup()
 }
 
 required="gcc libc6-dev make cmake"
-optional="libhwloc-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3"
+optional="libhwloc-dev libxxhash-dev libzstd-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3"
 
 # shellcheck disable=SC2086
 system plain apt $required $optional
@@ -65,7 +65,7 @@ ok "nothing is said where all is there" test "$code$out$err$called" = 0
 system root apt $required libhwloc-dev pkg-config gfortran python3
 setup build
 ok "root: what is missing is installed" test "$code" = 0
-ok "by one command" has "$called" '^apt-get install -y --no-install-recommends libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev$'
+ok "by one command" has "$called" '^apt-get install -y --no-install-recommends libxxhash-dev libzstd-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev$'
 ok "and named before, with its purpose" has "$out" '^  libucx-dev  *the driver for UCX'
 ok "also how to keep it from that" has "$out" 'SETUP=no'
 ok "what is there is not named" test -z "$(echo "$out" | grep hwloc)"
@@ -92,7 +92,7 @@ setup build
 ok "without root: the build goes on" test "$code" = 0
 ok "nothing is installed" test -z "$called"
 ok "the command for an administrator is printed" has "$err" \
-  '^  apt-get update && apt-get install --no-install-recommends libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3$'
+  '^  apt-get update && apt-get install --no-install-recommends libxxhash-dev libzstd-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev pkg-config gfortran python3$'
 for part in "libucx-dev .*driver for UCX" "libfabric-dev .*driver for libfabric" \
   "libssl-dev .*authentication" "libpmix-dev .*mpirun and srun" "pkg-config .*programs that use" \
   "gfortran .*Fortran module"; do

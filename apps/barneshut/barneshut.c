@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "barneshut.ci.h"
+#include "common/series.h"
 #include "common/variant.h"
 
 /* ---- shared functions ------------------------------------------------------------------ */
@@ -15,11 +16,16 @@ Domain *domain_here(void)
 }
 
 /* A cell has 0.6 times the particles that it may have, on average: most Pieces have one cell. */
-int64_t pieces_of_job(void)
+int64_t choose_pieces(void)
 {
     int64_t count = 2 * options.particles / options.per_piece;
 
     return count < skua_pes() ? skua_pes() : count;
+}
+
+int64_t pieces_of_job(void)
+{
+    return options.pieces;
 }
 
 int64_t piece_of_cell(const Domain *d, int64_t cell)
@@ -93,10 +99,8 @@ static void report_times(const Main *m)
         "%.1f million interactions per second; idle %.1f %%; %.0f requests per step, %.0f merged\n",
         1e-6 * rate, 100 * (1 - t->busy / (m->seconds * skua_pes())), t->requests / steps,
         t->merged / steps);
-    if (options.series[0])
-        printf("{\"bench\":\"barneshut\",\"series\":\"%s\",\"bytes\":%lld,"
-               "\"metric\":\"step-%dpe\",\"value\":%.6g}\n",
-               options.series, (long long)options.particles, skua_pes(), m->seconds / steps);
+    series_print(&(struct series){"barneshut", options.series, NULL, options.particles, skua_pes()},
+                 "step", m->seconds / steps);
 }
 
 void report(const Main *m)

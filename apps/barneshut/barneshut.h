@@ -89,6 +89,9 @@ struct Domain {
 /** Returns the Domain of the calling PE. */
 Domain *domain_here(void);
 
+/** Returns a good number of Pieces for this job, which keeps it when it is restarted. */
+int64_t choose_pieces(void);
+
 /** Returns the number of Pieces. */
 int64_t pieces_of_job(void);
 

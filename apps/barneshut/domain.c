@@ -18,6 +18,13 @@ void Domain_on_create(Domain *d)
     (void)d;
 }
 
+void Domain_on_pup(skua_pup *p, Domain *d)
+{
+    skua_pup_value(p, &d->times);
+    skua_pup_value(p, &d->step);
+    skua_pup_value(p, &d->mark);
+}
+
 void Domain_on_destroy(Domain *d)
 {
     cache_clear(d);

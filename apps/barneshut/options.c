@@ -8,21 +8,15 @@
 #define PIECES_MOST (1 << 24)
 #define EPS_LEAST   1e-4 /* energies in fixed point (body.h) do not overflow */
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "barneshut: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 static bool options_complete(const struct barneshut_options *o)
 {
     if (!(o->eps >= EPS_LEAST))
-        return options_error("--eps must be at least 0.0001");
+        return arguments_refuse("barneshut", "--eps must be at least 0.0001");
     if (o->per_piece < o->leaf)
-        return options_error("--per-piece must not be less than --leaf");
+        return arguments_refuse("barneshut", "--per-piece must not be less than --leaf");
     if (2 * o->particles / o->per_piece > PIECES_MOST)
-        return options_error("--per-piece is too small: there would be more than 2^24 pieces");
+        return arguments_refuse("barneshut",
+                                "--per-piece is too small: there would be more than 2^24 pieces");
     return true;
 }
 

@@ -12,6 +12,7 @@ struct barneshut_options {
     int64_t particles, steps;
     int64_t leaf;      /* the largest number of particles of a leaf          */
     int64_t per_piece; /* the largest number of particles of a top-level cell */
+    int64_t pieces;    /* the number of Pieces                                */
     int64_t balance;   /* steps between two balancings; 0: never             */
     int64_t seed;
     double  theta, eps, dt;

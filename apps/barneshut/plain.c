@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "common/series.h"
 #include "forces.h"
 #include "options.h"
 #include "plummer.h"
@@ -132,10 +133,8 @@ static void plain_report(const struct plain *p, double seconds)
 
     printf("%.6f s per step, %.1f million interactions per second\n", seconds / (double)steps,
            1e-6 * (double)(p->run.interactions - p->run.first) / seconds);
-    if (p->options.series[0])
-        printf("{\"bench\":\"barneshut\",\"series\":\"%s\",\"bytes\":%lld,"
-               "\"metric\":\"step-1pe\",\"value\":%.6g}\n",
-               p->options.series, (long long)p->options.particles, seconds / (double)steps);
+    series_print(&(struct series){"barneshut", p->options.series, NULL, p->options.particles, 1},
+                 "step", seconds / (double)steps);
 }
 
 int main(int argc, char **argv)

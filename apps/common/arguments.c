@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <skua/skua.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,31 @@ static bool print_error(const struct arguments *arguments, const char *text, arg
     }
     skua_exit(2);
     return false;
+}
+
+bool arguments_refuse(const char *program, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    if (skua_pe() == 0) {
+        fprintf(stderr, "%s: ", program);
+        vfprintf(stderr, format, list);
+        fprintf(stderr, "\n");
+    }
+    va_end(list);
+    skua_exit(2);
+    return false;
+}
+
+void arguments_select(bool *selected, const bool *only, int count)
+{
+    bool some = false;
+
+    for (int i = 0; i < count; i++)
+        some = some || only[i];
+    for (int i = 0; i < count; i++)
+        selected[i] = !some || only[i];
 }
 
 bool arguments_read(const struct arguments *arguments, int argc, char **argv)

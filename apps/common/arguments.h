@@ -44,4 +44,12 @@ struct arguments {
  *  if all PEs call it, PE 0 alone prints. */
 bool arguments_read(const struct arguments *arguments, int argc, char **argv);
 
+/** Ends the job with status 2 after printing what is wrong with options that do not fit together.
+ *  Returns false; if all PEs call it, PE 0 alone prints. */
+__attribute__((format(printf, 2, 3))) bool arguments_refuse(const char *program, const char *format,
+                                                            ...);
+
+/** Selects those of @p count variants whose option was given, in @p only, or all if none was. */
+void arguments_select(bool *selected, const bool *only, int count);
+
 #endif

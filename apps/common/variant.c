@@ -5,7 +5,8 @@
 #include <math.h>
 #include <skua/skua.h>
 #include <stdio.h>
-#include <unistd.h>
+
+#include "common/series.h"
 
 static const char *const variant_name[] = {"messages", "channels", "lent"};
 
@@ -15,8 +16,7 @@ void variant_stop(double *best, double started)
 
     if (*best == 0 || seconds < *best)
         *best = seconds;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%32s\r", ""); /* clears the progress */
+    progress_clear();
 }
 
 static void print_gain(const double *best, int variant)
@@ -35,11 +35,9 @@ static void report_variant(const double *best, int variant, int64_t steps,
     if (variant != MESSAGES && best[MESSAGES] > 0)
         print_gain(best, variant);
     printf("\n");
-    if (series->name[0])
-        printf("{\"bench\":\"%s\",\"series\":\"%s-%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
-               "\"value\":%.6g}\n",
-               series->bench, series->name, variant_name[variant], (long long)series->size,
-               skua_pes(), seconds);
+    series_print(&(struct series){series->bench, series->name, variant_name[variant], series->size,
+                                  skua_pes()},
+                 "step", seconds);
 }
 
 void variant_report(const double *best, int64_t steps, const struct variant_series *series)
@@ -56,6 +54,5 @@ void variant_progress(double *shown, int64_t step, int64_t steps)
     if (now - *shown < 1)
         return;
     *shown = now;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%lld of %lld steps ", (long long)step, (long long)steps);
+    progress_show("%lld of %lld steps", (long long)step, (long long)steps);
 }

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "common/series.h"
 
 #define LINE 64 /* bytes of a cache line */
 
@@ -72,6 +73,13 @@ void Band_on_create(Band *self)
         !(options.mesh ? create_sets(self) : create_blocks(self)))
         skua_abort("cannot allocate %" PRId64 " rows of %" PRId64 " numbers; use a smaller --log2",
                    shape.rows, shape.side);
+}
+
+void Band_on_pup(skua_pup *p, Band *self)
+{
+    skua_pup_value(p, &self->phase);
+    if (skua_pup_unpacking(p))
+        Band_on_create(self);
 }
 
 void Band_on_destroy(Band *self)
@@ -159,18 +167,9 @@ void Band_on_compare(Band *self)
 
 /* ---- the program, on PE 0 ---------------------------------------------------------------- */
 
-static void show_progress(const char *what)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%-40s\r%s", "", what);
-}
-
 void start(Main *self, int sign, const char *what)
 {
-    char text[40];
-
-    snprintf(text, sizeof text, "%s (%d)", what, self->times + 1);
-    show_progress(text);
+    progress_show("%s (%d)", what, self->times + 1);
     self->started = skua_time();
     Band_transform_all(self->bands, sign);
 }
@@ -187,22 +186,21 @@ void report(const Main *self)
 {
     double n = (double)options.side * (double)options.side, rate = 5 * n * log2(n) / self->best;
 
-    show_progress("");
+    progress_clear();
     printf("%.0f numbers (%" PRId64 " x %" PRId64 "), %" PRId64 " chares, %d PEs%s\n", n,
            options.side, options.side, options.chares, skua_pes(),
            options.mesh ? ", through the mesh" : "");
     printf("%.3f GF/s, %.3f per PE; %.6f s, best of %d\n", 1e-9 * rate, 1e-9 * rate / skua_pes(),
            self->best, self->times);
-    if (options.series[0])
-        printf("{\"bench\":\"fft1d\",\"series\":\"%s\",\"bytes\":%.0f,"
-               "\"metric\":\"rate-%dpe\",\"value\":%.6g}\n",
-               options.series, n * sizeof(number), skua_pes(), rate);
+    series_print(
+        &(struct series){"fft1d", options.series, NULL, (int64_t)(n * sizeof(number)), skua_pes()},
+        "rate", rate);
     fflush(stdout);
 }
 
 void make_reference(void)
 {
-    show_progress("FFTW on one PE");
+    progress_show("FFTW on one PE");
     if (!reference_make(&reference, options.side * options.side))
         skua_abort("cannot allocate memory for the check by FFTW; use --no-check");
 }
@@ -222,7 +220,7 @@ void check_result(Main *self, const char *what, double distance)
     double error = check_error(distance, options.side * options.side);
     bool   good  = error < CHECK_LIMIT;
 
-    show_progress("");
+    progress_clear();
     printf("%s: error %.3f, %s %.0f\n", what, error, good ? "below" : "NOT below", CHECK_LIMIT);
     self->wrong = self->wrong || !good;
 }

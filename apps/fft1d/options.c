@@ -53,15 +53,6 @@ static bool parse_arguments(struct fft1d_options *o, struct fft1d_arguments *giv
     return arguments_read(&arguments, argc, argv);
 }
 
-static bool options_error(const char *format, int64_t a, int64_t b)
-{
-    fprintf(stderr, "fft1d: ");
-    fprintf(stderr, format, (long long)a, (long long)b);
-    fprintf(stderr, "\n");
-    skua_exit(2);
-    return false;
-}
-
 /* The smallest number of chares that divides N and gives each PE as many as asked for. */
 static int64_t choose_chares(const struct fft1d_options *o)
 {
@@ -80,14 +71,16 @@ bool options_read(struct fft1d_options *o, int argc, char **argv)
     if (!parse_arguments(o, &given, argc, argv))
         return false;
     if (given.log2 % 2)
-        return options_error("--log2=%lld: expected an even number", given.log2, 0);
+        return arguments_refuse("fft1d", "--log2=%lld: expected an even number",
+                                (long long)given.log2);
     if (given.log2)
         o->side = INT64_C(1) << given.log2 / 2;
     if (o->chares == 0)
         o->chares = choose_chares(o);
     if (o->side % o->chares != 0)
-        return options_error("--chares=%lld: expected a divisor of the number of rows, %lld",
-                             o->chares, o->side);
+        return arguments_refuse("fft1d",
+                                "--chares=%lld: expected a divisor of the number of rows, %lld",
+                                (long long)o->chares, (long long)o->side);
     o->check  = !given.no_check && (given.check || o->side * o->side <= CHECK_MAX);
     o->verify = !given.no_verify;
     return true;

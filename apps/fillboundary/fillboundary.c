@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/allreduce.h"
+#include "common/series.h"
 
 #define CHECKS 3 /* exchanges that are checked, before and after those that are measured */
 
@@ -86,10 +86,10 @@ static void fb_progress(const char *name, int64_t round, int64_t rounds)
     static _Thread_local double shown;
     double                      now = skua_time();
 
-    if (skua_pe() != 0 || !isatty(STDERR_FILENO) || now - shown < 1)
+    if (skua_pe() != 0 || now - shown < 1)
         return;
     shown = now;
-    fprintf(stderr, "\r%s: %lld of %lld rounds ", name, (long long)round, (long long)rounds);
+    progress_show("%s: %lld of %lld rounds", name, (long long)round, (long long)rounds);
 }
 
 /* ---- check ---------------------------------------------------------------------------------- */
@@ -191,9 +191,9 @@ static double fb_run(struct fb *fb, const struct fb_protocol *protocol, struct f
 static void fb_print_json(const struct fb *fb, int v, const char *metric, int64_t size,
                           double value)
 {
-    printf("{\"bench\":\"fillboundary\",\"series\":\"%s-%s\",\"bytes\":%lld,"
-           "\"metric\":\"%s-%dpe\",\"value\":%.6g}\n",
-           fb->options.series, protocols[v]->name, (long long)size, metric, skua_pes(), value);
+    series_print(
+        &(struct series){"fillboundary", fb->options.series, protocols[v]->name, size, skua_pes()},
+        metric, value);
 }
 
 /* An exchange is named by the boxes of a PE and the cells along them: 6 boxes of 32^3 are 6032. */
@@ -240,14 +240,12 @@ static void fb_print_times(const struct fb *fb, int v, const struct fb_times *ti
 static void fb_report(const struct fb *fb, const struct fb_times *times, double filled,
                       double wrong)
 {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%40s\r", "");
+    progress_clear();
     fb_print_head(fb);
     for (int v = 0; v < FB_VARIANTS; v++)
         if (fb->options.variants[v]) {
             fb_print_times(fb, v, &times[v]);
-            if (fb->options.series[0])
-                fb_print_series(fb, v, &times[v]);
+            fb_print_series(fb, v, &times[v]);
         }
     printf("result fillboundary: %d boxes, %d levels, %.0f ghost cells filled, %.0f wrong: %s\n",
            fb->level[0].ghosts.boxes.count, fb->levels, filled, wrong,

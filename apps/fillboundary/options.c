@@ -43,7 +43,6 @@ bool options_read(struct fillboundary_options *o, int argc, char **argv)
         "them: with messages, with puts between post, start, complete and wait, with signalling\n"
         "puts, and with channels that are opened once. All ghost cells are checked.",
         list};
-    bool one = false;
 
     *o = (struct fillboundary_options){.per_pe    = 6,
                                        .side      = 32,
@@ -55,10 +54,7 @@ bool options_read(struct fillboundary_options *o, int argc, char **argv)
                                        .repeat    = 3};
     if (!arguments_read(&arguments, argc, argv))
         return false;
-    for (int v = 0; v < FB_VARIANTS; v++)
-        one = one || o->only[v];
-    for (int v = 0; v < FB_VARIANTS; v++)
-        o->variants[v] = !one || o->only[v];
+    arguments_select(o->variants, o->only, FB_VARIANTS);
     return true;
 }
 

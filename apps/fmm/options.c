@@ -8,13 +8,6 @@
 
 #include "accuracy.h"
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "fmm: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 static bool options_set_shape(struct fmm_options *o)
 {
     for (int shape = 0; shape < SHAPES; shape++)
@@ -22,7 +15,7 @@ static bool options_set_shape(struct fmm_options *o)
             o->bodies.shape = (enum shape)shape;
             return true;
         }
-    return options_error("--shape must be cube, sphere or plummer");
+    return arguments_refuse("fmm", "--shape must be cube, sphere or plummer");
 }
 
 static bool options_complete(struct fmm_options *o)
@@ -30,15 +23,16 @@ static bool options_complete(struct fmm_options *o)
     if (!options_set_shape(o))
         return false;
     if (strcmp(o->charges, "mixed") != 0 && strcmp(o->charges, "equal") != 0)
-        return options_error("--charges must be mixed or equal");
+        return arguments_refuse("fmm", "--charges must be mixed or equal");
     o->bodies.equal = strcmp(o->charges, "equal") == 0;
     if (!(o->error >= ERROR_LEAST && o->error <= ERROR_MOST))
-        return options_error("--error must be from 1e-10 to 0.1");
+        return arguments_refuse("fmm", "--error must be from 1e-10 to 0.1");
     if (o->periodic && (o->bodies.equal || o->particles % 2))
-        return options_error("--periodic needs --charges=mixed and an even number of --particles: "
-                             "only a neutral box has a potential");
+        return arguments_refuse(
+            "fmm", "--periodic needs --charges=mixed and an even number of --particles: "
+                   "only a neutral box has a potential");
     if (o->periodic && o->bodies.shape != SHAPE_CUBE)
-        return options_error("--periodic needs --shape=cube");
+        return arguments_refuse("fmm", "--periodic needs --shape=cube");
     o->rule.order      = (int)o->order;
     o->rule.separation = (int)o->separation;
     o->rule.periodic   = o->periodic;

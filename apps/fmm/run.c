@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "check.h"
+#include "common/series.h"
 
 #define FIELD_FACTOR 10 /* the field, a derivative, may be so much less exact than the energy */
 
@@ -20,12 +20,12 @@ struct run_best {
 
 static void run_progress(const struct comm *comm, int64_t done, int64_t all)
 {
-    if (comm->pe != 0 || !isatty(STDERR_FILENO))
+    if (comm->pe != 0)
         return;
     if (done < all)
-        fprintf(stderr, "\rsolve %lld of %lld", (long long)done + 1, (long long)all);
+        progress_show("solve %lld of %lld", (long long)done + 1, (long long)all);
     else
-        fprintf(stderr, "\r%40s\r", "");
+        progress_clear();
 }
 
 static void run_solve(struct solver *s, const struct fmm_options *o, struct run_best *best)
@@ -63,15 +63,11 @@ static double run_energy(const struct solver *s)
 static void run_print_series(const struct comm *comm, const struct fmm_options *o,
                              const struct run_best *best)
 {
-    const char *line = "{\"bench\":\"fmm\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"%s-%dpe\","
-                       "\"value\":%.6g}\n";
+    struct series series = {"fmm", o->series, NULL, o->particles, comm->pes};
 
-    if (!o->series[0])
-        return;
-    printf(line, o->series, (long long)o->particles, "step", comm->pes, best->seconds);
+    series_print(&series, "step", best->seconds);
     for (int phase = 0; phase < PHASES; phase++)
-        printf(line, o->series, (long long)o->particles, phase_names[phase], comm->pes,
-               best->phase[phase] / comm->pes);
+        series_print(&series, phase_names[phase], best->phase[phase] / comm->pes);
 }
 
 static void run_print(const struct comm *comm, const struct fmm_options *o,

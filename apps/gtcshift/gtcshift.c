@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/allreduce.h"
+#include "common/series.h"
 
 #define SHIFTS_PER_STEP 2 /* of a Runge-Kutta step of second order */
 
@@ -38,15 +38,17 @@ int shift_owner(int domain)
 /* The receive buffer of one side; that of pscw uses both. */
 static size_t shift_buffer_bytes(const struct shift *shift)
 {
-    size_t particles = (size_t)particles_leaving_max(shift->options.particles);
-    size_t bytes     = particles * PARTICLE_FIELDS * sizeof(double) + sizeof(struct shift_packed);
+    size_t particles =
+        (size_t)particles_leaving_max(shift->options.particles, (int)shift->options.domains);
+    size_t bytes = particles * PARTICLE_FIELDS * sizeof(double) + sizeof(struct shift_packed);
 
     return (bytes + 127) / 128 * 128;
 }
 
 static size_t shift_domain_bytes(const struct shift *shift)
 {
-    size_t fields = PARTICLE_FIELDS * (size_t)particles_room(shift->options.particles);
+    size_t fields = PARTICLE_FIELDS *
+                    (size_t)particles_room(shift->options.particles, (int)shift->options.domains);
 
     return (shift_field_offset(shift) + fields * sizeof(double) + 127) / 128 * 128;
 }
@@ -206,10 +208,10 @@ static void shift_progress(const char *name, int64_t step, int64_t steps)
     static _Thread_local double shown;
     double                      now = skua_time();
 
-    if (skua_pe() != 0 || !isatty(STDERR_FILENO) || now - shown < 1)
+    if (skua_pe() != 0 || now - shown < 1)
         return;
     shown = now;
-    fprintf(stderr, "\r%s: %lld of %lld steps ", name, (long long)step, (long long)steps);
+    progress_show("%s: %lld of %lld steps", name, (long long)step, (long long)steps);
 }
 
 /* Moves, shifts and removes the holes. Returns the seconds of the shift on this PE. */
@@ -304,11 +306,11 @@ static bool shift_check(const struct shift *shift, const struct shift_protocol *
 
 static void shift_print_json(const struct shift *shift, int v, const char *metric, double value)
 {
-    printf("{\"bench\":\"gtcshift\",\"series\":\"%s-%s\",\"bytes\":%lld,"
-           "\"metric\":\"%s-%dpe\",\"value\":%.6g}\n",
-           shift->options.series, protocols[v]->name,
-           (long long)(shift->options.particles * shift->options.domains), metric, skua_pes(),
-           value);
+    const struct gtcshift_options *o = &shift->options;
+
+    series_print(&(struct series){"gtcshift", o->series, protocols[v]->name,
+                                  o->particles * o->domains, skua_pes()},
+                 metric, value);
 }
 
 static void shift_print_times(const struct shift *shift, int v, const struct shift_times *times)
@@ -320,8 +322,6 @@ static void shift_print_times(const struct shift *shift, int v, const struct shi
     for (int p = 0; p < PHASES; p++)
         printf("%11.2f", 1e6 * times->phase[p]);
     printf("\n");
-    if (!shift->options.series[0])
-        return;
     shift_print_json(shift, v, "step", times->shift);
     for (int p = 0; p < PHASES; p++)
         shift_print_json(shift, v, phase[p], times->phase[p]);
@@ -332,8 +332,7 @@ static void shift_report(const struct shift *shift, const struct shift_times *ti
 {
     const struct gtcshift_options *o = &shift->options;
 
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%40s\r", "");
+    progress_clear();
     printf("%lld domains of %lld particles, %d PEs\n\n%-10s%12s%11s%11s%11s%11s%11s\n",
            (long long)o->domains, (long long)o->particles, skua_pes(), "us", "a shift", "scanning",
            "packing", "comm", "unpacking", "imbalance");

@@ -9,30 +9,23 @@
 
 #define PARTICLES_MAX (INT64_C(1) << 30) /* of a domain: they have 32-bit numbers */
 
-static bool options_error(const char *why)
-{
-    if (skua_pe() == 0)
-        fprintf(stderr, "gtcshift: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 static bool options_complete(struct gtcshift_options *o)
 {
-    bool one = false;
-
     if (!o->domains)
         o->domains = skua_pes() < 2 ? 2 : skua_pes();
     if (o->domains < skua_pes())
-        return options_error("there are more PEs than --domains");
+        return arguments_refuse("gtcshift", "there are more PEs than --domains");
     if (!o->particles)
         o->particles = o->class[1] ? 0 : o->per_cell * particles_plane(o->class[0]);
     if (!o->particles || o->particles > PARTICLES_MAX)
-        return options_error("expected --class=A, B, C or D, of up to 2^30 particles per domain");
-    for (int v = 0; v < SHIFT_VARIANTS; v++)
-        one = one || o->only[v];
-    for (int v = 0; v < SHIFT_VARIANTS; v++)
-        o->variants[v] = !one || o->only[v];
+        return arguments_refuse(
+            "gtcshift", "expected --class=A, B, C or D, of up to 2^30 particles per domain");
+    if (particles_room(o->particles, (int)o->domains) > UINT32_MAX)
+        return arguments_refuse("gtcshift",
+                                "a domain of %lld particles has no 32-bit numbers for "
+                                "those that pass through it; use fewer --domains or particles",
+                                (long long)o->particles);
+    arguments_select(o->variants, o->only, SHIFT_VARIANTS);
     return true;
 }
 

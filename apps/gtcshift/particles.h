@@ -54,13 +54,14 @@ struct particle_sum {
  * per cell times this number is the number of particles of a domain. */
 int64_t particles_plane(char class);
 
-/** Returns the length of an array that suffices for domains that begin with @p count particles. */
-int64_t particles_room(int64_t count);
+/** Returns the length of an array that suffices for each of @p domains domains that begin with
+ *  @p count particles: the more domains, the more particles pass through each in a shift. */
+int64_t particles_room(int64_t count, int domains);
 
 /** Returns the number of particles that may leave such a domain in one direction in a round. */
-int64_t particles_leaving_max(int64_t count);
+int64_t particles_leaving_max(int64_t count, int domains);
 
-/** Makes a domain in @p memory, of PARTICLE_FIELDS arrays of particles_room(count) doubles, and its
+/** Makes a domain in @p memory, of PARTICLE_FIELDS arrays of particles_room() doubles, and its
  *  lists. Returns false if there is no memory for these. */
 bool particles_make(struct particles *p, double *memory, int domain, int domains, int64_t count);
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/series.h"
 #include "common/variant.h"
 #include "leanmd.ci.h"
 
@@ -264,10 +264,7 @@ void start_clock(Main *self)
  *     interval-Ppe   seconds per step in the --migrate steps before that step */
 static void print_json(const char *metric, int64_t size, double value)
 {
-    if (options.series[0])
-        printf("{\"bench\":\"leanmd\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"%s-%dpe\","
-               "\"value\":%.6g}\n",
-               options.series, (long long)size, metric, skua_pes(), value);
+    series_print(&(struct series){"leanmd", options.series, NULL, size, skua_pes()}, metric, value);
 }
 
 void add_sample(Main *self, int64_t sample, const struct md_sums *sums)
@@ -288,8 +285,7 @@ void report(const Main *self, const skua_statistics *of)
     double idle = 1 - of->mean / self->seconds, uneven = of->mean > 0 ? of->max / of->mean : 1;
     bool   good;
 
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%32s\r", ""); /* clears the progress */
+    progress_clear();
     good = tally_print(&self->tally, &options.box, options.steps);
     printf("%d PEs: %.1f us per step, idle %.1f %%, max/mean %.3f\n", skua_pes(), 1e6 * each,
            100 * idle, uneven);

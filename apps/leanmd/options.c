@@ -16,13 +16,6 @@
 #define MARGIN_DROPLET 8
 #define STEPS_MAX      1000000000
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "leanmd: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 /* The default number of atoms per cell. */
 static int64_t options_per_cell(const struct md_box *box)
 {
@@ -40,19 +33,21 @@ static bool options_complete(struct leanmd_options *o, const int64_t size[3], co
 
     for (int d = 0; d < 3; d++) {
         if (size[d] < 2 * away[d] + 1)
-            return options_error("a cell would be its neighbour twice; --size must be at least 2 * "
-                                 "--away + 1 in each direction");
+            return arguments_refuse(
+                "leanmd", "a cell would be its neighbour twice; --size must be at least 2 * "
+                          "--away + 1 in each direction");
         box->cells[d] = (int)size[d];
         box->away[d]  = (int)away[d];
     }
     if (o->warmup >= o->steps)
-        return options_error("--warmup must be less than --steps");
+        return arguments_refuse("leanmd", "--warmup must be less than --steps");
     if (box->margin == 0)
         box->margin = box->droplet ? MARGIN_DROPLET : MARGIN;
     if (!box->per_cell)
         box->per_cell = options_per_cell(box);
     if (box->per_cell > CELL_ATOMS_MAX / 2)
-        return options_error("such large cells would have too many atoms; use a smaller --margin");
+        return arguments_refuse(
+            "leanmd", "such large cells would have too many atoms; use a smaller --margin");
     box->seed = (uint64_t)seed;
     start_prepare(box);
     return true;

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/series.h"
 #include "options.h"
 #include "start.h"
 #include "tally.h"
@@ -316,11 +317,9 @@ static void on_sums(void *arg, const void *data, size_t bytes)
     skua_exit(tally_print(&tally, &options.box, options.steps) ? 0 : 1);
     printf("%d PEs: %.1f us per step, PE 0 computes %.1f %%\n", skua_pes(),
            1e6 * seconds / (double)options.steps, 100 * busy / seconds);
-    if (options.series[0])
-        printf("{\"bench\":\"leanmd\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
-               "\"value\":%.6g}\n",
-               options.series, (long long)box_cells(&options.box), skua_pes(),
-               seconds / (double)options.steps);
+    series_print(
+        &(struct series){"leanmd", options.series, NULL, box_cells(&options.box), skua_pes()},
+        "step", seconds / (double)options.steps);
 }
 
 static void insert_computes(int first)

@@ -16,15 +16,19 @@
 #include <stdio.h>
 
 #include "common/gemm.h"
+#include "common/series.h"
 #include "lu.ci.h"
 
 #define RESIDUAL_LIMIT 16
-#define DGEMM_ROWS     1024 /* of the matrices that are multiplied to measure the limit */
-#define DGEMM_RUNS     4
+#define CHECK_STRIDE                                                                               \
+    UINT64_C(0x9e3779b97f4a7c15) /* from the keys of a seed to those of the next                   \
+                                  */
+#define DGEMM_ROWS 1024          /* of the matrices that are multiplied to measure the limit */
+#define DGEMM_RUNS 4
 
 double matrix_number(int64_t i, int64_t j)
 {
-    uint64_t key = ((uint64_t)i << 32 | (uint64_t)j) + ((uint64_t)options.seed << 52);
+    uint64_t key = ((uint64_t)i << 32 | (uint64_t)j) + (uint64_t)options.seed * CHECK_STRIDE;
 
     if (j == padded_size())
         j = -1;
@@ -32,7 +36,7 @@ double matrix_number(int64_t i, int64_t j)
         return i == j ? 1 : 0;
     if (options.zero && j == options.zero - 1)
         return 0;
-    return (double)(mix(key + UINT64_C(0x9e3779b97f4a7c15)) >> 11) * 0x1p-53 - 0.5;
+    return (double)(mix(key + CHECK_STRIDE) >> 11) * 0x1p-53 - 0.5;
 }
 
 /* Adds the block's part of A x - b and of the sums of |A| in each row. */
@@ -146,9 +150,7 @@ void Main_on_singular(Main *m, int64_t column)
 static void report_json(const char *series, const char *metric, double value)
 {
     if (options.series[0])
-        printf("{\"bench\":\"lu\",\"series\":\"%s\",\"bytes\":%lld,\"metric\":\"%s-%dpe\","
-               "\"value\":%.6g}\n",
-               series, (long long)options.size, metric, skua_pes(), value);
+        series_print(&(struct series){"lu", series, NULL, options.size, skua_pes()}, metric, value);
 }
 
 static void report_dgemm(const Main *m, double rate)

@@ -11,13 +11,6 @@
 #define SIZE_MAX_ROWS (1 << 20)
 #define BLOCKS_MAX    1024
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "lu: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 /* Small blocks balance the work of small matrices, large ones are multiplied faster. */
 static int64_t options_block(int64_t size)
 {
@@ -34,9 +27,9 @@ static bool options_fill_map(struct lu_options *o, const char *path, int32_t *ta
     if (path)
         snprintf(o->map, sizeof o->map, "file");
     if (path && !map_read(path, o, skua_pes(), table, error))
-        return options_error(error);
+        return arguments_refuse("lu", "%s", error);
     why = path ? NULL : map_fill(o, skua_pes(), table);
-    return why ? options_error(why) : true;
+    return why ? arguments_refuse("lu", "%s", why) : true;
 }
 
 static bool options_complete(struct lu_options *o, const struct argument_list *grid,
@@ -46,19 +39,20 @@ static bool options_complete(struct lu_options *o, const struct argument_list *g
         o->block = options_block(o->size);
     o->blocks = (o->size + o->block - 1) / o->block;
     if (o->blocks > BLOCKS_MAX)
-        return options_error("more than 1024 block rows; use a larger --block");
+        return arguments_refuse("lu", "more than 1024 block rows; use a larger --block");
     if (o->zero > o->size)
-        return options_error("--zero-column is not a column of the matrix");
+        return arguments_refuse("lu", "--zero-column is not a column of the matrix");
     map_choose_grid(skua_pes(), o->grid);
     for (int d = 0; d < 2 && grid->count; d++)
         o->grid[d] = grid->at[d];
     if ((grid->count && grid->count != 2) || o->grid[0] * o->grid[1] != skua_pes())
-        return options_error("--grid needs two numbers whose product is the number of PEs");
+        return arguments_refuse("lu",
+                                "--grid needs two numbers whose product is the number of PEs");
     if (o->grid[1] % o->stride)
-        return options_error("--stride must divide the columns of --grid");
+        return arguments_refuse("lu", "--stride must divide the columns of --grid");
     *table = malloc((size_t)(o->blocks * (o->blocks + 1)) * sizeof **table);
     if (!*table)
-        return options_error("no memory for the map");
+        return arguments_refuse("lu", "no memory for the map");
     return options_fill_map(o, path, *table);
 }
 

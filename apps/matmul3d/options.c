@@ -32,26 +32,18 @@ static bool choose_grid(struct matmul3d_options *o, int64_t count)
     return best < INT64_MAX;
 }
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "matmul3d: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 static bool options_complete(struct matmul3d_options *o)
 {
-    bool one = o->only[MESSAGES] || o->only[CHANNELS];
-
     if (o->paper)
         o->size = 2048;
     if (o->grid[0] && !fits(o, o->grid))
-        return options_error("some tiles of --grid would have no row; use a larger --size");
+        return arguments_refuse("matmul3d",
+                                "some tiles of --grid would have no row; use a larger --size");
     if (!o->grid[0] && !choose_grid(o, o->per_pe * skua_pes()))
-        return options_error(
+        return arguments_refuse(
+            "matmul3d",
             "--size is too small for this number of tiles; use --grid or a smaller --per-pe");
-    for (int variant = 0; variant < VARIANTS; variant++)
-        o->variants[variant] = !one || o->only[variant];
+    arguments_select(o->variants, o->only, VARIANTS);
     return true;
 }
 

@@ -5,13 +5,6 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "pairs: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 /* The 1024 states of 256 water molecules, divided as little as possible: four channels for each
  * state and plane. */
 static void options_set_paper(struct pairs_options *o)
@@ -25,19 +18,17 @@ static void options_set_paper(struct pairs_options *o)
 
 static bool options_complete(struct pairs_options *o)
 {
-    bool one = o->only[MESSAGES] || o->only[CHANNELS];
-
     if (o->paper)
         options_set_paper(o);
     if (o->grain > o->states)
-        return options_error("--grain must not exceed --states");
+        return arguments_refuse("pairs", "--grain must not exceed --states");
     if (o->chunks > o->points)
-        return options_error("--chunks must not exceed --points");
+        return arguments_refuse("pairs", "--chunks must not exceed --points");
     if (!o->forward && o->states > 2 * o->planes * o->points)
-        return options_error("so many --states cannot be linearly independent; use more --points");
+        return arguments_refuse(
+            "pairs", "so many --states cannot be linearly independent; use more --points");
     o->blocks = (o->states + o->grain - 1) / o->grain;
-    for (int variant = 0; variant < VARIANTS; variant++)
-        o->variants[variant] = !one || o->only[variant];
+    arguments_select(o->variants, o->only, VARIANTS);
     return true;
 }
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/series.h"
 #include "pingpong.ci.h"
 
 #define ALIGNED 128 /* as the buffers of bench/channels.c are */
@@ -265,12 +265,6 @@ static const struct {
     {100000, 1.28, 1.03}, {500000, 1.08, 1.006},
 };
 
-static void clear_progress(void)
-{
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%32s\r", "");
-}
-
 void add_outcome(Main *m, int size, int variant, struct pingpong_outcome o)
 {
     struct pingpong_times *times = &m->times[size][variant];
@@ -279,9 +273,7 @@ void add_outcome(Main *m, int size, int variant, struct pingpong_outcome o)
         times->best = o.best;
     times->total += o.seconds / (double)options.iterations;
     m->wrong += o.wrong;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%lld bytes: %s     ", (long long)options.sizes.at[size],
-                variant_name[variant]);
+    progress_show("%lld bytes: %s", (long long)options.sizes.at[size], variant_name[variant]);
 }
 
 static void print_head(void)
@@ -324,25 +316,22 @@ static void print_line(const struct pingpong_times *times, int64_t bytes)
 
 static void print_json(const struct pingpong_times *times, int64_t bytes)
 {
-    const char *format = "{\"bench\":\"pingpong\",\"series\":\"%s-%s\",\"bytes\":%lld,"
-                         "\"metric\":\"%s\",\"value\":%.6g}\n";
-
     for (int variant = 0; variant < VARIANTS; variant++)
         if (options.variants[variant]) {
-            printf(format, options.series, variant_name[variant], (long long)bytes, "roundtrip_us",
-                   1e6 * times[variant].best);
-            printf(format, options.series, variant_name[variant], (long long)bytes, "mean_us",
-                   1e6 * times[variant].total / (double)options.repeat);
+            struct series series = {"pingpong", options.series, variant_name[variant], bytes, 0};
+
+            series_print(&series, "roundtrip_us", 1e6 * times[variant].best);
+            series_print(&series, "mean_us", 1e6 * times[variant].total / (double)options.repeat);
         }
 }
 
 void report(const Main *m)
 {
-    clear_progress();
+    progress_clear();
     print_head();
     for (int i = 0; i < options.sizes.count; i++)
         print_line(m->times[i], options.sizes.at[i]);
-    for (int i = 0; options.series[0] && i < options.sizes.count; i++)
+    for (int i = 0; i < options.sizes.count; i++)
         print_json(m->times[i], options.sizes.at[i]);
     if (m->wrong > 0)
         printf("WRONG data or callbacks of a player in %.0f cases\n", m->wrong);

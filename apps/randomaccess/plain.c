@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "common/series.h"
 #include "options.h"
 #include "sequence.h"
 
@@ -142,11 +142,10 @@ static void show_progress(struct updater *u)
     if (skua_pe() != 0 || now - u->shown < 1)
         return;
     u->shown = now;
-    if (!isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\r%3.0f %% of the updates", 100 * (double)u->made / (double)u->total);
     if (u->made == u->total)
-        fprintf(stderr, "\r%24s\r", "");
+        progress_clear();
+    else
+        progress_show("%3.0f %% of the updates", 100 * (double)u->made / (double)u->total);
 }
 
 /* ---- entries -------------------------------------------------------------------------- */
@@ -228,10 +227,8 @@ static void report(void)
     printf("table of 2^%d words (%.1f MiB), %.0f updates, %d PEs\n", options.log2,
            words * sizeof(uint64_t) / (1 << 20), PER_WORD * words, skua_pes());
     printf("%.6f GUP/s, %.6f per PE; %.3f s\n", 1e-9 * rate, 1e-9 * rate / skua_pes(), seconds);
-    if (options.series[0])
-        printf("{\"bench\":\"randomaccess\",\"series\":\"%s\",\"bytes\":8,"
-               "\"metric\":\"rate-%dpe\",\"value\":%.6g}\n",
-               options.series, skua_pes(), rate);
+    series_print(&(struct series){"randomaccess", options.series, NULL, 8, skua_pes()}, "rate",
+                 rate);
 }
 
 /* The benchmark permits one wrong word in a hundred; this program permits none. */

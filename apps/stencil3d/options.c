@@ -46,28 +46,21 @@ static bool choose_blocks(struct stencil3d_options *o, int64_t count)
     return best < INT64_MAX;
 }
 
-static bool options_error(const char *why)
-{
-    fprintf(stderr, "stencil3d: %s\n", why);
-    skua_exit(2);
-    return false;
-}
-
 static bool options_complete(struct stencil3d_options *o)
 {
     int64_t paper[3] = {1024, 1024, 512};
-    bool    one      = o->only[MESSAGES] || o->only[CHANNELS] || o->only[LENT];
 
     for (int d = 0; d < 3; d++) {
         o->size[d] = o->paper ? paper[d] : o->size[d];
         if (o->blocks[d] && o->size[d] % o->blocks[d])
-            return options_error("--blocks must divide --size");
+            return arguments_refuse("stencil3d", "--blocks must divide --size");
     }
     if (!o->blocks[0] && !choose_blocks(o, o->per_pe * skua_pes()))
-        return options_error(
+        return arguments_refuse(
+            "stencil3d",
             "this number of blocks does not divide --size; use --blocks or another --per-pe");
-    for (int variant = 0; variant < VARIANTS; variant++)
-        o->variants[variant] = !one || o->only[variant];
+    arguments_select(o->variants, o->only, VARIANTS);
+    o->pause = o->pause ? o->pause : o->steps;
     return true;
 }
 
@@ -79,6 +72,8 @@ bool options_read(struct stencil3d_options *o, int argc, char **argv)
         {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks per PE (default: 8)"},
         {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
         VARIANT_ARGUMENTS(o, "steps (default: 100)"),
+        {"pause", ARGUMENT_NUMBER, &o->pause, 1, 1000000000, "K",
+         "wait after every K steps, for a checkpoint if one is due"},
         {"stale", ARGUMENT_NUMBER, &o->stale, 0, 1000000000, "STEP",
          "use an old face in this step, to test the check"},
         {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "measure zero-copy channels only"},

@@ -14,6 +14,7 @@ struct stencil3d_options {
     int64_t blocks[3]; /* into which they are divided  */
     int64_t per_pe;
     int64_t steps, repeat;
+    int64_t pause; /* steps after which a checkpoint may be made */
     bool    paper;
     int64_t stale; /* the step in which one face is old; 0: none */
     bool    variants[VARIANTS];

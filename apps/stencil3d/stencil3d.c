@@ -61,23 +61,29 @@ static Block_element neighbour(const Block *b, int side)
     return Block_at(Block_of(b), at[2], at[1], at[0]);
 }
 
+/* Bytes of both sets. */
+static size_t bytes_of(const Block *b)
+{
+    size_t each = cells_of(b);
+
+    for (int side = 0; side < SIDES; side++)
+        each += face_of(b, side);
+    return 2 * each * sizeof(float);
+}
+
 /* Both sets are one allocation, which spreads pages and cache lines of blocks evenly. */
 void Block_on_create(Block *b)
 {
-    size_t each;
     float *at;
 
     for (int d = 0; d < 3; d++)
         b->n[d] = (int)(options.size[d] / options.blocks[d]);
-    each = cells_of(b);
-    for (int side = 0; side < SIDES; side++)
-        each += face_of(b, side);
     for (int side = 0; side < SIDES; side++)
         b->neighbour[side] = neighbour(b, side);
     b->self  = Block_self(b);
     b->first = grid_index(b, 0) == 0 && grid_index(b, 1) == 0 && grid_index(b, 2) == 0;
-    b->cells = at = skua_channel_alloc(2 * each * sizeof *at);
-    memset(at, 0, 2 * each * sizeof *at);
+    b->cells = at = skua_channel_alloc(bytes_of(b));
+    memset(at, 0, bytes_of(b));
     for (struct stencil_set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
         set->of    = b;
         set->sweep = set - b->set;
@@ -86,6 +92,19 @@ void Block_on_create(Block *b)
     for (struct stencil_set *set = b->set; set < b->set + 2; set++)
         for (int side = 0; side < SIDES; at += face_of(b, side++))
             set->side[side].ghost = at;
+}
+
+/* Channels are not packed: see reconnect(). */
+void Block_on_pup(skua_pup *p, Block *b)
+{
+    if (skua_pup_unpacking(p))
+        Block_on_create(b);
+    skua_pup_value(p, &b->sweep);
+    skua_pup_value(p, &b->steps);
+    skua_pup_value(p, &b->shown);
+    skua_pup_value(p, &b->set[0].sweep);
+    skua_pup_value(p, &b->set[1].sweep);
+    skua_pup_bytes(p, b->cells, bytes_of(b));
 }
 
 void Block_on_destroy(Block *b)
@@ -419,13 +438,20 @@ void compute(Block *b, bool lent)
 
 /* ---- Main ----------------------------------------------------------------------------- */
 
-void start(Main *m, int variant)
+void start(Main *m, int variant, int64_t left)
 {
-    m->started = skua_time();
+    int64_t steps = left < options.pause ? left : options.pause;
+
     if (variant == MESSAGES)
-        Block_by_messages_all(m->blocks);
+        Block_by_messages_all(m->blocks, steps);
     else
-        Block_by_channels_all(m->blocks, variant == LENT);
+        Block_by_channels_all(m->blocks, steps, variant == LENT);
+}
+
+void reconnect(Main *m)
+{
+    m->started = skua_time(); /* the clock begins anew with each job */
+    Block_connect_all(m->blocks);
 }
 
 void add_outcome(Main *m, struct stencil_outcome o)

@@ -64,7 +64,11 @@ void release_ghosts(Block *block);
  * of our channels. */
 void compute(Block *block, bool lent);
 
-void start(Main *main, int variant);
+/** Let all blocks make some steps, of @p left that are left. */
+void start(Main *main, int variant, int64_t left);
+
+/** Let all blocks create their channels anew, after a restart. */
+void reconnect(Main *main);
 void add_outcome(Main *main, struct stencil_outcome outcome);
 void report(const Main *main);
 

@@ -148,12 +148,12 @@ static void shift_two_sided(void)
 /* Doubles of the window that a domain has: its receive buffer, then its arrays. */
 static int64_t buffer_doubles(void)
 {
-    return 2 * particles_leaving_max(particles) * PARTICLE_FIELDS;
+    return 2 * particles_leaving_max(particles, all_domains) * PARTICLE_FIELDS;
 }
 
 static int64_t domain_doubles(void)
 {
-    return buffer_doubles() + PARTICLE_FIELDS * particles_room(particles);
+    return buffer_doubles() + PARTICLE_FIELDS * particles_room(particles, all_domains);
 }
 
 /* The displacement of a domain in the window of its rank. */

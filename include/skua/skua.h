@@ -7,6 +7,7 @@
 #include <skua/balance.h>
 #include <skua/buffer.h>
 #include <skua/channel.h>
+#include <skua/checkpoint.h>
 #include <skua/collection.h>
 #include <skua/collective.h>
 #include <skua/completion.h>

@@ -172,6 +172,13 @@ struct layer_baggage {
     uint32_t ordered; /* it is expected where it goes */
 };
 
+/* The CPU time, in nanoseconds, of the load of an element. */
+static uint64_t layer_load_ns(const struct ski_object *object)
+{
+    return (uint64_t)((double)ski_ticks_to_ns(ski_element_load(object)->ticks) *
+                      ski_measure_cpu_share(object->of->self));
+}
+
 static size_t layer_baggage_bytes(const struct ski_object *object)
 {
     return object->of->measured ? sizeof(struct layer_baggage) : 0;
@@ -186,8 +193,7 @@ static void layer_baggage_pack(struct ski_object *object, void *to)
         return;
     layer_stop_charging(object);
     load    = ski_element_load(object);
-    baggage = (struct layer_baggage){.ns       = (uint64_t)((double)ski_ticks_to_ns(load->ticks) *
-                                                      ski_measure_cpu_share(object->of->self)),
+    baggage = (struct layer_baggage){.ns       = layer_load_ns(object),
                                      .bytes    = load->bytes,
                                      .messages = load->messages,
                                      .point    = load->point,
@@ -232,6 +238,54 @@ static void layer_baggage_unpack(struct ski_object *object, const void *from, si
 
 static const struct ski_baggage layer_baggage = {layer_baggage_bytes, layer_baggage_pack,
                                                  layer_baggage_valid, layer_baggage_unpack};
+
+/* ---- what a checkpoint keeps -------------------------------------------------------------- */
+
+struct layer_saved {
+    uint64_t ns;
+    uint64_t bytes, messages;
+    uint64_t waits; /* at the next sync point */
+};
+
+static size_t layer_saved_bytes(const struct ski_object *object)
+{
+    return object->of->measured ? sizeof(struct layer_saved) : 0;
+}
+
+static void layer_save(const struct ski_object *object, void *to)
+{
+    struct layer_saved saved;
+
+    if (!object->of->measured)
+        return;
+    saved = (struct layer_saved){.ns       = layer_load_ns(object),
+                                 .bytes    = ski_element_load(object)->bytes,
+                                 .messages = ski_element_load(object)->messages,
+                                 .waits =
+                                     ski_balance_syncs(object->of) && ski_sync_point_waits(object)};
+    memcpy(to, &saved, sizeof saved);
+}
+
+static bool layer_restore(struct ski_object *object, const void *from, size_t bytes)
+{
+    struct layer_saved       saved;
+    struct ski_element_load *load;
+
+    if (bytes == 0 || !object->of->measured)
+        return true;
+    if (bytes != sizeof saved)
+        return false;
+    memcpy(&saved, from, sizeof saved);
+    load           = ski_element_load(object);
+    load->ticks    = layer_ticks(saved.ns, ski_measure_cpu_share(object->of->self));
+    load->bytes    = saved.bytes;
+    load->messages = saved.messages;
+    if (saved.waits && layer_of(object->of) && ski_balance_syncs(object->of))
+        ski_sync_point_wait(layer_of(object->of), object);
+    return true;
+}
+
+static const struct ski_saved_part layer_saved = {layer_saved_bytes, layer_save, layer_restore};
 
 /* Whether a message brings an element that is expected here. */
 static bool layer_is_ordered(const skua_msg *msg)
@@ -295,6 +349,7 @@ static const struct ski_lifecycle layer_lifecycle = {
     .message_discarded    = layer_message_discarded,
     .pe_report            = layer_report,
     .baggage              = &layer_baggage,
+    .saved                = &layer_saved,
     .late                 = (const uint32_t[]){SKI_HANDLER_SYNC_RESUME, 0},
 };
 

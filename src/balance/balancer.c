@@ -67,6 +67,9 @@ _Static_assert(sizeof(struct balance_request) == SKI_BALANCE_REQUEST_LEAST, "see
 /* The strategy that the program has chosen before skua_main(). */
 static char balancer_given[SKI_STRATEGY_NAME] = "none";
 
+/* What may delay the end of a balancing at a sync point, or NULL; set before PEs begin. */
+static ski_balancer_hold_fn balancer_hold;
+
 static void balancer_next(struct ski_balance *balance);
 
 /* ---- the end of a balancing ------------------------------------------------------------- */
@@ -124,7 +127,20 @@ static void balancer_print(const struct ski_balancer *root)
         100 * stats->idle_before, stats->seconds, stats->decide);
 }
 
+void ski_balancer_set_hold(ski_balancer_hold_fn hold)
+{
+    balancer_hold = hold;
+}
+
 static void balancer_finish(struct ski_balance *balance)
+{
+    const struct ski_balancer *root = balance->balancer;
+
+    if (!(root->flags & SKI_GATHER_SYNC) || !balancer_hold || !balancer_hold(balance))
+        ski_balancer_go_on(balance);
+}
+
+void ski_balancer_go_on(struct ski_balance *balance)
 {
     struct ski_balancer  *root = balance->balancer;
     struct balance_resume end  = {0};
@@ -494,6 +510,14 @@ void ski_balancer_init(struct ski_balance *balance)
     balancer_measure(balance);
     if (balance->self->pe == SKI_BALANCE_ROOT)
         balance->balancer = ski_calloc(1, sizeof *balance->balancer);
+}
+
+bool ski_balancer_restore(struct ski_balance *balance, const char *name)
+{
+    if (!ski_strategy_choose(&balance->choice, name))
+        return false;
+    balancer_measure(balance);
+    return true;
 }
 
 void ski_balancer_destroy(struct ski_balance *balance)

@@ -38,6 +38,20 @@ void ski_balancer_destroy(struct ski_balance *balance);
 /** At the root: begin the balancings of SKUA_BALANCE_PERIOD, once. */
 void ski_balancer_start_timer(struct ski_balance *balance);
 
+/* Called at the root at the end of a balancing at a sync point, before elements are resumed.  True:
+ * they are resumed when the function calls ski_balancer_go_on(). */
+typedef bool (*ski_balancer_hold_fn)(struct ski_balance *balance);
+
+/** Sets the function that may delay the end of balancings at sync points; NULL: there is none. */
+void ski_balancer_set_hold(ski_balancer_hold_fn hold);
+
+/** At the root: ends the balancing that ski_balancer_hold_fn has delayed. */
+void ski_balancer_go_on(struct ski_balance *balance);
+
+/** Lets this PE have strategy @p name, as in the job that it was restarted from.  Returns false if
+ *  there is no such strategy. */
+bool ski_balancer_restore(struct ski_balance *balance, const char *name);
+
 #define SKI_BALANCE_REQUEST_LEAST 68
 #define SKI_BALANCE_RESUME_LEAST  8
 

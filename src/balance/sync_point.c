@@ -166,22 +166,33 @@ bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number)
     return ((number - balance->sync.number) & SYNC_NUMBER) > SYNC_NUMBER / 2;
 }
 
+void ski_sync_point_wait(struct ski_balance *balance, struct ski_object *object)
+{
+    ski_element_load(object)->point = SYNC_WAITING | balance->sync.number;
+    balance->sync.counts.waiting++;
+    sync_point_finish(balance);
+}
+
+bool ski_sync_point_restore(struct ski_balance *balance, uint32_t number)
+{
+    if (number == 0 || number > SYNC_NUMBER)
+        return false;
+    balance->sync.number = number;
+    return true;
+}
+
 void skua_at_sync(void *self)
 {
-    struct ski_balance      *balance = ski_balance_of(SKI_SELF());
-    struct ski_object       *object  = ski_object_of(self);
-    struct ski_element_load *load;
+    struct ski_balance *balance = ski_balance_of(SKI_SELF());
+    struct ski_object  *object  = ski_object_of(self);
 
     if (!ski_balance_syncs(object->of))
         sync_point_misuse(object);
     if (object->of->state == SKI_ENDED || object->state >= SKI_DEAD)
         return;
-    load = ski_element_load(object);
-    if (load->point & (SYNC_WAITING | SYNC_RESUMING))
+    if (ski_element_load(object)->point & (SYNC_WAITING | SYNC_RESUMING))
         sync_point_misuse(object);
-    load->point = SYNC_WAITING | balance->sync.number;
-    balance->sync.counts.waiting++;
-    sync_point_finish(balance);
+    ski_sync_point_wait(balance, object);
 }
 
 /* Whether a record is that of an element which waits at a sync point, and is not about to be

@@ -49,6 +49,13 @@ void ski_sync_point_reach(struct ski_balance *balance, uint32_t number);
 /** Whether sync point @p number is passed on this PE. */
 bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number);
 
+/** An element that runs towards the sync point has reached it, and waits there. */
+void ski_sync_point_wait(struct ski_balance *balance, struct ski_object *object);
+
+/** A job is restarted from a checkpoint in which @p number was the next sync point; no element is
+ *  here yet.  Returns false if there is no such number. */
+bool ski_sync_point_restore(struct ski_balance *balance, uint32_t number);
+
 /** Whether an element of a SKUA_BALANCE_AT_SYNC class waits at a sync point. */
 bool ski_sync_point_waits(const struct ski_object *object);
 

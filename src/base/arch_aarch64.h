@@ -35,6 +35,11 @@ static inline void ski_order_swap(void)
     __asm__ volatile("dmb ish" ::: "memory");
 }
 
+static inline void ski_prefetch_write(const void *at)
+{
+    __builtin_prefetch(at, 1);
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.pc;

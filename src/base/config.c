@@ -24,7 +24,7 @@ extern char **environ;
 
 /* Variables with the prefix of Skua that are not settings: the launcher sets these for its children
  * (boot/boot.h). */
-static const char *const config_reserved[] = {"SKUA_JOB"};
+static const char *const config_reserved[] = {"SKUA_JOB", "SKUA_IMAGES"};
 
 #define CONFIG_NUMBER_MAX 1e9 /* of seconds or microseconds: can be counted in nanoseconds */
 
@@ -180,6 +180,16 @@ static bool config_parse_power(const char *text, void *field)
     return true;
 }
 
+static bool config_parse_effort(const char *text, void *field)
+{
+    uint64_t n = 0;
+
+    if (strcmp(text, "0") != 0 && (!config_parse_count(text, &n) || n > 22))
+        return false;
+    *(int *)field = (int)n;
+    return true;
+}
+
 static bool config_parse_flag(const char *text, void *field)
 {
     static const char *const words[] = {"0", "1", "no", "yes", "off", "on", "false", "true"};
@@ -258,6 +268,7 @@ static const char config_expects_channels[]  = "auto or message";
 static const char config_expects_count[]     = "a whole number from 1 on";
 static const char config_expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
 static const char config_expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
+static const char config_expects_effort[]    = "a whole number from 0 to 22";
 static const char config_expects_errors[]    = "status or fatal";
 static const char config_expects_flag[]      = "0 or 1";
 static const char config_expects_level[]     = "fatal, error, warn, info, debug or trace";

@@ -75,6 +75,7 @@ void ski_objects_begin(struct ski_pe *self)
 
     ski_entries_init();
     objects->self     = self;
+    objects->creators = (uint32_t)self->pes;
     objects->entries  = ski_entries;
     objects->run      = ski_entries;
     objects->stamp    = ski_invoke_stamp(self->pe);

@@ -24,7 +24,8 @@ static const char help[] =
     "  -n, --pes=N[,N...]  collectives, prk, openshmem: the number of PEs, or several\n"
     "                      (default: 2);\n"
     "                      applications: measure one problem on each number of PEs and\n"
-    "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg\n"
+    "                      show the parallel efficiency, in bench-NAME-pes.csv and .svg;\n"
+    "                      scaling: the numbers of PEs (default: 1, 2, 4, ... all cores)\n"
     "      --namespaces    network, fillboundary, gtcshift: measure between two network\n"
     "                      namespaces instead of over loopback (needs root)\n"
     "  -h, --help          print this text\n"
@@ -47,6 +48,10 @@ static const char help[] =
     "  collectives   barrier, broadcast and reductions of 8 B to 16 MB, scan, gather,\n"
     "                scatter, allgather and alltoall, within a host and over TCP; peers:\n"
     "                both MPIs\n"
+    "  scaling       rates of messages, collectives, allocation, one-sided operations,\n"
+    "                entry methods, streams and tasks on 1, 2, 4, ... PEs, as processes\n"
+    "                and as threads, with the efficiency; how evenly a PE serves its\n"
+    "                senders; limit: the same in plain C; peers: both MPIs\n"
     "  prk           kernels of the Parallel Research Kernels (p2p, stencil, transpose,\n"
     "                random, reduce) with puts and with messages, within a host and over\n"
     "                TCP; peers: both MPIs, two-sided and one-sided\n"
@@ -76,6 +81,9 @@ static const char help[] =
     "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
     "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
     "                that rests on: migration, strategies, leanmd and barneshut\n"
+    "  checkpoint    checkpoints on the disk and in memory, recovery from the death of a\n"
+    "                process, and the cost of protection for leanmd and stencil3d; floors:\n"
+    "                dd, memcpy\n"
     "  zerocopy      zero-copy gets, puts and arguments against copied messages\n"
     "  openshmem     the calls of OpenSHMEM on libskua-shmem, and the start of 64\n"
     "                processes; floor: memcpy; peer: Open MPI's OpenSHMEM\n"
@@ -124,6 +132,17 @@ static void bench_find_cpus(struct bench_host *host)
     ski_topology_free(&topology);
 }
 
+/* Lists 1, 2, 4, ... and the number of cores. */
+static void bench_list_pes(int cores, int pes[BENCH_PES_MOST])
+{
+    int count = 0;
+
+    memset(pes, 0, BENCH_PES_MOST * sizeof *pes);
+    for (int n = 1; n < cores && count < BENCH_PES_MOST - 1; n *= 2)
+        pes[count++] = n;
+    pes[count] = cores;
+}
+
 /* ---- printing ------------------------------------------------------------ */
 
 static FILE *bench_create_file(const struct bench_options *options, const char *ending)
@@ -152,7 +171,7 @@ static void bench_write_files(const struct bench_options *options, const struct 
     }
     if (svg) {
         if (options->scaling)
-            scaling_plot(options->scaling, results, host, svg);
+            scaling_plot(options->scaling, 1, results, host, svg);
         else
             options->bench->plot(results, svg);
         fclose(svg);
@@ -222,7 +241,7 @@ static int bench_select_scaling(struct bench_options *options)
     for (size_t i = 0; i < SCALINGS; i++)
         if (strcmp(options->bench->name, scalings[i]->name) == 0)
             options->scaling = scalings[i];
-    if (options->scaling)
+    if (options->scaling || options->bench->every_pes)
         return 0;
     if (!options->bench->several_pes)
         return bench_option_error("this benchmark has a number of PEs of its own", "--pes");
@@ -301,7 +320,10 @@ int command_bench(int argc, char **argv)
         return code < 0 ? 0 : code;
     bench_find_cpus(&host);
     host.namespaces = options.namespaces;
-    memcpy(host.pes, options.pes, sizeof host.pes);
+    if (options.bench->every_pes && !options.pes_given)
+        bench_list_pes(host.cores, host.pes);
+    else
+        memcpy(host.pes, options.pes, sizeof host.pes);
     if (!program_find("skuarun", host.skuarun)) {
         fprintf(stderr, "skua: this installation lacks the program skuarun\n");
         return 1;

@@ -19,6 +19,12 @@ int command_bench(int argc, char **argv);
 /** skua balance: runs load balancing strategies on recorded loads. */
 int command_balance(int argc, char **argv);
 
+/** skua checkpoint: lists and checks checkpoints. */
+int command_checkpoint(int argc, char **argv);
+
+/** skua resize: asks a running job for another number of PEs. */
+int command_resize(int argc, char **argv);
+
 /** skua tour: starts the tour under skuarun; returns only if that fails. */
 int command_tour(int argc, char **argv);
 

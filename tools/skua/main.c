@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - skua: describes an installation of the runtime, measures it and tries strategies. */
+/* main.c - skua: describes an installation of the runtime, measures it, tries strategies
+ * looks at checkpoints, and resizes running jobs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ static const struct {
     {"info", command_info, "print what this installation and this host provide"},
     {"bench", command_bench, "measure Skua, the hardware floor and peer libraries"},
     {"balance", command_balance, "run load balancing strategies on recorded loads"},
+    {"checkpoint", command_checkpoint, "list and check the checkpoints of a program"},
+    {"resize", command_resize, "change the number of PEs of a running job"},
     {"tour", command_tour, "show in a minute what Skua does, on this machine"},
 };
 
@@ -24,7 +27,7 @@ static void skua_print_help(FILE *to)
 {
     fprintf(to, "usage: skua COMMAND [options]\n\ncommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].does);
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].does);
     fprintf(to, "\n`skua COMMAND --help' lists its options; see also skua(1).\n"
                 "skuarun(1) starts programs.\n");
 }

@@ -2,11 +2,13 @@
 /*
  * onehost.c - see onehost.h.
  *
- * One loop around poll(): the output of the processes, the input of process 0, and signals.
+ * One loop around poll(): the output of the processes, the input of process 0, and signals.  With
+ * --survive the loop runs once for each epoch; image slots and histories of output stay.
  */
 #include "onehost.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -20,10 +22,12 @@
 #define WRITE_BYTES ((size_t)4096) /* PIPE_BUF: a pipe that polls writable accepts this much */
 
 struct onehost {
-    struct procs   procs;
-    struct monitor monitor;
-    double         drain; /* when to stop reading output, once all processes have ended; else 0 */
-    int            error; /* errno of the write of output that failed, or 0                     */
+    struct procs    procs;
+    struct monitor  monitor;
+    double          drain; /* when to stop reading output, once all processes have ended; else 0 */
+    int             error; /* errno of the write of output that failed, or 0                     */
+    struct recovery recovery;
+    struct procs_survival survival;
 };
 
 /* ---- operations of the monitor ------------------------------------------------------- */
@@ -53,10 +57,30 @@ static void onehost_reap(void *arg)
         monitor_process_exited(&h->monitor, &h->procs.child[i].report);
 }
 
-static const struct monitor_ops onehost_ops = {onehost_signal_all, onehost_reap, onehost_report};
+static void onehost_resize(void *arg, int pes)
+{
+    struct onehost *h = arg;
+
+    if (recovery_resize(&h->recovery, pes))
+        procs_signal(&h->procs, SIGUSR1); /* makes a checkpoint due */
+}
+
+static const struct monitor_ops onehost_ops = {onehost_signal_all, onehost_reap, onehost_report,
+                                               onehost_resize};
+
+/* Records a new generation of images.  A job whose size changes restarts from it. */
+static void onehost_check_images(struct onehost *h)
+{
+    if (!h->recovery.on || h->monitor.recovering)
+        return;
+    recovery_completed(&h->recovery, procs_generation(&h->procs));
+    if (recovery_may_resize(&h->recovery) && !h->monitor.failed)
+        monitor_end_epoch(&h->monitor);
+}
 
 static void onehost_check(struct onehost *h)
 {
+    onehost_check_images(h);
     monitor_output_error(&h->monitor, h->error);
     procs_kill_stopped(&h->procs);
     if (procs_program_exiting(&h->procs))
@@ -132,26 +156,77 @@ static void onehost_loop(struct onehost *h)
     free(polls);
 }
 
+/* ---- epochs ---------------------------------------------------------------------- */
+
+/* Makes the arena and starts the processes of the present epoch.  Returns false if that is
+ * impossible; the reason has been printed. */
+static bool onehost_start(struct onehost *h, const struct run_options *options)
+{
+    const struct recovery *r    = &h->recovery;
+    struct ski_job_params  plan = {.pes = r->pes,
+                                   .pes_per_process =
+                                      options->threads < r->pes ? options->threads : r->pes,
+                                   .pin = ski_config.pin};
+    char                   reason[REASON_BYTES];
+    int                    code = 0;
+
+    if (!procs_create(&h->procs, &plan) ||
+        (r->on && !procs_begin_epoch(&h->procs, &h->survival, r->epoch, r->generation)))
+        return false;
+    h->procs.terminal = isatty(STDOUT_FILENO);
+    monitor_next_epoch(&h->monitor);
+    if (!procs_start(&h->procs, options, &code, reason)) {
+        monitor_fail(&h->monitor, code);
+        fprintf(stderr, "skuarun: %s\n", reason);
+    }
+    h->procs.input.from = h->procs.input.to >= 0 ? STDIN_FILENO : -1;
+    h->monitor.alive    = h->procs.alive;
+    return true;
+}
+
+/* All processes have ended.  Returns whether the job goes on with another epoch. */
+static bool onehost_recover(struct onehost *h, const struct run_options *options)
+{
+    struct image_record *record;
+    int                  count;
+    bool                 go_on;
+
+    if (!monitor_goes_on(&h->monitor))
+        return false;
+    record = host_images_scan(&h->survival.images, &count);
+    go_on  = recovery_next(&h->recovery, record, count, options->threads);
+    free(record);
+    return go_on;
+}
+
+/* Ends the present epoch.  Returns whether another one follows. */
+static bool onehost_next(struct onehost *h, const struct run_options *options)
+{
+    bool go_on = onehost_recover(h, options);
+
+    if (go_on)
+        procs_rewind_output(&h->procs, h->recovery.generation);
+    else
+        procs_end_output(&h->procs);
+    procs_destroy(&h->procs);
+    return go_on;
+}
+
 int onehost_run(const struct run_options *options)
 {
     static struct onehost h; /* too large for the stack */
-    struct ski_job_params plan = {
-        .pes = options->pes, .pes_per_process = options->threads, .pin = ski_config.pin};
-    char reason[REASON_BYTES];
-    int  code = 0;
 
-    if (!procs_create(&h.procs, &plan))
-        return 1;
     monitor_begin(&h.monitor, &onehost_ops, &h);
     iof_set_sink(onehost_write, &h);
-    h.procs.terminal = isatty(STDOUT_FILENO);
-    if (!procs_start(&h.procs, options, &code, reason)) {
-        monitor_fail(&h.monitor, code);
-        fprintf(stderr, "skuarun: %s\n", reason);
-    }
-    h.procs.input.from = h.procs.input.to >= 0 ? STDIN_FILENO : -1;
-    h.monitor.alive    = h.procs.alive;
-    onehost_loop(&h);
-    procs_destroy(&h.procs);
+    recovery_begin(&h.recovery, options, options->pes);
+    h.monitor.recovery = h.recovery.on ? &h.recovery : NULL;
+    do {
+        h.drain = 0;
+        if (!onehost_start(&h, options))
+            return 1;
+        recovery_started(&h.recovery);
+        onehost_loop(&h);
+    } while (onehost_next(&h, options));
+    procs_survival_free(&h.survival);
     return h.monitor.code;
 }

@@ -3,7 +3,9 @@
  * emit_call.c - functions that the runtime calls when a message to an entry arrives.
  *
  * The data are validated.  Then they go to the user's function, Block_on_ghost(), if the entry has
- * no body; they start a frame if it has one; or they resume the frame that waits for the entry.
+ * no body; they start a frame if it has one; or they resume the frame that waits for the entry.  Of
+ * data for a frame that waits, only the values are validated here: the frame validates its arrays
+ * when it opens the message.
  */
 #include "emit/emit_parts.h"
 
@@ -109,6 +111,8 @@ static void emit_call_reference(struct writer          *to, const struct ast_cla
 {
     if (!emit_is_referenced(class, entry))
         writer_put(to, "0");
+    else if (emit_marshal_format_of(entry) == MARSHAL_VARIABLE)
+        writer_put(to, "(int64_t)skua_args->%.*s", NAME_ARGS(entry->parameters));
     else if (emit_marshal_format_of(entry) == MARSHAL_MESSAGE)
         writer_put(to, "(int64_t)skua_args->%.*s", NAME_ARGS(entry->parameters->message->fields));
     else
@@ -116,14 +120,36 @@ static void emit_call_reference(struct writer          *to, const struct ast_cla
                    NAME_ARGS(entry->parameters));
 }
 
+/* Emits the declaration of `skua_args`, the arguments by value alone: a frame that takes the
+ * message validates the others when it opens the message. */
+static void emit_call_values_only(struct writer          *to, const struct ast_class *class,
+                                  const struct ast_entry *entry)
+{
+    const char *stem    = emit_stem_of(class, entry);
+    bool        message = emit_takes_message(entry);
+
+    writer_put(to,
+               "    const struct %s *skua_args = (const struct %s *)%s;\n\n"
+               "    if (%s < sizeof *skua_args)\n"
+               "        skuac_malformed(\"%s\", %s);\n",
+               stem, stem, message ? "skua_msg_data(skua_packed)" : DATA,
+               message ? "skua_msg_size(skua_packed)" : BYTES, emit_title_of(class, entry),
+               message ? "skua_msg_size(skua_packed)" : BYTES);
+}
+
 /* Emits the delivery to a frame that waits. */
 static void emit_call_arrive(struct writer          *to, const struct ast_class *class,
                              const struct ast_entry *entry)
 {
     bool message = emit_takes_message(entry);
+    bool values =
+        emit_marshal_format_of(entry) == MARSHAL_VARIABLE && emit_is_referenced(class, entry);
 
     assert(entry->awaited && entry->number < class->awaited_entries);
-    emit_call_args(to, class, entry);
+    if (values)
+        emit_call_values_only(to, class, entry);
+    else
+        emit_call_args(to, class, entry);
     writer_put(to, "\n    skuac_flow_arrive%s(&%.*s__flow, skua_object, %u, ",
                message ? "_msg" : "", NAME_ARGS(class), entry->number);
     emit_call_reference(to, class, entry);

@@ -23,8 +23,7 @@ static struct ast_entry *emit_class_destructor_of(const struct ast_class *class)
 /* Returns whether objects can be packed. */
 static bool emit_class_has_pup(const struct ast_class *class)
 {
-    return (class->has_state || class->attributes & (CLASS_MIGRATABLE | CLASS_BY_POINTER)) &&
-           class->kind != CLASS_MAINCHARE;
+    return class->has_state || class->attributes & (CLASS_MIGRATABLE | CLASS_BY_POINTER);
 }
 
 /* ---- types -------------------------------------------------------------------------------- */

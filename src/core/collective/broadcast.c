@@ -297,13 +297,13 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
 {
     struct ski_broadcast_tree tree =
         ski_broadcast_tree_of(self, self->pe, ski_segments_arity(self, msg));
-    struct ski_broadcast_tail  tail = {.root    = self->pe,
-                                       .handler = (uint16_t)handler,
-                                       .arity   = (uint16_t)tree.arity,
-                                       .parent  = self->pe,
-                                       .number  = ski_broadcast_number(self, msg)};
-    struct ski_broadcast_node *node = NULL;
-    struct ski_transfer       *reading;
+    struct ski_broadcast_tail  tail    = {.root    = self->pe,
+                                          .handler = (uint16_t)handler,
+                                          .arity   = (uint16_t)tree.arity,
+                                          .parent  = self->pe,
+                                          .number  = ski_broadcast_number(self, msg)};
+    struct ski_broadcast_node *node    = NULL;
+    struct ski_transfer       *reading = NULL;
 
     if (done.kind || cost) {
         node             = broadcast_node_new(self, &tree, -1, 0);
@@ -312,7 +312,10 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
         node->handler    = handler;
         tail.parent_node = node->handle;
     }
-    reading      = broadcast_forward(self, msg, &tree, &tail);
+    if (ski_broadcast_lends(self, msg))
+        msg = ski_broadcast_lend(self, msg, &tree, &tail);
+    else
+        reading = broadcast_forward(self, msg, &tree, &tail);
     msg->handler = (uint16_t)handler;
     msg->source  = self->pe;
     if (node) {

@@ -11,6 +11,10 @@
  * The network reads segments from the message itself, which is delivered after the last read: the
  * handler owns it.  At the root the broadcasts that follow are delivered after it.
  *
+ * Inside a host of several PEs the root *lends* a large message without priority to all other PEs.
+ * Its address travels down the tree, so the order of broadcasts is that of the tree; each PE, the
+ * root among them, forwards the address and then makes its copy.  The last PE frees the message.
+ *
  * On the wire:  struct ski_segment, then the data of the segment.  The sender numbers its
  * transfers, and the segments of a transfer arrive in order.  The length of segments follows from
  * the length of the message, so a receiver knows where each segment begins.  A receiver checks the
@@ -85,6 +89,17 @@ skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const cha
 
 /** Returns the arity of the tree for @p msg, which this PE, the root, sends to all PEs. */
 int ski_segments_arity(const struct ski_pe *self, const skua_msg *msg);
+
+/* ---- loans (broadcast_loan.c) ----------------------------------------------------- */
+
+/** Returns whether @p msg, which this PE is about to send to all PEs, is lent to them. */
+bool ski_broadcast_lends(const struct ski_pe *self, const skua_msg *msg);
+
+/** Lends @p msg, which is not the caller's any more, to the children of @p tree.  Returns a copy
+ * for this PE, the root. */
+skua_msg *ski_broadcast_lend(struct ski_pe *self, skua_msg *msg,
+                             const struct ski_broadcast_tree *tree,
+                             const struct ski_broadcast_tail *tail);
 
 /* ---- order (broadcast_order.c) -------------------------------------------------- */
 

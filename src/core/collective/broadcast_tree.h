@@ -97,12 +97,12 @@ static inline struct ski_broadcast_tree ski_broadcast_tree_at(const struct ski_j
 
     if (__builtin_expect(ski_job_is_mixed(job), false))
         return ski_broadcast_tree_mixed(job, pe, root, arity, local);
-    tree.job            = NULL;
-    tree.root           = root;
-    tree.arity          = arity;
-    tree.hosts.children = 0;
-    tree.local          = ski_broadcast_level_at(pe, job->pes, root, arity);
-    tree.children       = tree.local.children;
+    tree.job      = NULL;
+    tree.root     = root;
+    tree.arity    = arity;
+    tree.hosts    = (struct ski_broadcast_level){.children = 0};
+    tree.local    = ski_broadcast_level_at(pe, job->pes, root, arity);
+    tree.children = tree.local.children;
     return tree;
 }
 

@@ -476,7 +476,7 @@ static bool reduction_msg_valid(const struct ski_pe *self, const struct ski_redu
     const struct ski_reduction_head *head  = ski_reduction_head_of((skua_msg *)msg);
     size_t                           bytes = msg->bytes - sizeof *head;
 
-    return head->algorithm != SKI_REDUCTION_HOSTS &&
+    return head->algorithm != SKI_REDUCTION_HOSTS && head->algorithm != SKI_REDUCTION_HALVED &&
            (SKI_LIKELY(r && ski_reduction_agrees(r, head, bytes)) ||
             reduction_head_valid(self, head, bytes));
 }

@@ -24,6 +24,9 @@
  *   several hosts, of which some have several PEs (reduction_hosts.c).  Each host collects the
  *   contributions of its PEs, and hosts exchange them.
  *
+ * - SKI_REDUCTION_HALVED: a call of medium size between 2^k hosts of one PE each
+ *   (reduction_halving.c).  PEs exchange halves, quarters and so on, and then results.
+ *
  * All algorithms combine the PEs in the same order.  On the wire, up and down the tree:  struct
  * ski_reduction_head, then elements.  A contribution may arrive before this PE has made the call:
  * its head is enough to create the record of the reduction, in which the contribution waits.
@@ -47,6 +50,7 @@ enum {
     SKI_REDUCTION_SHARED,
     SKI_REDUCTION_SHARED_DONE,
     SKI_REDUCTION_HOSTS,
+    SKI_REDUCTION_HALVED,
     SKI_REDUCTION_ALGORITHMS /* their number */
 };
 
@@ -109,14 +113,22 @@ void ski_reduction_advance(struct ski_pe *self, struct ski_reduction *r);
 /** Begins a call of SKI_REDUCTION_HOSTS. */
 void ski_reduction_hosts_begin(struct ski_pe *self, const struct ski_reduction_call *call);
 
+/** Returns whether calls with @p head of medium size are made by recursive halving. */
+bool ski_halving_used(const struct ski_pe *self, const struct ski_reduction_head *head);
+
+/** Begins a call of SKI_REDUCTION_HALVED. */
+void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *call);
+
 /* ---- large calls (reduction_split.c) --------------------------------------------------- */
 
 /** Returns the algorithm of a call with @p head and @p bytes of elements: SKI_REDUCTION_*. */
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes);
 
-/** Returns the number of reductions that a call of @p bytes consists of. */
-uint64_t ski_split_numbers(const struct ski_pe *self, int algorithm, size_t bytes);
+/** Returns the number of reductions that a call with @p head, which has its algorithm, and @p bytes
+ *  of elements consists of. */
+uint64_t ski_split_numbers(const struct ski_pe *self, const struct ski_reduction_head *head,
+                           size_t bytes);
 
 /** Begins a call of any algorithm but SKI_REDUCTION_WHOLE. */
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call);

@@ -98,6 +98,8 @@ static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call
         reduction_begin_whole(self, call);
     else if (call->head.algorithm == SKI_REDUCTION_HOSTS)
         ski_reduction_hosts_begin(self, call);
+    else if (call->head.algorithm == SKI_REDUCTION_HALVED)
+        ski_halving_begin(self, call);
     else
         ski_split_begin(self, call);
 }
@@ -169,7 +171,7 @@ static void reduction_call(const char *name, skua_op op, struct ski_reduction_he
     head.algorithm = (uint8_t)ski_split_algorithm(self, &head, call.bytes);
     head.number    = c->next;
     head.call      = (uint32_t)c->calls++;
-    c->next += ski_split_numbers(self, head.algorithm, call.bytes);
+    c->next += ski_split_numbers(self, &head, call.bytes);
     call.head = head;
     if (reduction_is_small(&call))
         call.small_call = c->small_calls++;

@@ -67,7 +67,7 @@ static struct ski_reduction *reduction_hosts_record(struct ski_pe               
 
 void ski_reduction_hosts_free(struct ski_reduction *r)
 {
-    if (!r->hosts)
+    if (r->head.algorithm != SKI_REDUCTION_HOSTS || !r->hosts)
         return;
     ski_block_set_free(&r->hosts->set);
     free(r->hosts);

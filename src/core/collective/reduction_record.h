@@ -18,6 +18,7 @@ struct ski_reduction {
     bool                      small;    /* a small call of this PE: see reduction_slot.h   */
     bool                      slotted;  /* the partial result was sent in a slot           */
     uint32_t                  round;    /* the current round                               */
+    uint32_t                  sending;  /* SKI_REDUCTION_HALVED: ranges that the network reads */
     size_t                    bytes;    /* of its elements                                 */
     char                     *partial;  /* partial result; NULL until this PE has called   */
     skua_msg                 *msg;      /* contains the partial result, or NULL            */
@@ -26,10 +27,13 @@ struct ski_reduction {
         struct ski_split     *split; /* the call, for other algorithms    */
         struct ski_reduction *next;  /* record that can be reused         */
     };
-    struct ski_reduction_hosts *hosts;      /* SKI_REDUCTION_HOSTS: its sets, else NULL         */
-    uint64_t                    small_call; /* number of the small call             */
-    struct ski_reduction       *small_next; /* the next small call in flight        */
-    struct ski_reduction      **small_link; /* the pointer to this small call       */
+    union {
+        struct ski_reduction_hosts *hosts;   /* SKI_REDUCTION_HOSTS: its sets, or NULL           */
+        uint64_t                    arrived; /* SKI_REDUCTION_HALVED: bits of results            */
+    };
+    uint64_t               small_call;             /* number of the small call             */
+    struct ski_reduction  *small_next;             /* the next small call in flight        */
+    struct ski_reduction **small_link;             /* the pointer to this small call       */
     _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* of a small call: `partial` is one of them */
     skua_msg *received[];                          /* contributions, by round              */
 };

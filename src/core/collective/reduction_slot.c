@@ -13,6 +13,7 @@
 #include "core/pe/pe.h"
 
 #define SLOT_ASLEEP UINT64_C(1) /* bit of a stamp: the receiver sleeps */
+#define SLOT_AHEAD  2           /* calls after which the slot that is prefetched is used */
 
 _Static_assert(sizeof(struct ski_reduction_slot) == 256, "a slot fills whole cache lines");
 _Static_assert((SKI_SLOT_DEPTH & (SKI_SLOT_DEPTH - 1)) == 0, "the depth is a power of two");
@@ -93,6 +94,17 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
     return board_slot(peer->board, round, small_call);
 }
 
+/* Brings the first lines of the slot of a later call, which follows @p slot, into the cache of this
+ * PE, from that of the receiver: a store to them would wait. */
+static void board_prefetch(const struct ski_reduction_slot *slot, uint64_t call)
+{
+    const char *next =
+        (const char *)(slot - call % SKI_SLOT_DEPTH + (call + SLOT_AHEAD) % SKI_SLOT_DEPTH);
+
+    ski_prefetch_write(next);
+    ski_prefetch_write(next + SKI_CACHE_LINE);
+}
+
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
                        uint64_t small_call)
 {
@@ -102,6 +114,7 @@ void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *s
             atomic_exchange_explicit(&slot->stamp, (small_call + 1) << 1, memory_order_release) &
             SLOT_ASLEEP))
         ski_inbox_wakeup(self, pe);
+    board_prefetch(slot, small_call);
 }
 
 const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,

@@ -37,7 +37,11 @@
 
 #define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
+#define SPLIT_ROOT_FROM      524288 /* ... if the result goes to a root and PEs are many    */
+#define SPLIT_ROOT_PES       8      /* PEs that are many                                    */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
+#define SPLIT_HALVED_FROM    4      /* parts of that size from which halving is used ...    */
+#define SPLIT_HALVED_TO      4      /* ... and multiples of it up to which                  */
 #define SPLIT_BLOCK          8192   /* bytes combined at once: fits a cache for several PEs */
 #define SPLIT_CLAIM_MOST     32768  /* bytes that a PE claims at once, at most ...          */
 #define SPLIT_CLAIM_LEAST    1024   /* ... and at least                                     */
@@ -55,20 +59,24 @@ struct ski_split {
     uint64_t                  sending;    /* segments that the network still reads */
 };
 
-/* Returns the bytes from which a call is split. */
-static size_t split_threshold(const struct ski_pe *self)
+/* Returns the bytes from which a call is split.  Many PEs that send to a root pass segments on over
+ * several levels, where each further packet costs more than the overlap gains. */
+static size_t split_threshold(const struct ski_pe *self, bool all)
 {
-    size_t usual = ski_job_is_distributed(self->job) ? SPLIT_SEGMENTED_FROM : SPLIT_SHARED_FROM;
-
-    return ski_config.reduce_split ? ski_config.reduce_split : usual;
+    if (ski_config.reduce_split)
+        return ski_config.reduce_split;
+    if (!ski_job_is_distributed(self->job))
+        return SPLIT_SHARED_FROM;
+    return all || self->pes < SPLIT_ROOT_PES ? SPLIT_SEGMENTED_FROM : SPLIT_ROOT_FROM;
 }
 
 /* Returns the bytes of a segment of a call of @p bytes.  It is a multiple of all types, and a call
  * has at least two segments.  If there are many, fewer packets gain more than a short first
  * segment. */
-static size_t split_segment_size(const struct ski_pe *self, size_t bytes)
+static size_t split_segment_size(const struct ski_pe *self, bool all, size_t bytes)
 {
-    size_t least = (split_threshold(self) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
+    size_t least =
+        ((split_threshold(self, all) + 1) / 2 + SPLIT_LINE - 1) / SPLIT_LINE * SPLIT_LINE;
 
     return bytes / least >= SPLIT_SEGMENTS_MANY ? 2 * least : least;
 }
@@ -76,19 +84,27 @@ static size_t split_segment_size(const struct ski_pe *self, size_t bytes)
 int ski_split_algorithm(const struct ski_pe *self, const struct ski_reduction_head *head,
                         size_t bytes)
 {
-    bool small = bytes < split_threshold(self);
+    size_t threshold = split_threshold(self, head->all);
+    bool   small     = bytes < threshold;
 
+    if (bytes >= threshold / SPLIT_HALVED_FROM && bytes / SPLIT_HALVED_TO < threshold &&
+        ski_halving_used(self, head))
+        return SKI_REDUCTION_HALVED;
     if (small || self->pes == 1 || !ski_op_splits((skua_op)head->op))
         return small && head->all && ski_job_is_mixed(self->job) ? SKI_REDUCTION_HOSTS
                                                                  : SKI_REDUCTION_WHOLE;
     return ski_job_is_distributed(self->job) ? SKI_REDUCTION_SEGMENTED : SKI_REDUCTION_SHARED;
 }
 
-uint64_t ski_split_numbers(const struct ski_pe *self, int algorithm, size_t bytes)
+uint64_t ski_split_numbers(const struct ski_pe *self, const struct ski_reduction_head *head,
+                           size_t bytes)
 {
-    switch (algorithm) {
+    size_t segment;
+
+    switch (head->algorithm) {
     case SKI_REDUCTION_SEGMENTED:
-        return (bytes + split_segment_size(self, bytes) - 1) / split_segment_size(self, bytes);
+        segment = split_segment_size(self, head->all, bytes);
+        return (bytes + segment - 1) / segment;
     case SKI_REDUCTION_SHARED: return 2; /* a reduction to a root does not use the second */
     default: return 1;
     }
@@ -167,7 +183,8 @@ static struct ski_reduction_head split_segment_head(const struct ski_pe    *self
 static size_t split_segment_bytes(const struct ski_pe *self, const struct ski_split *split,
                                   uint64_t i)
 {
-    size_t segment = split_segment_size(self, split->bytes), left = split->bytes - i * segment;
+    size_t segment = split_segment_size(self, split->head.all, split->bytes),
+           left    = split->bytes - i * segment;
 
     ski_assert(i * segment < split->bytes);
     return left < segment ? left : segment;
@@ -179,7 +196,7 @@ static void split_join_segment(struct ski_pe *self, struct ski_split *split,
                                const struct ski_reduction_call *call, uint64_t i)
 {
     struct ski_reduction_head head   = split_segment_head(self, split, i);
-    size_t                    offset = i * split_segment_size(self, split->bytes);
+    size_t                    offset = i * split_segment_size(self, split->head.all, split->bytes);
     size_t                    bytes  = split_segment_bytes(self, split, i);
     skua_msg                 *msg    = split->buffer ? NULL : ski_reduction_msg(bytes);
     char *partial = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
@@ -194,7 +211,7 @@ static void split_begin_segments(struct ski_pe *self, const struct ski_reduction
 {
     bool              here  = call->head.all || call->head.root == self->pe;
     struct ski_split *split = split_new(self, call, here);
-    uint64_t          count = ski_split_numbers(self, SKI_REDUCTION_SEGMENTED, call->bytes);
+    uint64_t          count = ski_split_numbers(self, &call->head, call->bytes);
 
     split->unfinished = count; /* so the call exists until the last segment has joined */
     for (uint64_t i = 0; i < count; i++)
@@ -207,7 +224,8 @@ char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
     uint64_t i = head->number - split->head.number;
 
     ski_assert(split->buffer);
-    return ski_reduction_elements(split->buffer) + i * split_segment_size(self, split->bytes);
+    return ski_reduction_elements(split->buffer) +
+           i * split_segment_size(self, split->head.all, split->bytes);
 }
 
 /* Notes that the network has read a segment from the buffer of a call.  The end of a call runs code

@@ -8,15 +8,37 @@
 
 #include "base/clock.h"
 
-void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
+static void deferred_ack_none(struct ski_deferred_ack *ack)
 {
-    void (*send)(struct ski_pe *) = ack->send;
-
-    ack->send   = NULL;
+    ack->calls  = NULL;
     ack->passes = 0;
     ack->oldest = 0;
-    if (send)
-        send(self);
+}
+
+void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self)
+{
+    const struct ski_deferred_ack_calls *calls = ack->calls;
+
+    deferred_ack_none(ack);
+    if (calls)
+        calls->send(self);
+}
+
+struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe)
+{
+    bool             more = false;
+    struct skua_msg *msg;
+
+    if (ack->policy.since)
+        ski_ack_policy_return(&ack->policy, ski_ticks());
+    if (!ack->calls)
+        return NULL;
+    msg = ack->calls->take(self, pe, &more);
+    if (!more)
+        deferred_ack_none(ack);
+    else if (ack->oldest && ski_ticks() - ack->oldest > ack->policy.limit)
+        ski_deferred_ack_send(ack, self);
+    return msg;
 }
 
 /* Sending comes here again: the absence is ended before. */
@@ -41,7 +63,7 @@ void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self
         ack->passes = 0;
         if (idle || !deferred_ack_may_wait(ack, now))
             ski_deferred_ack_send(ack, self);
-    } else if (ack->send && (idle || ack->passes++ > 0))
+    } else if (ack->calls && (idle || ack->passes++ > 0))
         ski_deferred_ack_send(ack, self);
 }
 
@@ -49,7 +71,7 @@ void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
     uint64_t now = ski_ticks();
 
-    ski_assert(ack->send);
+    ski_assert(ack->calls);
     if (!ski_ack_policy_expects(&ack->policy))
         ski_deferred_ack_send(ack, self);
     else if (!ack->oldest)

@@ -6,12 +6,16 @@
  * empty, when one message has run since, or before a call that ran the scheduler returns, because
  * its caller may compute for long while the origin waits.  The last rule costs a PE that waited for
  * the put a system call before it can answer.  So a PE that is expected back soon (ack_policy.h;
- * the setting is SKUA_ACK_DELAY) sends its acknowledgements behind its next packet, or when it next
- * runs the scheduler with an empty queue: a PE that waits for one put after the other, of which
- * several have come together, acknowledges them together.  None waits through absences for longer
- * than SKUA_ACK_DELAY.
+ * the setting is SKUA_ACK_DELAY) keeps its acknowledgements until it next sends, or runs the
+ * scheduler with an empty queue: a PE that waits for one put after the other, of which several have
+ * come together, acknowledges them together.  None waits through absences for longer than
+ * SKUA_ACK_DELAY.
  *
- * The layer above keeps the acknowledgements; here is only the function that sends all of them.
+ * A small packet takes the acknowledgements for its receiver along: the two are coalesced, and the
+ * acknowledgement costs neither side a system call.  Those for other PEs wait for packets to them.
+ * Behind a large packet, all are sent.
+ *
+ * The layer above keeps the acknowledgements; here are only the functions that take and send them.
  */
 #ifndef SKI_DEFERRED_ACK_H
 #define SKI_DEFERRED_ACK_H
@@ -22,16 +26,30 @@
 #include "core/net/ack_policy.h"
 
 struct ski_pe;
+struct skua_msg;
+
+/* How the layer above gives its acknowledgements away. */
+struct ski_deferred_ack_calls {
+    /** Sends all of them. */
+    void (*send)(struct ski_pe *self);
+    /** Returns those for @p pe as one message that is not sent yet; NULL: there are none.  *@p
+     * more: others are left. */
+    struct skua_msg *(*take)(struct ski_pe *self, int pe, bool *more);
+};
 
 struct ski_deferred_ack {
-    void (*send)(struct ski_pe *self); /* sends all of them; NULL: there are none  */
-    uint32_t              passes;      /* of the scheduler since there are some    */
-    uint64_t              oldest;      /* ticks: they wait since then through absences, or 0 */
+    const struct ski_deferred_ack_calls *calls; /* NULL: no acknowledgement waits */
+    uint32_t              passes; /* of the scheduler since there are some              */
+    uint64_t              oldest; /* ticks: they wait since then through absences, or 0 */
     struct ski_ack_policy policy;
 };
 
 /** Sends the acknowledgements that wait. */
 void ski_deferred_ack_send(struct ski_deferred_ack *ack, struct ski_pe *self);
+
+/** Returns the acknowledgements for @p pe, which a packet to that PE takes along; NULL: there are
+ *  none. */
+struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_pe *self, int pe);
 
 /* Slow paths. */
 void ski_deferred_ack_return(struct ski_deferred_ack *ack, struct ski_pe *self);
@@ -42,18 +60,18 @@ void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self);
 static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct ski_pe *self,
                                          bool idle)
 {
-    if (SKI_UNLIKELY(ack->send || ack->policy.since))
+    if (SKI_UNLIKELY(ack->calls || ack->policy.since))
         ski_deferred_ack_consider(ack, self, idle);
 }
 
 /** Called when the scheduler returns to its caller. */
 static inline void ski_deferred_ack_leave(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
-    if (SKI_UNLIKELY(ack->send != NULL))
+    if (SKI_UNLIKELY(ack->calls != NULL))
         ski_deferred_ack_depart(ack, self);
 }
 
-/** Called when a packet has been sent to another host. */
+/** Called when a packet has been sent to another host that took no acknowledgements along. */
 static inline void ski_deferred_ack_sent(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ack->policy.since != 0))

@@ -14,11 +14,26 @@ static void ack_test_count_send(struct ski_pe *self)
     sent += self == NULL;
 }
 
+/* Acknowledgements for PEs 1 and 2 wait. */
+static bool ack_test_waits[3];
+
+static struct skua_msg *ack_test_take(struct ski_pe *self, int pe, bool *more)
+{
+    static int one;
+    bool       had = self == NULL && ack_test_waits[pe];
+
+    ack_test_waits[pe] = false;
+    *more              = ack_test_waits[1] || ack_test_waits[2];
+    return had ? (struct skua_msg *)(void *)&one : NULL;
+}
+
+static const struct ski_deferred_ack_calls ack_test_calls = {ack_test_count_send, ack_test_take};
+
 /* A call returns with an acknowledgement to send; returns whether it was sent before. */
 static bool ack_test_sends_before_leaving(void)
 {
-    sent     = 0;
-    ack.send = ack_test_count_send;
+    sent      = 0;
+    ack.calls = &ack_test_calls;
     ski_deferred_ack_leave(&ack, NULL);
     return sent == 1;
 }
@@ -45,9 +60,9 @@ static int ack_test_times_until_expected(void)
 static void ack_test_test_expected(void)
 {
     OK(ack_test_times_until_expected() == 8, "after eight short absences a ninth is expected");
-    OK(sent == 0 && ack.send, "nothing is sent before such a call returns");
+    OK(sent == 0 && ack.calls, "nothing is sent before such a call returns");
     ack_test_come_back(true);
-    OK(sent == 1 && !ack.send, "it is sent behind the next packet");
+    OK(sent == 1 && !ack.calls, "it is sent behind the next packet");
     ack_test_come_back(true);
     OK(sent == 1, "and once");
     OK(!ack_test_sends_before_leaving(), "the next absence is expected as well");
@@ -66,16 +81,37 @@ static void ack_test_test_expected(void)
 
 static void ack_test_test_pass(void)
 {
-    sent     = 0;
-    ack.send = ack_test_count_send;
+    sent      = 0;
+    ack.calls = &ack_test_calls;
     ski_deferred_ack_pass(&ack, NULL, false);
     OK(sent == 0, "a message of the queue goes first");
     ski_deferred_ack_pass(&ack, NULL, false);
     OK(sent == 1, "but only one");
-    sent     = 0;
-    ack.send = ack_test_count_send;
+    sent      = 0;
+    ack.calls = &ack_test_calls;
     ski_deferred_ack_pass(&ack, NULL, true);
     OK(sent == 1, "an idle PE sends at once");
+}
+
+static void ack_test_test_take(void)
+{
+    uint64_t limit = ack.policy.limit;
+
+    sent              = 0;
+    ack.calls         = &ack_test_calls;
+    ack_test_waits[1] = ack_test_waits[2] = true;
+    OK(!ski_deferred_ack_take(&ack, NULL, 0) && ack.calls, "a packet to another PE takes none");
+    OK(ski_deferred_ack_take(&ack, NULL, 1) && ack.calls, "a packet takes those for its receiver");
+    OK(!ski_deferred_ack_take(&ack, NULL, 1) && ack.calls, "once");
+    OK(ski_deferred_ack_take(&ack, NULL, 2) && !ack.calls, "none is left");
+    OK(!ski_deferred_ack_take(&ack, NULL, 2) && sent == 0, "and none was sent alone");
+    ack.calls         = &ack_test_calls;
+    ack.oldest        = 1; /* when the machine was started */
+    ack.policy.limit  = ski_ticks() / 2;
+    ack_test_waits[1] = ack_test_waits[2] = true;
+    OK(ski_deferred_ack_take(&ack, NULL, 1) && sent == 1 && !ack.calls,
+       "those for others are sent if they have waited for long");
+    ack.policy.limit = limit;
 }
 
 static void ack_test_test_long_absences(void)
@@ -105,6 +141,7 @@ int main(void)
     ack.policy = ski_ack_policy_make(UINT64_MAX / 2);
     ack_test_test_expected();
     ack_test_test_pass();
+    ack_test_test_take();
     /* What is long ago must be so also for a machine that was just started. */
     ack.policy.limit = ski_ticks() / 2;
     ack_test_test_long_absences();

@@ -28,6 +28,7 @@
 #include "base/arch.h"
 
 struct ski_boot;
+struct ski_deferred_ack_calls;
 struct ski_pe;
 struct ski_net_port;
 struct ski_peer;
@@ -131,9 +132,9 @@ bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
                         size_t bytes, struct ski_net_done *done);
 
-/** Lets @p all, which sends acknowledgements that the layer above keeps, be called when it is time
- *  (deferred_ack.h).  Only where the PE has a port. */
-void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self));
+/** Lets an acknowledgement for @p pe, which the layer above keeps, be sent when it is time, or be
+ *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
+void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
 
 /** Flushes backlogs and lets the driver make progress; true: something has happened. */
 bool ski_net_progress(struct ski_pe *self);

@@ -174,20 +174,31 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     return true;
 }
 
-/* Appends a packet to the backlog of its peer. */
-static void net_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
+/* Lets passes of the scheduler see to the backlog of a peer. */
+static void net_list(struct ski_net_port *net, struct ski_net_peer *peer)
+{
+    if (peer->listed)
+        return;
+    peer->next_waiting = net->waiting;
+    net->waiting       = peer;
+    peer->listed       = true;
+}
+
+/* Appends a packet to the backlog of its peer, which is listed or will be flushed. */
+static void net_append(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
     if (!peer->backlog.first)
         net->waiting_since = ski_ticks();
-    if (!peer->listed) {
-        peer->next_waiting = net->waiting;
-        net->waiting       = peer;
-        peer->listed       = true;
-    }
     peer->backlog_bytes += ski_coalesce_bytes(msg);
     peer->open_room = 0;
-    ski_assert(peer->listed && net->waiting);
     ski_list_push(&peer->backlog, msg);
+}
+
+/* Keeps a packet in the backlog of its peer. */
+static void net_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
+{
+    net_append(net, peer, msg);
+    net_list(net, peer);
     net->self->stats.backlogged++;
 }
 
@@ -384,20 +395,36 @@ bool ski_net_joins_burst(struct ski_pe *self, int pe)
     return peer->backlog.first || peer->burst >= BURST_LEAST;
 }
 
-/* ski_net_send_open(), in two copies: most packets are sent with no @p room. */
-static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *self, int pe,
-                                                              struct skua_msg *msg, size_t room)
+/* Sends a small packet with the acknowledgements for its receiver: coalesced, they cost no system
+ * call of their own.  False: there are none, and nothing has been sent. */
+static bool net_send_with_acks(struct ski_net_port *net, struct ski_net_peer *peer,
+                               struct skua_msg *msg)
 {
-    struct ski_net_port *net  = self->net;
-    struct ski_net_peer *peer = net_peer(net, pe);
-    uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
+    struct skua_msg *acks = NULL;
 
-    if (net->sends.since || net_follows_closely(net, peer) || peer->backlog.first)
-        now = ski_ticks();
-    if (peer->lost) {
-        ski_pool_free(&self->pool, msg);
+    if (peer->full || !ski_coalesce_allowed(msg))
         return false;
-    }
+    peer->acks = false;
+    acks       = ski_deferred_ack_take(&net->acks, net->self, peer->pe);
+    if (!acks)
+        return false;
+    net->self->stats.sent_net++;
+    net_append(net, peer, msg);
+    net_append(net, peer, acks);
+    if (!net_flush(net, peer))
+        net_list(net, peer);
+    return true;
+}
+
+/* ski_net_send_open() to a peer that is not lost, in copies: most packets are sent with no @p room,
+ * and no acknowledgements wait for their receivers. */
+static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe       *self,
+                                                              struct ski_net_peer *peer,
+                                                              struct skua_msg *msg, size_t room,
+                                                              uint64_t now, bool acks)
+{
+    struct ski_net_port *net = self->net;
+
     if (room > 0)
         peer->patient = peer->burst >= BURST_LEAST;
     msg->source = self->pe;
@@ -406,7 +433,7 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
         ski_ack_policy_return(&net->sends, now);
     if (self->thread)
         net_keep(net, peer, msg);
-    else
+    else if (!acks || !net_send_with_acks(net, peer, msg))
         net_send_or_keep(net, peer, msg, now);
     if (room > 0) {
         peer->patient = false;
@@ -420,6 +447,32 @@ static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *sel
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;
+}
+
+/* Sends a packet to a peer that is lost, or that acknowledgements may wait for. */
+static __attribute__((noinline)) bool net_send_unusual(struct ski_pe       *self,
+                                                       struct ski_net_peer *peer,
+                                                       struct skua_msg *msg, size_t room,
+                                                       uint64_t now)
+{
+    if (!peer->lost)
+        return net_send_to(self, peer, msg, room, now, true);
+    ski_pool_free(&self->pool, msg);
+    return false;
+}
+
+static inline __attribute__((always_inline)) bool net_send_as(struct ski_pe *self, int pe,
+                                                              struct skua_msg *msg, size_t room)
+{
+    struct ski_net_port *net  = self->net;
+    struct ski_net_peer *peer = net_peer(net, pe);
+    uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
+
+    if (net->sends.since || net_follows_closely(net, peer) || peer->backlog.first)
+        now = ski_ticks();
+    if (SKI_UNLIKELY(peer->unusual))
+        return net_send_unusual(self, peer, msg, room, now);
+    return net_send_to(self, peer, msg, room, now, false);
 }
 
 bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
@@ -487,10 +540,14 @@ bool ski_net_progressing(const struct ski_pe *self)
     return self->net->progressing > 0;
 }
 
-void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self))
+void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls)
 {
-    ski_assert(self->net && all);
-    self->net->acks.send = all;
+    struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
+
+    ski_assert(self->net && calls);
+    self->net->acks.calls = calls;
+    if (peer)
+        peer->acks = true;
     net_ask_for_pass(self);
 }
 
@@ -510,7 +567,7 @@ void ski_net_op_end(struct ski_pe *self)
 
 bool ski_net_will_send(const struct ski_pe *self)
 {
-    return self->net && (self->net->operations > 0 || self->net->acks.send);
+    return self->net && (self->net->operations > 0 || self->net->acks.calls);
 }
 
 bool ski_net_drained(const struct ski_pe *self)
@@ -532,7 +589,7 @@ static bool net_pass(struct ski_pe *self, bool idle)
         net_flush_all(net);
         net->waiting_since = ski_ticks(); /* what is left waits for room */
     }
-    return net->waiting || net->acks.send;
+    return net->waiting || net->acks.calls;
 }
 
 /* A driver that holds packets or operations is polled as often as one that has just been used: they

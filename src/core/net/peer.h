@@ -23,8 +23,14 @@ struct ski_early_packet {
 
 /* A PE of another host. */
 struct ski_net_peer {
-    int32_t                  pe;
-    bool                     lost;
+    int32_t pe;
+    union {
+        struct {
+            bool lost;
+            bool acks; /* acknowledgements may wait for the PE: a packet takes them along */
+        };
+        uint16_t unusual; /* one of both: a packet takes the slow path */
+    };
     uint32_t                 token_out, token_in;
     uint32_t                 sent, received; /* sequence numbers of the next packet each way   */
     struct ski_peer         *endpoint;       /* the driver's; NULL: nothing was sent yet       */

@@ -35,11 +35,15 @@ HANDLER(SKI_HANDLER_BROADCAST_LOCAL, "skua.broadcast-local", ski_on_broadcast_he
 HANDLER(SKI_HANDLER_BROADCAST_DONE, "skua.broadcast-done", ski_on_broadcast_done, sizeof(void *), 0)
 HANDLER(SKI_HANDLER_BROADCAST_SENT, "skua.broadcast-sent", ski_on_broadcast_sent, SKI_NEVER_REMOTE,
         0)
+HANDLER(SKI_HANDLER_BROADCAST_LENT, "skua.broadcast-lent", ski_on_broadcast_lent, SKI_NEVER_REMOTE,
+        SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcast_segment,
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION_HOSTS, "skua.reduction-hosts", ski_on_reduction_hosts,
+        SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
+HANDLER(SKI_HANDLER_REDUCTION_HALVED, "skua.reduction-halved", ski_on_reduction_halved,
         SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
@@ -172,6 +176,25 @@ HANDLER(SKI_HANDLER_SECTION_REDUCTION_REPORT, "skua.section-reduction",
 HANDLER(SKI_HANDLER_SECTION_REDUCTION_LEAVE, "skua.section-reduction-leave",
         ski_on_section_reduction_leave, SKI_SECTION_REDUCTION_LEAVE_LEAST,
         SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)
+
+/* checkpoint */
+HANDLER(SKI_HANDLER_CHECKPOINT_REQUEST, "skua.checkpoint-request", ski_on_checkpoint_request,
+        SKI_CHECKPOINT_REQUEST_LEAST, 0)
+HANDLER(SKI_HANDLER_CHECKPOINT_ORDER, "skua.checkpoint-order", ski_on_checkpoint_order,
+        SKI_CHECKPOINT_ORDER_LEAST, 0)
+HANDLER(SKI_HANDLER_CHECKPOINT_REPORT, "skua.checkpoint-report", ski_on_checkpoint_report,
+        SKI_CHECKPOINT_REPORT_LEAST, 0)
+HANDLER(SKI_HANDLER_CHECKPOINT_WRITTEN, "skua.checkpoint-written", ski_on_checkpoint_written,
+        SKI_CHECKPOINT_WRITTEN_LEAST, 0)
+HANDLER(SKI_HANDLER_BUDDY_PIECE, "skua.buddy-piece", ski_on_buddy_piece, SKI_BUDDY_PIECE_LEAST, 0)
+HANDLER(SKI_HANDLER_BUDDY_ANSWER, "skua.buddy-answer", ski_on_buddy_answer, SKI_BUDDY_ANSWER_LEAST,
+        0)
+HANDLER(SKI_HANDLER_RESTORE_STEP, "skua.restore-step", ski_on_restore_step, SKI_RESTORE_STEP_LEAST,
+        0)
+HANDLER(SKI_HANDLER_RESTORE_RECORD, "skua.restore-record", ski_on_restore_record,
+        SKI_RESTORE_RECORD_LEAST, 0)
+HANDLER(SKI_HANDLER_RESTORE_REPORT, "skua.restore-report", ski_on_restore_report,
+        SKI_RESTORE_REPORT_LEAST, 0)
 
 /* balance */
 HANDLER(SKI_HANDLER_SYNC_CHECK, "skua.sync-check", ski_on_sync_check, SKI_NEVER_REMOTE,

@@ -104,6 +104,26 @@ skua_completion skua_done_exit(int code)
         .kind = EXIT, .pe = SKI_SELF()->pe, .what.handler = (uint64_t)(unsigned)code};
 }
 
+/* ---- in a checkpoint ------------------------------------------------------------ */
+
+bool ski_completion_is_value(const skua_completion *done)
+{
+    return done->kind == NOTHING || done->kind == SEND || done->kind == EXIT ||
+           done->kind == OBJECT;
+}
+
+bool ski_completion_restore(skua_completion *done)
+{
+    uint64_t handler = done->kind == SEND ? done->what.handler : done->entry;
+
+    if (!ski_completion_is_value(done) || done->pe < 0 ||
+        ((done->kind == SEND || done->kind == OBJECT) &&
+         (handler < SKI_HANDLERS || handler >= ski_handlers.count)))
+        return false;
+    done->pe %= ski_self->pes;
+    return true;
+}
+
 /* ---- happening --------------------------------------------------------------- */
 
 /* A message that carries the completion and its result. */

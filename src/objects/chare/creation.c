@@ -42,17 +42,21 @@ static void creation_make_group(struct ski_collection *all)
     creation_make_element(all, &index);
 }
 
-/* Creates the member of a process group, on the first PE of the process, which tells the other PEs
- * its address. */
+/* Creates the member of a process group, on the first PE of the process. */
 static void creation_make_process_group(struct ski_collection *all)
 {
-    struct creation_adoption adoption = {.id = all->id};
-    int                      first    = skua_process_first(all->self->process);
-
-    if (all->self->pe != first)
+    if (all->self->pe != skua_process_first(all->self->process))
         return;
     creation_make_group(all);
-    ski_assert(all->live == 1);
+    ski_creation_share_member(all);
+}
+
+void ski_creation_share_member(struct ski_collection *all)
+{
+    struct creation_adoption adoption = {.id = all->id};
+    int                      first    = all->self->pe;
+
+    ski_assert(all->live == 1 && first == skua_process_first(all->self->process));
     adoption.member = all->shared = all->object[0] + 1;
     for (int i = 1; i < skua_process_pes(all->self->process); i++)
         skua_send_copy(first + i, (skua_handler){SKI_HANDLER_COLLECTION_ADOPT}, &adoption,
@@ -112,6 +116,38 @@ static void creation_populate(struct ski_collection *all)
     ski_notify_collection_populated(&all->self->objects->lifecycle, all);
 }
 
+/* The collection exists: delivers the messages, and wakes the calls, that waited for it. */
+static void creation_release(struct ski_collection *all)
+{
+    ski_msg_unhold(all->self, &all->held);
+    ski_wake_all(all->self, &all->waiters);
+}
+
+struct ski_collection *ski_creation_restore(struct ski_objects *objects, const void *creation,
+                                            size_t bytes)
+{
+    struct ski_creation    copy;
+    struct ski_collection *all;
+
+    if (bytes < sizeof copy)
+        return NULL;
+    memcpy(&copy, creation, sizeof copy);
+    all = creation_valid(&copy) ? ski_collection_expect(objects, copy.id) : NULL;
+    if (!all || all->state != SKI_EXPECTED)
+        return NULL;
+    creation_define(all, &copy);
+    all->creation = ski_msg_copy(objects->self, SKI_HANDLER_COLLECTION_CREATE, creation, bytes);
+    return all;
+}
+
+void ski_creation_restored(struct ski_collection *all)
+{
+    ski_assert(all->state == SKI_DEFINED);
+    ski_collection_set_exists(all);
+    ski_notify_collection_populated(&all->self->objects->lifecycle, all);
+    creation_release(all);
+}
+
 void ski_on_create(skua_msg *msg)
 {
     struct ski_creation   *creation = skua_msg_data(msg);
@@ -124,8 +160,7 @@ void ski_on_create(skua_msg *msg)
         creation_define(all, creation);
     all->creation = msg;
     creation_populate(all);
-    ski_msg_unhold(all->self, &all->held);
-    ski_wake_all(all->self, &all->waiters);
+    creation_release(all);
 }
 
 /* Ends the job if a dimension of an array ends before it begins. */

@@ -18,6 +18,19 @@ void ski_collection_end(struct ski_collection *all);
 /** Let the classes see to all objects of a PE that ends; they may still look for others. */
 void ski_collections_destroy(struct ski_objects *objects);
 
+/** Defines a collection of a job that is restarted by the @p bytes at @p creation that it was
+ *  created with.  It has no elements yet, and messages to it wait until ski_creation_restored().
+ *  Returns NULL if @p creation, which was read from a checkpoint, makes no sense. */
+struct ski_collection *ski_creation_restore(struct ski_objects *objects, const void *creation,
+                                            size_t bytes);
+
+/** A collection that ski_creation_restore() defined has its elements: it exists from now on. */
+void ski_creation_restored(struct ski_collection *all);
+
+/** Tells the other PEs of the process the address of the member of a process group, which is here.
+ */
+void ski_creation_share_member(struct ski_collection *all);
+
 /** Handler: create the elements of a collection whose home is here. */
 void ski_on_create(skua_msg *msg);
 

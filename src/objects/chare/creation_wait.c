@@ -61,7 +61,8 @@ static void creation_wait_make_table(void)
 {
     static const uint32_t pass[] = {SKI_HANDLER_COLLECTION_ADOPT,  SKI_HANDLER_SHUTDOWN_EXIT,
                                     SKI_HANDLER_SHUTDOWN_STOPPED,  SKI_HANDLER_SHUTDOWN_RELEASE,
-                                    SKI_HANDLER_BROADCAST_SEGMENT, SKI_HANDLER_BROADCAST_SENT};
+                                    SKI_HANDLER_BROADCAST_SEGMENT, SKI_HANDLER_BROADCAST_SENT,
+                                    SKI_HANDLER_BROADCAST_LENT};
 
     creation_wait_table = ski_malloc(SKI_HANDLERS_MOST * sizeof *creation_wait_table);
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)

@@ -405,6 +405,14 @@ uint32_t ski_array_broadcast_last_known(const struct ski_collection *all)
     return ski_seqnum_before(known, e->sent) ? e->sent : known;
 }
 
+void ski_array_broadcast_restore(struct ski_collection *all, uint32_t number)
+{
+    struct ski_array_broadcast *e = all->broadcast;
+
+    ski_assert(all->objects == 0 && e->in_transit == 0);
+    e->number = e->sent = e->heard = number;
+}
+
 /* A PE that inserts an element keeps broadcasts until the arrival is acknowledged. */
 static void array_broadcast_insertion_begun(struct ski_collection *all, struct ski_account *account)
 {

@@ -53,6 +53,10 @@ void ski_array_broadcast_heard(struct ski_collection *all, uint32_t number);
 /** The number of the last broadcast that this PE knows of. */
 uint32_t ski_array_broadcast_last_known(const struct ski_collection *all);
 
+/** The collection, which has no elements yet, is restored from a checkpoint that was made after
+ *  broadcast @p number. */
+void ski_array_broadcast_restore(struct ski_collection *all, uint32_t number);
+
 /** Handler at the root: number a broadcast and send it down the tree. */
 void ski_on_array_broadcast_root(skua_msg *msg);
 

@@ -160,9 +160,14 @@ static size_t array_reduction_packed_bytes(const struct ski_object *object)
     return sizeof object->next_reduction;
 }
 
-static void array_reduction_pack(struct ski_object *object, void *to)
+static void array_reduction_save(const struct ski_object *object, void *to)
 {
     memcpy(to, &object->next_reduction, sizeof object->next_reduction);
+}
+
+static void array_reduction_pack(struct ski_object *object, void *to)
+{
+    array_reduction_save(object, to);
 }
 
 static bool array_reduction_packed_valid(const struct ski_collection *all, const void *from,
@@ -186,6 +191,18 @@ static const struct ski_baggage array_reduction_baggage = {
     array_reduction_packed_bytes, array_reduction_pack, array_reduction_packed_valid,
     array_reduction_unpack};
 
+/* Whether the number makes sense is known when all reductions are (array_reduction_saved.h). */
+static bool array_reduction_restore_part(struct ski_object *object, const void *from, size_t bytes)
+{
+    if (bytes != sizeof object->next_reduction)
+        return false;
+    array_reduction_unpack(object, from, bytes);
+    return true;
+}
+
+static const struct ski_saved_part array_reduction_saved = {
+    array_reduction_packed_bytes, array_reduction_save, array_reduction_restore_part};
+
 const struct ski_lifecycle ski_array_reduction_lifecycle = {
     .collection_added     = array_reduction_collection_added,
     .collection_populated = ski_array_reduction_advance,
@@ -202,4 +219,5 @@ const struct ski_lifecycle ski_array_reduction_lifecycle = {
     .element_inserted     = array_reduction_element_inserted,
     .account_valid        = array_reduction_account_valid,
     .baggage              = &array_reduction_baggage,
+    .saved                = &array_reduction_saved,
 };

@@ -155,10 +155,10 @@ void ski_sections_end(struct ski_objects *objects);
 /** Write the name of a section for error texts, "section 3 of PE 0", to @p text; returns that. */
 const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id);
 
-/** The PE that created section @p id. */
+/** The PE that created section @p id, or that stands for it in a job that was restarted. */
 static inline int ski_section_root(uint64_t id)
 {
-    return (int)(id >> 32);
+    return ski_id_root(ski_self, id);
 }
 
 /** The record of a generation of section @p id, which is added if this PE has none. */

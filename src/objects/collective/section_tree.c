@@ -350,17 +350,32 @@ struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
     return next;
 }
 
-skua_section skua_section_create(skua_collection of, const skua_index *indices, size_t count)
+/* Queues the creation of section @p id, of which this PE is the root. */
+static void section_tree_create(struct ski_collection *all, uint64_t id, const skua_index *indices,
+                                size_t count)
 {
-    struct ski_pe             *self   = SKI_SELF();
-    struct ski_collection     *all    = section_tree_collection(self, __func__, of);
     struct ski_section_choice *chosen = section_tree_choose(all, indices, count);
-    uint64_t  id  = ski_id_make((uint64_t)self->pe, ++ski_sections_of(self->objects)->created);
-    skua_msg *msg = section_tree_creation_msg(all, id, chosen, count);
+    skua_msg                  *msg    = section_tree_creation_msg(all, id, chosen, count);
 
     free(chosen);
-    ski_section_get(self->objects, id, 0)->state = SKI_SECTION_CREATED;
+    ski_section_get(all->self->objects, id, 0)->state = SKI_SECTION_CREATED;
     skua_enqueue((skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
+}
+
+void ski_section_tree_restore(struct ski_collection *all, uint64_t id, const skua_index *indices,
+                              size_t count)
+{
+    ski_assert(ski_section_root(id) == all->self->pe);
+    section_tree_create(all, id, indices, count);
+}
+
+skua_section skua_section_create(skua_collection of, const skua_index *indices, size_t count)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = section_tree_collection(self, __func__, of);
+    uint64_t id = ski_id_make((uint64_t)self->pe, ++ski_sections_of(self->objects)->created);
+
+    section_tree_create(all, id, indices, count);
     return (skua_section){id};
 }
 

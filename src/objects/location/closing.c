@@ -130,6 +130,15 @@ void ski_closing_done(struct ski_collection *all)
     ski_location_release_unknown(all);
 }
 
+void ski_closing_restore(struct ski_collection *all)
+{
+    ski_assert(all->state == SKI_DEFINED);
+    all->open              = false;
+    all->closing->ordered  = true;
+    all->closing->reported = true;
+    all->closing->children = closing_tree(all).children;
+}
+
 void ski_on_closing(skua_msg *msg)
 {
     uint64_t               id;

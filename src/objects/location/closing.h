@@ -47,6 +47,9 @@ void ski_closing_ordered(struct ski_collection *all);
 /** The array is closed: messages that wait for elements which do not exist are in error. */
 void ski_closing_done(struct ski_collection *all);
 
+/** The array is restored from a checkpoint that was made after it was closed. */
+void ski_closing_restore(struct ski_collection *all);
+
 /** Whether @p msg, which is for an element that was deleted, as @p absent says at its home, has to
  *  wait until it is known that the element is not inserted again. */
 bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);

@@ -8,11 +8,18 @@
 #include "core/pe/handler.h"
 #include "objects/location/index_map.h"
 
+/* The home in the index of a single object is a PE of the job that created it, which may have had
+ * more PEs than the one that was restarted. */
+static int home_of_chare(const struct ski_pe *self, int home)
+{
+    return SKI_LIKELY(home < self->pes) ? home : home % self->pes;
+}
+
 int ski_home(const struct ski_collection *all, const skua_index *index)
 {
     switch (all->kind) {
-    case SKI_GROUP:
-    case SKI_CHARES: return index->at.x[0];
+    case SKI_GROUP: return index->at.x[0];
+    case SKI_CHARES: return home_of_chare(all->self, index->at.x[0]);
     case SKI_PROCESS_GROUP: return skua_process_first(index->at.x[0]);
     default: return ski_index_map_home(&all->def, index, all->self->pes);
     }

@@ -52,7 +52,7 @@ static struct ski_collection *collection_add(struct ski_objects *objects, uint64
     all->quick_bytes = SKI_NO_INDEX;
     all->pair_bytes  = SKI_NO_INDEX;
     all->self        = objects->self;
-    all->root        = (int32_t)(id >> 32);
+    all->root        = id >> 32 == SKI_NO_PE ? -1 : ski_id_root(objects->self, id);
     ski_list_init(&all->held);
     ski_notify_collection_added(&objects->lifecycle, all);
     ski_assert(!objects->table[collection_slot(objects, id)]);
@@ -286,6 +286,7 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 {
     unsigned limit = all->kind == SKI_ARRAY           ? 0
                      : all->kind == SKI_PROCESS_GROUP ? (unsigned)skua_processes()
+                     : all->kind == SKI_CHARES        ? all->self->objects->creators
                                                       : (unsigned)all->self->pes;
 
     if (SKI_UNLIKELY(index->bytes > SKUA_INDEX_MAX ||

@@ -24,6 +24,8 @@ void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifec
     LIFECYCLE_ADD(table->module, observer);
     if (observer->baggage)
         LIFECYCLE_ADD(table->baggage, observer->baggage);
+    if (observer->saved)
+        LIFECYCLE_ADD(table->saved, observer->saved);
     for (const uint32_t *handler = observer->late; handler && *handler; handler++)
         table->late[*handler] = true;
 }

@@ -43,6 +43,19 @@ struct ski_baggage {
     void (*unpack)(struct ski_object *object, const void *from, size_t bytes);
 };
 
+/* What a checkpoint keeps of an element, of one module. */
+struct ski_saved_part {
+    /* The bytes that save() writes for an element. */
+    size_t (*bytes)(const struct ski_object *object);
+
+    /* Write what is kept.  The element stays, and goes on as if nothing had happened. */
+    void (*save)(const struct ski_object *object, void *to);
+
+    /* Read it in the job that restarts, which may have another number of PEs, after the element was
+     * added and before it is unpacked.  False: @from, which was read from a file, is invalid. */
+    bool (*restore)(struct ski_object *object, const void *from, size_t bytes);
+};
+
 /* An observer.  A member that is NULL does not concern the module. */
 struct ski_lifecycle {
     /* A PE begins, or ends.  A module keeps its state of the PE in objects->slot[its id].  When a
@@ -56,6 +69,9 @@ struct ski_lifecycle {
 
     /* What an element takes along of this module; NULL: nothing. */
     const struct ski_baggage *baggage;
+
+    /* What a checkpoint keeps of an element, of this module; NULL: nothing. */
+    const struct ski_saved_part *saved;
 
     /* Whether an account of an insertion that came from another PE makes sense. */
     bool (*account_valid)(const struct ski_collection *all, const struct ski_account *account);
@@ -71,15 +87,17 @@ struct ski_lifecycle {
 #define SKI_OBSERVERS_MOST 8 /* of one event */
 #define SKI_MODULES_MOST   24
 #define SKI_BAGGAGES_MOST  7
+#define SKI_SAVED_MOST     6 /* modules with a part of an element in a checkpoint */
 
 /* The observers of a PE, by event, in order; NULL ends each list. */
 struct ski_lifecycle_table {
 #define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MOST + 1])(__VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
-    const struct ski_lifecycle *module[SKI_MODULES_MOST + 1]; /* all observers */
-    const struct ski_baggage   *baggage[SKI_BAGGAGES_MOST + 1];
-    bool                        late[SKI_HANDLERS];
+    const struct ski_lifecycle  *module[SKI_MODULES_MOST + 1]; /* all observers */
+    const struct ski_baggage    *baggage[SKI_BAGGAGES_MOST + 1];
+    const struct ski_saved_part *saved[SKI_SAVED_MOST + 1];
+    bool                         late[SKI_HANDLERS];
 };
 
 /** Add an observer behind those that are in @p table. */

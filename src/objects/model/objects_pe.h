@@ -21,6 +21,7 @@ struct ski_reply;
 enum ski_objects_slot {
     SKI_SLOT_BALANCE,
     SKI_SLOT_CALLBACKS,
+    SKI_SLOT_CHECKPOINT,
     SKI_SLOT_CREATION_WAIT,
     SKI_SLOT_DETECTORS,
     SKI_SLOT_FINALIZE,
@@ -54,8 +55,10 @@ struct ski_objects {
     uint64_t                mask;
     size_t                  count;
     uint32_t                collections_created; /* by this PE                        */
-    uint64_t                chares_created;      /* single objects, by this PE        */
-    struct ski_reply       *replies; /* of sync entries on this PE's own stack: entry.c */
+    uint32_t                creators; /* PEs that may have given out ids: those of this job, or of
+                                         a larger one that it was restarted from            */
+    uint64_t          chares_created; /* single objects, by this PE        */
+    struct ski_reply *replies;        /* of sync entries on this PE's own stack: entry.c */
 
     /* Until the program has begun (services/program.h): takes the creation of a collection, which
      * other PEs get with the read-only variables.  NULL: it is broadcast. */
@@ -71,10 +74,17 @@ static inline uint64_t ski_id_make(uint64_t creator, uint32_t number)
     return creator << 32 | number;
 }
 
-/** Whether a PE of this job can have given out @p id. */
+/** Whether a PE of this job, or of the one that it was restarted from, can have given out @p id. */
 static inline bool ski_id_valid(const struct ski_pe *self, uint64_t id)
 {
-    return id >> 32 < (uint64_t)self->pes && (uint32_t)id > 0;
+    return id >> 32 < self->objects->creators && (uint32_t)id > 0;
+}
+
+/** The PE that stands for the one that gave out @p id: that PE, or another if the job was restarted
+ *  with fewer PEs. */
+static inline int ski_id_root(const struct ski_pe *self, uint64_t id)
+{
+    return (int)((id >> 32) % (uint64_t)self->pes);
 }
 
 /** Whether the program has not begun on this PE (services/program.h). */

@@ -152,6 +152,46 @@ static void program_unpack(struct program_reader rest)
             program_read(&rest, variables[i].memory, variables[i].bytes);
 }
 
+/* The bytes of the values that *rest begins with; SIZE_MAX: the values are longer than that. */
+static size_t program_valid_bytes(struct program_reader rest)
+{
+    size_t whole = rest.bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = variables[i].bytes, length = 0;
+
+        if (bytes > rest.bytes)
+            return SIZE_MAX;
+        if (variables[i].pointer)
+            memcpy(&length, rest.at, sizeof length);
+        if (length > rest.bytes - bytes)
+            return SIZE_MAX;
+        rest.at += bytes + length;
+        rest.bytes -= bytes + length;
+    }
+    return whole - rest.bytes;
+}
+
+size_t ski_program_saved_bytes(void)
+{
+    return program_packed_bytes();
+}
+
+void ski_program_save(void *to)
+{
+    program_pack(to);
+}
+
+bool ski_program_restore(const void *from, size_t bytes)
+{
+    struct program_reader rest = {from, bytes};
+
+    if (program_valid_bytes(rest) != bytes)
+        return false;
+    program_unpack(rest);
+    return true;
+}
+
 /* ---- creations ---------------------------------------------------------------------- */
 
 static struct program_gate *program_gate_of(const struct ski_pe *self)
@@ -414,6 +454,8 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
 {
     int code;
 
+    if (skua_initialized())
+        ski_misuse("%s: called in a phase; skua_finalize() ends it", __func__);
     entered  = true;
     begin_fn = begin;
     program_make_closed_table();

@@ -47,6 +47,16 @@ struct ski_pe;
  * to be compared with those that it leaves. */
 void ski_program_before_wait(struct ski_pe *self);
 
+/** Returns the bytes that ski_program_save() writes. */
+size_t ski_program_saved_bytes(void);
+
+/** Writes the values of the read-only variables for a checkpoint. */
+void ski_program_save(void *to);
+
+/** Sets the read-only variables of this process to @p bytes that ski_program_save() wrote.  Returns
+ *  false if they have other lengths here. */
+bool ski_program_restore(const void *from, size_t bytes);
+
 /** Handler: values of the read-only variables, or the order to open the gate. */
 void ski_on_readonly(skua_msg *msg);
 

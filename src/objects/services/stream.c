@@ -139,15 +139,18 @@ static struct stream_pe *stream_at(uint32_t offset)
     return (struct stream_pe *)(void *)skua_stream_here(offset);
 }
 
-static struct stream_kind *stream_find_kind(uint32_t offset)
+/* Returns the kind of the stream at @p offset; ends the job if there is none.  @p call is the name
+ * of the public function. */
+static struct stream_kind *stream_find_kind(const char *call, uint32_t offset)
 {
     struct stream_kind *kind = stream_kinds;
 
     while (kind && kind->key.offset != offset)
         kind = kind->next;
     if (!kind)
-        ski_misuse("a stream that was never registered; skua_stream_register() makes them, before "
-                   "skua_main()");
+        ski_misuse("%s: a stream that was never registered; skua_stream_register() makes them, "
+                   "before skua_main()",
+                   call);
     return kind;
 }
 
@@ -235,19 +238,32 @@ static void stream_begin(struct stream_pe *s, const struct stream_kind *kind)
         stream_watch();
 }
 
-static struct stream_pe *stream_get(uint32_t offset)
+static struct stream_pe *stream_get(const char *call, uint32_t offset)
 {
     struct stream_pe *s = stream_at(offset);
 
     if (SKI_UNLIKELY(!s->port.pes))
-        stream_begin(s, stream_find_kind(offset));
+        stream_begin(s, stream_find_kind(call, offset));
     return s;
+}
+
+/* Returns the stream of a call, which may not have begun on this PE; ends the job if the caller is
+ * no PE or the stream was never registered. */
+static struct stream_pe *stream_of_call(const char *call, skua_stream stream)
+{
+    if (SKI_UNLIKELY(!skua_stream_memory))
+        ski_not_a_pe(call);
+    if (SKI_UNLIKELY(!stream.offset))
+        stream_find_kind(call, stream.offset);
+    return stream_at(stream.offset);
 }
 
 void skua_stream_bind(skua_stream stream, void *arg)
 {
-    struct stream_pe *s = stream_get(stream.offset);
+    struct stream_pe *s;
 
+    stream_of_call(__func__, stream);
+    s = stream_get(__func__, stream.offset);
     if (s->kind->def.held && s->arg && arg)
         ski_misuse("skua_stream_bind: stream \"%s\" is bound on this PE already; of a class with "
                    "entries that are [aggregate] there is one group at a time",
@@ -305,7 +321,7 @@ static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slo
 
 skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
 {
-    struct stream_pe *s = stream_get(offset);
+    struct stream_pe *s = stream_get("skua_stream_put", offset);
     skua_stream_slot *slot;
 
     if ((uint32_t)pe >= s->port.pes)
@@ -384,12 +400,12 @@ static bool stream_flush_slots(struct stream_pe *s)
 
 bool skua_stream_flush(skua_stream stream)
 {
-    return stream_flush_slots(stream_at(stream.offset));
+    return stream_flush_slots(stream_of_call(__func__, stream));
 }
 
 size_t skua_stream_waiting(skua_stream stream)
 {
-    const struct stream_pe *s = stream_at(stream.offset);
+    const struct stream_pe *s = stream_of_call(__func__, stream);
 
     return s->port.pes ? s->bound - s->port.left : 0;
 }
@@ -416,7 +432,7 @@ static struct stream_pe *stream_of(const skua_msg *msg)
 {
     const struct stream_kind *kind = stream_of_handler[msg->handler];
 
-    return stream_get(kind->key.offset);
+    return stream_get("skua_stream_put", kind->key.offset);
 }
 
 /* The items are in the cache of the PE that wrote them.  Callbacks that wait for memory of their

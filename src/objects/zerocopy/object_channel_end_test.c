@@ -152,11 +152,12 @@ int main(void)
     if (posix_memalign((void **)&self, 128, sizeof *self) != 0)
         return 1;
     memset(self, 0, sizeof *self);
-    end_test_objects       = calloc(1, sizeof *end_test_objects);
-    end_test_objects->self = self;
-    self->objects          = end_test_objects;
-    self->pes              = 2;
-    end_test_all.self      = self;
+    end_test_objects           = calloc(1, sizeof *end_test_objects);
+    end_test_objects->self     = self;
+    end_test_objects->creators = 2;
+    self->objects              = end_test_objects;
+    self->pes                  = 2;
+    end_test_all.self          = self;
     end_test_object[0].of = end_test_object[1].of = &end_test_all;
     ski_object_channels_begin(end_test_objects);
     test_end_kinds();

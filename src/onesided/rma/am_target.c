@@ -9,6 +9,7 @@
 #include "base/copy.h"
 #include "base/memory.h"
 #include "core/message/message.h"
+#include "core/net/deferred_ack.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "onesided/region/rkey_cache.h"
@@ -244,10 +245,9 @@ static char *am_target_write_values(char *to, int32_t origin,
     return to;
 }
 
-/* Sends those to the origin of the first one in one message, and moves the others up. */
-static void am_target_send_to_first(struct ski_pe *self, struct ski_rma_pe *rma)
+/* Moves those to @p origin into one message; NULL: there are none. */
+static skua_msg *am_target_take_replies(struct ski_pe *self, struct ski_rma_pe *rma, int32_t origin)
 {
-    int32_t   origin = rma->deferred[0].origin;
     uint32_t  acks = 0, values = 0, left = 0;
     skua_msg *msg;
     char     *at;
@@ -255,6 +255,8 @@ static void am_target_send_to_first(struct ski_pe *self, struct ski_rma_pe *rma)
     for (uint32_t i = 0; i < rma->deferred_count; i++)
         if (rma->deferred[i].origin == origin)
             rma->deferred[i].has_value ? values++ : acks++;
+    if (acks + values == 0)
+        return NULL;
     msg = skua_msg_alloc((acks > 0 ? ski_am_ack_bytes(acks) : 0) + values * 16);
     at  = skua_msg_data(msg);
     if (acks > 0)
@@ -267,7 +269,7 @@ static void am_target_send_to_first(struct ski_pe *self, struct ski_rma_pe *rma)
     rma->deferred_count = left;
     msg->handler        = SKI_HANDLER_AM_REPLY;
     msg->source         = self->pe;
-    ski_msg_post(self, origin, SKI_HANDLER_AM_REPLY, msg);
+    return msg;
 }
 
 static void am_target_send_deferred(struct ski_pe *self)
@@ -275,9 +277,24 @@ static void am_target_send_deferred(struct ski_pe *self)
     struct ski_rma_pe *rma = ski_rma_pe(self);
 
     rma->deferred_urgent = false;
-    while (rma->deferred_count > 0)
-        am_target_send_to_first(self, rma);
+    while (rma->deferred_count > 0) {
+        int32_t origin = rma->deferred[0].origin;
+
+        ski_msg_post(self, origin, SKI_HANDLER_AM_REPLY, am_target_take_replies(self, rma, origin));
+    }
 }
+
+static skua_msg *am_target_take_deferred(struct ski_pe *self, int pe, bool *more)
+{
+    struct ski_rma_pe *rma = ski_rma_pe(self);
+    skua_msg          *msg = am_target_take_replies(self, rma, pe);
+
+    *more = rma->deferred_count > 0;
+    return msg;
+}
+
+static const struct ski_deferred_ack_calls am_target_ack_calls = {am_target_send_deferred,
+                                                                  am_target_take_deferred};
 
 /* Adds a reply without data to those that wait; it is urgent if the origin waits for its value, or
  * is of this host, where it costs no packet. */
@@ -295,7 +312,7 @@ static void am_target_defer_reply(struct ski_pe *self, int origin,
     if (has_value || !self->net || ski_job_index(self->job, origin) >= 0)
         rma->deferred_urgent = true;
     else
-        ski_net_defer_ack(self, am_target_send_deferred);
+        ski_net_defer_ack(self, origin, &am_target_ack_calls);
     if (rma->deferred_count == DEFERRED_MOST)
         am_target_send_deferred(self);
 }

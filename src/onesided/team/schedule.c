@@ -4,10 +4,11 @@
 
 #include "core/collective/reduction_order.h"
 
-#define SCHEDULE_DIRECT   4   /* members up to which an allgather is direct             */
-#define SCHEDULE_FLAT     64  /* members up to which a gather or scatter between hosts is direct */
-#define SCHEDULE_BRUCK    16  /* members from which on a small all-to-all is Bruck's    */
-#define SCHEDULE_BRUCK_TO 256 /* bytes of a block up to which it is                     */
+#define SCHEDULE_DIRECT     4  /* members up to which an allgather inside a host is direct ... */
+#define SCHEDULE_DIRECT_FAR 3  /* ... and between hosts                                   */
+#define SCHEDULE_FLAT       64 /* members up to which a gather or scatter between hosts is direct */
+#define SCHEDULE_BRUCK      16 /* members from which on a small all-to-all is Bruck's    */
+#define SCHEDULE_BRUCK_TO   256 /* bytes of a block up to which it is                     */
 
 /* ---- barrier and broadcast ----------------------------------------------------- */
 
@@ -185,15 +186,16 @@ void ski_schedule_gatherv(struct ski_schedule *s, const struct ski_plan *plan,
         ski_step_send(s, plan->root, (uint32_t)plan->rank, ski_position(SKI_FROM, 0), plan->bytes);
         return;
     }
-    if (!plan->in_place)
-        ski_step_copy(s, ski_position(SKI_TO, ski_blocks_offset(to, plan->rank)),
-                      ski_position(SKI_FROM, 0), ski_blocks_size(to, plan->rank));
+    /* The own block is the last: the others wait until the root has copied what they lend. */
     for (int i = 1; i < plan->size; i++) {
         int rank = ski_rank_after(plan, i);
 
         ski_step_recv(s, rank, (uint32_t)rank, ski_position(SKI_TO, ski_blocks_offset(to, rank)),
                       ski_blocks_size(to, rank));
     }
+    if (!plan->in_place)
+        ski_step_copy(s, ski_position(SKI_TO, ski_blocks_offset(to, plan->rank)),
+                      ski_position(SKI_FROM, 0), ski_blocks_size(to, plan->rank));
 }
 
 /* Returns whether the root of a gather or scatter and each member exchange one message.  Between
@@ -369,7 +371,9 @@ static void schedule_allgather_bruck(struct ski_schedule *s, const struct ski_pl
 void ski_schedule_allgather(struct ski_schedule *s, const struct ski_plan *plan,
                             const struct ski_blocks *to)
 {
-    if (plan->size <= SCHEDULE_DIRECT || (plan->large && plan->near))
+    int direct = plan->near ? SCHEDULE_DIRECT : SCHEDULE_DIRECT_FAR;
+
+    if (plan->size <= direct || (plan->large && plan->near))
         schedule_allgather_direct(s, plan, to);
     else if (plan->large)
         schedule_allgather_ring(s, plan, to);
@@ -424,6 +428,23 @@ static void schedule_alltoall_direct(struct ski_schedule *s, const struct ski_pl
     s->tags = (uint32_t)plan->size; /* a block that is not expected is recognised */
 }
 
+/* Adds an exchange in pairs, for 2^k members with equal blocks: in round i a member exchanges
+ * blocks with the one whose rank differs in the bits of i.  A connection carries one block at a
+ * time, in both directions, so the kernel's buffers stay in the cache. */
+static void schedule_alltoall_pairs(struct ski_schedule *s, const struct ski_plan *plan,
+                                    const struct ski_blocks *from, const struct ski_blocks *to)
+{
+    schedule_alltoall_own(s, plan, from, to);
+    for (int i = 1; i < plan->size; i++) {
+        int rank = plan->rank ^ i;
+
+        ski_step_send(s, rank, (uint32_t)plan->rank,
+                      ski_position(SKI_FROM, ski_blocks_offset(from, rank)), plan->bytes);
+        ski_step_recv(s, rank, (uint32_t)rank, schedule_block(to, rank), plan->bytes);
+    }
+    s->tags = (uint32_t)plan->size; /* a block that is not expected is recognised */
+}
+
 /* Adds the copy between the blocks at @p temp whose number has bit @p k and contiguous memory at @p
  * packed; returns their bytes. */
 static size_t schedule_bruck_pack(struct ski_schedule *s, const struct ski_plan *plan,
@@ -475,6 +496,8 @@ void ski_schedule_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
 {
     if (!from->sizes && plan->size >= SCHEDULE_BRUCK && plan->bytes <= SCHEDULE_BRUCK_TO)
         schedule_alltoall_bruck(s, plan);
+    else if (!from->sizes && plan->paired && (plan->size & (plan->size - 1)) == 0)
+        schedule_alltoall_pairs(s, plan, from, to);
     else
         schedule_alltoall_direct(s, plan, from, to);
 }

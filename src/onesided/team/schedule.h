@@ -48,8 +48,8 @@ void ski_schedule_scatterv(struct ski_schedule *s, const struct ski_plan *plan,
 void ski_schedule_allgather(struct ski_schedule *s, const struct ski_plan *plan,
                             const struct ski_blocks *to);
 
-/** Adds an all-to-all: directly or, for small equal blocks of many members, by Bruck's algorithm.
- */
+/** Adds an all-to-all: directly; for small equal blocks of many members by Bruck's algorithm; in
+ *  pairs if plan->paired. */
 void ski_schedule_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
                            const struct ski_blocks *from, const struct ski_blocks *to);
 

@@ -65,6 +65,7 @@ struct ski_plan {
     int32_t rank, size, root;
     bool    large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
     bool    near;     /* all members share the memory of a host */
+    bool    paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
     bool    in_place; /* input and output of this member are the same memory */
     bool    prepare;  /* contributions to the operator must be prepared */
     size_t  bytes;    /* of a contribution or broadcast */

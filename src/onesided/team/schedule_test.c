@@ -423,6 +423,7 @@ static void schedule_test_all(bool reduces, int kind, const char *name)
                 right = right && schedule_test_size_right(reduces, kind, size,
                                                           (struct ski_plan){.large   = variant & 1,
                                                                             .near    = variant >> 1,
+                                                                            .paired  = variant == 1,
                                                                             .element = 8,
                                                                             .bytes   = bytes[b]});
         OK(right, "%s%s%s", name, variant & 1 ? ", large" : "", variant >> 1 ? ", one host" : "");

@@ -13,11 +13,12 @@
 #include "onesided/team/team_slot.h"
 
 /* Bytes from which on data are copied from memory to memory; those between hosts from which on
- * fewer bytes gain more than fewer messages; and those of an allgather, which sends no block twice
- * anyway. */
+ * fewer bytes gain more than fewer messages; those of an allgather, which sends no block twice
+ * anyway; and those of a block from which on an all-to-all between hosts goes in pairs. */
 #define COLLECTIVE_LARGE_NEAR 16384
 #define COLLECTIVE_LARGE_FAR  131072
 #define COLLECTIVE_LARGE_RING 1048576
+#define COLLECTIVE_PAIRS_FAR  524288
 
 /* A call in preparation. */
 struct collective_call {
@@ -452,6 +453,7 @@ void skua_team_alltoall(skua_team team, const void *from, void *to, size_t bytes
     struct ski_team_call  *call;
 
     collective_set_bytes(&c, bytes);
+    c.plan.paired = !c.plan.near && bytes >= COLLECTIVE_PAIRS_FAR;
     collective_set_buffers(&c, from, all, to, all);
     if (collective_by_slots(&c))
         return;

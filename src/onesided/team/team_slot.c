@@ -17,9 +17,10 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/team.h"
 
-#define SKI_TEAM_SLOTS     16 /* of a board; a power of two */
-#define TEAM_SLOTS_REPORT  4  /* calls after which a member stores how many it has finished */
-#define TEAM_SLOTS_READERS 4  /* PEs of a job in which each member reads the slots of all others */
+#define SKI_TEAM_SLOTS     16   /* of a board; a power of two */
+#define TEAM_SLOTS_REPORT  4    /* calls after which a member stores how many it has finished */
+#define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
+#define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
 
 /* What a member writes for one call. */
@@ -31,7 +32,7 @@ struct team_slot {
     _Alignas(16) char data[SKI_TEAM_SLOT_BYTES];
 };
 
-_Static_assert(sizeof(struct team_slot) == 512, "a slot fills whole cache lines");
+_Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
 _Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
@@ -223,13 +224,19 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
     }
 }
 
-/* Stores the input of a scan of the lower ranks, at @p lower, in slot @p own, which has room for
- * the partial result; the output is that of the collective. */
-static void team_slot_take_scan(const struct ski_small_call *small, const char *lower, char *own)
+/* Stores the output of a scan on the last rank; @p lower is the partial result of the others. */
+static void team_slot_take_last(const struct ski_small_call *small, const char *lower)
 {
-    memcpy(own, lower, small->bytes);
-    ski_team_combine(&small->kind, own, small->from, small->bytes);
-    memcpy(small->to, small->kind.collective == SKI_COLLECTIVE_SCAN ? own : lower, small->bytes);
+    _Alignas(16) char temp[SKI_TEAM_SLOT_BYTES];
+    bool              scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
+    char             *first = scan && small->in_place ? temp : small->to;
+
+    memcpy(first, lower, small->bytes);
+    if (!scan)
+        return;
+    ski_team_combine(&small->kind, first, small->from, small->bytes);
+    if (small->in_place)
+        memcpy(small->to, temp, small->bytes);
 }
 
 /* Stores this member's own block in the output. */
@@ -314,15 +321,42 @@ static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t nu
     return &slots->board->slot[number % SKI_TEAM_SLOTS];
 }
 
+/* Brings the first lines of the slot that this member writes in a later call into its cache, from
+ * those of its readers: a store to them would wait. */
+static void team_slot_prefetch(struct ski_team_slots *slots, uint32_t number, size_t bytes)
+{
+    const char *slot = (const char *)team_slot_own(slots, number);
+
+    ski_prefetch_write(slot);
+    if (bytes > SKI_CACHE_LINE - offsetof(struct team_slot, data))
+        ski_prefetch_write(slot + SKI_CACHE_LINE);
+}
+
 /* Publishes the slot of a call, whose data are written. */
-static void team_slot_publish(struct ski_pe *self, struct team_slot_call *call,
-                              struct team_slot *slot)
+static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
+                              struct team_slot_call *call, struct team_slot *slot)
 {
     slot->kind      = call->small.kind;
     slot->team_call = call->small.team_call;
     slot->bytes     = (uint32_t)call->small.bytes;
     call->writes    = false;
     team_stamp_set(self, &slot->stamp, team_stamp(call->number));
+    team_slot_prefetch(slots, call->number + TEAM_SLOTS_AHEAD, call->small.bytes);
+}
+
+/* Publishes the partial result of a scan up to this member, which is not the last, and then stores
+ * the output; @p lower is the partial result of the lower ranks. */
+static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
+                            struct team_slot_call *call, const char *lower)
+{
+    const struct ski_small_call *small = &call->small;
+    struct team_slot            *own   = team_slot_own(slots, call->number);
+    bool                         scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
+
+    memcpy(own->data, lower, small->bytes);
+    ski_team_combine(&small->kind, own->data, small->from, small->bytes);
+    team_slot_publish(self, slots, call, own);
+    memcpy(small->to, scan ? own->data : lower, small->bytes);
 }
 
 /* Writes and publishes the slot of a call that does not depend on others. */
@@ -337,7 +371,7 @@ static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
     if (call->small.kind.collective == SKI_COLLECTIVE_BROADCAST)
         from = call->small.to;
     ski_copy(slot->data, from, blocks * call->small.bytes);
-    team_slot_publish(self, call, slot);
+    team_slot_publish(self, slots, call, slot);
 }
 
 /* Returns whether all slots that a call reads are filled. */
@@ -350,12 +384,20 @@ static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slo
     return true;
 }
 
+/* Brings the line of the next call into the cache while this one is read, where a call has one
+ * source: a writer that is ahead has filled it. */
+static void team_slot_prefetch_next(const struct ski_team_slots *slots,
+                                    const struct team_slot_call *call)
+{
+    if (call->relays)
+        __builtin_prefetch(
+            &slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
+}
+
 /* Reads the slots of a call, which are filled; a member that relays has room in its own. */
 static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slots,
                                 struct team_slot_call *call)
 {
-    _Alignas(16) char last[SKI_TEAM_SLOT_BYTES]; /* in place of a slot that no member reads */
-
     for (uint32_t left = call->sources; left; left &= left - 1) {
         int                     rank = __builtin_ctz(left);
         const struct team_slot *slot = team_slot_filled(self, slots, rank, call->number);
@@ -365,10 +407,9 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
         if (!call->relays) {
             team_slot_take(slots, &call->small, slot, rank);
         } else if (call->writes) {
-            team_slot_take_scan(&call->small, slot->data, team_slot_own(slots, call->number)->data);
-            team_slot_publish(self, call, team_slot_own(slots, call->number));
+            team_slot_relay(self, slots, call, slot->data);
         } else {
-            team_slot_take_scan(&call->small, slot->data, last);
+            team_slot_take_last(&call->small, slot->data);
         }
     }
     if (call->sources)
@@ -386,6 +427,7 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
         team_slot_write(self, slots, call);
     if (!team_slot_call_ready(self, slots, call))
         return false;
+    team_slot_prefetch_next(slots, call);
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, &call->small);
     if ((call->number + 1) % TEAM_SLOTS_REPORT == 0)

@@ -44,7 +44,7 @@
 struct ski_pe;
 struct ski_team_slots;
 
-#define SKI_TEAM_SLOT_BYTES   480 /* most bytes that a member writes for one call */
+#define SKI_TEAM_SLOT_BYTES   992 /* most bytes that a member writes for one call */
 #define SKI_TEAM_SLOT_MEMBERS 32  /* most PEs of a job with slots: bits of half a stamp */
 
 /* A call that can be made by slots. */

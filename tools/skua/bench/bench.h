@@ -35,6 +35,7 @@ struct bench {
     /** Write an SVG picture. */
     void (*plot)(const struct results *results, FILE *to);
     bool several_pes; /* --pes: measured on each number of PEs of that list, from 2 on */
+    bool every_pes;   /* --pes: measured on each number, from 1 on; by default up to all cores */
 };
 
 /* The benchmarks, in the order of the list that --help prints: BENCH(NAME) for each. */
@@ -45,6 +46,7 @@ struct bench {
     BENCH(mixed)                                                                                   \
     BENCH(channels)                                                                                \
     BENCH(collectives)                                                                             \
+    BENCH(scaling)                                                                                 \
     BENCH(prk)                                                                                     \
     BENCH(randomaccess)                                                                            \
     BENCH(fft1d)                                                                                   \
@@ -60,6 +62,7 @@ struct bench {
     BENCH(fillboundary)                                                                            \
     BENCH(gtcshift)                                                                                \
     BENCH(balance)                                                                                 \
+    BENCH(checkpoint)                                                                              \
     BENCH(zerocopy)                                                                                \
     BENCH(openshmem)                                                                               \
     BENCH(armci)

@@ -259,7 +259,7 @@ static void bench_balance_plot(const struct results *r, FILE *to)
         plot_curve_add(&curve[1], (double)step, 1e3 * results_get(r, "balanced", step, metric));
         plot_curve_add(&curve[2], (double)step, ideal);
     }
-    plot_write_axes(&plot, &(struct plot_axes){.x = PLOT_LINEAR, .y = PLOT_LINEAR}, to);
+    plot_write_axes(&plot, 1, &(struct plot_axes){.x = PLOT_LINEAR, .y = PLOT_LINEAR}, to);
 }
 
 const struct bench bench_balance = {.name  = "balance",

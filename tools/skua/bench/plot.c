@@ -248,22 +248,20 @@ void plot_begin(FILE *to, double width, double height)
             width, height, width, height);
 }
 
-void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+void plot_write_axes(const struct plot *plots, size_t count, const struct plot_axes *axes, FILE *to)
 {
     plot_begin(to, WIDTH, (double)count * HEIGHT);
     for (size_t i = 0; i < count; i++) {
         fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
-        plot_draw(to, &plots[i], &(struct plot_axes){.x = PLOT_LOG, .y = PLOT_LOG});
+        plot_draw(to, &plots[i], axes);
         fprintf(to, "</g>\n");
     }
     fprintf(to, "</svg>\n");
 }
 
-void plot_write_axes(const struct plot *plot, const struct plot_axes *axes, FILE *to)
+void plot_write_all(const struct plot *plots, size_t count, FILE *to)
 {
-    plot_begin(to, WIDTH, HEIGHT);
-    plot_draw(to, plot, axes);
-    fprintf(to, "</svg>\n");
+    plot_write_axes(plots, count, &(struct plot_axes){.x = PLOT_LOG, .y = PLOT_LOG}, to);
 }
 
 void plot_curve_add(struct plot_curve *curve, double x, double y)

@@ -44,8 +44,9 @@ void plot_begin(FILE *to, double width, double height);
 /** Write one plot over logarithmic axes as an SVG file. */
 void plot_write(const struct plot *plot, FILE *to);
 
-/** Write one plot over the given axes as an SVG file. */
-void plot_write_axes(const struct plot *plot, const struct plot_axes *axes, FILE *to);
+/** Write several plots over the given axes as one SVG file, one below the other. */
+void plot_write_axes(const struct plot *plots, size_t count, const struct plot_axes *axes,
+                     FILE *to);
 
 /** Write several plots over logarithmic axes as one SVG file, one below the other. */
 void plot_write_all(const struct plot *plots, size_t count, FILE *to);

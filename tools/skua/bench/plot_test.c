@@ -101,7 +101,7 @@ static void plot_test_axes(void)
 
     for (int pes = 1; pes <= 16; pes *= 2)
         plot_curve_add(&curve, pes, 1 - 0.05 * pes);
-    plot_write_axes(&plot, &axes, to);
+    plot_write_axes(&plot, 1, &axes, to);
     fclose(to);
     OK(strstr(text, ">8<") && strstr(text, ">16<") && !strstr(text, ">10<"),
        "ticks at powers of two");

@@ -2,6 +2,10 @@
 /* scaling.c - see scaling.h. */
 #include "scaling.h"
 
+#include <stdlib.h>
+
+#define SCALING_PLOTS 32 /* in one picture, at most */
+
 /* ---- running ------------------------------------------------------------- */
 
 static void scaling_run_on(const struct scaling *scaling, struct results *results,
@@ -48,7 +52,11 @@ double scaling_value(const struct scaling *scaling, const struct results *result
 {
     char metric[32];
 
-    snprintf(metric, sizeof metric, "%s-%dpe", scaling->rate ? "rate" : "step", pes);
+    if (scaling->kernel)
+        snprintf(metric, sizeof metric, "%s-%s-%dpe", scaling->rate ? "rate" : "us",
+                 scaling->kernel, pes);
+    else
+        snprintf(metric, sizeof metric, "%s-%dpe", scaling->rate ? "rate" : "step", pes);
     return results_get(results, series, scaling->bytes, metric);
 }
 
@@ -75,11 +83,48 @@ static double scaling_reference(const struct scaling *scaling, const struct resu
     return best;
 }
 
+/* The fewest PEs, up to @p pes, that a series was measured on. */
+static int scaling_fewest(const struct scaling *scaling, const struct results *results,
+                          const char *series, int pes)
+{
+    int fewest = scaling->least > 1 ? scaling->least : 1;
+
+    while (fewest < pes && scaling_value(scaling, results, series, fewest) == 0)
+        fewest++;
+    return fewest;
+}
+
+/* The rate of a kernel on P PEs, divided by that on the fewest. */
+static double scaling_growth(const struct scaling *scaling, const struct results *results,
+                             const char *series, int pes)
+{
+    int    fewest = scaling_fewest(scaling, results, series, pes);
+    double growth = bench_ratio(scaling_value(scaling, results, series, pes),
+                                scaling_value(scaling, results, series, fewest));
+
+    if (fewest > pes)
+        return 0;
+    return scaling->kind == SCALING_WEAK ? growth * fewest / pes : growth;
+}
+
 double scaling_efficiency(const struct scaling *scaling, const struct results *results,
                           const char *series, int pes)
 {
+    if (scaling->kind == SCALING_LATENCY)
+        return bench_ratio(scaling_value(scaling, results, "limit", pes),
+                           scaling_value(scaling, results, series, pes));
+    if (scaling->kind != SCALING_STRONG)
+        return scaling_growth(scaling, results, series, pes);
     return bench_ratio(scaling_reference(scaling, results),
                        pes * scaling_time(scaling, results, series, pes));
+}
+
+static void scaling_name_efficiency(const struct scaling *scaling, int pes, char *name, size_t room)
+{
+    if (scaling->kernel)
+        snprintf(name, room, "eff-%s-%dpe", scaling->kernel, pes);
+    else
+        snprintf(name, room, "efficiency-%dpe", pes);
 }
 
 void scaling_add_efficiencies(const struct scaling *scaling, struct results *results,
@@ -95,9 +140,21 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
                 continue;
             snprintf(result.bench, sizeof result.bench, "%s", scaling->name);
             snprintf(result.series, sizeof result.series, "%s", series);
-            snprintf(result.metric, sizeof result.metric, "efficiency-%dpe", host->pes[i]);
+            scaling_name_efficiency(scaling, host->pes[i], result.metric, sizeof result.metric);
             results_add(results, &result);
         }
+}
+
+static const char *scaling_meaning(const struct scaling *scaling)
+{
+    static const char *const meaning[] = {
+        [SCALING_STRONG]  = "best time of all on one PE / (PEs x time)",
+        [SCALING_WEAK]    = "rate of a PE / rate of a PE on the fewest PEs",
+        [SCALING_SHARED]  = "rate of all / rate of all on the fewest PEs",
+        [SCALING_LATENCY] = "time of the limit / time",
+    };
+
+    return meaning[scaling->kind];
 }
 
 /* ---- table --------------------------------------------------------------- */
@@ -128,7 +185,7 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
         scaling_print_line(scaling, results, host, host->pes[i]);
         oversubscribed = oversubscribed || host->pes[i] > host->cores;
     }
-    printf("Efficiency: best time of all on one PE / (PEs x time).\n");
+    printf("Efficiency: %s.\n", scaling_meaning(scaling));
     if (oversubscribed)
         printf("* Oversubscribed: this host has %d core%s, which the PEs share.\n", host->cores,
                host->cores == 1 ? "" : "s");
@@ -136,30 +193,46 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
 
 /* ---- plot ---------------------------------------------------------------- */
 
-void scaling_plot(const struct scaling *scaling, const struct results *results,
-                  const struct bench_host *host, FILE *to)
+/* Adds the curves of one application or kernel to its plot. */
+static void scaling_draw(struct plot *plot, const struct scaling *scaling,
+                         const struct results *results, const struct bench_host *host)
 {
-    static const char *const colours[]             = {"#d62728", "#1f77b4", "#2ca02c",
-                                                      "#7f7f7f", "#8c564b", "#9467bd"};
-    struct plot_curve        curve[SCALING_SERIES] = {0};
-    struct plot plot = {scaling->problem, "PEs", "efficiency: best time on one PE / (PEs x time)",
-                        curve, 0};
-    struct plot_axes axes = {PLOT_LOG2, PLOT_LINEAR, host->cores, NULL};
-    char             limit[64];
+    static const char *const colours[] = {"#d62728", "#1f77b4", "#2ca02c",
+                                          "#7f7f7f", "#8c564b", "#9467bd"};
 
-    for (; plot.curves < SCALING_SERIES && scaling->curve[plot.curves].series; plot.curves++) {
-        struct plot_curve *next = &curve[plot.curves];
+    for (; plot->curves < SCALING_SERIES && scaling->curve[plot->curves].series; plot->curves++) {
+        struct plot_curve *next   = &plot->curve[plot->curves];
+        const char        *series = scaling->curve[plot->curves].series;
 
-        next->name   = scaling->curve[plot.curves].name;
-        next->colour = colours[plot.curves];
+        next->name   = scaling->curve[plot->curves].name;
+        next->colour = colours[plot->curves];
         next->dash   = "";
         for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++)
             plot_curve_add(next, host->pes[i],
-                           scaling_efficiency(scaling, results, scaling->curve[plot.curves].series,
-                                              host->pes[i]));
+                           scaling_efficiency(scaling, results, series, host->pes[i]));
+    }
+}
+
+void scaling_plot(const struct scaling *scaling, size_t count, const struct results *results,
+                  const struct bench_host *host, FILE *to)
+{
+    struct plot       *plots  = calloc(count, sizeof *plots);
+    struct plot_curve *curves = calloc(count * SCALING_SERIES, sizeof *curves);
+    struct plot_axes   axes   = {PLOT_LOG2, PLOT_LINEAR, host->cores, NULL};
+    char               limit[64], efficiency[SCALING_PLOTS][80];
+
+    for (size_t i = 0; plots && curves && i < count && i < SCALING_PLOTS; i++) {
+        snprintf(efficiency[i], sizeof efficiency[i], "efficiency: %s",
+                 scaling_meaning(&scaling[i]));
+        plots[i] =
+            (struct plot){scaling[i].problem, "PEs", efficiency[i], &curves[i * SCALING_SERIES], 0};
+        scaling_draw(&plots[i], &scaling[i], results, host);
     }
     snprintf(limit, sizeof limit, "%d core%s: more PEs are oversubscribed", host->cores,
              host->cores == 1 ? "" : "s");
     axes.limit_name = limit;
-    plot_write_axes(&plot, &axes, to);
+    if (plots && curves)
+        plot_write_axes(plots, count, &axes, to);
+    free(curves);
+    free(plots);
 }

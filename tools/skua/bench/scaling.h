@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scaling.h - an application on several numbers of PEs: `skua bench NAME --pes=1,2,4`.
+ * scaling.h - an application on several numbers of PEs: `skua bench NAME --pes=1,2,4`; or a kernel
+ * of `skua bench scaling`.
  *
- * The problem does not grow with the number of PEs.  The efficiency of a series on P PEs is the
- * best time of any series on one PE, divided by P times its time on P PEs.  So the curves of all
- * series share one reference, and a series that is slow on one PE does not look efficient.
+ * The problem of an application does not grow with the number of PEs.  The efficiency of a series
+ * on P PEs is the best time of any series on one PE, divided by P times its time on P PEs.  So the
+ * curves of all series share one reference, and a series that is slow on one PE does not look
+ * efficient.  A kernel has as much work for each PE on any number of them, and an efficiency of its
+ * kind (enum scaling_kind).
  */
 #ifndef SKUA_SCALING_H
 #define SKUA_SCALING_H
@@ -13,15 +16,26 @@
 
 #define SCALING_SERIES 6 /* of an application, at most */
 
+/** What the efficiency on P PEs compares. */
+enum scaling_kind {
+    SCALING_STRONG,  /* the best time of any series on one PE with P times the time */
+    SCALING_WEAK,    /* the rate of a PE with that on the fewest PEs of the series  */
+    SCALING_SHARED,  /* the rate of all PEs with that on the fewest PEs             */
+    SCALING_LATENCY, /* the time of the series "limit" with the time                */
+};
+
 /** An application that can be measured on any number of PEs.  Its results, and those of its peers,
  * have the metric step-Ppe, seconds of a step on P PEs, or rate-Ppe, work of a second. */
 struct scaling {
-    const char *name;    /* of the benchmark          */
-    const char *problem; /* what is computed          */
-    const char *unit;    /* of the table              */
-    double      factor;  /* from a value to this unit */
-    bool        rate;    /* the metric is rate-Ppe    */
-    size_t      bytes;   /* member of the results     */
+    const char       *name;    /* of the benchmark          */
+    const char       *problem; /* what is computed          */
+    const char       *unit;    /* of the table              */
+    double            factor;  /* from a value to this unit */
+    bool              rate;    /* the metric is rate-Ppe    */
+    size_t            bytes;   /* member of the results     */
+    const char       *kernel;  /* NULL, or: the metric is rate-KERNEL-Ppe, or us-KERNEL-Ppe */
+    enum scaling_kind kind;
+    int least; /* kernel: PEs of the reference, 1 if 0: one PE alone does not communicate */
     struct {
         const char *series, *name;
     } curve[SCALING_SERIES]; /* fewer end with a series of NULL */
@@ -41,8 +55,9 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
 void scaling_print(const struct scaling *scaling, const struct results *results,
                    const struct bench_host *host);
 
-/** Draws the efficiencies over the number of PEs as an SVG file. */
-void scaling_plot(const struct scaling *scaling, const struct results *results,
+/** Draws the efficiencies of @p count applications or kernels over the number of PEs as one SVG
+ * file, a plot for each. */
+void scaling_plot(const struct scaling *scaling, size_t count, const struct results *results,
                   const struct bench_host *host, FILE *to);
 
 /** Returns the value of a series on a number of PEs, or 0 if it was not measured. */

@@ -34,6 +34,9 @@ struct agent {
     bool               stdin_ready; /* the launcher knows that process 0 accepts more input */
     uint32_t           joined;  /* the latest phase that the launcher knows to be joined        */
     bool               exiting; /* the launcher has been told so                                */
+    uint64_t           generation;  /* that the launcher knows to be completed              */
+    struct procs_survival survival; /* with --survive                                       */
+    bool                  running;  /* an epoch has begun, and procs is set up              */
     double drain; /* when to stop reading output, once all processes have ended; else 0 */
 };
 
@@ -47,20 +50,39 @@ static _Noreturn void agent_abandon(struct agent *a)
 
 /* ---- the job specification --------------------------------------------------------------- */
 
-/* Blocks until the first frame has arrived, which must be the job specification. */
-static void agent_receive_spec(struct agent *a, struct frame *frame)
+/* Blocks until a frame has arrived.  Returns false at the end of the connection. */
+static bool agent_receive(struct agent *a, struct frame *frame)
 {
     int found;
 
     while ((found = frame_conn_next(&a->conn, frame)) == 0) {
-        struct pollfd in = {.fd = a->conn.in, .events = POLLIN};
+        struct pollfd polls[] = {
+            {.fd = a->conn.in, .events = POLLIN},
+            {.fd = frame_conn_has_unsent(&a->conn) ? a->conn.out : -1, .events = POLLOUT}};
 
-        poll(&in, 1, -1);
-        if (frame_conn_read(&a->conn) < 0)
-            _exit(1);
+        poll(polls, 2, -1);
+        frame_conn_flush(&a->conn);
+        if (polls[0].revents && frame_conn_read(&a->conn) < 0)
+            return false;
     }
-    if (found < 0 || frame->kind != FRAME_SPEC)
-        _exit(1);
+    return found > 0;
+}
+
+/* Blocks until the specification of the next epoch has arrived.  Between two epochs frames that
+ * belong to the one before are ignored.  Returns false if the job is over. */
+static bool agent_receive_spec(struct agent *a, struct frame *frame)
+{
+    while (agent_receive(a, frame)) {
+        if (frame->kind == FRAME_SPEC)
+            return true;
+        if (!a->running)
+            return false; /* the first frame must be the specification */
+        if (frame->kind == FRAME_PING)
+            frame_conn_send_number(&a->conn, FRAME_PONG, frame_number(frame), NULL);
+        if (frame->kind == FRAME_CREDIT)
+            a->in_flight -= frame_number(frame);
+    }
+    return false;
 }
 
 static void agent_set_environment(const struct job_spec *spec)
@@ -88,44 +110,62 @@ static skua_status agent_choose_cpus(struct job_spec *spec)
         return SKUA_OK;
     spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
     status    = ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, spec->cpu);
-    memmove(spec->cpu, spec->cpu + h->host_first_pe, (size_t)job_spec_pes(h) * sizeof *spec->cpu);
+    memmove(spec->cpu, spec->cpu + h->host_first_pe,
+            (size_t)job_spec_pes(spec, h->agent) * sizeof *spec->cpu);
     return status;
 }
 
 /* Returns the first process of the host of each process: an agent has the processes of a host. */
 static int *agent_leaders(const struct job_spec *spec)
 {
-    const struct job_spec_head *h         = &spec->head;
-    int                         processes = (h->pes + h->pes_per_process - 1) / h->pes_per_process;
-    int                        *leader    = ski_calloc((size_t)processes, sizeof *leader);
+    int  processes = job_spec_processes(&spec->head);
+    int *leader    = ski_calloc((size_t)processes, sizeof *leader);
+    int *first     = ski_calloc((size_t)spec->head.agents, sizeof *first); /* plus 1; 0: none yet */
 
-    for (int process = 0, i = 0; process < processes; process++) {
-        if (i + 1 < h->agents && process == spec->agent_first[i + 1])
-            i++;
-        leader[process] = spec->agent_first[i];
+    for (int i = 0; i < processes; i++) {
+        int *of = &first[spec->agent_of[i]];
+
+        if (!*of)
+            *of = i + 1;
+        leader[i] = *of - 1;
     }
+    free(first);
     return leader;
+}
+
+/* Returns the numbers of our processes in ascending order. */
+static int *agent_local(const struct job_spec *spec, int *count)
+{
+    int  processes = job_spec_processes(&spec->head);
+    int *local     = ski_calloc((size_t)processes, sizeof *local);
+
+    *count = 0;
+    for (int i = 0; i < processes; i++)
+        if (spec->agent_of[i] == spec->head.agent)
+            local[(*count)++] = i;
+    return local;
 }
 
 static bool agent_create_procs(struct agent *a, struct job_spec *spec)
 {
-    const struct job_spec_head *h      = &spec->head;
-    int                        *near   = ski_calloc((size_t)h->here, sizeof *near);
+    const struct job_spec_head *h = &spec->head;
+    int                         here;
+    int                        *near   = agent_local(spec, &here);
     int                        *leader = agent_leaders(spec);
     struct ski_job_params       plan   = {.pes             = h->pes,
                                           .pes_per_process = h->pes_per_process,
                                           .local           = near,
-                                          .local_processes = h->here,
+                                          .local_processes = here,
                                           .one_host        = h->one_host,
                                           .leader          = leader,
                                           .secret          = {h->secret[0], h->secret[1]}};
     bool                        made   = false;
 
-    for (int i = 0; i < h->here; i++)
-        near[i] = h->first + i;
     if (ski_config_load() == SKUA_OK && agent_choose_cpus(spec) == SKUA_OK) {
         plan.cpu = spec->cpu;
-        made     = procs_create(&a->procs, &plan);
+        made =
+            procs_create(&a->procs, &plan) &&
+            (h->epoch == 0 || procs_begin_epoch(&a->procs, &a->survival, h->epoch, h->generation));
     }
     a->procs.terminal = h->terminal;
     free(near);
@@ -201,9 +241,22 @@ static void agent_reap(struct agent *a)
     }
 }
 
+static void agent_report_generation(struct agent *a)
+{
+    struct image_record record = {.generation = procs_generation(&a->procs)};
+
+    if (record.generation <= a->generation)
+        return;
+    a->generation = record.generation;
+    frame_conn_send(&a->conn, FRAME_GENERATION, &record, sizeof record, NULL, 0);
+}
+
 static void agent_report_state(struct agent *a)
 {
     struct ski_job *job = a->procs.job;
+
+    if (a->procs.survival)
+        agent_report_generation(a);
 
     procs_kill_stopped(&a->procs);
     if (a->joined < procs_joined_phase(&a->procs)) {
@@ -231,6 +284,7 @@ static void agent_on_frame(struct agent *a, const struct frame *frame)
         break;
     case FRAME_SIGNAL: procs_signal(&a->procs, frame_number(frame)); break;
     case FRAME_CREDIT: a->in_flight -= frame_number(frame); break;
+    case FRAME_PING: frame_conn_send_number(&a->conn, FRAME_PONG, frame_number(frame), NULL); break;
     case FRAME_VALUE:
         if (kvs_proxy_on_value(&a->proxy, frame))
             break;
@@ -360,28 +414,82 @@ static void agent_flush(struct agent *a)
     }
 }
 
+/* ---- epochs ----------------------------------------------------------------------- */
+
+/* Runs the processes of one epoch to their end. */
+static void agent_run_epoch(struct agent *a, struct job_spec *spec)
+{
+    a->stdin_ready = true; /* the launcher assumes so at first */
+    a->joined      = 0;
+    a->exiting     = false;
+    a->generation  = 0;
+    a->drain       = 0;
+    a->running     = agent_start_procs(a, spec);
+    if (!a->running)
+        return;
+    kvs_proxy_begin(&a->proxy, &a->procs, &a->conn);
+    agent_read_frames(a);
+    agent_loop(a);
+    kvs_proxy_end(&a->proxy);
+}
+
+/* Tells the launcher that the epoch is over here, and which images this host has. */
+static void agent_send_idle(struct agent *a)
+{
+    int                  count;
+    struct image_record *record = host_images_scan(&a->survival.images, &count);
+
+    frame_conn_send(&a->conn, FRAME_IDLE, record, (size_t)count * sizeof *record, NULL, 0);
+    free(record);
+}
+
+/* Waits for the next epoch.  Returns false if the job is over. */
+static bool agent_next_epoch(struct agent *a, struct job_spec *spec)
+{
+    struct frame frame;
+
+    agent_send_idle(a);
+    if (!agent_receive_spec(a, &frame) || !job_spec_decode(spec, frame.data, frame.bytes))
+        return false;
+    procs_rewind_output(&a->procs, spec->head.generation);
+    procs_destroy(&a->procs);
+    return true;
+}
+
+/* The agent keeps its images from one epoch to the next; they vanish with it. */
+static void agent_run_epochs(struct agent *a, struct job_spec *spec)
+{
+    bool more;
+
+    do {
+        agent_run_epoch(a, spec);
+        more = a->running && spec->head.epoch > 0;
+        job_spec_free(spec);
+        *spec = (struct job_spec){0};
+    } while (more && agent_next_epoch(a, spec));
+    if (!a->running)
+        return;
+    procs_end_output(&a->procs);
+    procs_destroy(&a->procs);
+}
+
 int agent_run(void)
 {
     static struct agent a; /* too large for the stack */
     struct frame        frame;
-    struct job_spec     spec;
+    struct job_spec     spec = {0};
 
     prctl(PR_SET_NAME, "skuarun"); /* not "exe", if it was started as /proc/self/exe */
     a.signals = agent_open_signals();
     agent_open_conn(&a);
-    agent_receive_spec(&a, &frame);
+    if (!agent_receive_spec(&a, &frame))
+        _exit(1);
     if (!job_spec_decode(&spec, frame.data, frame.bytes))
         return 1;
     iof_set_sink(agent_send_output, &a);
-    a.stdin_ready = true; /* the launcher assumes so at first */
-    if (agent_start_procs(&a, &spec)) {
-        kvs_proxy_begin(&a.proxy, &a.procs, &a.conn);
-        agent_read_frames(&a);
-        agent_loop(&a);
-        kvs_proxy_end(&a.proxy);
-        procs_destroy(&a.procs);
-    }
+    agent_run_epochs(&a, &spec);
     agent_flush(&a);
     job_spec_free(&spec);
+    procs_survival_free(&a.survival);
     return 0;
 }

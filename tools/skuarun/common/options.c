@@ -27,6 +27,11 @@ static const char help[] =
     "  -x, --export=A,B     environment variables to pass to the hosts, besides the usual\n"
     "                       ones\n"
     "  -s, --set=NAME=VALUE change a setting; `skua info --config' lists them\n"
+    "      --restart=DIR    go on from the checkpoint in DIR, with any number of PEs\n"
+    "      --survive[=S]    go on after the death of a process: from a checkpoint in memory,\n"
+    "                       taken every S seconds (default: 10)\n"
+    "      --spare=N        with --survive: replace up to N processes that died, then go on\n"
+    "                       with fewer PEs (default: replace all)\n"
     "  -v, --verbose        print where each process is started\n"
     "  -h, --help           print this text\n"
     "  -V, --version        print the version\n"
@@ -36,6 +41,7 @@ static const char help[] =
     "  skuarun -n 8 -t 4 ./app    two processes of four PEs\n"
     "  skuarun -H a:8,b:8 ./app   eight PEs on each of two hosts\n"
     "  skuarun -l -s log_level=info ./app\n"
+    "  skuarun --survive=60 -H a:8,b:8 ./app\n"
     "\n"
     "The exit code is the argument of skua_exit(); if a process fails, its exit code,\n"
     "or 128 plus the signal that killed it.\n";
@@ -50,6 +56,9 @@ static const struct option long_options[] = {
     {"agent-path", required_argument, NULL, 'a'},
     {"export", required_argument, NULL, 'x'},
     {"set", required_argument, NULL, 's'},
+    {"restart", required_argument, NULL, 'R'},
+    {"survive", optional_argument, NULL, 'S'},
+    {"spare", required_argument, NULL, 'P'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -95,9 +104,42 @@ static void run_options_set(const char *assignment)
     setenv(name, value + 1, 1);
 }
 
+/* --survive[=SECONDS] */
+static void run_options_survive(struct run_options *options, const char *seconds)
+{
+    char  *end;
+    double value = seconds ? strtod(seconds, &end) : 1;
+
+    if (seconds && (*end || end == seconds || !(value > 0) || value > 1e9))
+        run_options_error("--survive=%s: expected a number of seconds", seconds);
+    setenv("SKUA_SURVIVE", seconds ? seconds : "10", 1);
+    options->survive = true;
+}
+
+/* --spare=N: 0 is allowed. */
+static int run_options_spare(const char *text)
+{
+    static const char expected[] = "--spare=%s: expected a number from 0 to 65535";
+
+    return strcmp(text, "0") == 0 ? 0 : run_options_number(text, expected);
+}
+
+/* --restart=DIR: processes may have another working directory. */
+static void run_options_restart(const char *folder)
+{
+    char *path = realpath(folder, NULL);
+
+    if (!path) {
+        fprintf(stderr, "skuarun: --restart=%s: %s\n", folder, strerror(errno));
+        exit(2);
+    }
+    setenv("SKUA_RESTART", path, 1);
+    free(path);
+}
+
 struct run_options run_options_parse(int argc, char **argv)
 {
-    struct run_options options = {.threads = 1, .exports = ""};
+    struct run_options options = {.threads = 1, .spare = -1, .exports = ""};
     int                c;
 
     /* "+": parsing stops at the program; the options after it are its own. */
@@ -117,12 +159,17 @@ struct run_options run_options_parse(int argc, char **argv)
         case 'a': setenv("SKUA_AGENT_PATH", optarg, 1); break;
         case 'x': options.exports = optarg; break;
         case 's': run_options_set(optarg); break;
+        case 'R': run_options_restart(optarg); break;
+        case 'S': run_options_survive(&options, optarg); break;
+        case 'P': options.spare = run_options_spare(optarg); break;
         case 'v': options.verbose = true; break;
         case 'h': fputs(help, stdout); exit(0);
         case 'V': puts("skuarun " SKUA_VERSION); exit(0);
         default: fputs("(skuarun --help)\n", stderr); exit(2);
         }
     }
+    if (getenv("SKUA_SURVIVE") && strtod(getenv("SKUA_SURVIVE"), NULL) > 0)
+        options.survive = true;
     if (optind == argc)
         run_options_error("%s", "no program given");
     options.command = argv + optind;

@@ -12,13 +12,16 @@ struct run_options {
     int         pes;     /* of the job; 0: not given */
     int         threads; /* PEs of each process */
     bool        label, verbose;
+    bool        survive; /* go on after the loss of a process */
+    int         spare;   /* with survive: processes that may be replaced; -1: any number */
     const char *hosts;   /* the argument of --hosts, or NULL: this host alone */
     const char *exports; /* the argument of --export, or "" */
     char      **command; /* the program and its arguments, ended by NULL */
 };
 
 /** Parse the command line.  --help and --version print and exit with 0; an error prints what is
- *  wrong and exits with 2.  --pin, --set, --launcher and --agent-path set environment variables. */
+ *  wrong and exits with 2.  --pin, --set, --launcher, --agent-path, --restart and --survive set
+ * environment variables. */
 struct run_options run_options_parse(int argc, char **argv);
 
 #endif

@@ -6,6 +6,11 @@
  * for alone.  Output that the reader of skuarun does not accept is queued, and the agents get no
  * credit for it: each of them sends a bounded amount and then stops reading the pipes of its
  * processes, while signals and requests of the key-value store still pass.
+ *
+ * With --survive agents stay when their processes have ended, and say IDLE.  When all have, the
+ * launcher sends them the specification of the next epoch, or closes their connections.  An agent
+ * that ends, or is silent for SKUA_PEER_TIMEOUT, is lost with its host; other agents take its
+ * processes over.
  */
 #include "launcher/launcher.h"
 
@@ -21,9 +26,11 @@
 #include <skua/time.h>
 
 #include "base/assert.h"
+#include "base/config.h"
 #include "launcher/async_writer.h"
 #include "launcher/proc_map.h"
 #include "launcher/remote_agent.h"
+#include "common/fd.h"
 #include "protocol/kvs.h"
 #include "processes/monitor.h"
 
@@ -35,7 +42,10 @@ struct launcher {
     const struct run_options *options;
     struct monitor            monitor;
     struct remote_agent      *agent; /* sorted by their first process              */
-    int                       agents, processes;
+    int                       agents;
+    struct proc_map           map; /* the processes of the epoch                */
+    struct recovery           recovery;
+    double                    next_ping;
     int                       said_hello; /* number of agents that have                */
     bool                      specs_sent; /* every agent has its job specification     */
     const struct hosts       *hosts;
@@ -76,26 +86,17 @@ static __attribute__((format(printf, 3, 4))) void launcher_fail(struct launcher 
 }
 
 /* Whether the process is one of the agent's. */
-static bool launcher_owns(const struct remote_agent *agent, int process)
+static bool launcher_owns(const struct launcher *l, const struct remote_agent *agent, int process)
 {
-    return process >= agent->first && process < agent->first + agent->here;
+    return process >= 0 && process < l->map.processes &&
+           l->map.agent_of[process] == (int)(agent - l->agent);
 }
 
-/* The agent of a process, by binary search. */
+/* The agent of a process. */
 static struct remote_agent *launcher_agent_of(const struct launcher *l, int process)
 {
-    int low = 0, high = l->agents - 1;
-
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-
-        if (l->agent[middle].first <= process)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    ski_assert(launcher_owns(&l->agent[low], process));
-    return &l->agent[low];
+    ski_assert(process >= 0 && process < l->map.processes);
+    return &l->agent[l->map.agent_of[process]];
 }
 
 /* Prints why the blamed process failed, once its REASON has arrived. */
@@ -152,8 +153,16 @@ static void launcher_reap(void *arg)
             }
 }
 
-static const struct monitor_ops launcher_ops = {launcher_signal_all, launcher_reap,
-                                                launcher_report};
+static void launcher_resize(void *arg, int pes)
+{
+    struct launcher *l = arg;
+
+    if (recovery_resize(&l->recovery, pes))
+        launcher_signal_all(l, SIGUSR1); /* makes a checkpoint due */
+}
+
+static const struct monitor_ops launcher_ops = {launcher_signal_all, launcher_reap, launcher_report,
+                                                launcher_resize};
 
 /* ---- output ------------------------------------------------------------------ */
 
@@ -194,7 +203,7 @@ static void launcher_answer(void *arg, int requester, const struct ski_control *
 
 static void launcher_send_specs(struct launcher *l)
 {
-    l->specs_sent = proc_map_send_specs(l->options, l->hosts, l->agent, l->agents);
+    l->specs_sent = proc_map_send_specs(l->options, l->hosts, &l->map, l->agent, l->agents);
     if (!l->specs_sent)
         monitor_fail(&l->monitor, 1);
 }
@@ -207,6 +216,7 @@ static bool launcher_on_hello(struct launcher *l, struct remote_agent *agent,
     memcpy(&theirs, frame->data, sizeof theirs);
     agent->said_hello = true;
     agent->machine    = theirs.machine;
+    agent->last_heard = skua_time();
     if (memcmp(&ours, &theirs, offsetof(struct frame_hello, machine)) != 0)
         launcher_fail(l, 1,
                       "host %s runs skuarun %.24s, this host runs %s: install one version on both",
@@ -229,8 +239,9 @@ static bool launcher_on_put(struct launcher *l, struct remote_agent *agent,
 {
     struct ski_control head;
 
-    return kvs_decode(SKI_CONTROL_PUT, l->processes, frame->data, frame->bytes, &head) &&
-           launcher_owns(agent, head.process) && kvs_put(l->kvs, &head, frame->data + sizeof head);
+    return kvs_decode(SKI_CONTROL_PUT, l->map.processes, frame->data, frame->bytes, &head) &&
+           launcher_owns(l, agent, head.process) &&
+           kvs_put(l->kvs, &head, frame->data + sizeof head);
 }
 
 static bool launcher_on_get(struct launcher *l, struct remote_agent *agent,
@@ -238,7 +249,7 @@ static bool launcher_on_get(struct launcher *l, struct remote_agent *agent,
 {
     struct ski_control head;
 
-    return kvs_decode(SKI_CONTROL_GET, l->processes, frame->data, frame->bytes, &head) &&
+    return kvs_decode(SKI_CONTROL_GET, l->map.processes, frame->data, frame->bytes, &head) &&
            kvs_get(l->kvs, &head, (int)(agent - l->agent)) != KVS_FULL;
 }
 
@@ -248,7 +259,7 @@ static bool launcher_on_exited(struct launcher *l, struct remote_agent *agent,
     struct exit_report report;
 
     memcpy(&report, frame->data, sizeof report);
-    if (!launcher_owns(agent, report.process) || agent->running == 0)
+    if (!launcher_owns(l, agent, report.process) || agent->running == 0)
         return false;
     agent->running--;
     monitor_process_exited(&l->monitor, &report);
@@ -260,7 +271,7 @@ static bool launcher_on_reason(struct launcher *l, struct remote_agent *agent,
 {
     int process = frame_number(frame);
 
-    if (!launcher_owns(agent, process) || l->reason[process])
+    if (!launcher_owns(l, agent, process) || l->reason[process])
         return false;
     l->reason[process] = strndup(frame->data + 4, frame->bytes - 4);
     launcher_report_blamed(l);
@@ -280,6 +291,38 @@ static bool launcher_on_failed(struct launcher *l, struct remote_agent *agent,
     return true;
 }
 
+/* The processes of an agent have completed a generation: the job has completed what all have. */
+static bool launcher_on_generation(struct launcher *l, struct remote_agent *agent,
+                                   const struct frame *frame)
+{
+    struct image_record record;
+    uint64_t            least = UINT64_MAX;
+
+    memcpy(&record, frame->data, sizeof record);
+    agent->generation = record.generation;
+    for (int i = 0; i < l->map.processes; i++)
+        least = launcher_agent_of(l, i)->generation < least ? launcher_agent_of(l, i)->generation
+                                                            : least;
+    if (l->monitor.recovering)
+        return true;
+    recovery_completed(&l->recovery, least);
+    if (recovery_may_resize(&l->recovery) && !l->monitor.failed)
+        monitor_end_epoch(&l->monitor);
+    return true;
+}
+
+static bool launcher_on_idle(struct remote_agent *agent, const struct frame *frame)
+{
+    if (frame->bytes % sizeof *agent->record || agent->running > 0 || agent->idle)
+        return false;
+    free(agent->record);
+    agent->idle    = true;
+    agent->records = (int)(frame->bytes / sizeof *agent->record);
+    agent->record  = ski_malloc(frame->bytes + 1); /* one byte more: never NULL */
+    memcpy(agent->record, frame->data, frame->bytes);
+    return true;
+}
+
 /* Returns false if the frame is invalid. */
 static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
                               const struct frame *frame)
@@ -295,9 +338,12 @@ static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
     case FRAME_EXITED: return launcher_on_exited(l, agent, frame);
     case FRAME_REASON: return launcher_on_reason(l, agent, frame);
     case FRAME_FAILED: return launcher_on_failed(l, agent, frame);
-    case FRAME_STDIN_READY: l->stdin_ready |= agent == l->agent; return true;
+    case FRAME_STDIN_READY: l->stdin_ready |= launcher_owns(l, agent, 0); return true;
     case FRAME_JOINED: monitor_joined(&l->monitor, (uint32_t)frame_number(frame)); return true;
     case FRAME_EXITING: monitor_exiting(&l->monitor, frame_number(frame)); return true;
+    case FRAME_GENERATION: return launcher_on_generation(l, agent, frame);
+    case FRAME_IDLE: return launcher_on_idle(agent, frame);
+    case FRAME_PONG: return true;
     default: return false;
     }
 }
@@ -321,6 +367,31 @@ static void launcher_report_lost(struct launcher *l, const struct remote_agent *
     }
 }
 
+/* Whether an agent that was killed before it had anything to do is started once more. */
+static bool launcher_restart_agent(struct launcher *l, struct remote_agent *agent)
+{
+    if (!l->recovery.on || l->specs_sent || l->monitor.failed || l->monitor.end_signal ||
+        !WIFSIGNALED(agent->status) || agent->restarts++ >= 3)
+        return false;
+    l->said_hello -= agent->said_hello;
+    agent->said_hello = false;
+    fd_close(&agent->diagnostics.fd);
+    return remote_agent_start(agent);
+}
+
+/* The host of an agent is lost.  Returns whether the job goes on without it. */
+static bool launcher_survives_agent(struct launcher *l, const struct remote_agent *agent)
+{
+    if (!agent->said_hello || !monitor_host_lost(&l->monitor, agent->running))
+        return false;
+    fprintf(
+        stderr,
+        "skuarun: lost the agent on host %s with %d process(es); what these have printed since the "
+        "last checkpoint comes again\n",
+        agent->host->name, agent->running);
+    return true;
+}
+
 /* The agent has ended and all of its frames have been handled. */
 static void launcher_agent_gone(struct launcher *l, struct remote_agent *agent)
 {
@@ -333,10 +404,14 @@ static void launcher_agent_gone(struct launcher *l, struct remote_agent *agent)
     }
     async_writer_flush(&l->errors);
     frame_conn_close(&agent->conn);
-    if (agent->running > 0 && (l->specs_sent || !l->monitor.end_signal))
+    if (launcher_restart_agent(l, agent))
+        return;
+    if (agent->running > 0 && (l->specs_sent || !l->monitor.end_signal) &&
+        !launcher_survives_agent(l, agent))
         launcher_report_lost(l, agent);
     l->monitor.alive -= agent->running;
     agent->running = 0;
+    agent->records = 0; /* its images are gone with it */
 }
 
 static void launcher_read_agent(struct launcher *l, struct remote_agent *agent)
@@ -346,7 +421,7 @@ static void launcher_read_agent(struct launcher *l, struct remote_agent *agent)
     int          found = 0;
 
     if (count > 0)
-        l->last_activity = skua_time();
+        l->last_activity = agent->last_heard = skua_time();
     while (agent->conn.in >= 0 && (found = frame_conn_next(&agent->conn, &frame)) > 0)
         if (!launcher_on_frame(l, agent, &frame)) {
             found = -1;
@@ -374,7 +449,8 @@ static void launcher_read_stdin(struct launcher *l)
         return;
     l->stdin_ready =
         false; /* until process 0 has read this; after the end of the input it stays false */
-    frame_conn_send(&l->agent[0].conn, FRAME_STDIN, text, n > 0 ? (size_t)n : 0, NULL, 0);
+    frame_conn_send(&launcher_agent_of(l, 0)->conn, FRAME_STDIN, text, n > 0 ? (size_t)n : 0, NULL,
+                    0);
 }
 
 /* Indices of the descriptors that are polled; three for each agent follow. */
@@ -384,7 +460,8 @@ static void launcher_poll_fill(const struct launcher *l, struct pollfd *polls)
 {
     polls[LAUNCHER_SIGNALS] = (struct pollfd){.fd = l->monitor.signals, .events = POLLIN};
     polls[LAUNCHER_STDIN]   = (struct pollfd){
-          .fd = l->stdin_ready && l->specs_sent ? STDIN_FILENO : -1, .events = POLLIN};
+          .fd     = l->stdin_ready && l->specs_sent && !l->monitor.recovering ? STDIN_FILENO : -1,
+          .events = POLLIN};
     polls[LAUNCHER_STDOUT] = async_writer_pollfd(&l->out);
     polls[LAUNCHER_STDERR] = async_writer_pollfd(&l->errors);
     polls += LAUNCHER_AGENTS;
@@ -423,7 +500,7 @@ static bool launcher_any_open(const struct launcher *l)
 
 static bool launcher_is_over(const struct launcher *l)
 {
-    return l->monitor.alive == 0 || l->monitor.killed;
+    return (l->monitor.alive == 0 || l->monitor.killed) && !monitor_goes_on(&l->monitor);
 }
 
 /* Whether agents are connected or output is queued.  Once the job is over, a reader that accepts
@@ -438,6 +515,140 @@ static bool launcher_continues(const struct launcher *l)
     if (launcher_is_over(l) && launcher_backlog(l) == 0 && idle > AGENT_SECONDS)
         return false;
     return launcher_any_open(l) || launcher_backlog(l) > 0;
+}
+
+/* ---- epochs -------------------------------------------------------------------- */
+
+/* Kills agents that are silent for too long, and asks the others for a sign. */
+static void launcher_check_silence(struct launcher *l)
+{
+    double now  = skua_time();
+    bool   late = now - l->next_ping > ski_config.peer_timeout / 2; /* skuarun itself was stopped */
+
+    if (!l->specs_sent || now < l->next_ping)
+        return;
+    l->next_ping = now + (ski_config.peer_timeout < 4 ? ski_config.peer_timeout / 4 : 1);
+    for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
+        if (r->conn.in < 0)
+            continue;
+        if (!late && now - r->last_heard > ski_config.peer_timeout)
+            launcher_kill_agent(r);
+        else
+            frame_conn_send_number(&r->conn, FRAME_PING, 0, NULL);
+    }
+}
+
+static bool launcher_epoch_over(const struct launcher *l)
+{
+    for (int i = 0; i < l->agents; i++)
+        if (l->agent[i].conn.in >= 0 && !l->agent[i].idle)
+            return false;
+    return l->specs_sent;
+}
+
+/* Returns the images that the agents hold, in an array that the caller frees. */
+static struct image_record *launcher_images(const struct launcher *l, int *count)
+{
+    struct image_record *all = NULL;
+
+    *count = 0;
+    for (int i = 0; i < l->agents; i++) {
+        const struct remote_agent *r = &l->agent[i];
+
+        if (r->records == 0)
+            continue;
+        all = ski_realloc(all, (size_t)(*count + r->records) * sizeof *all);
+        memcpy(all + *count, r->record, (size_t)r->records * sizeof *all);
+        *count += r->records;
+    }
+    return all;
+}
+
+static void launcher_free_reasons(struct launcher *l)
+{
+    for (int i = 0; i < l->map.processes; i++)
+        free(l->reason[i]);
+    free(l->reason);
+}
+
+/* Sets up what an epoch needs, for the processes of the map. */
+static void launcher_begin_epoch(struct launcher *l)
+{
+    l->kvs    = kvs_create(KVS_KEYS_PER_PROCESS * (size_t)l->map.processes, launcher_answer, l);
+    l->reason = ski_calloc((size_t)l->map.processes, sizeof *l->reason);
+    l->blamed = -1;
+    l->stdin_ready = true;
+    monitor_next_epoch(&l->monitor);
+    l->monitor.alive = l->map.processes;
+}
+
+static void launcher_end_epoch(struct launcher *l)
+{
+    launcher_free_reasons(l);
+    kvs_destroy(l->kvs);
+}
+
+/* Closes the connections of the agents that are left without processes. */
+static void launcher_release_agents(struct launcher *l)
+{
+    for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
+        r->idle       = false;
+        r->generation = 0;
+        if (r->running == 0)
+            frame_conn_close(&r->conn);
+    }
+}
+
+/* Whether images are spread over several agents. */
+static bool launcher_has_several(const struct launcher *l)
+{
+    int connected = 0;
+
+    for (int i = 0; i < l->agents; i++)
+        connected += l->agent[i].conn.in >= 0;
+    return connected > 1;
+}
+
+/* Starts the next epoch.  Returns false if the job cannot go on; the reason has been printed. */
+static bool launcher_next_epoch(struct launcher *l)
+{
+    int                  count;
+    struct image_record *record = launcher_images(l, &count);
+    bool                 ok;
+
+    l->recovery.several = launcher_has_several(l);
+    ok                  = recovery_next(&l->recovery, record, count, l->options->threads);
+    free(record);
+    if (!ok)
+        return false;
+    launcher_end_epoch(l);
+    l->map.epoch      = l->recovery.epoch;
+    l->map.generation = l->recovery.generation;
+    ok = proc_map_place(&l->map, l->recovery.pes, l->options->threads, l->agent, l->agents);
+    launcher_begin_epoch(l);
+    if (!ok) {
+        l->monitor.alive = 0;
+        launcher_fail(l, 1, "no host is left");
+        return false;
+    }
+    launcher_release_agents(l);
+    launcher_send_specs(l);
+    recovery_started(&l->recovery);
+    return true;
+}
+
+/* When the epoch is over, goes on with the next one or lets the agents go. */
+static void launcher_check_epoch(struct launcher *l)
+{
+    if (!l->recovery.on)
+        return;
+    launcher_check_silence(l);
+    if (!launcher_epoch_over(l) || !launcher_any_open(l))
+        return;
+    if (monitor_goes_on(&l->monitor) && launcher_next_epoch(l))
+        return;
+    for (int i = 0; i < l->agents; i++)
+        frame_conn_close(&l->agent[i].conn);
 }
 
 static void launcher_loop(struct launcher *l)
@@ -455,39 +666,37 @@ static void launcher_loop(struct launcher *l)
         launcher_write_output(l);
         monitor_output_error(&l->monitor, l->out.error ? l->out.error : l->errors.error);
         monitor_check_deadlines(&l->monitor);
+        launcher_check_epoch(l);
     }
     free(polls);
 }
 
 int launcher_run(const struct run_options *options, const struct hosts *hosts)
 {
-    struct launcher l = {.options     = options,
-                         .processes   = (options->pes + options->threads - 1) / options->threads,
-                         .hosts       = hosts,
-                         .out         = {.fd = STDOUT_FILENO},
-                         .errors      = {.fd = STDERR_FILENO},
-                         .blamed      = -1,
-                         .stdin_ready = true};
+    struct launcher l = {.options = options,
+                         .hosts   = hosts,
+                         .out     = {.fd = STDOUT_FILENO},
+                         .errors  = {.fd = STDERR_FILENO}};
 
-    l.kvs    = kvs_create(KVS_KEYS_PER_PROCESS * (size_t)l.processes, launcher_answer, &l);
-    l.reason = ski_calloc((size_t)l.processes, sizeof *l.reason);
     monitor_begin(&l.monitor, &launcher_ops, &l);
     iof_set_sink(launcher_queue_output, &l);
-    l.monitor.alive = l.processes;
-    l.agent         = proc_map_create(options, hosts, &l.agents);
+    recovery_begin(&l.recovery, options, options->pes);
+    l.monitor.recovery = l.recovery.on ? &l.recovery : NULL;
+    l.agent            = proc_map_create(options, hosts, &l.agents, &l.map);
+    l.recovery.several = l.agents > 1;
+    launcher_begin_epoch(&l);
     if (!l.agent || !proc_map_start_agents(options, l.agent, l.agents))
         monitor_fail(&l.monitor, 1);
     launcher_loop(&l);
     for (int i = 0; i < l.agents; i++) {
         launcher_kill_agent(&l.agent[i]);
         frame_conn_close(&l.agent[i].conn);
+        free(l.agent[i].record);
     }
-    for (int i = 0; i < l.processes; i++)
-        free(l.reason[i]);
-    free(l.reason);
+    launcher_end_epoch(&l);
+    free(l.map.agent_of);
     free(l.agent);
     buffer_free(&l.out.unsent);
     buffer_free(&l.errors.unsent);
-    kvs_destroy(l.kvs);
     return l.monitor.code;
 }

@@ -24,26 +24,69 @@ static void proc_map_test_agents(void)
 {
     int                  count;
     struct remote_agent *agent;
+    struct proc_map      map;
 
     ski_config.shared_memory = true;
-    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
+    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count, &map);
     OK(count == 3, "an agent for each host");
-    OK(agent[0].first == 0 && agent[0].here == 2 && agent[1].first == 2 && agent[1].here == 3 &&
-           agent[2].first == 5 && agent[2].here == 2,
+    OK(agent[0].first == 0 && agent[0].running == 2 && agent[1].first == 2 &&
+           agent[1].running == 3 && agent[2].first == 5 && agent[2].running == 2 &&
+           map.agent_of[1] == 0 && map.agent_of[4] == 1 && map.agent_of[6] == 2,
        "with the processes of its host");
     free(agent);
+    free(map.agent_of);
     ski_config.shared_memory = false;
-    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
-    OK(count == 7 && agent[4].first == 4 && agent[4].here == 1 &&
+    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count, &map);
+    OK(count == 7 && agent[4].first == 4 && agent[4].running == 1 && map.agent_of[4] == 4 &&
            agent[4].host == &proc_map_test_host[1],
        "without shared memory an agent for each process");
     free(agent);
+    free(map.agent_of);
     ski_config.shared_memory = true;
 }
 
+/* Places @p pes PEs, and returns whether the agents of the processes are @p expected, in digits. */
+static bool proc_map_test_placed(struct proc_map *map, int pes, struct remote_agent *agent,
+                                 const char *expected)
+{
+    char text[16] = "";
+
+    if (!proc_map_place(map, pes, 2, agent, 3))
+        return false;
+    for (int i = 0; i < map->processes && i < 15; i++)
+        text[i] = (char)('0' + map->agent_of[i]);
+    return strcmp(text, expected) == 0;
+}
+
+/* The agent of host b, with processes 2 to 4, is lost. */
+static void proc_map_test_place(void)
+{
+    struct image_record  on_c[] = {{8, 5, 7, 13}, {8, 6, 7, 13}, {8, 2, 7, 13},
+                                   {8, 3, 7, 13}, {8, 4, 7, 13}, {7, 0, 7, 13}};
+    struct remote_agent *agent;
+    struct proc_map      map;
+    int                  count;
+
+    agent            = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count, &map);
+    agent[0].conn.in = agent[2].conn.in = 0;
+    OK(proc_map_test_placed(&map, 13, agent, "0022022"), "processes go to those that have fewest");
+    map.agent_of[2] = map.agent_of[3] = map.agent_of[4] = 1;
+    agent[2].record                                     = on_c;
+    agent[2].records                                    = 6;
+    map.generation                                      = 8;
+    OK(proc_map_test_placed(&map, 13, agent, "0022222") && agent[2].running == 5 &&
+           agent[2].first == 2,
+       "or to those that have the image");
+    OK(proc_map_test_placed(&map, 3, agent, "00") && agent[2].running == 0, "a smaller job");
+    agent[0].conn.in = agent[2].conn.in = -1;
+    OK(!proc_map_test_placed(&map, 13, agent, ""), "no agent is left");
+    free(agent);
+    free(map.agent_of);
+}
+
 /* Sends the specifications and decodes the one that agent[i] receives. */
-static bool proc_map_test_receive(struct remote_agent *agent, int count, int i,
-                                  struct job_spec *spec)
+static bool proc_map_test_receive(const struct proc_map *map, struct remote_agent *agent, int count,
+                                  int i, struct job_spec *spec)
 {
     struct frame_conn to;
     struct frame      frame;
@@ -55,7 +98,7 @@ static bool proc_map_test_receive(struct remote_agent *agent, int count, int i,
         return false;
     frame_conn_open(&agent[i].conn, unused[0], ends[1], FRAME_UP);
     frame_conn_open(&to, ends[0], unused[1], FRAME_DOWN);
-    if (!proc_map_send_specs(&proc_map_test_options, &proc_map_test_hosts, agent, count))
+    if (!proc_map_send_specs(&proc_map_test_options, &proc_map_test_hosts, map, agent, count))
         return false;
     while (frame_conn_read(&to) > 0 && (found = frame_conn_next(&to, &frame)) == 0)
         frame_conn_flush(&agent[i].conn); /* the environment may not fit the pipe */
@@ -71,28 +114,34 @@ static void proc_map_test_specs(void)
 {
     struct remote_agent *agent;
     struct job_spec      spec = {0};
+    struct proc_map      map;
     int                  count;
 
-    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
+    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count, &map);
     for (int i = 0; i < count; i++)
         strcpy(agent[i].machine.boot, i == 1 ? "second" : "first");
-    OK(proc_map_test_receive(agent, count, 2, &spec), "the third agent receives its specification");
-    OK(spec.head.pes == 13 && spec.head.first == 5 && spec.head.here == 2, "with its processes");
+    OK(proc_map_test_receive(&map, agent, count, 2, &spec),
+       "the third agent receives its specification");
+    OK(spec.head.pes == 13 && spec.head.agent == 2 && spec.agent_of[4] == 1 &&
+           spec.agent_of[5] == 2 && spec.head.epoch == 0,
+       "with its processes");
     OK(spec.head.host_pes == 7 && spec.head.host_first_pe == 4,
        "and the PEs of the first agent, which runs on the same machine");
     OK(strcmp(spec.argument[1], "argument") == 0 && spec.head.argument_count == 2,
        "and the command line");
     job_spec_free(&spec);
-    OK(proc_map_test_receive(agent, count, 1, &spec) && spec.head.host_pes == 6 &&
+    OK(proc_map_test_receive(&map, agent, count, 1, &spec) && spec.head.host_pes == 6 &&
            spec.head.host_first_pe == 0,
        "the second agent has a machine of its own");
     job_spec_free(&spec);
     free(agent);
+    free(map.agent_of);
 }
 
 int main(void)
 {
     proc_map_test_agents();
+    proc_map_test_place();
     proc_map_test_specs();
     return tap_end();
 }

@@ -8,20 +8,27 @@
 #include "launcher/hosts.h"
 #include "processes/iof.h"
 #include "protocol/frame_conn.h"
+#include "survive/host_images.h"
 
 struct remote_agent {
     const struct hosts_entry *host;
-    int                       first, here; /* the first of its processes, and their number      */
-    int                       running;     /* processes that have not ended                     */
-    pid_t                     pid;         /* of the agent, or of the remote shell that leads to
-                                              it; 0 once that has ended                         */
-    int                  status;           /* of pid, as returned by waitpid()                  */
+    int                       first;   /* the first of its processes                        */
+    int                       running; /* processes that have not ended                     */
+    pid_t                     pid;     /* of the agent, or of the remote shell that leads to
+                                          it; 0 once that has ended                         */
+    int                  status;       /* of pid, as returned by waitpid()                  */
     bool                 said_hello;
     struct frame_machine machine; /* from its HELLO                                        */
     int                  unacked; /* bytes of output received and not acknowledged         */
     struct frame_conn    conn;
     struct iof_output    out, errors; /* of its processes                                 */
     struct iof_output    diagnostics; /* stderr of the agent itself                        */
+    bool                 idle;        /* with --survive: it waits for the next epoch       */
+    int                  restarts;    /* times that it was started again                   */
+    double               last_heard;  /* time of its last frame                            */
+    uint64_t             generation;  /* that all its processes have completed             */
+    struct image_record *record;      /* the images that it holds, after an epoch          */
+    int                  records;
 };
 
 /** Start the agent: skuarun itself on this host, a remote shell on others.  Returns false after

@@ -79,28 +79,93 @@ void iof_output_flush(struct iof_output *output)
     iof_output_emit(output, output->used);
 }
 
+/* Frees the collected text. */
+static void iof_output_clear(struct iof_output *output)
+{
+    free(output->text);
+    output->text = NULL;
+    output->used = output->room = 0;
+}
+
+void iof_output_end(struct iof_output *output)
+{
+    if (!output->history)
+        return;
+    fd_close(&output->fd);
+    iof_output_flush(output);
+    iof_output_clear(output);
+}
+
+/* Makes room for @p bytes more of text. */
+static void iof_output_reserve(struct iof_output *output, size_t bytes)
+{
+    if (output->room - output->used >= bytes)
+        return;
+    output->room += output->room + bytes;
+    output->text = ski_realloc(output->text, output->room);
+}
+
+void iof_output_rewind(struct iof_output *output, uint64_t generation)
+{
+    struct output_history *history = output->history;
+    size_t                 keep    = output_history_rewind(history, generation, output->used);
+
+    fd_close(&output->fd);
+    buffer_add(&history->unprinted, output->text, keep);
+    iof_output_clear(output);
+    if (mid_line == output) {
+        sink(sink_arg, output->to, "\n", 1);
+        mid_line = NULL;
+    }
+}
+
+/* Appends what the history lets pass of the last @p bytes of the text to it. */
+static void iof_output_filter(struct iof_output *output, size_t bytes)
+{
+    static const char notice[] = "skuarun: the output of a process after the recovery differs from "
+                                 "what it printed before; it follows again from here\n";
+    struct buffer     to       = {0};
+    bool same = output_history_filter(output->history, output->text + output->used, bytes, &to);
+
+    iof_output_reserve(output, buffer_bytes(&to));
+    if (buffer_bytes(&to) > 0)
+        memcpy(output->text + output->used, buffer_text(&to), buffer_bytes(&to));
+    output->used += buffer_bytes(&to);
+    buffer_free(&to);
+    if (!same)
+        sink(sink_arg, STDERR_FILENO, notice, sizeof notice - 1);
+}
+
+/* The pipe has reached its end.  An incomplete line of an output with a history waits: if the job
+ * is rolled back, it comes again. */
+static void iof_output_close(struct iof_output *output)
+{
+    fd_close(&output->fd);
+    if (output->history)
+        return;
+    iof_output_flush(output);
+    iof_output_clear(output);
+}
+
 void iof_output_read(struct iof_output *output)
 {
     const char *end;
     ssize_t     n;
 
-    if (output->room - output->used < READ_BYTES) {
-        output->room += output->room + READ_BYTES;
-        output->text = ski_realloc(output->text, output->room);
-    }
+    iof_output_reserve(output, READ_BYTES);
     n = read(output->fd, output->text + output->used, READ_BYTES);
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
     if (n <= 0) {
-        iof_output_flush(output);
-        close(output->fd);
-        output->fd = -1;
-        free(output->text);
-        output->text = NULL;
-        output->room = 0;
+        iof_output_close(output);
         return;
     }
-    output->used += (size_t)n;
+    if (output->history)
+        iof_output_filter(output, (size_t)n);
+    else
+        output->used += (size_t)n;
+    if (output->used == 0)
+        return;
     end = memrchr(output->text, '\n', output->used);
     if (end)
         iof_output_emit(output, (size_t)(end - output->text) + 1);

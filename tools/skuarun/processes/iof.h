@@ -11,18 +11,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "survive/output_history.h"
+
 /** The stdout or stderr of one process. */
 struct iof_output {
-    int    fd; /* the pipe to read from; -1 after its end */
-    int    to; /* STDOUT_FILENO or STDERR_FILENO          */
-    char   label[32];
-    char  *text; /* the line that is not complete yet     */
-    size_t used, room;
+    int                    fd; /* the pipe to read from; -1 after its end */
+    int                    to; /* STDOUT_FILENO or STDERR_FILENO          */
+    char                   label[32];
+    char                  *text; /* the line that is not complete yet     */
+    size_t                 used, room;
+    struct output_history *history; /* with --survive, else NULL */
 };
 
-/** Read once from the pipe and write the lines that are complete.  At the end of the pipe, write
- * the rest and set fd to -1. */
+/** Read once from the pipe and write the lines that are complete.  At the end of the pipe, set fd
+ * to -1, and write the rest unless the output has a history. */
 void iof_output_read(struct iof_output *output);
+
+/** Write what is left of an output that has a history, and free it: the job is over. */
+void iof_output_end(struct iof_output *output);
+
+/** Close an output that has a history, and roll that back to @p generation.  A line that is not
+ * complete is written by the next output of the process, as far as it was printed before the
+ * checkpoint. */
+void iof_output_rewind(struct iof_output *output, uint64_t generation);
 
 /** Write what has been read, whether its last line is complete or not. */
 void iof_output_flush(struct iof_output *output);

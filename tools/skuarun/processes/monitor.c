@@ -41,14 +41,86 @@ void monitor_fail(struct monitor *m, int code)
     monitor_signal_all(m, SIGCONT);
 }
 
+void monitor_end_epoch(struct monitor *m)
+{
+    m->recovering = true;
+    m->killed     = true; /* no deadline is left to wait for */
+    monitor_signal_all(m, SIGKILL);
+}
+
+/* Whether the job goes on after a loss: it may, and the user has not asked for its end. */
+static bool monitor_survives(const struct monitor *m)
+{
+    return m->recovery && !m->failed && !m->end_signal;
+}
+
+/* Ends the epoch because of a process that was killed. */
+static void monitor_lose(struct monitor *m, const struct exit_report *report)
+{
+    if (m->recovering)
+        return;
+    recovery_lost(m->recovery, report, 1);
+    m->code = 128 + WTERMSIG(report->status); /* if it cannot go on */
+    monitor_end_epoch(m);
+    m->ops->report(m->arg, report->process);
+}
+
+bool monitor_host_lost(struct monitor *m, int lost)
+{
+    if (!monitor_survives(m))
+        return false;
+    recovery_lost(m->recovery, NULL, lost);
+    if (!m->recovering) {
+        m->code = 1;
+        monitor_end_epoch(m);
+    }
+    return true;
+}
+
+void monitor_next_epoch(struct monitor *m)
+{
+    ski_assert(m->alive == 0);
+    m->recovering    = false;
+    m->killed        = false;
+    m->code          = 0;
+    m->joined        = 0;
+    m->unjoined      = -1;
+    m->deadline      = 0;
+    m->suspect_until = 0;
+}
+
 /* Ends the job because of @p process.  All processes are signalled before the report, since making
  * its text may take a while. */
 static void monitor_blame(struct monitor *m, int process, int code)
 {
-    if (m->failed)
+    if (m->failed || m->recovering)
         return;
     monitor_fail(m, code);
     m->ops->report(m->arg, process);
+}
+
+/* Waits a while for a process that was killed before @p report is blamed. */
+static void monitor_suspect(struct monitor *m, const struct exit_report *report)
+{
+    if (m->suspect_until > 0)
+        return;
+    m->suspect       = *report;
+    m->suspect_until = skua_time() + SUSPECT_SECONDS;
+}
+
+/* The suspect has to be blamed: no other process was killed. */
+static void monitor_blame_suspect(struct monitor *m)
+{
+    const struct exit_report *report = &m->suspect;
+
+    m->suspect_until = 0;
+    if (!WIFSIGNALED(report->status))
+        monitor_blame(m, report->process,
+                      WEXITSTATUS(report->status) ? WEXITSTATUS(report->status) : 1);
+    else if (monitor_survives(m))
+        monitor_lose(m, report);
+    else
+        monitor_blame(m, report->process, 128 + WTERMSIG(report->status));
 }
 
 static void monitor_on_killed(struct monitor *m, const struct exit_report *report)
@@ -57,12 +129,12 @@ static void monitor_on_killed(struct monitor *m, const struct exit_report *repor
 
     if (sig == m->end_signal)
         monitor_fail(m, 128 + sig);
-    else if (!report->symptom)
+    else if (report->symptom)
+        monitor_suspect(m, report);
+    else if (monitor_survives(m))
+        monitor_lose(m, report);
+    else
         monitor_blame(m, report->process, 128 + sig);
-    else if (m->suspect_until <= 0) {
-        m->suspect       = *report;
-        m->suspect_until = skua_time() + SUSPECT_SECONDS;
-    }
 }
 
 /* Notes a process that exited outside of a phase: fine unless another process joins the next phase,
@@ -88,7 +160,10 @@ static void monitor_on_exited(struct monitor *m, const struct exit_report *repor
             m->code = code;
         monitor_note_unjoined(m, report);
     } else if (report->state == SKI_PROCESS_ATTACHED || code) {
-        monitor_blame(m, report->process, code ? code : 1);
+        if (monitor_survives(m)) /* it may have given up because another process was killed */
+            monitor_suspect(m, report);
+        else
+            monitor_blame(m, report->process, code ? code : 1);
     } else {
         monitor_note_unjoined(m, report);
     }
@@ -98,6 +173,8 @@ void monitor_process_exited(struct monitor *m, const struct exit_report *report)
 {
     ski_assert(m->alive > 0);
     m->alive--;
+    if (m->recovering)
+        return;
     if (WIFSIGNALED(report->status))
         monitor_on_killed(m, report);
     else
@@ -112,7 +189,7 @@ void monitor_joined(struct monitor *m, uint32_t phase)
 
 void monitor_exiting(struct monitor *m, int code)
 {
-    if (m->deadline > 0)
+    if (m->deadline > 0 || m->recovering)
         return;
     m->exit_code = code;
     m->deadline  = skua_time() + ski_config.exit_grace;
@@ -152,7 +229,7 @@ void monitor_check_deadlines(struct monitor *m)
     if (m->unjoined >= 0 && m->joined > m->unjoined_phase)
         monitor_blame(m, m->unjoined, 1);
     if (m->suspect_until > 0 && (m->alive == 0 || skua_time() >= m->suspect_until))
-        monitor_blame(m, m->suspect.process, 128 + WTERMSIG(m->suspect.status));
+        monitor_blame_suspect(m);
     monitor_kill_overdue(m);
 }
 
@@ -182,6 +259,8 @@ void monitor_read_signals(struct monitor *m)
 
         if (sig == SIGCHLD) {
             m->ops->reap(m->arg);
+        } else if (sig == SKI_RESIZE_SIGNAL) {
+            m->ops->resize(m->arg, info.ssi_int);
         } else if (sig == SIGTSTP) {
             monitor_signal_all(m, SIGSTOP);
             raise(SIGSTOP);
@@ -199,6 +278,7 @@ static int monitor_open_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTSTP);
+    sigaddset(&set, SKI_RESIZE_SIGNAL);
     for (size_t i = 0; i < sizeof monitor_forwarded / sizeof *monitor_forwarded; i++)
         sigaddset(&set, monitor_forwarded[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);

@@ -11,6 +11,9 @@
  * in one line, and all others get SIGTERM and half a second later SIGKILL;
  *   - on request: a signal is forwarded to all processes; a second one kills them at once.
  *
+ * With --survive a process that is killed does not end the job but its epoch: all processes are
+ * killed, and the caller starts the next epoch (survive/job_recovery.h).
+ *
  * A process that gave up because it lost another one is only a symptom.  The report of that other
  * process is on its way, so the monitor waits for it before it blames the symptom.
  */
@@ -19,12 +22,14 @@
 
 #include <stdbool.h>
 
-#include "processes/exit_report.h"
+#include "common/exit_report.h"
+#include "survive/job_recovery.h"
 
 struct monitor_ops {
     void (*signal)(void *arg, int sig); /* send a signal to all processes that are alive        */
     void (*reap)(void *arg);            /* SIGCHLD has arrived: collect the children that ended */
     void (*report)(void *arg, int process); /* print how the process that is to blame ended */
+    void (*resize)(void *arg, int pes);     /* the user asked for another number of PEs     */
 };
 
 struct monitor {
@@ -44,6 +49,8 @@ struct monitor {
     double             deadline;          /* when to send SIGKILL; 0: not set                     */
     struct exit_report suspect;           /* a symptom that may have to be blamed                 */
     double             suspect_until;     /* when to blame it; 0: there is none                */
+    struct recovery   *recovery;          /* NULL: the job does not survive a loss             */
+    bool               recovering;        /* the epoch is being ended; the next one follows    */
 };
 
 /** Set up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
@@ -51,6 +58,22 @@ void monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void 
 
 /** Restore the default handling of signals, in a child before exec. */
 void monitor_restore_signals(void);
+
+/** End the epoch: all processes are killed, and the job goes on with the next one. */
+void monitor_end_epoch(struct monitor *monitor);
+
+/** Whether the job goes on with another epoch once all processes have ended. */
+static inline bool monitor_goes_on(const struct monitor *monitor)
+{
+    return monitor->recovering && !monitor->failed && !monitor->end_signal;
+}
+
+/** Prepare for the processes of the next epoch, of which none is alive yet. */
+void monitor_next_epoch(struct monitor *monitor);
+
+/** Record the loss of @p lost processes with their host.  Returns false if the job does not survive
+ *  it; the caller then ends it. */
+bool monitor_host_lost(struct monitor *monitor, int lost);
 
 /** Record that a process has ended. */
 void monitor_process_exited(struct monitor *monitor, const struct exit_report *report);

@@ -36,10 +36,16 @@ static void monitor_test_report(void *arg, int process)
     monitor_test_calls.blamed = process;
 }
 
+static void monitor_test_resize(void *arg, int pes)
+{
+    (void)arg;
+    (void)pes;
+}
+
 static struct monitor monitor_test_begin(void)
 {
     static const struct monitor_ops ops = {monitor_test_signal, monitor_test_reap,
-                                           monitor_test_report};
+                                           monitor_test_report, monitor_test_resize};
 
     monitor_test_calls    = (struct monitor_test_calls){.blamed = -1};
     ski_config.exit_grace = 1000;

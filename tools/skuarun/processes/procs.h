@@ -12,8 +12,9 @@
 
 #include "boot/boot.h"
 #include "common/options.h"
-#include "processes/exit_report.h"
+#include "common/exit_report.h"
 #include "processes/iof.h"
+#include "survive/host_images.h"
 
 #define PROCS_DRAIN_SECONDS 0.25 /* after the last exit, for pipes that stay open          */
 #define PROCS_PROMPT_MS     100  /* until an incomplete line of process 0 goes to a terminal */
@@ -28,15 +29,23 @@ struct procs_child {
     bool               killed_stopped; /* it was killed because it was stopped for too long */
 };
 
+/** What a host keeps from one epoch to the next with --survive. */
+struct procs_survival {
+    struct host_images     images;
+    struct output_history *history; /* of stdout and stderr of each process of the job */
+    int                    histories;
+};
+
 struct procs {
-    struct ski_arena   *arena;
-    struct ski_job     *job;
-    int                 arena_fd;
-    struct procs_child *child; /* one for each process here */
-    int                 alive;
-    uint64_t            oom_kills; /* of our control groups before the job began */
-    bool                terminal;  /* the output of the job goes to a terminal */
-    struct iof_input    input;     /* of process 0, if it runs here */
+    struct ski_arena      *arena;
+    struct ski_job        *job;
+    int                    arena_fd;
+    struct procs_child    *child; /* one for each process here */
+    int                    alive;
+    uint64_t               oom_kills; /* of our control groups before the job began */
+    bool                   terminal;  /* the output of the job goes to a terminal */
+    struct iof_input       input;     /* of process 0, if it runs here */
+    struct procs_survival *survival;  /* with --survive, else NULL */
 };
 
 /* ---- starting (procs_start.c) ------------------------------------------------ */
@@ -52,8 +61,25 @@ bool procs_start(struct procs *procs, const struct run_options *options, int *co
 /** Send @p signal to the process group of every process that is alive. */
 void procs_signal(struct procs *procs, int signal);
 
-/** Release the arena and free the table of processes. */
+/** Release the arena, close the pipes, and free the table of processes. */
 void procs_destroy(struct procs *procs);
+
+/** Make images slots and histories of output for epoch @p epoch, which restores @p generation,
+ * after procs_create().  Returns false after printing the reason. */
+bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int epoch,
+                       uint64_t generation);
+
+/** Roll the output of all processes back to @p generation, before procs_destroy(). */
+void procs_rewind_output(struct procs *procs, uint64_t generation);
+
+/** Write the output that waits for the end of the job, before procs_destroy(). */
+void procs_end_output(struct procs *procs);
+
+/** The newest generation that all processes here have completed in this epoch; 0: none. */
+uint64_t procs_generation(const struct procs *procs);
+
+/** Free what was kept from epoch to epoch. */
+void procs_survival_free(struct procs_survival *survival);
 
 /* ---- running (procs.c) --------------------------------------------------------- */
 

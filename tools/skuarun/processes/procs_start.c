@@ -27,6 +27,7 @@
 #include "base/memory.h"
 #include "base/module.h"
 #include "base/topology.h"
+#include "common/fd.h"
 #include "onesided/onesided.h"
 #include "processes/monitor.h"
 #include "transport/host/host.h"
@@ -42,11 +43,13 @@ bool procs_create(struct procs *procs, const struct ski_job_params *plan)
         ski_onesided_create(procs->job) != SKUA_OK)
         return false;
     ski_job_divide_arena(procs->job);
+    procs->alive     = 0;
     procs->child     = ski_calloc((size_t)procs->job->local_processes, sizeof *procs->child);
     procs->input     = (struct iof_input){.from = -1, .to = -1};
     procs->oom_kills = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
     for (int i = 0; i < procs->job->local_processes; i++) /* none is started yet */
-        procs->child[i].out.fd = procs->child[i].err.fd = procs->child[i].control = -1;
+        procs->child[i].out.fd = procs->child[i].err.fd = procs->child[i].control =
+            procs->child[i].lifeline                    = -1;
     return true;
 }
 
@@ -111,6 +114,18 @@ static void procs_fix_addresses(void)
                 strerror(errno));
 }
 
+/* Passes the image slots to the process. */
+static void procs_pass_images(const struct host_images *images)
+{
+    char *text = ski_image_slots_text(&images->slots);
+
+    for (int i = 0; i < images->slots.count; i++) {
+        procs_inherit_fd(images->slots.slot[i].fd[0]);
+        procs_inherit_fd(images->slots.slot[i].fd[1]);
+    }
+    setenv(SKI_IMAGES_VARIABLE, text, 1);
+}
+
 static _Noreturn void procs_exec(const struct procs *procs, const struct run_options *options,
                                  const struct procs_pipes *p, int process, pid_t launcher)
 {
@@ -138,6 +153,8 @@ static _Noreturn void procs_exec(const struct procs *procs, const struct run_opt
         procs_inherit_fd(p->control[1]);
     ski_boot_variable(job, sizeof job, procs->arena_fd, p->life[0], p->control[1], process);
     setenv(SKI_BOOT_VARIABLE, job, 1);
+    if (procs->survival)
+        procs_pass_images(&procs->survival->images);
     procs_preload_malloc();
     if (!ski_config.aslr)
         procs_fix_addresses();
@@ -158,6 +175,25 @@ static void procs_set_label(struct iof_output *stream, const struct ski_job *job
         snprintf(stream->label, sizeof stream->label, "[%d-%d] ", first, first + pes - 1);
 }
 
+/* Sets up one output of a process.  With --survive it begins with the incomplete line that the
+ * epoch before has left. */
+static struct iof_output procs_output(const struct procs *procs, int process, int fd, int to)
+{
+    struct iof_output output = {.fd = fd, .to = to};
+
+    if (procs->survival) {
+        struct output_history *history =
+            &procs->survival->history[2 * process + to - STDOUT_FILENO];
+
+        output.history     = history;
+        output.text        = history->unprinted.text;
+        output.used        = history->unprinted.end;
+        output.room        = history->unprinted.room;
+        history->unprinted = (struct buffer){0};
+    }
+    return output;
+}
+
 /* Keeps the ends of skuarun and closes those of the process. */
 static void procs_keep_ends(struct procs *procs, const struct run_options *options,
                             const struct procs_pipes *p, int index)
@@ -170,8 +206,8 @@ static void procs_keep_ends(struct procs *procs, const struct run_options *optio
         close(p->control[1]);
     child->lifeline = p->life[1];
     child->control  = p->control[0];
-    child->out      = (struct iof_output){.fd = p->out[0], .to = STDOUT_FILENO};
-    child->err      = (struct iof_output){.fd = p->err[0], .to = STDERR_FILENO};
+    child->out      = procs_output(procs, process, p->out[0], STDOUT_FILENO);
+    child->err      = procs_output(procs, process, p->err[0], STDERR_FILENO);
     if (options->label) {
         procs_set_label(&child->out, procs->job, process);
         procs_set_label(&child->err, procs->job, process);
@@ -273,9 +309,79 @@ void procs_signal(struct procs *procs, int signal)
             kill(-procs->child[i].pid, signal);
 }
 
+static void procs_close_ends(struct procs_child *child)
+{
+    fd_close(&child->lifeline);
+    fd_close(&child->control);
+    fd_close(&child->out.fd);
+    fd_close(&child->err.fd);
+    free(child->out.text);
+    free(child->err.text);
+}
+
 void procs_destroy(struct procs *procs)
 {
+    for (int i = 0; i < procs->job->local_processes; i++)
+        procs_close_ends(&procs->child[i]);
+    fd_close(&procs->input.to);
     free(procs->child);
     ski_arena_detach(procs->arena);
     close(procs->arena_fd);
+}
+
+/* ---- epochs ------------------------------------------------------------------------ */
+
+bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int epoch,
+                       uint64_t generation)
+{
+    int wanted = 2 * procs->job->processes;
+
+    if (wanted > survival->histories) {
+        survival->history =
+            ski_realloc(survival->history, (size_t)wanted * sizeof *survival->history);
+        memset(survival->history + survival->histories, 0,
+               (size_t)(wanted - survival->histories) * sizeof *survival->history);
+        survival->histories = wanted;
+    }
+    procs->survival = survival;
+    return host_images_prepare(&survival->images, procs->job, epoch, generation);
+}
+
+void procs_rewind_output(struct procs *procs, uint64_t generation)
+{
+    for (int i = 0; i < procs->job->local_processes; i++) {
+        if (!procs->child[i].out.history)
+            continue; /* it was not started */
+        iof_output_rewind(&procs->child[i].out, generation);
+        iof_output_rewind(&procs->child[i].err, generation);
+    }
+}
+
+void procs_end_output(struct procs *procs)
+{
+    for (int i = 0; i < procs->job->local_processes; i++) {
+        iof_output_end(&procs->child[i].out);
+        iof_output_end(&procs->child[i].err);
+    }
+}
+
+uint64_t procs_generation(const struct procs *procs)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < procs->job->local_processes; i++) {
+        uint64_t generation = atomic_load(&procs->job->process[i].generation);
+
+        least = generation < least ? generation : least;
+    }
+    return least;
+}
+
+void procs_survival_free(struct procs_survival *survival)
+{
+    for (int i = 0; i < survival->histories; i++)
+        output_history_free(&survival->history[i]);
+    free(survival->history);
+    host_images_close(&survival->images);
+    *survival = (struct procs_survival){0};
 }

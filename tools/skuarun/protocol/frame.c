@@ -10,7 +10,8 @@
 
 #include "boot/boot.h"
 #include "protocol/job_spec.h"
-#include "processes/exit_report.h"
+#include "common/exit_report.h"
+#include "survive/host_images.h"
 
 #define CONTROL sizeof(struct ski_control)
 
@@ -23,6 +24,7 @@ static const struct {
     [FRAME_SIGNAL]      = {4, 4},
     [FRAME_VALUE]       = {CONTROL, CONTROL + SKI_CONTROL_MAX},
     [FRAME_CREDIT]      = {4, 4},
+    [FRAME_PING]        = {4, 4},
     [FRAME_HELLO]       = {sizeof(struct frame_hello), sizeof(struct frame_hello)},
     [FRAME_STDOUT]      = {1, FRAME_OUTPUT_MAX},
     [FRAME_STDERR]      = {1, FRAME_OUTPUT_MAX},
@@ -34,6 +36,9 @@ static const struct {
     [FRAME_EXITED]      = {sizeof(struct exit_report), sizeof(struct exit_report)},
     [FRAME_REASON]      = {4, 4 + REASON_BYTES},
     [FRAME_FAILED]      = {4, 4 + REASON_BYTES},
+    [FRAME_GENERATION]  = {sizeof(struct image_record), sizeof(struct image_record)},
+    [FRAME_IDLE]        = {0, JOB_SPEC_MAX},
+    [FRAME_PONG]        = {4, 4},
 };
 
 /* Identifies this machine.  Where the kernel has no identifier of its boot, boot is "". */
@@ -56,7 +61,7 @@ static struct frame_machine frame_read_machine(void)
 
 struct frame_hello frame_make_hello(void)
 {
-    struct frame_hello hello = {.magic = "skuarun", .frames = 2, .machine = frame_read_machine()};
+    struct frame_hello hello = {.magic = "skuarun", .frames = 3, .machine = frame_read_machine()};
 
     snprintf(hello.version, sizeof hello.version, "%s", SKUA_VERSION);
     return hello;

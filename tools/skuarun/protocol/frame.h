@@ -8,11 +8,13 @@
  * version), so numbers travel as they lie in memory.
  *
  *   to the agent
- *     SPEC         the job specification (job_spec.h): the first frame, once all agents said HELLO
+ *     SPEC         the job specification (job_spec.h): the first frame, once all agents said HELLO;
+ *                  with --survive one for each epoch, after the IDLE of the epoch before
  *     STDIN        input for process 0; empty: its end.  The next one follows a STDIN_READY
  *     SIGNAL       a number: send this signal to all processes
  *     VALUE        a struct ski_control and the value that was asked for
  *     CREDIT       a number: bytes of STDOUT and STDERR that have been written
+ *     PING         a number that the agent returns in a PONG: its host is there
  *   to the launcher
  *     HELLO        a struct frame_hello: the first frame
  *     STDOUT       output of processes: complete lines where possible, with their labels
@@ -26,6 +28,10 @@
  *     REASON       a process number and a text: why that process failed
  *     FAILED       an exit code and a text: why the job has to end; without text, the reason has
  *                  been printed
+ *     GENERATION   a struct image_record: the newest generation that all processes of the agent
+ * have completed IDLE         all processes of the epoch have ended and their output has been sent:
+ * an array of struct image_record, the complete images of the host PONG         the number of a
+ * PING
  */
 #ifndef SKUARUN_FRAME_H
 #define SKUARUN_FRAME_H
@@ -40,6 +46,7 @@ enum frame_kind {
     FRAME_SIGNAL,
     FRAME_VALUE,
     FRAME_CREDIT,
+    FRAME_PING,
     FRAME_FIRST_UP,
     FRAME_HELLO = FRAME_FIRST_UP,
     FRAME_STDOUT,
@@ -52,6 +59,9 @@ enum frame_kind {
     FRAME_EXITED,
     FRAME_REASON,
     FRAME_FAILED,
+    FRAME_GENERATION,
+    FRAME_IDLE,
+    FRAME_PONG,
     FRAME_KINDS
 };
 

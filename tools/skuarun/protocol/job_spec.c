@@ -9,26 +9,31 @@ static void job_spec_add_string(struct buffer *to, const char *text)
     buffer_add(to, text, strlen(text) + 1);
 }
 
-int job_spec_pes(const struct job_spec_head *head)
+int job_spec_processes(const struct job_spec_head *h)
 {
-    int64_t first = (int64_t)head->first * head->pes_per_process;
-    int64_t end   = first + (int64_t)head->here * head->pes_per_process;
+    return (h->pes + h->pes_per_process - 1) / h->pes_per_process;
+}
 
-    return (int)((end < head->pes ? end : head->pes) - first);
+int job_spec_pes(const struct job_spec *spec, int agent)
+{
+    const struct job_spec_head *h         = &spec->head;
+    int                         processes = job_spec_processes(h), sum = 0;
+
+    for (int i = 0; i < processes; i++)
+        if (spec->agent_of[i] == agent)
+            sum += i < processes - 1 ? h->pes_per_process
+                                     : h->pes - (processes - 1) * h->pes_per_process;
+    return sum;
 }
 
 /* Whether the numbers are possible, in a specification that any process may have sent. */
 static bool job_spec_is_valid(const struct job_spec_head *h)
 {
-    int64_t processes;
-
-    if (h->pes < 1 || h->pes > UINT16_MAX || h->pes_per_process < 1 || h->pes_per_process > h->pes)
-        return false;
-    processes = (h->pes + h->pes_per_process - 1) / h->pes_per_process;
-    return h->first >= 0 && h->here >= 1 && (int64_t)h->first + h->here <= processes &&
-           (h->cpus == 0 || h->cpus == job_spec_pes(h)) && h->argument_count >= 1 &&
-           h->agents >= 1 && h->agents <= processes && h->host_first_pe >= 0 &&
-           h->host_pes <= h->pes && (int64_t)h->host_first_pe + job_spec_pes(h) <= h->host_pes;
+    return h->pes >= 1 && h->pes <= UINT16_MAX && h->pes_per_process >= 1 &&
+           h->pes_per_process <= h->pes && h->agents >= 1 && h->agents <= UINT16_MAX &&
+           h->agent >= 0 && h->agent < h->agents && h->cpus >= 0 && h->cpus <= h->pes &&
+           h->argument_count >= 1 && h->epoch >= 0 && h->host_first_pe >= 0 &&
+           h->host_pes <= h->pes;
 }
 
 void job_spec_encode(const struct job_spec *spec, struct buffer *to)
@@ -36,7 +41,8 @@ void job_spec_encode(const struct job_spec *spec, struct buffer *to)
     ski_assert(job_spec_is_valid(&spec->head));
     buffer_add(to, &spec->head, sizeof spec->head);
     buffer_add(to, spec->cpu, (size_t)spec->head.cpus * sizeof *spec->cpu);
-    buffer_add(to, spec->agent_first, (size_t)spec->head.agents * sizeof *spec->agent_first);
+    buffer_add(to, spec->agent_of,
+               (size_t)job_spec_processes(&spec->head) * sizeof *spec->agent_of);
     job_spec_add_string(to, spec->directory);
     for (int i = 0; i < spec->head.setting_count; i++)
         job_spec_add_string(to, spec->setting[i]);
@@ -94,24 +100,18 @@ static bool job_spec_take_numbers(struct job_spec_cursor *rest, int32_t count, i
     return true;
 }
 
-/* Whether the first processes of the agents ascend from 0 on, and this agent has those up to the
- * next one. */
+/* Whether each process has an agent, and this one has PEs that fit into its host. */
 static bool job_spec_agents_valid(const struct job_spec *spec)
 {
-    const struct job_spec_head *h     = &spec->head;
-    int                         end   = (h->pes + h->pes_per_process - 1) / h->pes_per_process;
-    bool                        found = false;
+    const struct job_spec_head *h = &spec->head;
+    int                         pes;
 
-    if (spec->agent_first[0] != 0)
-        return false;
-    for (int i = 0; i < h->agents; i++) {
-        int next = i + 1 < h->agents ? spec->agent_first[i + 1] : end;
-
-        if (next <= spec->agent_first[i] || next > end)
+    for (int i = 0; i < job_spec_processes(h); i++)
+        if (spec->agent_of[i] < 0 || spec->agent_of[i] >= h->agents)
             return false;
-        found |= spec->agent_first[i] == h->first && next == h->first + h->here;
-    }
-    return found;
+    pes = job_spec_pes(spec, h->agent);
+    return pes > 0 && (h->cpus == 0 || h->cpus == pes) &&
+           (int64_t)h->host_first_pe + pes <= h->host_pes;
 }
 
 bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes)
@@ -127,7 +127,7 @@ bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes)
     rest.at = spec->text = memcpy(ski_malloc(bytes), data, bytes);
     job_spec_take(&rest, sizeof spec->head);
     return job_spec_take_numbers(&rest, spec->head.cpus, &spec->cpu) &&
-           job_spec_take_numbers(&rest, spec->head.agents, &spec->agent_first) &&
+           job_spec_take_numbers(&rest, job_spec_processes(&spec->head), &spec->agent_of) &&
            job_spec_agents_valid(spec) && (spec->directory = job_spec_take_string(&rest)) != NULL &&
            job_spec_take_strings(&rest, spec->head.setting_count, &spec->setting) &&
            job_spec_take_strings(&rest, spec->head.argument_count, &spec->argument) &&
@@ -138,7 +138,7 @@ void job_spec_free(struct job_spec *spec)
 {
     free(spec->text);
     free(spec->cpu);
-    free(spec->agent_first);
+    free(spec->agent_of);
     free(spec->setting);
     free(spec->argument);
 }

@@ -3,7 +3,7 @@
  * job_spec.h - the job specification: what an agent has to run.
  *
  * Encoded, it is a struct job_spec_head, the CPU of each PE of the agent if the launcher has chosen
- * them, the first process of each agent, and strings, each with its terminating 0: the working
+ * them, the agent of each process, and strings, each with its terminating 0: the working
  * directory, the environment variables, the arguments.
  */
 #ifndef SKUARUN_JOB_SPEC_H
@@ -20,24 +20,26 @@
 
 struct job_spec_head {
     int32_t pes, pes_per_process;    /* of the job */
-    int32_t first, here;             /* processes of the agent: the first, and their number */
+    int32_t agent;                   /* the number of this agent */
+    int32_t epoch;                   /* from 1 on; 0: the job was not started with --survive */
     int32_t host_first_pe, host_pes; /* PEs of the job that share the CPUs of the agent:
                                         its own first one among them, and their number */
     int32_t  cpus;                   /* CPUs that follow: one for each PE of the agent, or 0 */
-    int32_t  agents;                 /* of the job; their first processes follow */
+    int32_t  agents;                 /* of the job; the agent of each process follows */
     int32_t  setting_count, argument_count;
     uint8_t  one_host, label, verbose, terminal;
     uint64_t secret[2];
+    uint64_t generation; /* of images that the epoch restores; 0: none */
 };
 
 struct job_spec {
     struct job_spec_head head;
-    int                 *cpu;         /* head.cpus of them, or NULL */
-    int                 *agent_first; /* head.agents of them, ascending */
-    char                *text;        /* the memory of the strings, if it was decoded */
-    const char          *directory;   /* the working directory */
-    char               **setting;     /* NAME=VALUE for the environment, ended by NULL */
-    char               **argument;    /* ended by NULL */
+    int                 *cpu;       /* head.cpus of them, or NULL */
+    int                 *agent_of;  /* by process: the agent that starts it */
+    char                *text;      /* the memory of the strings, if it was decoded */
+    const char          *directory; /* the working directory */
+    char               **setting;   /* NAME=VALUE for the environment, ended by NULL */
+    char               **argument;  /* ended by NULL */
 };
 
 /** Append the encoded specification to @p to. */
@@ -49,7 +51,10 @@ bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes);
 /** Free what job_spec_decode() allocated. */
 void job_spec_free(struct job_spec *spec);
 
-/** The number of PEs of the agent's processes. */
-int job_spec_pes(const struct job_spec_head *head);
+/** The number of processes of the job. */
+int job_spec_processes(const struct job_spec_head *head);
+
+/** The number of PEs of the processes of @p agent. */
+int job_spec_pes(const struct job_spec *spec, int agent);
 
 #endif

@@ -23,7 +23,7 @@ static bool job_spec_test_decode(const char *text, size_t bytes)
     struct job_spec spec;
     bool            valid = job_spec_decode(&spec, copy, bytes);
 
-    if (valid && (!spec.argument[0] || job_spec_pes(&spec.head) < 1))
+    if (valid && (!spec.argument[0] || job_spec_pes(&spec, spec.head.agent) < 1))
         OK(false, "a valid specification has a program and PEs");
     job_spec_free(&spec);
     free(copy);
@@ -35,22 +35,21 @@ static struct job_spec job_spec_test_example(void)
     static char *settings[]  = {"SKUA_PIN=none", "UCX_TLS=tcp", NULL};
     static char *arguments[] = {"app", "", "x y", NULL};
     static int   cpus[]      = {4, 5, 6, 7};
-    static int   agents[]    = {0, 1, 2};
+    static int   agents[]    = {0, 2, 1, 2};
 
-    return (struct job_spec){.head        = {.pes             = 8,
-                                             .pes_per_process = 2,
-                                             .first           = 2,
-                                             .here            = 2,
-                                             .host_pes        = 4,
-                                             .cpus            = 4,
-                                             .agents          = 3,
-                                             .setting_count   = 2,
-                                             .argument_count  = 3},
-                             .cpu         = cpus,
-                             .agent_first = agents,
-                             .directory   = "/tmp",
-                             .setting     = settings,
-                             .argument    = arguments};
+    return (struct job_spec){.head      = {.pes             = 8,
+                                           .pes_per_process = 2,
+                                           .agent           = 2,
+                                           .host_pes        = 4,
+                                           .cpus            = 4,
+                                           .agents          = 3,
+                                           .setting_count   = 2,
+                                           .argument_count  = 3},
+                             .cpu       = cpus,
+                             .agent_of  = agents,
+                             .directory = "/tmp",
+                             .setting   = settings,
+                             .argument  = arguments};
 }
 
 static void job_spec_test_round_trip(const struct buffer *text)
@@ -61,8 +60,8 @@ static void job_spec_test_round_trip(const struct buffer *text)
     OK(spec.cpu[3] == 7 && strcmp(spec.directory, "/tmp") == 0 &&
            strcmp(spec.setting[1], "UCX_TLS=tcp") == 0 && !spec.setting[2],
        "with its CPUs, directory and environment");
-    OK(spec.head.agents == 3 && spec.agent_first[1] == 1 && spec.agent_first[2] == 2,
-       "with the first process of each agent");
+    OK(spec.head.agents == 3 && spec.agent_of[1] == 2 && spec.agent_of[2] == 1,
+       "with the agent of each process");
     OK(strcmp(spec.argument[1], "") == 0 && strcmp(spec.argument[2], "x y") == 0 &&
            !spec.argument[3],
        "with its arguments, empty ones too");
@@ -87,14 +86,14 @@ static void job_spec_test_corrupted(const struct buffer *text)
     OK(valid > 0 && valid < ROUNDS, "corrupted: %d of %d were valid", valid, ROUNDS);
 }
 
-/* Returns whether a specification whose agents begin at @p first is valid. */
-static bool job_spec_test_agents_valid(int *first, int agents)
+/* Returns whether a specification with these agents of the processes is valid. */
+static bool job_spec_test_agents_valid(int *agent_of, int agents)
 {
     struct job_spec spec = job_spec_test_example();
     struct buffer   text = {0};
     bool            valid;
 
-    spec.agent_first = first;
+    spec.agent_of    = agent_of;
     spec.head.agents = agents;
     job_spec_encode(&spec, &text);
     valid = job_spec_test_decode(text.text, text.end);
@@ -104,25 +103,26 @@ static bool job_spec_test_agents_valid(int *first, int agents)
 
 static void job_spec_test_agents(void)
 {
-    static int late[] = {1, 2}, mixed[] = {0, 3, 2}, beyond[] = {0, 2, 4}, other[] = {0, 1, 3};
+    static int two[] = {2, 1, 0, 2}, below[] = {2, -1, 2, 0}, beyond[] = {2, 2, 3, 0};
+    static int three[] = {2, 2, 0, 2}, none[] = {0, 1, 1, 0};
 
-    OK(!job_spec_test_agents_valid(late, 2) && !job_spec_test_agents_valid(mixed, 3) &&
-           !job_spec_test_agents_valid(beyond, 3),
-       "agents begin at process 0, ascend, and have processes");
-    OK(!job_spec_test_agents_valid(other, 3), "the agent is one of them");
+    OK(job_spec_test_agents_valid(two, 3), "processes of an agent need not be consecutive");
+    OK(!job_spec_test_agents_valid(below, 3) && !job_spec_test_agents_valid(beyond, 3),
+       "the agents are those of the job");
+    OK(!job_spec_test_agents_valid(three, 3), "each PE of the agent has a CPU");
+    OK(!job_spec_test_agents_valid(none, 3), "the agent has processes");
 }
 
 /* The last process of a job may have fewer PEs than the others. */
 static void job_spec_test_pes(void)
 {
-    struct job_spec_head head = {.pes = 7, .pes_per_process = 3, .first = 0, .here = 2};
+    int             agent_of[] = {0, 0, 1};
+    struct job_spec spec       = {.head = {.pes = 7, .pes_per_process = 3}, .agent_of = agent_of};
 
-    OK(job_spec_pes(&head) == 6, "two full processes");
-    head.first = 1;
-    OK(job_spec_pes(&head) == 4, "a full process and the rest");
-    head.first = 2;
-    head.here  = 1;
-    OK(job_spec_pes(&head) == 1, "the rest");
+    OK(job_spec_pes(&spec, 0) == 6, "two full processes");
+    OK(job_spec_pes(&spec, 1) == 1, "the rest");
+    agent_of[1] = 1;
+    OK(job_spec_pes(&spec, 1) == 4, "a full process and the rest");
 }
 
 int main(void)

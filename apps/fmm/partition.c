@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* partition.c - the tree of all bodies, and its division among PEs by the time that leaves take. */
+#include <math.h>
+#include <string.h>
+
+#include "solve_work.h"
+
+/* Times of the kernels in nanoseconds, to divide the work: a pair of bodies, a coefficient of a
+ * body, and a translation, which takes (order + 1)^3 times as long. */
+#define TIME_PAIR        4.2
+#define TIME_COEFFICIENT 3.3
+#define TIME_TRANSLATION 0.6
+
+struct cube solve_cube(const struct solver *s, const struct traveller *body, int64_t n)
+{
+    struct cube cube    = {{0.5, 0.5, 0.5}, 1};
+    double      most[6] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY};
+
+    if (s->rule.periodic)
+        return cube;
+    for (int64_t i = 0; i < n; i++)
+        for (int d = 0; d < 3; d++) {
+            most[d]     = fmax(most[d], body[i].body.at[d]);
+            most[3 + d] = fmax(most[3 + d], -body[i].body.at[d]);
+        }
+    s->comm->max(s->comm, most, 6);
+    cube.width = 1e-300;
+    for (int d = 0; d < 3; d++) {
+        cube.centre[d] = 0.5 * (most[d] - most[3 + d]);
+        cube.width     = fmax(cube.width, (most[d] + most[3 + d]) * (1 + 1e-12));
+    }
+    return cube;
+}
+
+void solve_find_lists(struct solver *s)
+{
+    int              pe = s->comm->pe, count = expansion_count(s->rule.order);
+    struct list_rule rule = {s->rule.separation, s->rule.periodic, count / 2};
+
+    lists_free(&s->lists);
+    solve_require(s, lists_build(&s->lists, &s->tree, &rule, &s->translator, s->tree.first_of[pe],
+                                 s->tree.first_of[pe + 1]));
+}
+
+/* The time that the lists of a target will take. */
+static double solve_cost(const struct solver *s, int32_t target)
+{
+    const struct lists *l    = &s->lists;
+    const struct node  *node = &s->tree.node[l->target[target].node];
+    double              n = (double)node->count, cost = 0;
+    double              count = expansion_count(s->rule.order);
+
+    cost += TIME_TRANSLATION * pow(s->rule.order + 1, 3) *
+            (l->target[target].end[LIST_FAR] - list_begin(l, target, LIST_FAR) + 2);
+    cost += node->children == 0 ? TIME_COEFFICIENT * count * n : 0;
+    for (int32_t i = list_begin(l, target, LIST_NEAR); i < l->target[target].end[LIST_NEAR]; i++)
+        cost += TIME_PAIR * n * (double)s->tree.node[l->entry[LIST_NEAR][i].node].count;
+    cost += TIME_COEFFICIENT * count * n *
+            (l->target[target].end[LIST_FINE] - list_begin(l, target, LIST_FINE));
+    for (int32_t i = list_begin(l, target, LIST_COARSE); i < l->target[target].end[LIST_COARSE];
+         i++)
+        cost +=
+            TIME_COEFFICIENT * count * (double)s->tree.node[l->entry[LIST_COARSE][i].node].count;
+    return cost;
+}
+
+void solve_divide(struct solver *s)
+{
+    struct tree *tree = &s->tree;
+    double      *cost = solve_alloc(s, (size_t)tree->leaves, sizeof *cost);
+    int          pe   = s->comm->pe;
+
+    for (int32_t i = 0; i < tree->leaves; i++)
+        cost[i] = (double)tree->node[tree->leaf[i]].count;
+    tree_divide(tree, s->comm->pes, cost);
+    if (s->comm->pes > 1) {
+        solve_find_lists(s);
+        memset(cost, 0, (size_t)tree->leaves * sizeof *cost);
+        for (int32_t t = 0; t < s->lists.targets; t++) {
+            int32_t leaf = tree->node[s->lists.target[t].node].leaf;
+
+            if (leaf >= tree->first_of[pe]) /* the others belong to the PE before */
+                cost[leaf] += solve_cost(s, t);
+        }
+        s->comm->sum(s->comm, cost, (size_t)tree->leaves);
+        tree_divide(tree, s->comm->pes, cost);
+    }
+    free(cost);
+}
+
+void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)
+{
+    const struct tree *tree = &s->tree;
+    struct comm       *comm = s->comm;
+    struct solve_sizes sizes;
+    int64_t            at = 0;
+
+    if (comm->pes == 1) {
+        s->traveller = body;
+        s->n         = n;
+        return;
+    }
+    for (int pe = 0; pe < comm->pes; pe++) {
+        int32_t end  = tree->first_of[pe + 1];
+        int64_t from = at;
+
+        while (at < n &&
+               (end == tree->leaves || body[at].key < tree_key(&tree->node[tree->leaf[end]])))
+            at++;
+        if (at > from)
+            solve_add_block(s, &s->work->parcel[TRANSFER_BODIES][pe], (size_t)from * sizeof *body,
+                            (size_t)(at - from) * sizeof *body);
+    }
+    sizes = solve_exchange_sizes(s, TRANSFER_BODIES);
+    solve_transfer(s, TRANSFER_BODIES, &sizes, body);
+    s->n         = (int64_t)(solve_offset(&sizes, comm->pes, comm->pe) / sizeof *body);
+    s->traveller = solve_alloc(s, (size_t)s->n, sizeof *body);
+    solve_wait(s, TRANSFER_BODIES);
+    memcpy(s->traveller, s->work->window[TRANSFER_BODIES], (size_t)s->n * sizeof *body);
+    comm->done(comm); /* the bodies have left */
+    free(body);
+    free(sizes.at);
+    solve_require(s, tree_sort(&s->traveller, (size_t)s->n));
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * solve_work.h - what the files of the solver share: its data for one solve, and its steps.
+ *
+ *     partition.c   the tree, and which PE has which leaves and bodies
+ *     parcels.c     transfers between PEs
+ *     halo.c        ghosts and multipoles that PEs need of each other
+ *     passes.c      the passes over the boxes of a PE
+ *     solve.c       all of them in turn
+ */
+#ifndef FMM_SOLVE_WORK_H
+#define FMM_SOLVE_WORK_H
+
+#include <stdlib.h>
+
+#include "solve.h"
+
+/* The blocks that one PE gets in a transfer. */
+struct solve_parcel {
+    skua_block *block;
+    size_t      n, room, bytes;
+};
+
+struct solve_work {
+    const double      **multipole_of; /* of each box: where its multipoles are, or NULL           */
+    const struct body **bodies_of; /* of each leaf, by its number: its bodies, or NULL          */
+    bool               *mine;      /* of each box: all of its leaves are ours                  */
+    int32_t            *target_of; /* of each box: its target, or -1                           */
+    double             *multipole, *local; /* of each target                                      */
+    double             *total;             /* multipoles of shared boxes                          */
+    int32_t            *shared;            /* the boxes of several PEs                            */
+    int32_t             shareds;
+    struct solve_parcel *parcel[TRANSFERS]; /* for each PE                                        */
+    void                *window[TRANSFERS];
+    size_t               window_bytes[TRANSFERS];
+    int32_t             *by_level; /* targets, sorted by level */
+    int32_t              level_first[LEVELS_MOST + 2];
+};
+
+/* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE gets lie
+ * in the order of the PEs that they come from. */
+struct solve_sizes {
+    int64_t *at;
+    int      pes;
+};
+
+/* Ends the job unless there was memory. */
+static inline void solve_require(const struct solver *s, bool good)
+{
+    if (!good)
+        s->comm->fail(s->comm, "there is not enough memory; use fewer --particles or more PEs");
+}
+
+/* Allocates @p n elements of @p bytes that are zero. */
+static inline void *solve_alloc(const struct solver *s, size_t n, size_t bytes)
+{
+    void *at = calloc(n + 1, bytes);
+
+    solve_require(s, at != NULL);
+    return at;
+}
+
+/* The coefficients from one expansion to the next. */
+static inline int solve_stride(const struct solver *s)
+{
+    return expansion_stride(s->rule.order);
+}
+
+/* The bodies of a leaf of this PE. */
+static inline struct body *solve_bodies(const struct solver *s, const struct node *node)
+{
+    int32_t first = s->tree.first_of[s->comm->pe];
+
+    return s->body + (node->first - s->tree.node[s->tree.leaf[first]].first);
+}
+
+/* The fields of the bodies of a leaf of this PE. */
+static inline struct field *solve_fields(const struct solver *s, const struct node *node)
+{
+    return s->field + (solve_bodies(s, node) - s->body);
+}
+
+/* ---- partition.c ----------------------------------------------------------------------------- */
+
+/** Returns the smallest cube around the bodies of all PEs; with periodic boundaries the unit cube.
+ *  Collective. */
+struct cube solve_cube(const struct solver *s, const struct traveller *body, int64_t n);
+
+/** Builds the lists of the boxes above the leaves of this PE. */
+void solve_find_lists(struct solver *s);
+
+/** Divides the leaves by their bodies, then by the times that the PEs have found for them.
+ *  Collective. */
+void solve_divide(struct solver *s);
+
+/** Moves bodies to the PEs that own their leaves.  Collective. */
+void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n);
+
+/* ---- parcels.c ------------------------------------------------------------------------------- */
+
+/** Appends @p bytes at @p offset to what a PE gets. */
+void solve_add_block(const struct solver *s, struct solve_parcel *p, size_t offset, size_t bytes);
+
+/** Empties the parcels of all transfers. */
+void solve_clear_parcels(struct solver *s);
+
+/** Returns the sizes of all parcels of a transfer.  Collective; the caller frees them. */
+struct solve_sizes solve_exchange_sizes(struct solver *s, enum transfer transfer);
+
+/** Returns where the parcel of PE @p from begins in the window of PE @p to. */
+size_t solve_offset(const struct solve_sizes *sizes, int from, int to);
+
+/** Expects and puts all parcels of a transfer, whose blocks are at offsets from @p base. */
+void solve_transfer(struct solver *s, enum transfer transfer, const struct solve_sizes *sizes,
+                    const void *base);
+
+/** Waits until all parcels for this PE have come. */
+void solve_wait(struct solver *s, enum transfer transfer);
+
+/* ---- halo.c ---------------------------------------------------------------------------------- */
+
+/** Finds what each PE needs of the boxes of this one. */
+void solve_pack(struct solver *s);
+
+/** Notes where the multipoles and ghosts of other PEs will be. */
+void solve_place(struct solver *s);
+
+/** Puts the parts of shared boxes that this PE has to all PEs, this one included.  Returns their
+ *  sizes, which the caller frees. */
+struct solve_sizes solve_put_shared(struct solver *s);
+
+/** Adds the parts of shared boxes, in the order of PEs, when they have come. */
+void solve_add_shared(struct solver *s, const struct solve_sizes *sizes);
+
+/* ---- passes.c -------------------------------------------------------------------------------- */
+
+/** Computes the multipoles of all boxes of this PE from its bodies. */
+void solve_up(struct solver *s);
+
+/** Adds the pairs of bodies of leaves that are near each other; @p own: within this PE, else with
+ *  ghosts. */
+void solve_near(struct solver *s, bool own);
+
+/** Translates the multipoles of boxes that are far from each other; @p own: within this PE, else
+ *  those of other PEs. */
+void solve_far(struct solver *s, bool own);
+
+/** Computes what is left from the local expansions of all boxes of this PE down to its bodies. */
+void solve_down(struct solver *s);
+
+#endif

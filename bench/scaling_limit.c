@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scaling_limit.c - the limit of the kernels of bench_scaling.h: the same memory traffic, or the
+ * same computation, in plain C.  The launcher of Skua starts and binds the processes, and a region
+ * is their shared memory; between the barriers of a measurement nothing of the runtime is called.
+ *
+ *   messages      a cache line in a ring that one PE fills and one PE empties
+ *   collectives   recursive doubling, each step a line that the partner writes; for a number of PEs
+ *                 that is no power of two, lines to PE 0 and one line back
+ *   alloc         malloc() and free()
+ *   one-sided     memcpy(), an atomic add, a loop that adds under a lock
+ *   stream        seven items in a cache line of a ring
+ *   tasks         the recursion on each PE, without tasks
+ *
+ * A PE that waits yields its core after a while, since PEs may outnumber cores.
+ *
+ * usage: bench-scaling_limit SERIES [KERNEL]
+ */
+#include <skua/skua.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "bench_scaling.h"
+
+#define LIMIT_SLOTS  64
+#define LIMIT_LINE   64
+#define LIMIT_WORDS  7    /* in a slot, beside its stamp               */
+#define LIMIT_SPINS  1000 /* of a wait before it yields the core       */
+#define LIMIT_PES    1024
+#define LIMIT_BLOCKS (SCALING_REGION / SCALING_BYTES)
+
+struct limit_slot {
+    _Alignas(LIMIT_LINE) _Atomic uint64_t stamp; /* number of the message + 1 */
+    uint64_t word[LIMIT_WORDS];
+};
+
+/* Messages from one PE to another.  The receiver publishes its head once a quarter of the ring. */
+struct limit_ring {
+    _Alignas(128) _Atomic uint64_t head;
+    _Alignas(128) struct limit_slot slot[LIMIT_SLOTS];
+};
+
+/* A value and the number of the operation that it belongs to. */
+struct limit_line {
+    _Alignas(128) _Atomic uint64_t epoch;
+    double value;
+};
+
+/* The piece of a PE.  Behind it: a ring, a line and a block of data for each PE. */
+struct limit_piece {
+    _Alignas(128) _Atomic uint64_t word[SCALING_WORDS];
+    struct limit_block {
+        _Alignas(128) _Atomic uint64_t lock;
+        _Alignas(128) double value[SCALING_BYTES / sizeof(double)];
+    } block[LIMIT_BLOCKS]; /* that PEs add to */
+};
+
+/* Of a PE; a thread-local variable, because PEs may be threads. */
+static _Thread_local struct {
+    char    *piece[LIMIT_PES];
+    uint64_t sent[LIMIT_PES], received[LIMIT_PES], known[LIMIT_PES];
+    uint64_t total, sum, epoch;
+    long     expected;
+    double   own[SCALING_BYTES / sizeof(double)];
+} limit;
+
+static int me(void)
+{
+    return skua_pe();
+}
+
+static struct limit_ring *ring_of(int receiver, int sender)
+{
+    char *rings = limit.piece[receiver] + sizeof(struct limit_piece);
+
+    return (struct limit_ring *)(void *)rings + sender;
+}
+
+static struct limit_line *line_of(int owner, int pe)
+{
+    return (struct limit_line *)(void *)ring_of(owner, skua_pes()) + pe;
+}
+
+static char *block_of(int owner, int pe)
+{
+    return (char *)line_of(owner, skua_pes()) + (size_t)pe * SCALING_BYTES;
+}
+
+static void pause_wait(long *spins)
+{
+    if (++*spins % LIMIT_SPINS == 0)
+        sched_yield();
+}
+
+/* ---- rings ----------------------------------------------------------------------------- */
+
+/* Empties the ring of one sender. */
+static void drain_one(int sender)
+{
+    struct limit_ring *ring = ring_of(me(), sender);
+    uint64_t           next = limit.received[sender];
+    struct limit_slot *slot = &ring->slot[next % LIMIT_SLOTS];
+
+    while (atomic_load_explicit(&slot->stamp, memory_order_acquire) == next + 1) {
+        for (int i = 0; i < LIMIT_WORDS; i++)
+            limit.sum += slot->word[i];
+        limit.total++;
+        next++;
+        if (next % (LIMIT_SLOTS / 4) == 0)
+            atomic_store_explicit(&ring->head, next, memory_order_release);
+        slot = &ring->slot[next % LIMIT_SLOTS];
+    }
+    limit.received[sender] = next;
+}
+
+static void drain_all(void)
+{
+    for (int pe = 0; pe < skua_pes(); pe++)
+        drain_one(pe);
+}
+
+static void limit_send(int to)
+{
+    struct limit_ring *ring  = ring_of(to, me());
+    uint64_t           next  = limit.sent[to]++;
+    struct limit_slot *slot  = &ring->slot[next % LIMIT_SLOTS];
+    long               spins = 0;
+
+    while (next - limit.known[to] >= LIMIT_SLOTS) {
+        limit.known[to] = atomic_load_explicit(&ring->head, memory_order_acquire);
+        if (next - limit.known[to] < LIMIT_SLOTS)
+            break;
+        drain_all();
+        pause_wait(&spins);
+    }
+    for (int i = 0; i < LIMIT_WORDS; i++)
+        slot->word[i] = next;
+    atomic_store_explicit(&slot->stamp, next + 1, memory_order_release);
+}
+
+/* Sends bursts; a target of -1 is none. */
+static void send_rounds(long rounds, int (*target)(long round))
+{
+    for (long i = 0; i < rounds; i++) {
+        int to = target(i);
+
+        for (int k = 0; to >= 0 && k < SCALING_BURST; k++)
+            limit_send(to);
+    }
+}
+
+/* Receives until @p messages more than before have arrived. */
+static void receive_all(long messages)
+{
+    long spins = 0;
+
+    limit.expected += messages;
+    while (limit.total != (uint64_t)limit.expected) {
+        drain_all();
+        pause_wait(&spins);
+    }
+}
+
+static int to_partner(long round)
+{
+    (void)round;
+    return scaling_partner(me(), skua_pes());
+}
+
+static int to_other(long round)
+{
+    return scaling_other(me(), skua_pes(), round);
+}
+
+static int to_first(long round)
+{
+    (void)round;
+    return me() == 0 ? -1 : 0;
+}
+
+static int to_next(long round)
+{
+    (void)round;
+    return (me() + 1) % skua_pes();
+}
+
+static void run_pairs(long rounds)
+{
+    int half = skua_pes() / 2;
+
+    send_rounds(rounds, to_partner);
+    if (me() >= half && me() < 2 * half)
+        receive_all(rounds * SCALING_BURST);
+}
+
+static void run_alltoall(long rounds)
+{
+    send_rounds(rounds, to_other);
+    receive_all(rounds * SCALING_BURST);
+}
+
+static void run_manytoone(long rounds)
+{
+    send_rounds(rounds, to_first);
+    if (me() == 0)
+        receive_all(rounds * SCALING_BURST * (skua_pes() - 1));
+}
+
+static void run_next(long rounds)
+{
+    send_rounds(rounds, to_next);
+    receive_all(rounds * SCALING_BURST);
+}
+
+/* ---- collectives ------------------------------------------------------------------------- */
+
+static double line_wait(struct limit_line *line, uint64_t epoch)
+{
+    long spins = 0;
+
+    while (atomic_load_explicit(&line->epoch, memory_order_acquire) < epoch)
+        pause_wait(&spins);
+    return line->value;
+}
+
+static void line_write(struct limit_line *line, uint64_t epoch, double value)
+{
+    line->value = value;
+    atomic_store_explicit(&line->epoch, epoch, memory_order_release);
+}
+
+/* PE 0 has a line for each PE; its own is the one that the others wait for. */
+static double sum_flat(double value, uint64_t epoch)
+{
+    if (me() != 0) {
+        line_write(line_of(0, me()), epoch, value);
+        return line_wait(line_of(0, 0), epoch);
+    }
+    for (int pe = 1; pe < skua_pes(); pe++)
+        value += line_wait(line_of(0, pe), epoch);
+    line_write(line_of(0, 0), epoch, value);
+    return value;
+}
+
+/* Recursive doubling.  A PE has two lines for each step, used in turn: a partner that is one
+ * operation ahead does not overwrite the value that this PE still reads. */
+static double sum_doubling(double value, uint64_t epoch)
+{
+    for (int step = 0; 1 << step < skua_pes(); step++) {
+        int line = 2 * step + (int)(epoch % 2);
+
+        line_write(line_of(me() ^ 1 << step, line), epoch, value);
+        value += line_wait(line_of(me(), line), epoch);
+    }
+    return value;
+}
+
+static double sum_all(double value)
+{
+    uint64_t epoch = ++limit.epoch;
+    bool     power = (skua_pes() & (skua_pes() - 1)) == 0;
+
+    return power ? sum_doubling(value, epoch) : sum_flat(value, epoch);
+}
+
+static void run_allreduce(long rounds)
+{
+    for (long i = 0; i < rounds; i++)
+        sum_all(1);
+}
+
+/* The roots take turns; each has a line of its own, in its piece. */
+static void run_broadcast(long rounds)
+{
+    for (long i = 0; i < rounds; i++) {
+        int      root  = (int)(i % skua_pes());
+        uint64_t epoch = ++limit.epoch;
+
+        if (root == me())
+            line_write(line_of(root, skua_pes() - 1), epoch, 1);
+        else
+            line_wait(line_of(root, skua_pes() - 1), epoch);
+    }
+    sum_all(1);
+}
+
+/* ---- memory and computation ------------------------------------------------------------ */
+
+static void run_alloc(long rounds)
+{
+    void *volatile held[SCALING_BLOCKS];
+
+    for (long i = 0; i < rounds; i++) {
+        for (int k = 0; k < SCALING_BLOCKS; k++) {
+            held[k]              = malloc(SCALING_BLOCK + SKUA_MSG_HEADER);
+            *(uint64_t *)held[k] = (uint64_t)k;
+        }
+        for (int k = 0; k < SCALING_BLOCKS; k++)
+            free(held[k]);
+    }
+}
+
+static int target_of(bool spread, long round)
+{
+    return spread ? scaling_other(me(), skua_pes(), round) : 0;
+}
+
+static void copy_rounds(long rounds, bool spread, bool put)
+{
+    char *own = (char *)limit.own;
+
+    for (long i = 0; i < rounds; i++) {
+        char *there = block_of(target_of(spread, i), me());
+
+        for (int k = 0; k < SCALING_BURST; k++) {
+            memcpy(put ? there : own, put ? own : there, SCALING_BYTES);
+            __asm__ volatile("" ::: "memory"); /* every copy is made */
+        }
+    }
+}
+
+static uint64_t word_index(bool spread, long round)
+{
+    return spread ? ((uint64_t)round * 7919 + (uint64_t)me() * 613) % SCALING_WORDS : 0;
+}
+
+static void atomic_rounds(long rounds, bool spread)
+{
+    for (long i = 0; i < rounds; i++) {
+        struct limit_piece *piece = (void *)limit.piece[target_of(spread, i)];
+
+        for (int k = 0; k < SCALING_BURST; k++)
+            limit.sum +=
+                atomic_fetch_add(&piece->word[word_index(spread, i * SCALING_BURST + k)], 1);
+    }
+}
+
+/* Adds a block of doubles to another. */
+static void add_block(double *to, const double *from)
+{
+    for (size_t d = 0; d < SCALING_BYTES / sizeof(double); d++)
+        to[d] += from[d];
+    __asm__ volatile("" ::: "memory"); /* every sum is made */
+}
+
+/* Several PEs add to each block, with one target all of them to one, so it has a lock. */
+static void acc_rounds(long rounds, bool spread)
+{
+    for (long i = 0; i < rounds; i++) {
+        struct limit_piece *piece = (void *)limit.piece[target_of(spread, i)];
+        long                spins = 0;
+
+        for (int k = 0; k < SCALING_BURST; k++) {
+            uint64_t            index = word_index(spread, i * SCALING_BURST + k) % LIMIT_BLOCKS;
+            struct limit_block *block = &piece->block[index];
+
+            while (atomic_exchange(&block->lock, 1))
+                pause_wait(&spins);
+            add_block(block->value, limit.own);
+            atomic_store(&block->lock, 0);
+        }
+    }
+}
+
+static void run_put_one(long rounds)
+{
+    copy_rounds(rounds, false, true);
+}
+
+static void run_put_spread(long rounds)
+{
+    copy_rounds(rounds, true, true);
+}
+
+static void run_get_one(long rounds)
+{
+    copy_rounds(rounds, false, false);
+}
+
+static void run_get_spread(long rounds)
+{
+    copy_rounds(rounds, true, false);
+}
+
+static void run_atomic_one(long rounds)
+{
+    atomic_rounds(rounds, false);
+}
+
+static void run_atomic_spread(long rounds)
+{
+    atomic_rounds(rounds, true);
+}
+
+static void run_acc_one(long rounds)
+{
+    acc_rounds(rounds, false);
+}
+
+static void run_acc_spread(long rounds)
+{
+    acc_rounds(rounds, true);
+}
+
+static void run_tasks(long rounds)
+{
+    for (long i = 0; i < rounds; i++)
+        limit.sum += (uint64_t)scaling_fib(SCALING_FIB);
+}
+
+/* ---- main ---------------------------------------------------------------------------- */
+
+static struct scaling_kernel kernels[] = {
+    {"pairs", run_pairs, SCALING_BURST, scaling_half, 2},
+    {"alltoall", run_alltoall, SCALING_BURST, NULL, 1},
+    {"manytoone", run_manytoone, SCALING_BURST, scaling_all_but_one, 2},
+    {"barrier", run_allreduce, 0, NULL, 2},
+    {"sync", run_allreduce, 0, NULL, 2},
+    {"allreduce", run_allreduce, 0, NULL, 2},
+    {"broadcast", run_broadcast, 0, NULL, 2},
+    {"alloc", run_alloc, SCALING_BLOCKS, NULL, 1},
+    {"remotefree", run_next, SCALING_BURST, NULL, 1},
+    {"put-one", run_put_one, SCALING_BURST, NULL, 1},
+    {"put-spread", run_put_spread, SCALING_BURST, NULL, 1},
+    {"get-one", run_get_one, SCALING_BURST, NULL, 1},
+    {"get-spread", run_get_spread, SCALING_BURST, NULL, 1},
+    {"atomic-one", run_atomic_one, SCALING_BURST, NULL, 1},
+    {"atomic-spread", run_atomic_spread, SCALING_BURST, NULL, 1},
+    {"acc-one", run_acc_one, SCALING_BURST, NULL, 1},
+    {"acc-spread", run_acc_spread, SCALING_BURST, NULL, 1},
+    {"entries", run_next, SCALING_BURST, NULL, 1},
+    {"stream", run_alltoall, SCALING_BURST *LIMIT_WORDS, NULL, 1},
+    {"tasks", run_tasks, 1, NULL, 1}, /* main() sets the operations of a round */
+    {NULL, NULL, 0, NULL, 0},
+};
+
+static double largest(double value)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+    double      most;
+
+    skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
+    most = *(const double *)skua_future_wait(&future, NULL);
+    skua_future_clear(&future);
+    return most;
+}
+
+/* Maps the pieces of all PEs. */
+static void prepare(void)
+{
+    size_t      each  = sizeof(struct limit_ring) + sizeof(struct limit_line) + SCALING_BYTES;
+    size_t      bytes = sizeof(struct limit_piece) + (size_t)skua_pes() * each;
+    skua_region region;
+
+    if (skua_pes() > LIMIT_PES || skua_region_create(bytes, &region) < 0)
+        skua_abort("there is no memory for so many PEs");
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        limit.piece[pe] = skua_gaddr_local(skua_at(region, pe, 0));
+        if (!limit.piece[pe])
+            skua_abort("PE %d shares no memory with this PE", pe);
+    }
+    memset(limit.piece[me()], 0, bytes);
+    skua_sync();
+}
+
+static void start(int argc, char **argv)
+{
+    struct scaling_library library = {argc > 1 ? argv[1] : "limit", skua_pe(), skua_pes(),
+                                      skua_sync, largest};
+
+    prepare();
+    scaling_measure_all(&library, kernels, argc > 2 ? argv[2] : NULL);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    for (struct scaling_kernel *kernel = kernels; kernel->name; kernel++)
+        if (kernel->run == run_tasks)
+            kernel->each = scaling_fib_tasks(SCALING_FIB);
+    return skua_main(argc, argv, start);
+}

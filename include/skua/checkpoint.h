@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checkpoint.h - saving the state of a program, and going on from it in another job.
+ *
+ * A *checkpoint* holds the objects of a program with their control flow, its collections, the
+ * read-only variables, reductions that some elements have contributed to, and memory that the
+ * program has registered. It is made at a *sync point*: a moment at which the program waits for the
+ * checkpoint and has nothing else to do. The runtime waits for quiescence, and each PE packs its
+ * objects by the `pup` of their classes.
+ *
+ * @code
+ *     static void on_step_done(...)                          // the target of a reduction, say
+ *     {
+ *         skua_checkpoint_if_due(skua_done_invoke(main_ref, next_step_entry));
+ *     }
+ * @endcode
+ *
+ * A job that is started with `skuarun --restart DIR` does not call `begin` of skua_program(), nor
+ * the function of skua_main(): all that is in the checkpoint is restored, on any number of PEs, and
+ * the completion of that checkpoint happens once more. Its result tells the two apart.
+ *
+ * A checkpoint cannot hold what belongs to a process: open files, addresses outside of what a `pup`
+ * packs, counters, futures and callbacks of completions, the stack of `start`. What of this the
+ * runtime sees ends the checkpoint with an error that names it, and the program goes on.
+ */
+#ifndef SKUA_CHECKPOINT_H
+#define SKUA_CHECKPOINT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <skua/api.h>
+#include <skua/completion.h>
+#include <skua/status.h>
+
+SKUA_BEGIN_DECLS
+
+/** What the completion of a checkpoint gets as its result. */
+typedef struct {
+    uint64_t generation; /* the number of the checkpoint in its directory, from 1 on; 0: none */
+    int32_t  status;     /* a skua_status: SKUA_OK, or why there is no checkpoint */
+    uint32_t restarted;  /* 1: this job was restarted from the checkpoint; 0: it has made it */
+} skua_checkpoint_result;
+
+/** Moments of a checkpoint at which functions of the program are called (skua_checkpoint_hook()).
+ */
+typedef enum {
+    SKUA_CHECKPOINT_BEFORE,  /**< the program is quiescent, and nothing has been saved */
+    SKUA_CHECKPOINT_AFTER,   /**< everything has been saved, or the checkpoint has failed */
+    SKUA_CHECKPOINT_RESTART, /**< the job was restarted, and everything has been restored */
+} skua_checkpoint_moment;
+
+/** A function that is called at a moment of a checkpoint. It must not send messages, except at
+ *  SKUA_CHECKPOINT_RESTART, and must not wait. */
+typedef void (*skua_checkpoint_fn)(void *arg);
+
+/**
+ * Makes a checkpoint in directory @p dir, which is created if it does not exist, or, if @p dir is
+ * NULL, in memory alone, where it serves a job of `skuarun --survive`. The runtime waits for
+ * quiescence and saves the state of all PEs. Then @p done happens, with a skua_checkpoint_result;
+ * the files may still be written while the program goes on. A checkpoint that fails leaves an error
+ * line and the checkpoints before it; the program goes on, and @p done is told the status.
+ *
+ * @p done is part of the checkpoint, so it must be a value: it invokes an entry
+ * (skua_done_invoke(), skua_done_invoke_all()), sends to a handler (skua_done_send()), or does
+ * nothing. One with an address of the process ends the job with an error.
+ *
+ * May be called on any PE, in a handler or entry, or in a user thread. A request that comes while
+ * a checkpoint is under way waits for it.
+ */
+SKUA_API void skua_checkpoint(const char *dir, skua_completion done);
+
+/**
+ * Makes a checkpoint as skua_checkpoint() does if one is due; performs @p done with generation 0 if
+ * none is. A checkpoint is due when checkpoint_every seconds have passed since the last one, or
+ * since the job began, and when a process of the job or its launcher got SIGUSR1. A program calls
+ * this wherever it could make one; PE 0 decides. Elements that wait in skua_at_sync() are such a
+ * place as well: the runtime makes a checkpoint there if one is due, before it resumes them.
+ */
+SKUA_API void skua_checkpoint_if_due(skua_completion done);
+
+/** Performs @p done, with a skua_checkpoint_result, when nothing is being written to a directory
+ * any more: a program calls it before skua_exit() if its last checkpoint matters. A job that exits
+ *  while files are written completes them only if that takes less than the setting exit_grace.
+ *  @p done must be a value, as for skua_checkpoint(). May be called on any PE. */
+SKUA_API void skua_checkpoint_flush(skua_completion done);
+
+/** Makes a checkpoint due, as SIGUSR1 does. May be called on any PE. */
+SKUA_API void skua_checkpoint_make_due(void);
+
+/** Lets checkpoints hold @p bytes at @p memory of each process, such as the state of a generator of
+ *  random numbers. Called before skua_main() or skua_program(), in every process, in the same
+ * order.
+ *  @p name must stay valid and be unique. In a restarted job of more processes, process i gets what
+ *  process i modulo the former number had; in one of fewer, the rest is dropped. */
+SKUA_API void skua_checkpoint_register(const char *name, void *memory, size_t bytes);
+
+/** Calls fn(arg) on the first PE of each process at @p moment of each checkpoint: to flush files,
+ *  or to open them again. Called before skua_main() or skua_program(). Functions of one moment are
+ *  called in the order of registration. */
+SKUA_API void skua_checkpoint_hook(skua_checkpoint_moment moment, skua_checkpoint_fn fn, void *arg);
+
+SKUA_END_DECLS
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * image_memory.c - see image_memory.h.
+ *
+ * A memfd is extended by fallocate() of its last page: unlike ftruncate() this never shrinks a file
+ * that another thread has extended further.
+ */
+#include "checkpoint/image_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "base/assert.h"
+
+/* Memory grows in multiples of this: a multiple of every page size. */
+#define IMAGE_MEMORY_STEP ((size_t)1 << 16)
+
+void ski_image_memory_anonymous(struct ski_image_memory *memory)
+{
+    *memory = (struct ski_image_memory){.fd = -1};
+}
+
+void ski_image_memory_shared(struct ski_image_memory *memory, int fd, off_t offset)
+{
+    ski_assert(fd >= 0 && offset % (off_t)IMAGE_MEMORY_STEP == 0);
+    *memory = (struct ski_image_memory){.fd = fd, .offset = offset};
+}
+
+static void *image_memory_map(struct ski_image_memory *memory, size_t bytes)
+{
+    if (memory->base)
+        return mremap(memory->base, memory->bytes, bytes, MREMAP_MAYMOVE);
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                memory->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED,
+                memory->fd, memory->offset);
+}
+
+bool ski_image_memory_grow(struct ski_image_memory *memory, size_t bytes)
+{
+    size_t quarter = memory->bytes + memory->bytes / 4;
+    void  *base;
+
+    if (bytes <= memory->bytes)
+        return true;
+    bytes = bytes > quarter ? bytes : quarter;
+    bytes = (bytes + IMAGE_MEMORY_STEP - 1) / IMAGE_MEMORY_STEP * IMAGE_MEMORY_STEP;
+    if (memory->fd >= 0 &&
+        fallocate(memory->fd, 0, memory->offset + (off_t)(bytes - IMAGE_MEMORY_STEP),
+                  (off_t)IMAGE_MEMORY_STEP) != 0)
+        return false;
+    base = image_memory_map(memory, bytes);
+    if (base == MAP_FAILED)
+        return false;
+    memory->base  = base;
+    memory->bytes = bytes;
+    return true;
+}
+
+void ski_image_memory_unmap(struct ski_image_memory *memory)
+{
+    if (memory->base)
+        munmap(memory->base, memory->bytes);
+    memory->base  = NULL;
+    memory->bytes = 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parts.h - the functions of the parts of an image, which image.c and restore.c list in tables.
+ *
+ * Save and restore functions are those of struct ski_image_part (image_part.h).  A function that
+ * takes a record in (record.h) returns NULL, or what is wrong with the record: it comes from a
+ * file.
+ */
+#ifndef SKI_PARTS_H
+#define SKI_PARTS_H
+
+#include "checkpoint/image_part.h"
+#include "checkpoint/record.h"
+
+/* part_program.c: what a restart needs to know of the program, and its read-only variables. */
+void        ski_part_program_save(struct ski_pe *self, struct ski_image_writer *to,
+                                  const struct ski_image_common *common);
+const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                     struct ski_restart *restart);
+/** Returns the hash of the names and sizes on which two programs must agree if one shall read the
+ *  images of the other. */
+uint64_t ski_part_program_fingerprint(void);
+
+void        ski_part_readonly_save(struct ski_pe *self, struct ski_image_writer *to,
+                                   const struct ski_image_common *common);
+const char *ski_part_readonly_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                      struct ski_restart *restart);
+
+/* part_collections.c: the collections, and the next sync point. */
+void        ski_part_collections_save(struct ski_pe *self, struct ski_image_writer *to,
+                                      const struct ski_image_common *common);
+const char *ski_part_collections_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                         struct ski_restart *restart);
+/** Writes to @p why why the collections of @p self cannot be saved.  Returns whether they can. */
+bool ski_part_collections_possible(struct ski_pe *self, char *why, size_t room);
+/** Lets the collections that were restored exist, with all their elements. */
+void ski_part_collections_exist(struct ski_pe *self);
+/** Tells the classes of the program that their objects are elsewhere. */
+void ski_part_collections_resume(struct ski_pe *self);
+
+/* part_elements.c: elements, and where deleted ones were. */
+void        ski_part_elements_save(struct ski_pe *self, struct ski_image_writer *to,
+                                   const struct ski_image_common *common);
+const char *ski_part_elements_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                      struct ski_restart *restart);
+void        ski_part_deleted_save(struct ski_pe *self, struct ski_image_writer *to,
+                                  const struct ski_image_common *common);
+const char *ski_part_deleted_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                     struct ski_restart *restart);
+const char *ski_record_element(struct ski_pe *self, struct ski_image_reader *record);
+const char *ski_record_location(struct ski_pe *self, struct ski_image_reader *record);
+
+/* part_reductions.c: reductions that are not complete. */
+void        ski_part_reductions_save(struct ski_pe *self, struct ski_image_writer *to,
+                                     const struct ski_image_common *common);
+const char *ski_part_reductions_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                        struct ski_restart *restart);
+const char *ski_record_partial(struct ski_pe *self, struct ski_image_reader *record);
+const char *ski_record_oldest(struct ski_pe *self, struct ski_image_reader *record);
+
+/* part_sections.c: sections and their members. */
+void        ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
+                                   const struct ski_image_common *common);
+const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                      struct ski_restart *restart);
+const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record);
+/** Writes to @p why why the sections of @p self cannot be saved.  Returns whether they can. */
+bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room);
+/** Creates the sections once more whose root is here; their collections exist. */
+void ski_part_sections_resume(struct ski_pe *self);
+
+/* part_memory.c: memory that the program has registered. */
+void        ski_part_memory_save(struct ski_pe *self, struct ski_image_writer *to,
+                                 const struct ski_image_common *common);
+const char *ski_part_memory_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                    struct ski_restart *restart);
+const char *ski_record_memory(struct ski_pe *self, struct ski_image_reader *record);
+
+#endif

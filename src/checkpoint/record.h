@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * record.h - records: what a PE of a restarted job has read in an image, sent to the PE that it
+ * belongs to now (restore.h).
+ */
+#ifndef SKI_RECORD_H
+#define SKI_RECORD_H
+
+#include "core/pe/pe.h"
+
+/* What each record begins with, as it travels. */
+struct ski_record_head {
+    uint64_t kind; /* enum ski_record */
+};
+
+/* Kinds of records. */
+enum ski_record {
+    SKI_RECORD_ELEMENT,  /* an element, for the PE that it lives on                     */
+    SKI_RECORD_LOCATION, /* where an element is, or that it was deleted, for its home   */
+    SKI_RECORD_PARTIAL,  /* what was combined of a reduction, for the root              */
+    SKI_RECORD_OLDEST,   /* the first reductions that are not complete, for all PEs     */
+    SKI_RECORD_SECTION,  /* members of a section, for its root */
+    SKI_RECORD_MEMORY,   /* registered memory, for the first PE of a process            */
+    SKI_RECORDS
+};
+
+/** Sends a record, of a head and data, to @p pe. */
+void ski_record_send(struct ski_pe *self, int pe, enum ski_record kind, const void *head,
+                     size_t head_bytes, const void *data, size_t bytes);
+
+/** Sends a record to all PEs. */
+void ski_record_broadcast(struct ski_pe *self, enum ski_record kind, const void *data,
+                          size_t bytes);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * restore.h - a job that goes on from the images of another one.
+ *
+ * PE 0 reads the common parts of the image of PE 0 and broadcasts them.  Each PE defines the
+ * collections, and reads the images of some former PEs: PE p those of p, p + P, p + 2 P ..., so all
+ * images are read, each once.  It sends every record to the PE that it belongs to now.  At
+ * quiescence all of them have arrived, and PE 0 tells all PEs to resume: collections exist,
+ * reductions go on, hooks of the program and `moved` of its classes are called.  When all have done
+ * so, PE 0 performs the completion of the checkpoint.
+ *
+ * No code of the program runs before, but `pup`, and no message of the program is sent: messages to
+ * a collection that does not exist on a PE yet wait there.  Once a PE resumes, the homes of all
+ * elements know where these are.
+ *
+ * Where an element goes: to the PE of the same number if the job has as many PEs as before, so the
+ * balance of loads is kept; else to its home.  Member i of a group is made of member i modulo the
+ * former number of PEs.
+ */
+#ifndef SKI_RESTORE_H
+#define SKI_RESTORE_H
+
+#include <stdbool.h>
+
+#include <skua/message.h>
+
+/** Returns whether this job is to be restarted from a checkpoint, by its settings. */
+bool ski_restore_wanted(void);
+
+/** The start function of each PE of a job that is restarted, in place of the program's. */
+void ski_restore_start(int argc, char **argv);
+
+/** Handler: the common parts, or the order to resume. */
+void ski_on_restore_step(skua_msg *msg);
+
+/** Handler: a record. */
+void ski_on_restore_record(skua_msg *msg);
+
+/** Handler, at PE 0: a PE has resumed. */
+void ski_on_restore_report(skua_msg *msg);
+
+#define SKI_RESTORE_STEP_LEAST   8
+#define SKI_RESTORE_RECORD_LEAST 8
+#define SKI_RESTORE_REPORT_LEAST 8
+
+#endif

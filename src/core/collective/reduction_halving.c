@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reduction_halving.c - reductions of medium size between hosts (SKI_REDUCTION_HALVED, see
+ * reduction.h), by recursive halving and doubling.
+ *
+ * There are 2^L PEs, each alone on its host.  In round k, from 0 to L - 1, a PE and its partner,
+ * the PE whose number differs in bit k, send each other elements and combine them.  In the first H
+ * rounds the *range* of elements that a PE works on is halved: the PE sends the half that its
+ * partner keeps and combines the other one.  In the rounds after that partners work on the same
+ * range and send all of it.  Now each PE has the result of its range, and the halving rounds are
+ * undone, the last one first: partners send each other the results that they have.
+ *
+ * Rounds combine the blocks of reduction_order.h, the lower one first, so results have the same
+ * bits as those of other algorithms.  A PE sends and receives about twice the elements, instead of
+ * L times, in L + H rounds instead of L.
+ *
+ * A PE has one buffer, which becomes the result.  The network reads from it what a PE sends in the
+ * halving rounds, and results: the PE does not write that memory again until the result of that
+ * range arrives, whose sender has received what the network was to read.  In the other rounds the
+ * PE sends a copy.
+ *
+ * On the wire: struct ski_reduction_head, whose round is k, or L + k for results; then the elements
+ * of the range.
+ */
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/config.h"
+#include "core/collective/collective_send.h"
+#include "core/collective/reduction.h"
+#include "core/message/message.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/pe/pe.h"
+#include "core/sched/completion.h"
+
+#define HALVING_ROUND_COST 22528               /* bytes that take as long as a round */
+#define HALVING_COPIED     8192                /* bytes up to which what is sent is copied */
+#define HALVING_ENDED      UINT32_MAX          /* round of a record that waits for the network */
+#define HALVING_MOST_AHEAD (UINT64_C(1) << 24) /* difference of numbers in flight, at most */
+
+/* A part of the elements of a call. */
+struct halving_range {
+    size_t at, bytes;
+};
+
+bool ski_halving_used(const struct ski_pe *self, const struct ski_reduction_head *head)
+{
+    const struct ski_job *job = self->job;
+
+    return head->all && head->count > 0 && ski_job_is_distributed(job) && job->hosts == job->pes &&
+           job->pes >= 4 && (job->pes & (job->pes - 1)) == 0 && ski_op_splits((skua_op)head->op);
+}
+
+/* Returns H.  A further halving costs a round and saves bytes in all rounds to come. */
+static int halving_depth(const struct ski_pe *self, const struct ski_reduction_head *head)
+{
+    int    levels = self->collectives->levels, depth = 0;
+    size_t bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
+
+    while (depth + 1 < levels &&
+           bytes / 2 * (size_t)(levels - depth - 1) >> depth >= HALVING_ROUND_COST)
+        depth++;
+    return depth > 0 ? depth : 1;
+}
+
+/* Returns the range that @p pe works on after some rounds of halving. */
+static struct halving_range halving_range(const struct ski_reduction_head *head, int pe,
+                                          int halvings)
+{
+    size_t   first = 0, count = head->count;
+    unsigned shift = ski_type_shift((skua_type)head->type);
+
+    for (int k = 0; k < halvings; k++) {
+        size_t lower = count / 2;
+
+        first += pe >> k & 1 ? lower : 0;
+        count = pe >> k & 1 ? count - lower : lower;
+    }
+    return (struct halving_range){first << shift, count << shift};
+}
+
+/* Returns the range that @p pe works on after round @p round, or in it if it is not one of
+ * halving. */
+static struct halving_range halving_range_after(const struct ski_pe             *self,
+                                                const struct ski_reduction_head *head, int pe,
+                                                int round)
+{
+    int depth = halving_depth(self, head);
+
+    return halving_range(head, pe, round < depth ? round + 1 : depth);
+}
+
+/* ---- sending ------------------------------------------------------------------------- */
+
+/* Notes that the network has read a range of the buffer.  The end of a call runs code of the
+ * program, which does not happen inside of the driver. */
+static void halving_sent(struct ski_pe *self, void *owner)
+{
+    struct ski_reduction *r = owner;
+
+    ski_assert(r->sending > 0);
+    if (--r->sending == 0 && r->round == HALVING_ENDED)
+        skua_send_copy(self->pe, (skua_handler){SKI_HANDLER_REDUCTION_HALVED}, &r->head,
+                       sizeof r->head);
+}
+
+/* Sends @p range to @p pe.  @p stays: the memory does not change until the network has read it. */
+static void halving_send(struct ski_pe *self, struct ski_reduction *r, int pe, int round,
+                         struct halving_range range, bool stays)
+{
+    struct ski_reduction_head    head   = r->head;
+    struct ski_collective_packet packet = {.handler    = SKI_HANDLER_REDUCTION_HALVED,
+                                           .head       = &head,
+                                           .head_bytes = sizeof head,
+                                           .data       = r->partial + range.at,
+                                           .bytes      = range.bytes,
+                                           .sent       = halving_sent,
+                                           .owner      = r};
+    skua_msg                    *msg;
+
+    head.round = (uint8_t)round;
+    if (stays && range.bytes > HALVING_COPIED) {
+        r->sending++; /* halving_sent() may be called before the call returns */
+        if (ski_collective_send(self, pe, &packet))
+            return;
+        r->sending--;
+    }
+    msg                         = ski_reduction_msg(range.bytes);
+    *ski_reduction_head_of(msg) = head;
+    memcpy(ski_reduction_elements(msg), r->partial + range.at, range.bytes);
+    skua_send(pe, (skua_handler){SKI_HANDLER_REDUCTION_HALVED}, msg);
+}
+
+/* ---- rounds -------------------------------------------------------------------------- */
+
+/* Combines the contribution of the current round into the range of this PE. */
+static void halving_combine(struct ski_pe *self, struct ski_reduction *r)
+{
+    skua_type            type  = (skua_type)r->head.type;
+    skua_op_fn           fn    = ski_op_function((skua_op)r->head.op, type);
+    skua_msg            *msg   = r->received[r->round];
+    char                *other = ski_reduction_elements(msg);
+    struct halving_range mine  = halving_range_after(self, &r->head, self->pe, (int)r->round);
+    char                *own   = r->partial + mine.at;
+    size_t               count = mine.bytes >> ski_type_shift(type);
+
+    ski_assert(msg->bytes == sizeof r->head + mine.bytes);
+    r->received[r->round] = NULL;
+    if (!(self->pe >> r->round & 1) || ski_op_commutes((skua_op)r->head.op)) {
+        fn(own, other, count, type);
+    } else {
+        fn(other, own, count, type);
+        memcpy(own, other, mine.bytes);
+    }
+    skua_msg_free(msg);
+}
+
+/* Runs the rounds that combine, as far as contributions have arrived.  Returns whether all are
+ * over. */
+static bool halving_run_rounds(struct ski_pe *self, struct ski_reduction *r)
+{
+    uint32_t levels = (uint32_t)self->collectives->levels;
+    int      depth  = halving_depth(self, &r->head);
+
+    for (; r->round < levels; r->round++) {
+        int round = (int)r->round, partner = self->pe ^ (1 << round);
+
+        if (!r->sent)
+            halving_send(self, r, partner, round,
+                         halving_range_after(self, &r->head, partner, round), round < depth);
+        r->sent = !r->received[round];
+        if (r->sent)
+            return false;
+        halving_combine(self, r);
+    }
+    return true;
+}
+
+/* Runs the rounds in which partners send each other results.  Returns whether all are over. */
+static bool halving_run_results(struct ski_pe *self, struct ski_reduction *r)
+{
+    int levels = self->collectives->levels, depth = halving_depth(self, &r->head);
+
+    for (; (int)r->round < levels + depth; r->round++) {
+        int k = levels + depth - 1 - (int)r->round;
+
+        if (!r->sent)
+            halving_send(self, r, self->pe ^ (1 << k), levels + k,
+                         halving_range(&r->head, self->pe, k + 1), true);
+        r->sent = !(r->arrived >> k & 1);
+        if (r->sent)
+            return false;
+    }
+    return true;
+}
+
+/* Ends a call whose buffer the network does not read any more. */
+static void halving_finish(struct ski_pe *self, struct ski_reduction *r)
+{
+    skua_completion done = r->done;
+    skua_msg       *msg  = r->msg;
+
+    ski_window_release(&self->collectives->window, ski_call_cost(r->bytes), "reduction", self->pe);
+    ski_reduction_release(self, r);
+    ski_complete_with(done, msg);
+    ski_window_open(self, &self->collectives->window);
+}
+
+/* Continues a call as far as messages have arrived; it may be over at the return. */
+static void halving_advance(struct ski_pe *self, struct ski_reduction *r)
+{
+    if (!r->partial || !halving_run_rounds(self, r) || !halving_run_results(self, r))
+        return;
+    r->round = HALVING_ENDED;
+    if (r->sending == 0)
+        halving_finish(self, r);
+}
+
+void ski_halving_begin(struct ski_pe *self, const struct ski_reduction_call *call)
+{
+    struct ski_reduction *r = ski_reduction_get(self, &call->head, call->bytes, self->pe);
+
+    ski_assert(!r->partial && call->head.algorithm == SKI_REDUCTION_HALVED);
+    self->collectives->window.in_flight += ski_call_cost(call->bytes);
+    r->done    = call->done;
+    r->msg     = ski_reduction_msg(call->bytes);
+    r->partial = ski_reduction_elements(r->msg);
+    ski_reduction_fill(call, 0, r->partial, call->bytes);
+    halving_advance(self, r);
+}
+
+/* ---- packets ------------------------------------------------------------------------- */
+
+/* Returns whether the values of a received head are valid; *@p bytes are those of the call. */
+static bool halving_head_valid(const struct ski_pe *self, const struct ski_reduction_head *head,
+                               size_t *bytes)
+{
+    uint64_t ahead = head->number - self->collectives->next;
+
+    if (head->algorithm != SKI_REDUCTION_HALVED || head->want_credit || head->barrier ||
+        head->all != 1 || head->root != 0 ||
+        !ski_op_function((skua_op)head->op, (skua_type)head->type) ||
+        head->count > self->job->arena->bytes >> ski_type_shift((skua_type)head->type) ||
+        (ahead > HALVING_MOST_AHEAD && -ahead > HALVING_MOST_AHEAD))
+        return false;
+    *bytes = (size_t)head->count << ski_type_shift((skua_type)head->type);
+    return ski_split_algorithm(self, head, *bytes) == SKI_REDUCTION_HALVED;
+}
+
+/* Returns whether this PE has sent its contribution of round @p k. */
+static bool halving_has_sent(const struct ski_reduction *r, int k)
+{
+    return r->partial && (r->round > (uint32_t)k || (r->round == (uint32_t)k && r->sent));
+}
+
+/* Returns whether this PE expects elements to combine, in the round of @p head, from @p source. */
+static bool halving_expects(const struct ski_pe *self, const struct ski_reduction *r,
+                            const struct ski_reduction_head *head, int source, size_t bytes)
+{
+    uint32_t round = head->round;
+
+    return source == (self->pe ^ (1 << round)) &&
+           (!r || (round >= r->round && !r->received[round])) &&
+           bytes == halving_range_after(self, head, self->pe, (int)round).bytes;
+}
+
+/* Stores the result of the range of the sender in the buffer.  False: this PE does not wait for
+ * it. */
+static bool halving_on_result(struct ski_pe *self, struct ski_reduction *r, skua_msg *msg,
+                              size_t bytes)
+{
+    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    int                              k    = head->round - self->collectives->levels;
+    struct halving_range             range;
+
+    if (!r || r->round == HALVING_ENDED || !ski_reduction_agrees(r, head, bytes) ||
+        k >= halving_depth(self, head) || msg->source != (self->pe ^ (1 << k)) ||
+        !halving_has_sent(r, k) || r->arrived >> k & 1)
+        return false;
+    range = halving_range(head, msg->source, k + 1);
+    if (msg->bytes - sizeof *head != range.bytes)
+        return false;
+    memcpy(r->partial + range.at, ski_reduction_elements(msg), range.bytes);
+    r->arrived |= UINT64_C(1) << k;
+    skua_msg_free(msg);
+    return true;
+}
+
+/* Takes a packet of another PE.  False: it is not valid, or not expected. */
+static bool halving_on_packet(struct ski_pe *self, skua_msg *msg)
+{
+    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    struct ski_reduction            *r    = ski_reduction_find(self->collectives, head->number);
+    size_t                           bytes;
+
+    if (!halving_head_valid(self, head, &bytes))
+        return false;
+    if (head->round >= self->collectives->levels) {
+        if (!halving_on_result(self, r, msg, bytes))
+            return false;
+    } else {
+        if (!halving_expects(self, r, head, msg->source, msg->bytes - sizeof *head))
+            return false;
+        r                        = ski_reduction_get(self, head, bytes, msg->source);
+        r->received[head->round] = msg;
+    }
+    halving_advance(self, r);
+    return true;
+}
+
+void ski_on_reduction_halved(skua_msg *msg)
+{
+    struct ski_pe        *self = ski_self;
+    struct ski_reduction *r;
+
+    if (msg->source != self->pe) {
+        if (!halving_on_packet(self, msg))
+            ski_net_drop(self, msg);
+        return;
+    }
+    r = ski_reduction_find(self->collectives, ski_reduction_head_of(msg)->number);
+    skua_msg_free(msg);
+    ski_assert(r && r->round == HALVING_ENDED && r->sending == 0);
+    halving_finish(self, r);
+}

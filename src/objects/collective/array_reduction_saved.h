@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * array_reduction_saved.h - array reductions in a checkpoint.
+ *
+ * A checkpoint is made while no message is under way, but elements may have contributed to
+ * reductions that others have not reached.  What has been combined so far lies in pieces on the PEs
+ * of the tree.  A restarted job may have another tree, so it goes on from a state that needs none:
+ * no PE has reported a reduction from number `oldest` on, which is the first that is not complete;
+ * all that was combined lies at the root; and each PE counts the elements that it has, and of them
+ * those that have contributed.
+ *
+ * Why the counts are right: a reduction is complete when there are as many contributions as
+ * elements are expected.  An element that has been deleted since it contributed counts on both
+ * sides, so neither side needs it; an element that exists has contributed to the reductions below
+ * its next one, on whatever PE it did so.
+ */
+#ifndef SKI_ARRAY_REDUCTION_SAVED_H
+#define SKI_ARRAY_REDUCTION_SAVED_H
+
+#include "objects/collective/reduction_buffer.h"
+#include "objects/model/collection.h"
+
+/* What has been combined of one reduction on one PE; the data follow. */
+struct ski_saved_partial {
+    uint64_t                  id; /* of the collection */
+    uint64_t                  bytes;
+    struct ski_reduction_spec spec;
+    skua_completion           to;
+    uint32_t                  number;
+    uint32_t                  zero;
+};
+
+/** Returns the number of the first reduction of @p all that is not complete, as this PE knows it.
+ *  At the root it is right. */
+uint32_t ski_array_reduction_oldest(const struct ski_collection *all);
+
+/** Calls @p fn for all that has been combined on this PE, and not reported. */
+void ski_array_reduction_each_saved(const struct ski_collection *all,
+                                    void (*fn)(const struct ski_saved_partial *partial,
+                                               const void *data, void *arg),
+                                    void *arg);
+
+/** At the root: adds @p partial of a checkpoint, with its data.  Returns false if it makes no
+ * sense.
+ */
+bool ski_array_reduction_add_saved(struct ski_collection          *all,
+                                   const struct ski_saved_partial *partial, const void *data);
+
+/** Sets the first reduction of @p all that is not complete, before reductions go on. */
+void ski_array_reduction_set_oldest(struct ski_collection *all, uint32_t oldest);
+
+/** Lets the reductions of @p all, whose elements are all here that shall be, go on.  Returns false
+ *  if what was saved of elements and of reductions does not fit together. */
+bool ski_array_reduction_restore(struct ski_collection *all);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fairness.c - a PE that all others flood serves them evenly, and what it does itself does not
+ * starve them.
+ *
+ * All PEs but 0 send at the same pace: a few messages, then they wait for each other at a word of
+ * PE 0, which they add to and read by one-sided operations.  PE 0 begins when everything is in its
+ * inbox, so what follows does not depend on the speed of any PE: at each delivery the sender that
+ * was served most has had at most twice as many messages as the one that was served least.  PE 0
+ *
+ *   flood    only receives
+ *   self     sends messages to itself without end, until all have arrived
+ *   thread   has a user thread that yields without end
+ *   busy     computes and polls for a few messages at a time
+ *
+ * and its own steps before the last arrival are at most twice the messages of all.
+ *
+ * usage: fairness, with an inbox that holds all messages
+ */
+#include <sched.h>
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define EACH   160 /* messages of a sender in a case                    */
+#define CHUNK  4   /* of them before it waits for the other senders     */
+#define CHAINS 16  /* messages that PE 0 sends to itself again and again */
+#define POLL   8
+#define LARGE  200 /* bytes of a message that travels by pointer        */
+
+static skua_handler item, self_step;
+static skua_pe_data region_key;
+
+/* On PE 0. */
+static struct {
+    long arrived[1024], total, all, steps;
+    bool chaining; /* messages to itself are sent again */
+} at;
+
+static int senders(void)
+{
+    return skua_pes() - 1;
+}
+
+static skua_gaddr pace_word(void)
+{
+    return skua_at(*(skua_region *)skua_pe_data_get(region_key), 0, 0);
+}
+
+static void wait_for_pace(uint64_t value)
+{
+    uint64_t now;
+
+    for (;;) {
+        CHECK(skua_load64(pace_word(), &now) == SKUA_OK);
+        if (now >= value)
+            return;
+        sched_yield();
+    }
+}
+
+static void barrier(void)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_barrier(skua_done_count(&counter));
+    skua_counter_wait(&counter, 1);
+}
+
+/* ---- sending ----------------------------------------------------------------- */
+
+/* Messages inside a cell and messages by pointer take turns. */
+static void send_item(int number)
+{
+    if (number % 2)
+        skua_send(0, item, skua_msg_alloc(LARGE));
+    else
+        skua_send_copy(0, item, &number, sizeof number);
+}
+
+/* @p before is the value of the word when this case began. */
+static void send_all(uint64_t before)
+{
+    for (int i = 0; i < EACH; i++) {
+        send_item(i);
+        if ((i + 1) % CHUNK)
+            continue;
+        before += (uint64_t)senders();
+        CHECK(skua_add64(pace_word(), 1) == SKUA_OK);
+        wait_for_pace(before);
+    }
+}
+
+/* ---- receiving --------------------------------------------------------------- */
+
+static void check_shares(void)
+{
+    long least = at.arrived[1], most = at.arrived[1];
+
+    for (int pe = 2; pe < skua_pes(); pe++) {
+        least = at.arrived[pe] < least ? at.arrived[pe] : least;
+        most  = at.arrived[pe] > most ? at.arrived[pe] : most;
+    }
+    if (most > 2 * CHUNK)
+        CHECK(most <= 2 * least);
+}
+
+static void on_item(skua_msg *msg)
+{
+    at.arrived[skua_msg_source(msg)]++;
+    at.total++;
+    skua_msg_free(msg);
+    check_shares();
+}
+
+static bool all_arrived(void *arg)
+{
+    (void)arg;
+    return at.total == at.all;
+}
+
+/* Counts a step of PE 0's own work. */
+static void count_step(void)
+{
+    CHECK(++at.steps <= 2 * (at.all + CHAINS));
+}
+
+static void on_self_step(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (!at.chaining)
+        return;
+    count_step();
+    skua_send_copy(0, self_step, NULL, 0);
+}
+
+static void yield_until_arrived(void *arg)
+{
+    (void)arg;
+    while (!all_arrived(NULL)) {
+        count_step();
+        skua_thread_yield();
+    }
+}
+
+static void receive_flood(void)
+{
+    skua_run_until(all_arrived, NULL);
+}
+
+static void receive_self(void)
+{
+    at.chaining = true;
+    for (int i = 0; i < CHAINS; i++)
+        skua_send_copy(0, self_step, NULL, 0);
+    skua_run_until(all_arrived, NULL);
+    at.chaining = false;
+}
+
+static void receive_thread(void)
+{
+    skua_thread_join(skua_thread_create(yield_until_arrived, NULL, 0));
+}
+
+static void receive_busy(void)
+{
+    while (!all_arrived(NULL)) {
+        for (volatile int i = 0; i < 1000; i++)
+            ;
+        CHECK(skua_poll(POLL) <= POLL);
+        count_step();
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*receive)(void);
+} cases[] = {{"flood", receive_flood},
+             {"self", receive_self},
+             {"thread", receive_thread},
+             {"busy", receive_busy}};
+
+static void run_case(size_t c)
+{
+    uint64_t chunks = (uint64_t)senders() * (EACH / CHUNK);
+
+    if (skua_pe() == 0) { /* before the barrier, in which the first messages may arrive */
+        memset(&at, 0, sizeof at);
+        at.all = (long)senders() * EACH;
+    }
+    barrier();
+    if (skua_pe() != 0) {
+        send_all(c * chunks);
+        return;
+    }
+    wait_for_pace((c + 1) * chunks);
+    cases[c].receive();
+    printf("ok - %s: %ld messages of %d senders, %ld own steps\n", cases[c].name, at.total,
+           senders(), at.steps);
+}
+
+static void start(int argc, char **argv)
+{
+    skua_region *region = skua_pe_data_get(region_key);
+
+    (void)argc, (void)argv;
+    CHECK(skua_region_create(sizeof(uint64_t), region) == SKUA_OK);
+    *(uint64_t *)skua_region_local(*region) = 0;
+    for (size_t c = 0; senders() > 0 && c < sizeof cases / sizeof *cases; c++)
+        run_case(c);
+    barrier();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    item       = skua_handler_register("item", on_item);
+    self_step  = skua_handler_register("self step", on_self_step);
+    region_key = skua_pe_data_register(sizeof(skua_region));
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# survive.sh - jobs whose processes and agents are killed at random moments have the result and the
+# output of an undisturbed run, and leave nothing behind.
+#
+# usage: survive.sh SKUARUN PROGRAM SEEDS [FIRST-SEED]
+#
+# A run is described by its seed, which the name of its test gives, up to when things happen.  The
+# seed decides the size of the job, whether its processes share memory, how often a checkpoint is
+# made, and when and which processes or agents are killed.
+. "$(dirname "$0")/tap.sh"
+skuarun=$1
+seeds=$3
+first=${4:-1}
+name_program "$2"
+steps=${STEPS:-120}
+[ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
+export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$(dirname "$skuarun")/../drivers"
+
+# draw SEED: sets pes, threads, shared, every, and kills, a list of "seconds:victims:kind".
+draw()
+{
+  eval "$(awk -v seed="$1" 'function below(n) { return int(rand() * n) }
+    BEGIN { srand(seed); for (i = 0; i < 5; i++) rand()
+      threads = 1 + below(2); pes = threads * (2 + below(threads == 1 ? 3 : 1)); shared = below(2)
+      printf "threads=%d pes=%d shared=%d every=%.2f kills=\"", threads, pes, shared,
+             0.05 + rand() * 0.3
+      n = 1 + below(3)
+      for (i = 0; i < n; i++)
+        printf "%.3f:%d:%s ", rand() * rand() * (shared ? 0.5 : 1.2), 1 + (below(4) == 0),
+               !shared && i == 0 && below(3) == 0 ? "agent" : "process"
+      print "\"" }')"
+}
+
+# The processes of the job, or its agents, in random order.
+processes()
+{
+  case $1 in
+  agent) # children of skuarun, which is the child of timeout
+    launcher=$(pgrep -P "$parent" -x skuarun)
+    [ "$launcher" ] && pgrep -P "$launcher" -x skuarun
+    ;;
+  *) ps -C "$name" -o pid= ;;
+  esac | shuf
+}
+
+# Waits SECONDS, and kills COUNT processes or agents, if the job still runs.
+kill_some()
+{
+  sleep "$1"
+  for victim in $(processes "$3" | head -n "$2"); do
+    kill -9 "$victim" 2>/dev/null && killed=$((killed + 1))
+  done
+}
+
+# Runs the job of a seed with its kills.
+disturbed()
+{
+  draw "$1"
+  killed=0
+  SKUA_SHARED_MEMORY=$shared timeout 120 "$skuarun" --survive="$every" -n "$pes" -t "$threads" \
+    "$program" none "$steps" due >"$work/out" 2>"$work/err" &
+  parent=$!
+  for one in $kills; do
+    kill_some "${one%%:*}" "$(echo "$one" | cut -d: -f2)" "${one##*:}"
+  done
+  code=0
+  wait $parent || code=$?
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+}
+
+# Whether the job has printed what an undisturbed one prints.  With an agent, the lines that it had not
+# passed on are lost, and what its processes have printed since the checkpoint comes again.
+as_expected()
+{
+  case $kills in
+  *agent*) [ "$(printf '%s\n' "$out" | grep '^result')" = "$(printf '%s\n' "$expected" | grep '^result')" ] ;;
+  *) [ "$out" = "$expected" ] ;;
+  esac
+}
+
+before=$(ls /dev/shm 2>/dev/null | sort)
+run timeout 60 "$skuarun" -n 2 "$program" none "$steps" due
+expected=$out
+ok "an undisturbed run" test "$code" -eq 0
+for seed in $(seq "$first" $((first + seeds - 1))); do
+  disturbed "$seed"
+  ok "seed $seed: $pes PEs, $threads a process, shared memory $shared, $killed killed of $kills" \
+    eval '[ "$code" -eq 0 ] && as_expected'
+  ok "seed $seed: nothing is left" none_left
+done
+# Another number of PEs, by skua resize.
+run timeout 120 "$skuarun" -n 2 "$program" none 1000 due
+expected=$out
+"$skuarun" --survive=100 -n 2 "$program" none 1000 due >"$work/out" 2>"$work/err" &
+parent=$!
+for _ in $(seq 100); do
+  [ "$(ps -C "$name" -o pid= | wc -l)" -ge 2 ] && break
+  sleep 0.05
+done
+"${skuarun%run}" resize 4 $parent
+ok "skua resize reaches the launcher" test $? -eq 0
+code=0
+wait $parent || code=$?
+out=$(cat "$work/out")
+err=$(cat "$work/err")
+ok "the job goes on with 4 PEs" has "$err" 'epoch 2, with 4 PE'
+ok "and has the same output" test "$code" -eq 0 -a "$out" = "$expected"
+run "${skuarun%run}" resize 4 $$
+ok "a process that is no skuarun is refused" has "$code $err" '^1 .*is not a skuarun'
+ok "nothing is left in /dev/shm" test "$before" = "$(ls /dev/shm 2>/dev/null | sort)"
+tap_end

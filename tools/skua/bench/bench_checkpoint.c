@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_checkpoint.c - skua bench checkpoint: what checkpoints cost, on the disk against dd(1), in
+ * memory against memcpy(), and how long a job takes to recover from the death of a process; and the
+ * cost of protection for two applications.
+ *
+ * Files are written below the folder of the environment variable TMPDIR, or /var/tmp, which is on a
+ * disk where /tmp often is not.  The applications make a checkpoint in memory each second, and a
+ * tenth of what that costs is the cost of one each ten seconds: machines are too noisy to measure
+ * the latter.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define MEGABYTES "256"
+#define STATE     ((size_t)256 << 20)
+#define LARGE     "1024" /* MB of state that a job recovers */
+#define BLOCK     ((size_t)1 << 20)
+
+#define CHECKPOINT_FOLDER 128 /* bytes of the path that files are written below, with its 0 */
+
+/* An application, its command line, and the result that is compared. */
+static const struct checkpoint_app {
+    const char *name, *arguments;
+    const char *variant; /* that the program adds to the name of a series */
+    size_t      bytes;   /* of the result */
+} checkpoint_apps[] = {
+    {"leanmd", "--size=4,4,4 --atoms=150 --steps=300", "", 64},
+    {"stencil3d", "--size=128,128,128 --steps=3000 --repeat=1 --per-pe=8 --messages", "-messages",
+     8},
+};
+
+#define CHECKPOINT_APPS (sizeof checkpoint_apps / sizeof *checkpoint_apps)
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static double bench_checkpoint_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void bench_checkpoint_ignore(const char *line, void *arg)
+{
+    (void)line, (void)arg;
+}
+
+/* The bandwidth of dd, which writes as many bytes and waits for the disk. */
+static void bench_checkpoint_run_dd(struct results *results, const char *folder)
+{
+    char          of[PROGRAM_PATH_BYTES], dd[PROGRAM_PATH_BYTES];
+    char         *argv[] = {dd,           "if=/dev/zero", of,  "bs=1M", "count=" MEGABYTES,
+                            "conv=fsync", "status=none",  NULL};
+    struct result result = {
+        .bench = "checkpoint", .series = "dd", .metric = "write_gbs", .bytes = BLOCK};
+    double begin = bench_checkpoint_now();
+
+    snprintf(of, sizeof of, "of=%s/dd", folder);
+    if (!program_in_path("dd", dd) || program_run(argv, false, bench_checkpoint_ignore, NULL) != 0)
+        return;
+    result.value = 1e-9 * (double)STATE / (bench_checkpoint_now() - begin);
+    results_add(results, &result);
+    unlink(of + 3);
+}
+
+static void bench_checkpoint_run_one(struct results *results, const struct bench_host *host,
+                                     const char *options, const char *mode, const char *folder,
+                                     const char *megabytes)
+{
+    char arguments[256];
+
+    snprintf(arguments, sizeof arguments, "%s %s %s", mode, folder, megabytes);
+    bench_run_app(results, host, "bench-checkpoint", options, arguments);
+}
+
+/* Runs an application without checkpoints, or with one in memory each second. */
+static void bench_checkpoint_run_app(struct results *results, const struct bench_host *host,
+                                     const struct checkpoint_app *app, bool protected)
+{
+    char options[64], arguments[256];
+
+    snprintf(options, sizeof options, "-n 2%s", protected ? " --survive=1" : "");
+    snprintf(arguments, sizeof arguments, "%s --series=%s-%s", app->arguments, app->name,
+             protected ? "protected" : "plain");
+    bench_run_app(results, host, app->name, options, arguments);
+}
+
+static void bench_checkpoint_measure(struct results *results, const struct bench_host *host,
+                                     const char *folder, int round, int rounds)
+{
+    char below[CHECKPOINT_FOLDER + 16];
+
+    snprintf(below, sizeof below, "%s/checkpoints", folder);
+    bench_step(round, rounds, "checkpoints on the disk");
+    bench_checkpoint_run_dd(results, folder);
+    bench_checkpoint_run_one(results, host, "-n 2", "disk", below, MEGABYTES);
+    bench_step(round, rounds, "checkpoints in memory");
+    bench_checkpoint_run_one(results, host, "-n 2", "memory", folder, MEGABYTES);
+    bench_step(round, rounds, "recovery from the death of a process");
+    bench_checkpoint_run_one(results, host, "-n 2 --survive=1000", "recover", folder, LARGE);
+    for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
+        bench_step(round, rounds, checkpoint_apps[i].name);
+        bench_checkpoint_run_app(results, host, &checkpoint_apps[i], false);
+        bench_checkpoint_run_app(results, host, &checkpoint_apps[i], true);
+    }
+}
+
+static void bench_checkpoint_remove(const char *folder)
+{
+    char  rm[PROGRAM_PATH_BYTES];
+    char *argv[] = {rm, "-rf", (char *)folder, NULL};
+
+    if (program_in_path("rm", rm))
+        program_run(argv, false, bench_checkpoint_ignore, NULL);
+}
+
+static void bench_checkpoint_run(struct results *results, const struct bench_host *host, int round,
+                                 int rounds)
+{
+    const char *parent = getenv("TMPDIR");
+    char        folder[CHECKPOINT_FOLDER];
+
+    snprintf(folder, sizeof folder, "%s/skua-bench-XXXXXX", parent ? parent : "/var/tmp");
+    if (!mkdtemp(folder)) {
+        perror(folder);
+        return;
+    }
+    bench_checkpoint_measure(results, host, folder, round, rounds);
+    bench_checkpoint_remove(folder);
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static double bench_checkpoint_get(const struct results *r, const char *series, const char *metric)
+{
+    return results_get(r, series, BLOCK, metric);
+}
+
+/* What a checkpoint every ten seconds costs: 1.02 is two percent. */
+static double bench_checkpoint_cost(const struct results *r, const struct checkpoint_app *app)
+{
+    char   series[64];
+    double plain, ratio;
+
+    snprintf(series, sizeof series, "%s-plain%s", app->name, app->variant);
+    plain = results_get(r, series, app->bytes, "step-2pe");
+    snprintf(series, sizeof series, "%s-protected%s", app->name, app->variant);
+    ratio = bench_ratio(results_get(r, series, app->bytes, "step-2pe"), plain);
+    return ratio > 1 ? 1 + (ratio - 1) / 10 : ratio;
+}
+
+static void bench_checkpoint_print(const struct results *r)
+{
+    double stop  = bench_checkpoint_get(r, "disk", "stop_s"),
+           write = bench_checkpoint_get(r, "disk", "write_s");
+    char what[96];
+
+    printf("Checkpoints of " MEGABYTES " MB on 2 PEs\n%-44s%12s\n", "", "");
+    printf("%-44s%12.3g\n", "on the disk, GB/s", bench_checkpoint_get(r, "disk", "write_gbs"));
+    printf("%-44s%12.3g\n", "dd conv=fsync, GB/s", bench_checkpoint_get(r, "dd", "write_gbs"));
+    printf("%-44s%12.3g\n", "the program stops for, s", stop);
+    printf("%-44s%12.3g\n", "then files are written for, s", write);
+    printf("%-44s%12.3g\n", "in memory, GB/s", bench_checkpoint_get(r, "memory", "copy_gbs"));
+    printf("%-44s%12.3g\n", "memcpy, GB/s", bench_checkpoint_get(r, "memcpy", "copy_gbs"));
+    printf("%-44s%12.3g\n", "recovery of " LARGE " MB, s",
+           bench_checkpoint_get(r, "recover", "recover_s"));
+    bench_print_goals_head("Goals");
+    bench_print_goal("on the disk / dd",
+                     bench_ratio(bench_checkpoint_get(r, "disk", "write_gbs"),
+                                 bench_checkpoint_get(r, "dd", "write_gbs")),
+                     ">=", 0.7);
+    bench_print_goal("stop / write", bench_ratio(stop, write), "<=", 0.1);
+    bench_print_goal("in memory / memcpy",
+                     bench_ratio(bench_checkpoint_get(r, "memory", "copy_gbs"),
+                                 bench_checkpoint_get(r, "memcpy", "copy_gbs")),
+                     ">=", 0.6);
+    bench_print_goal("seconds to recover " LARGE " MB",
+                     bench_checkpoint_get(r, "recover", "recover_s"), "<", 1);
+    for (size_t i = 0; i < CHECKPOINT_APPS; i++) {
+        snprintf(what, sizeof what, "%s with a checkpoint every 10 s / without",
+                 checkpoint_apps[i].name);
+        bench_print_goal(what, bench_checkpoint_cost(r, &checkpoint_apps[i]), "<=", 1.02);
+    }
+}
+
+/* ---- plot ---------------------------------------------------------------------------------- */
+
+static void bench_checkpoint_plot(const struct results *r, FILE *to)
+{
+    static const size_t sizes[] = {BLOCK};
+    struct plot_curve   curve[] = {{.name = "disk", .colour = "#d62728", .dash = ""},
+                                   {.name = "dd", .colour = "#444444", .dash = "5 4"},
+                                   {.name = "memory", .colour = "#1f77b4", .dash = ""},
+                                   {.name = "memcpy", .colour = "#7f7f7f", .dash = "4 3"}};
+    size_t              curves  = sizeof curve / sizeof *curve;
+    struct plot picture = {"Checkpoints of " MEGABYTES " MB", "bytes of an element", "GB/s", curve,
+                           curves};
+
+    for (size_t c = 0; c < curves; c++)
+        bench_plot_curve(&curve[c], r, curve[c].name, c < 2 ? "write_gbs" : "copy_gbs", sizes, 1);
+    plot_write(&picture, to);
+}
+
+const struct bench bench_checkpoint = {.name  = "checkpoint",
+                                       .run   = bench_checkpoint_run,
+                                       .print = bench_checkpoint_print,
+                                       .plot  = bench_checkpoint_plot};

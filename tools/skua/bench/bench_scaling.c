@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_scaling.c - skua bench scaling: small kernels on 1, 2, 4, ... PEs, as processes and as
+ * threads, beside both MPIs and beside the limit, the same memory traffic or computation in plain
+ * C.
+ *
+ * A kernel is a struct scaling (scaling.h).  Its goals hold on 8 and 16 cores; on a host with fewer
+ * they are not measured.
+ */
+#include <string.h>
+
+#include "scaling.h"
+
+#define BENCH_SCALING_BYTES 8 /* member of the results */
+
+/* ---- the kernels --------------------------------------------------------- */
+
+#define BENCH_SCALING_CURVES                                                                       \
+    {                                                                                              \
+        {"skua", "skua"}, {"skua-threads", "skua, threads"}, {"openmpi", "Open MPI"},              \
+            {"mpich", "MPICH"},                                                                    \
+        {                                                                                          \
+            "limit", "limit"                                                                       \
+        }                                                                                          \
+    }
+
+/* A kernel that reports millions of operations a second, relative to those on @p pes PEs, and one
+ * that reports microseconds. */
+#define BENCH_SCALING_RATE(key, what, of, pes)                                                     \
+    {                                                                                              \
+        .name = "scaling", .problem = what, .unit = "millions per second", .factor = 1e-6,         \
+        .rate = true, .bytes = BENCH_SCALING_BYTES, .kernel = key, .kind = of, .least = pes,       \
+        .curve = BENCH_SCALING_CURVES                                                              \
+    }
+#define BENCH_SCALING_TIME(key, what)                                                              \
+    {                                                                                              \
+        .name = "scaling", .problem = what, .unit = "microseconds", .factor = 1,                   \
+        .bytes = BENCH_SCALING_BYTES, .kernel = key, .kind = SCALING_LATENCY,                      \
+        .curve = BENCH_SCALING_CURVES                                                              \
+    }
+
+static const struct scaling bench_scaling_kernels[] = {
+    BENCH_SCALING_RATE("pairs", "Messages of 8 bytes, in pairs", SCALING_WEAK, 2),
+    BENCH_SCALING_RATE("alltoall", "Messages of 8 bytes, all to all", SCALING_WEAK, 2),
+    BENCH_SCALING_RATE("manytoone", "Messages of 8 bytes, all others to PE 0", SCALING_SHARED, 2),
+    BENCH_SCALING_TIME("barrier", "skua_barrier()"),
+    BENCH_SCALING_TIME("sync", "skua_sync()"),
+    BENCH_SCALING_TIME("allreduce", "Allreduce of one double"),
+    BENCH_SCALING_TIME("broadcast", "Broadcast of 8 bytes, roots in turn"),
+    BENCH_SCALING_RATE("alloc", "Allocation and free of messages", SCALING_WEAK, 1),
+    BENCH_SCALING_RATE("remotefree", "Messages of 200 bytes that the next PE frees", SCALING_WEAK,
+                       2),
+    BENCH_SCALING_RATE("put-one", "Put of 1 KB, all to PE 0", SCALING_SHARED, 2),
+    BENCH_SCALING_RATE("put-spread", "Put of 1 KB, to all others in turn", SCALING_WEAK, 2),
+    BENCH_SCALING_RATE("get-one", "Get of 1 KB, all from PE 0", SCALING_SHARED, 2),
+    BENCH_SCALING_RATE("get-spread", "Get of 1 KB, from all others in turn", SCALING_WEAK, 2),
+    BENCH_SCALING_RATE("atomic-one", "Fetch-add, all on one word", SCALING_SHARED, 2),
+    BENCH_SCALING_RATE("atomic-spread", "Fetch-add, on words of all others", SCALING_WEAK, 2),
+    BENCH_SCALING_RATE("acc-one", "Accumulate of 1 KB, all on one block", SCALING_SHARED, 2),
+    BENCH_SCALING_RATE("acc-spread", "Accumulate of 1 KB, on blocks of all others", SCALING_WEAK,
+                       2),
+    BENCH_SCALING_RATE("entries", "Entry methods between elements of neighbour PEs", SCALING_WEAK,
+                       2),
+    BENCH_SCALING_RATE("stream", "Items of 8 bytes in a stream to all PEs", SCALING_WEAK, 2),
+    BENCH_SCALING_RATE("tasks", "Spawned tasks of some microseconds", SCALING_WEAK, 1),
+};
+
+#define BENCH_SCALING_KERNELS (sizeof bench_scaling_kernels / sizeof *bench_scaling_kernels)
+
+static const char *const bench_scaling_skua[] = {"skua", "skua-threads"};
+
+/* The host of the last run, for print() and plot(). */
+static struct bench_host bench_scaling_host;
+
+/* ---- running ------------------------------------------------------------- */
+
+static void bench_scaling_run_on(struct results *results, const struct bench_host *host, int pes)
+{
+    for (int threads = 0; threads < 2; threads++) {
+        char options[32];
+
+        snprintf(options, sizeof options, "-n %d -t %d", pes, threads ? pes : 1);
+        bench_run_app(results, host, "bench-scaling", options, bench_scaling_skua[threads]);
+        if (!threads)
+            bench_run_app(results, host, "bench-scaling_limit", options, "limit");
+    }
+    scaling_run_mpis(results, host, "scaling", NULL, pes);
+}
+
+static void bench_scaling_run(struct results *results, const struct bench_host *host, int round,
+                              int rounds)
+{
+    bench_scaling_host = *host;
+    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+        char what[32];
+
+        snprintf(what, sizeof what, "%d PE%s", host->pes[i], host->pes[i] == 1 ? "" : "s");
+        bench_step(round, rounds, what);
+        bench_scaling_run_on(results, host, host->pes[i]);
+    }
+    for (size_t k = 0; round == rounds && k < BENCH_SCALING_KERNELS; k++)
+        scaling_add_efficiencies(&bench_scaling_kernels[k], results, host);
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+static const struct scaling *bench_scaling_find(const char *kernel)
+{
+    for (size_t k = 0; k < BENCH_SCALING_KERNELS; k++)
+        if (strcmp(bench_scaling_kernels[k].kernel, kernel) == 0)
+            return &bench_scaling_kernels[k];
+    return NULL;
+}
+
+/* The value of a series, or 0 if there is not a core for each PE. */
+static double bench_scaling_get(const struct results *r, const char *kernel, const char *series,
+                                int pes)
+{
+    return pes > bench_scaling_host.cores
+               ? 0
+               : scaling_value(bench_scaling_find(kernel), r, series, pes);
+}
+
+/* The better value of the MPIs: the larger rate or the shorter time. */
+static double bench_scaling_mpi(const struct results *r, const char *kernel, int pes)
+{
+    double open  = bench_scaling_get(r, kernel, "openmpi", pes),
+           mpich = bench_scaling_get(r, kernel, "mpich", pes);
+
+    if (open == 0 || mpich == 0)
+        return open + mpich;
+    return (open > mpich) == bench_scaling_find(kernel)->rate ? open : mpich;
+}
+
+static void bench_scaling_goal(const char *what, const char *series, int pes, double measured,
+                               const char *relation, double goal)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "%s, %d %s", what, pes,
+             strcmp(series, "skua") == 0 ? "processes" : "threads");
+    bench_print_goal(text, measured, relation, goal);
+}
+
+/* Goals against the better MPI: rates on 8 and 16 PEs, times on all numbers. */
+static void bench_scaling_print_peers(const struct results *r, const char *series)
+{
+    for (int pes = 8; pes <= 16; pes *= 2) {
+        bench_scaling_goal("messages in pairs / better MPI", series, pes,
+                           bench_ratio(bench_scaling_get(r, "pairs", series, pes),
+                                       bench_scaling_mpi(r, "pairs", pes)),
+                           ">=", 4);
+        bench_scaling_goal("messages all to all / better MPI", series, pes,
+                           bench_ratio(bench_scaling_get(r, "alltoall", series, pes),
+                                       bench_scaling_mpi(r, "alltoall", pes)),
+                           ">=", 4);
+    }
+    for (int pes = 2; pes <= 16; pes *= 2) {
+        bench_scaling_goal("barrier / better MPI", series, pes,
+                           bench_ratio(bench_scaling_get(r, "barrier", series, pes),
+                                       bench_scaling_mpi(r, "barrier", pes)),
+                           "<=", 1);
+        bench_scaling_goal("allreduce / better MPI", series, pes,
+                           bench_ratio(bench_scaling_get(r, "allreduce", series, pes),
+                                       bench_scaling_mpi(r, "allreduce", pes)),
+                           "<=", 1);
+    }
+}
+
+/* Goals against fewer PEs. */
+static void bench_scaling_print_growth(const struct results *r, const char *series)
+{
+    double few  = bench_scaling_get(r, "manytoone", series, 2),
+           each = bench_scaling_get(r, "alloc", series, 1);
+
+    bench_scaling_goal("messages to PE 0 / with one sender", series, 16,
+                       bench_ratio(bench_scaling_get(r, "manytoone", series, 16), few), ">=", 0.95);
+    bench_scaling_goal("allocations of a PE / on one PE", series, 16,
+                       bench_ratio(bench_scaling_get(r, "alloc", series, 16) / 16, each),
+                       ">=", 0.9);
+}
+
+/* The largest share of a sender / the smallest. */
+static double bench_scaling_share(const struct results *r, const char *kind, const char *series,
+                                  int pes)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "share-%s-%dpe", kind, pes);
+    return results_get(r, series, BENCH_SCALING_BYTES, metric);
+}
+
+static void bench_scaling_print_fairness(const struct results *r, const char *kind,
+                                         const char *what)
+{
+    printf("%-46s", what);
+    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+        for (size_t s = 0; bench_scaling_host.pes[i] > 2 && s < 2; s++)
+            bench_print_value(
+                bench_scaling_share(r, kind, bench_scaling_skua[s], bench_scaling_host.pes[i]), 9);
+    printf("\n");
+}
+
+static void bench_scaling_print_shares(const struct results *r)
+{
+    bool several = false;
+
+    for (int i = 0; i < BENCH_PES_MOST; i++)
+        several = several || bench_scaling_host.pes[i] > 2;
+    if (!several)
+        return;
+    printf("\nMessages to PE 0: the largest share of a sender / the smallest\n%-46s", "PEs");
+    for (int i = 0; i < BENCH_PES_MOST && bench_scaling_host.pes[i]; i++)
+        if (bench_scaling_host.pes[i] > 2)
+            printf("%9d%9s", bench_scaling_host.pes[i], "threads");
+    printf("\n");
+    bench_scaling_print_fairness(r, "flood", "PE 0 does nothing else");
+    bench_scaling_print_fairness(r, "slow", "its handler is slower than a send");
+    bench_scaling_print_fairness(r, "busy", "it computes, and polls in between");
+}
+
+static void bench_scaling_print(const struct results *r)
+{
+    static const char *const kinds[] = {"flood", "slow", "busy"};
+
+    for (size_t k = 0; k < BENCH_SCALING_KERNELS; k++) {
+        scaling_print(&bench_scaling_kernels[k], r, &bench_scaling_host);
+        printf("\n");
+    }
+    bench_scaling_print_shares(r);
+    bench_print_goals_head("Goals");
+    for (size_t s = 0; s < 2; s++) {
+        const char *series = bench_scaling_skua[s];
+
+        bench_scaling_print_peers(r, series);
+        bench_scaling_print_growth(r, series);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            char what[48];
+
+            snprintf(what, sizeof what, "largest share / smallest, %s", kinds[i]);
+            bench_scaling_goal(
+                what, series, 16,
+                bench_scaling_host.cores < 16 ? 0 : bench_scaling_share(r, kinds[i], series, 16),
+                "<=", 2);
+        }
+    }
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void bench_scaling_plot(const struct results *r, FILE *to)
+{
+    scaling_plot(bench_scaling_kernels, BENCH_SCALING_KERNELS, r, &bench_scaling_host, to);
+}
+
+const struct bench bench_scaling = {.name      = "scaling",
+                                    .run       = bench_scaling_run,
+                                    .print     = bench_scaling_print,
+                                    .plot      = bench_scaling_plot,
+                                    .every_pes = true};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scaling_test.c - what each kind of efficiency compares, and the results that it becomes. */
+#include "scaling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+static void scaling_test_add(struct results *results, const char *series, const char *metric,
+                             double value)
+{
+    struct result result = {.bytes = 8, .value = value};
+
+    snprintf(result.series, sizeof result.series, "%s", series);
+    snprintf(result.metric, sizeof result.metric, "%s", metric);
+    results_add(results, &result);
+}
+
+static bool scaling_test_is(double value, double expected)
+{
+    return fabs(value - expected) < 1e-9;
+}
+
+/* An application: one series is slow on one PE. */
+static void scaling_test_strong(struct results *results)
+{
+    struct scaling app = {
+        .name = "app", .bytes = 8, .curve = {{"skua", "skua"}, {"mpich", "MPICH"}}};
+
+    scaling_test_add(results, "skua", "step-1pe", 8);
+    scaling_test_add(results, "skua", "step-4pe", 2.5);
+    scaling_test_add(results, "mpich", "step-1pe", 16);
+    scaling_test_add(results, "mpich", "step-4pe", 4);
+    OK(scaling_test_is(scaling_efficiency(&app, results, "skua", 4), 0.8), "strong");
+    OK(scaling_test_is(scaling_efficiency(&app, results, "mpich", 4), 0.5),
+       "all series share one reference");
+}
+
+static void scaling_test_kernels(struct results *results)
+{
+    struct scaling weak   = {.bytes = 8, .rate = true, .kernel = "pairs", .kind = SCALING_WEAK};
+    struct scaling shared = {.bytes = 8, .rate = true, .kernel = "pairs", .kind = SCALING_SHARED};
+    struct scaling time   = {.bytes = 8, .kernel = "barrier", .kind = SCALING_LATENCY};
+
+    scaling_test_add(results, "skua", "rate-pairs-2pe", 10);
+    scaling_test_add(results, "skua", "rate-pairs-8pe", 30);
+    scaling_test_add(results, "skua", "us-barrier-8pe", 2);
+    scaling_test_add(results, "limit", "us-barrier-8pe", 1);
+    OK(scaling_test_is(scaling_efficiency(&weak, results, "skua", 2), 1),
+       "the fewest PEs are the reference");
+    OK(scaling_test_is(scaling_efficiency(&weak, results, "skua", 8), 0.75), "the rate of a PE");
+    weak.least = 4;
+    OK(scaling_efficiency(&weak, results, "skua", 2) == 0,
+       "fewer PEs than the reference have none");
+    OK(scaling_test_is(scaling_efficiency(&weak, results, "skua", 8), 1),
+       "the reference is larger");
+    OK(scaling_test_is(scaling_efficiency(&shared, results, "skua", 8), 3), "the rate of all");
+    OK(scaling_test_is(scaling_efficiency(&time, results, "skua", 8), 0.5), "time of the limit");
+    OK(scaling_efficiency(&weak, results, "mpich", 8) == 0, "what was not measured has none");
+}
+
+static void scaling_test_results(struct results *results)
+{
+    struct scaling    weak   = {.name   = "scaling",
+                                .bytes  = 8,
+                                .rate   = true,
+                                .kernel = "pairs",
+                                .kind   = SCALING_WEAK,
+                                .curve  = {{"skua", "skua"}}};
+    struct bench_host host   = {.pes = {2, 4, 8}};
+    size_t            before = results->count;
+
+    scaling_add_efficiencies(&weak, results, &host);
+    OK(results->count == before + 2, "a number of PEs that was not measured adds no result");
+    OK(scaling_test_is(results_get(results, "skua", 8, "eff-pairs-8pe"), 0.75), "its metric");
+}
+
+static void scaling_test_plot(const struct results *results)
+{
+    struct scaling    weak   = {.problem = "pairs",
+                                .bytes   = 8,
+                                .rate    = true,
+                                .kernel  = "pairs",
+                                .kind    = SCALING_WEAK,
+                                .curve   = {{"skua", "skua"}}};
+    struct scaling    both[] = {weak, weak};
+    struct bench_host host   = {.cores = 4, .pes = {2, 8}};
+    char             *text   = NULL;
+    size_t            bytes  = 0;
+    FILE             *to     = open_memstream(&text, &bytes);
+
+    scaling_plot(both, 2, results, &host, to);
+    fclose(to);
+    OK(strstr(text, "translate(0 560)"), "two kernels are two plots of one picture");
+    OK(strstr(text, "fewest PEs") && strstr(text, "4 cores"), "the axis names the efficiency");
+    free(text);
+}
+
+int main(void)
+{
+    struct results results = {0};
+
+    scaling_test_strong(&results);
+    scaling_test_kernels(&results);
+    scaling_test_results(&results);
+    scaling_test_plot(&results);
+    results_free(&results);
+    return tap_end();
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host_images.h - the image slots that a host keeps for the whole job (boot/image_slots.h).
+ *
+ * The launcher on one host, and each agent of a job on several hosts, owns a set of slots.  It
+ * makes the slots that an epoch needs, passes them to the processes, and says after the epoch which
+ * images are complete.
+ */
+#ifndef SKUARUN_HOST_IMAGES_H
+#define SKUARUN_HOST_IMAGES_H
+
+#include "boot/image_slots.h"
+
+/** A complete image that a set of slots holds.  An agent sends it to the launcher as it lies in
+ * memory. */
+struct image_record {
+    uint64_t generation;
+    int32_t  process, processes, pes; /* the one it belongs to, and the job that wrote it */
+};
+
+struct host_images {
+    struct ski_image_slots slots;
+};
+
+/** Makes the slots for epoch @p epoch of @p job: those of its processes on this host, and those of
+ *  the processes whose buddies are on this host.  Images of other generations than @p generation
+ *  are dropped.  Returns false after printing the reason. */
+bool host_images_prepare(struct host_images *images, const struct ski_job *job, int epoch,
+                         uint64_t generation);
+
+/** Returns the complete images, as an array of *@p count records that the caller frees. */
+struct image_record *host_images_scan(const struct host_images *images, int *count);
+
+/** Closes all slots and forgets them. */
+void host_images_close(struct host_images *images);
+
+/** Returns the newest generation of which the image of every process is among @p count records, or
+ *  0 if there is none.  Sorts the records.  *@p pes is the number of PEs that wrote it. */
+uint64_t host_images_newest(struct image_record *record, int count, int *pes);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_recovery.c - see job_recovery.h. */
+#include "survive/job_recovery.h"
+
+#include <glob.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include <skua/time.h>
+
+#include "base/assert.h"
+
+void recovery_begin(struct recovery *r, const struct run_options *options, int pes)
+{
+    *r = (struct recovery){.on      = options->survive,
+                           .epoch   = 1,
+                           .pes     = pes,
+                           .spare   = options->spare,
+                           .verbose = options->verbose,
+                           .began   = skua_time(),
+                           .started = (int64_t)time(NULL)};
+}
+
+/* With --verbose, prints what happens to the job, and when. */
+static void recovery_trace(const struct recovery *r, const char *what)
+{
+    if (r->on && r->verbose)
+        fprintf(stderr, "skuarun: %.3f s, epoch %d: %s\n", skua_time() - r->began, r->epoch, what);
+}
+
+/* ---- what is recorded ------------------------------------------------------------- */
+
+/* Whether the signal comes from what the process itself did. */
+static bool recovery_is_fault(const struct exit_report *report)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+
+    for (size_t i = 0; !report->symptom && i < sizeof faults / sizeof *faults; i++)
+        if (WTERMSIG(report->status) == faults[i])
+            return true;
+    return false;
+}
+
+void recovery_lost(struct recovery *r, const struct exit_report *report, int lost)
+{
+    if (r->lost == 0) {
+        r->failed_at = skua_time();
+        recovery_trace(r, "a process is lost");
+    }
+    r->lost += lost;
+    if (!report || !recovery_is_fault(report))
+        return;
+    if (r->has_fault && r->fault.process == report->process && r->fault.status == report->status)
+        r->attempts = RECOVERY_MAX; /* it would happen again */
+    r->fault     = *report;
+    r->has_fault = true;
+}
+
+/* Prints one line: from which checkpoint the job goes on, and how long the recovery took. */
+static void recovery_announce(struct recovery *r)
+{
+    const char *folder = getenv("SKUA_RESTART");
+    double      now    = skua_time();
+    char        from[4200];
+
+    r->announced = true;
+    if (r->generation)
+        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, made %.2f s before",
+                 r->generation, r->failed_at - r->completed_at);
+    else if (folder && *folder && strcmp(folder, "none") != 0)
+        snprintf(from, sizeof from, "the checkpoint in %s", folder);
+    else
+        snprintf(from, sizeof from, "the beginning: there is no checkpoint yet");
+    fprintf(stderr, "skuarun: epoch %d, with %d PE(s), goes on after %.2f s from %s\n", r->epoch,
+            r->pes, now - r->failed_at, from);
+}
+
+void recovery_started(struct recovery *r)
+{
+    recovery_trace(r, "processes are started");
+    r->announced = r->epoch == 1;
+    if (!r->announced && !r->generation)
+        recovery_announce(r);
+}
+
+void recovery_completed(struct recovery *r, uint64_t generation)
+{
+    if (generation > 0 && generation == r->generation && !r->announced) {
+        recovery_trace(r, "images are restored");
+        recovery_announce(r);
+    }
+    if (generation <= r->completed)
+        return;
+    recovery_trace(r, "a checkpoint is complete");
+    r->completed    = generation;
+    r->completed_at = skua_time();
+    r->attempts     = 0;
+    r->has_fault    = false;
+}
+
+bool recovery_resize(struct recovery *r, int pes)
+{
+    r->resize = 0;
+    if (!r->on || r->several)
+        fprintf(stderr, "skuarun: the number of PEs stays %d: %s\n", r->pes,
+                r->on ? "that of a job on several hosts changes by skuarun --restart alone"
+                      : "only a job with --survive can change it");
+    else if (pes >= 1 && pes <= PES_MAX && pes != r->pes)
+        r->resize = pes;
+    r->resize_after = r->completed;
+    return r->resize > 0;
+}
+
+bool recovery_may_resize(const struct recovery *r)
+{
+    return r->resize > 0 && r->completed > r->resize_after;
+}
+
+/* ---- checkpoints on disk ---------------------------------------------------------- */
+
+/* Whether the folder has a checkpoint that this job has written: its manifest is the last file. */
+static bool recovery_has_files(const struct recovery *r, const char *folder)
+{
+    char   pattern[4096];
+    glob_t found;
+    bool   has = false;
+
+    if (!folder || !*folder || strcmp(folder, "none") == 0 ||
+        snprintf(pattern, sizeof pattern, "%s/gen-*/manifest", folder) >= (int)sizeof pattern ||
+        glob(pattern, 0, NULL, &found) != 0)
+        return false;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct stat file;
+
+        has |= stat(found.gl_pathv[i], &file) == 0 && (int64_t)file.st_mtime >= r->started;
+    }
+    globfree(&found);
+    return has;
+}
+
+/* ---- the next epoch ---------------------------------------------------------------- */
+
+/* Takes the PEs of lost processes from the job that has no spare processes left. */
+static bool recovery_use_spares(struct recovery *r, int threads)
+{
+    if (r->spare == RECOVERY_SPARE_ANY)
+        return true;
+    if (r->spare >= r->lost) {
+        r->spare -= r->lost;
+        return true;
+    }
+    r->pes -= (r->lost - r->spare) * threads;
+    r->spare = 0;
+    if (r->pes > 0)
+        return true;
+    fprintf(stderr, "skuarun: the job has no processes left (--spare)\n");
+    return false;
+}
+
+static bool recovery_may_go_on(const struct recovery *r)
+{
+    if (r->attempts < RECOVERY_MAX)
+        return true;
+    if (r->has_fault)
+        fprintf(stderr,
+                "skuarun: process %d died of signal %d once more without a new checkpoint in "
+                "between: the job is ended\n",
+                r->fault.process, WTERMSIG(r->fault.status));
+    else
+        fprintf(stderr,
+                "skuarun: %d recoveries without a new checkpoint: the job is ended; take "
+                "checkpoints more often (--survive=SECONDS)\n",
+                r->attempts);
+    return false;
+}
+
+/* Chooses what the next epoch restores. */
+static bool recovery_choose(struct recovery *r, uint64_t newest, int pes)
+{
+    const char *folder = getenv("SKUA_CHECKPOINT_DIR");
+    bool        has    = newest > 0;
+
+    r->generation = r->several && pes != r->pes ? 0 : newest;
+    if (r->generation) {
+        setenv("SKUA_RESTART", SKI_RESTART_MEMORY, 1);
+    } else if (recovery_has_files(r, folder)) {
+        setenv("SKUA_RESTART", folder, 1);
+    } else if (r->completed) {
+        fprintf(stderr,
+                "skuarun: %s, and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job "
+                "cannot go on\n",
+                has ? "images in memory of several hosts cannot go to another number of PEs"
+                    : "both copies of some images of the last checkpoint are lost");
+        return false;
+    }
+    r->completed = r->generation;
+    return true;
+}
+
+bool recovery_next(struct recovery *r, struct image_record *record, int count, int threads)
+{
+    int      pes    = 0;
+    uint64_t newest = host_images_newest(record, count, &pes);
+    int      resize;
+
+    recovery_trace(r, "all processes have ended");
+    r->announced = true; /* nothing of the epoch that is over is printed any more */
+    recovery_completed(r, newest);
+    resize = recovery_may_resize(r) && r->lost == 0 ? r->resize : 0;
+    if (resize)
+        r->pes = resize;
+    else if (!recovery_may_go_on(r) || !recovery_use_spares(r, threads))
+        return false;
+    if (!recovery_choose(r, newest, pes))
+        return false;
+    r->attempts += resize == 0;
+    r->resize = resize ? 0 : r->resize;
+    if (resize)
+        r->failed_at = r->completed_at; /* the time of the restart counts from the checkpoint */
+    r->lost = 0;
+    r->epoch++;
+    return true;
+}

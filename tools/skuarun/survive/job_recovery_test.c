@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job_recovery_test.c - what a job goes on from after a loss, and when it gives up. */
+#include "survive/job_recovery.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap.h"
+
+static const struct run_options recovery_test_options = {.survive = true, .spare = -1};
+
+/* The images of generation @p generation of a job of 4 processes, without the last @p missing. */
+static bool recovery_test_next(struct recovery *r, uint64_t generation, int missing)
+{
+    struct image_record record[4];
+
+    for (int i = 0; i < 4; i++)
+        record[i] = (struct image_record){generation, i, 4, 4};
+    return recovery_next(r, record, 4 - missing, 1);
+}
+
+static void recovery_test_kill(struct recovery *r, int process, int sig, bool symptom)
+{
+    recovery_lost(r, &(struct exit_report){.process = process, .status = sig, .symptom = symptom},
+                  1);
+}
+
+static void test_recovery_sources(void)
+{
+    struct recovery r;
+
+    unsetenv("SKUA_RESTART");
+    unsetenv("SKUA_CHECKPOINT_DIR");
+    recovery_begin(&r, &recovery_test_options, 4);
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_next(&r, NULL, 0, 1) && r.epoch == 2 && r.generation == 0 && r.pes == 4 &&
+           !getenv("SKUA_RESTART"),
+       "without images the program begins anew");
+    recovery_completed(&r, 5);
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_test_next(&r, 5, 0) && r.epoch == 3 && r.generation == 5 &&
+           strcmp(getenv("SKUA_RESTART"), SKI_RESTART_MEMORY) == 0,
+       "with images it goes on from memory");
+    recovery_lost(&r, NULL, 2);
+    OK(!recovery_test_next(&r, 5, 1), "if both copies are lost, the job ends");
+    unsetenv("SKUA_RESTART");
+}
+
+static void test_recovery_spares(void)
+{
+    struct run_options options = {.survive = true, .spare = 1};
+    struct recovery    r;
+
+    recovery_begin(&r, &options, 4);
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_test_next(&r, 5, 0) && r.pes == 4 && r.spare == 0, "the spare is used");
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_test_next(&r, 5, 0) && r.pes == 3 && r.generation == 5, "then there are fewer PEs");
+    r.several = true;
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(!recovery_test_next(&r, 5, 0), "images of several hosts need as many PEs as before");
+    unsetenv("SKUA_RESTART");
+}
+
+static void test_recovery_limits(void)
+{
+    struct recovery r;
+    int             n = 0;
+
+    recovery_begin(&r, &recovery_test_options, 4);
+    recovery_test_kill(&r, 1, SIGSEGV, false);
+    OK(recovery_test_next(&r, 1, 0), "a fault is survived once");
+    recovery_test_kill(&r, 2, SIGSEGV, false);
+    OK(recovery_test_next(&r, 1, 0), "so is that of another process");
+    recovery_test_kill(&r, 2, SIGABRT, true);
+    OK(recovery_test_next(&r, 1, 0), "and one that lost a peer");
+    recovery_test_kill(&r, 2, SIGSEGV, false);
+    OK(!recovery_test_next(&r, 1, 0), "but not once more");
+    recovery_begin(&r, &recovery_test_options, 4);
+    do {
+        recovery_test_kill(&r, 1, SIGKILL, false);
+        n++;
+    } while (n < 1000 && recovery_test_next(&r, 1, 0));
+    OK(n == RECOVERY_MAX + 1, "%d recoveries without a new checkpoint", n - 1);
+    recovery_begin(&r, &recovery_test_options, 4);
+    for (n = 1; n < 100; n++) {
+        recovery_test_kill(&r, 1, SIGSEGV, false);
+        if (!recovery_test_next(&r, (uint64_t)n, 0))
+            break;
+    }
+    OK(n == 100, "any number with one");
+    unsetenv("SKUA_RESTART");
+}
+
+static void test_recovery_resize(void)
+{
+    struct recovery r;
+
+    recovery_begin(&r, &recovery_test_options, 4);
+    recovery_completed(&r, 3);
+    OK(!recovery_resize(&r, 4), "as many PEs as before: nothing to do");
+    OK(recovery_resize(&r, 7) && !recovery_may_resize(&r), "7 PEs need a new checkpoint");
+    recovery_completed(&r, 4);
+    OK(recovery_may_resize(&r) && recovery_test_next(&r, 4, 0) && r.pes == 7 && r.generation == 4 &&
+           r.attempts == 0 && !recovery_may_resize(&r),
+       "and go on from it");
+    r.several = true;
+    OK(!recovery_resize(&r, 2), "not on several hosts");
+    unsetenv("SKUA_RESTART");
+}
+
+int main(void)
+{
+    test_recovery_sources();
+    test_recovery_spares();
+    test_recovery_limits();
+    test_recovery_resize();
+    return tap_end();
+}
