@@ -57,10 +57,10 @@ def draw(events, end, path):
         out.append(f'<rect x="{LEFT + begin * scale:.1f}" y="{20 + row * ROW}" width="{max(1, (stop - begin) * scale):.1f}" '
                    f'height="{ROW - 8}" fill="{COLOURS[colour]}"/>')
 
-    def note(t, row, text, anchor="middle"):
+    def note(t, row, text):
         x = LEFT + t * scale
         out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="14" y2="{26 + 4 * ROW + row * 16}" stroke="#444" stroke-dasharray="3,3"/>')
-        out.append(f'<text x="{x:.1f}" y="{38 + 4 * ROW + row * 16}" text-anchor="{anchor}">{text}</text>')
+        out.append(f'<text x="{x:.1f}" y="{38 + 4 * ROW + row * 16}" text-anchor="end">{text}</text>')
 
     for process in range(4):
         out.append(f'<text x="8" y="{33 + process * ROW}">process {process}</text>')
@@ -71,9 +71,9 @@ def draw(events, end, path):
     for t in marks:
         x = LEFT + t * scale
         out.append(f'<path d="M{x - 4:.1f},6 h8 l-4,8 z" fill="#2a7f3f"/>')
-    note(lost, 0, f"process 2 is killed: {lost:.2f} s", "end")
-    note(restored, 1, f"all restored: {restored - lost:.2f} s later (ended {ended - lost:.2f}, started {started - lost:.2f})", "start")
-    note(again, 2, f"the work since the last checkpoint, {lost - last:.2f} s, is done again", "start")
+    note(lost, 0, f"process 2 is killed: {lost:.2f} s")
+    note(restored, 1, f"all restored: {restored - lost:.2f} s later (ended {ended - lost:.2f}, started {started - lost:.2f})")
+    note(again, 2, f"the work since the last checkpoint, {lost - last:.2f} s, is done again")
     out.append(f'<text x="{LEFT}" y="{102 + 4 * ROW}" fill="#2a7f3f">triangles: checkpoints in memory are complete; '
                f'the job ends after {end:.2f} s</text></svg>')
     with open(path, "w", encoding="utf-8") as file:

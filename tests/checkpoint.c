@@ -28,9 +28,9 @@
 
 #define CELLS   13
 #define WORKERS 5
-#define LEAVES  24   /* indices of leaves */
-#define MANY    9000 /* of a long run        */
-#define DUE     (-1) /* the value of save for `due` */
+#define LEAVES  24     /* indices of leaves */
+#define MANY    600000 /* of a long run, three in each step */
+#define DUE     (-1)   /* the value of save for `due` */
 
 /* Read-only, on all PEs. */
 static int             steps, save, stop;
@@ -43,8 +43,8 @@ static Saver_proxy     savers;
 static uint64_t tally; /* registered: of each process */
 
 static skua_class boss_class, cell_class, leaf_class, clerk_class, porter_class, worker_class;
-static skua_entry boss_summed, boss_halved, boss_saved, boss_leaves, boss_ran, boss_quiet,
-    cell_step, cell_half, cell_rest, leaf_step, clerk_step, porter_step, worker_add;
+static skua_entry boss_summed, boss_halved, boss_saved, boss_flushed, boss_leaves, boss_ran,
+    boss_quiet, cell_step, cell_half, cell_rest, leaf_step, clerk_step, porter_step, worker_add;
 
 /* ---- cells ----------------------------------------------------------------------------- */
 
@@ -140,10 +140,10 @@ struct leaf {
 
 static skua_index leaf_index(int key)
 {
-    char name[40] = "a leaf with a very long index, 0000";
+    char name[40] = "a leaf with a very long index, 0000000";
 
-    snprintf(name + 31, sizeof name - 31, "%04u", (unsigned)key % 10000);
-    return skua_index_bytes(name, 36);
+    snprintf(name + 31, sizeof name - 31, "%07u", (unsigned)key % 10000000);
+    return skua_index_bytes(name, 39);
 }
 
 static void leaf_construct(void *self, const void *data, size_t bytes)
@@ -271,7 +271,7 @@ static void boss_end_step(struct boss *boss)
     if (boss->step == steps) {
         boss_mix(boss, (uint64_t)boss->leaves);
         printf("result %016" PRIx64 "\n", boss->hash);
-        skua_exit(0);
+        skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     } else {
         skua_invoke_all(cells, cell_half, NULL, 0);
         skua_quiescence(skua_done_invoke(boss_ref, boss_quiet));
@@ -285,6 +285,8 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     if (save == DUE && boss->step % 10 == 0)
         printf("step %d %016" PRIx64 "\n", boss->step, boss->hash);
+    if (save == DUE && boss->step == 5)
+        skua_checkpoint_make_due();
     if (save == DUE)
         skua_checkpoint_if_due(skua_done_invoke(boss_ref, boss_saved));
     else if (boss->step == save)
@@ -304,9 +306,16 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     CHECK(result.status == SKUA_OK || result.generation == 0);
     CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
     if (stop && !result.restarted)
-        skua_exit(0);
+        skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     else
         skua_invoke_all(cells, cell_rest, NULL, 0);
+}
+
+/* The files of the checkpoint are written. */
+static void on_boss_flushed(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    skua_exit(0);
 }
 
 static void on_boss_halved(void *self, const void *data, size_t bytes)
@@ -396,6 +405,7 @@ int main(int argc, char **argv)
     boss_summed  = make_entry(boss_class, "summed", on_boss_summed);
     boss_halved  = make_entry(boss_class, "halved", on_boss_halved);
     boss_saved   = make_entry(boss_class, "saved", on_boss_saved);
+    boss_flushed = make_entry(boss_class, "flushed", on_boss_flushed);
     boss_leaves  = make_entry(boss_class, "leaves", on_boss_leaves);
     boss_ran     = make_entry(boss_class, "ran", on_boss_ran);
     boss_quiet   = make_entry(boss_class, "quiet", on_boss_quiet);

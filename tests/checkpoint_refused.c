@@ -172,9 +172,9 @@ static void start(int argc, char **argv)
     skua_index all[4];
 
     CHECK(argc == 2);
-    snprintf(dir, sizeof dir, "%s", argv[1]);
     if (skua_pe() != 0)
         return;
+    snprintf(dir, sizeof dir, "%s", argv[1]); /* PE 0 makes the checkpoints */
     items = skua_array_create1(item_class, 4, NULL, 0);
     for (int i = 0; i < 4; i++)
         all[i] = skua_index1(i);

@@ -6,7 +6,7 @@
 #   ok NAME TEST...     print the result of a test: whether the command TEST succeeds
 #   has TEXT PATTERN    succeed if a line of the text matches (grep -E)
 set -u
-count=0
+count=0 code=0 out= err=
 bad=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

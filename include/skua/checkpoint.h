@@ -9,9 +9,10 @@
  * objects by the `pup` of their classes.
  *
  * @code
- *     static void on_step_done(...)                          // the target of a reduction, say
+ *     // The target of a reduction, say: all elements wait.  next_step goes on with the program.
+ *     static void step_done(skua_ref main, skua_entry next_step)
  *     {
- *         skua_checkpoint_if_due(skua_done_invoke(main_ref, next_step_entry));
+ *         skua_checkpoint_if_due(skua_done_invoke(main, next_step));
  *     }
  * @endcode
  *

@@ -133,12 +133,14 @@ void ski_on_buddy_answer(skua_msg *msg)
 /* ---- its buddy ----------------------------------------------------------------------------- */
 
 /* Returns the memfd for the copy of a generation, or -1 if the piece makes no sense. */
-static int buddy_memfd(const struct ski_pe *self, const struct ski_buddy_piece *piece, size_t bytes)
+static int buddy_memfd(const struct ski_pe *self, const struct ski_buddy_piece *piece, size_t bytes,
+                       int source)
 {
     const struct ski_image_slot *slot = ski_image_slot_find(ski_image_slots(), piece->process);
     struct ski_image_id          id;
 
     if (!slot || (uint32_t)piece->process >= (uint32_t)self->job->processes ||
+        ski_job_process_of(self->job, source) != piece->process || piece->first > 1 ||
         ski_job_buddy(self->job, piece->process) != self->process ||
         (uint32_t)piece->index >= (uint32_t)ski_job_pes_of(self->job, piece->process) ||
         piece->offset > (uint64_t)SKI_STORE_MEMORY_STRIDE / 2 || bytes > BUDDY_PIECE)
@@ -163,7 +165,7 @@ void ski_on_buddy_piece(skua_msg *msg)
     int                     fd, from = msg->source;
 
     memcpy(&piece, skua_msg_data(msg), sizeof piece);
-    fd = buddy_memfd(ski_self, &piece, bytes);
+    fd = buddy_memfd(ski_self, &piece, bytes, msg->source);
     if (fd < 0) {
         ski_net_drop(ski_self, msg);
         return;

@@ -27,6 +27,7 @@
 #include "core/pe/handler.h"
 #include "core/sched/completion.h"
 #include "objects/model/msg_target.h"
+#include "objects/services/termination.h"
 
 #define CHECKPOINT_SIGNAL_POLL 0.1 /* seconds between two looks for SIGUSR1 */
 
@@ -59,6 +60,8 @@ struct ski_checkpoint_root {
     struct ski_commit           commit;        /* the files that are being written           */
     uint64_t                    generation;    /* of the last checkpoint, or the one under way */
     uint64_t                    kept;          /* of the last one that succeeded             */
+    uint64_t                    committed;     /* of the last one in a directory             */
+    skua_status                 written;       /* whether the last one for a directory is there */
     double                      made_dir, made_memory; /* when, in a directory and in memory */
     bool                        due; /* one was asked for                          */
 };
@@ -243,6 +246,8 @@ static void checkpoint_advance(struct ski_pe *self)
             return;
         }
     }
+    if (progress->saved && progress->status != SKUA_OK)
+        checkpoint_root(self)->commit.failed = true; /* files that are written all the same go */
     checkpoint_order(self, SKI_CHECKPOINT_AFTER);
 }
 
@@ -295,7 +300,10 @@ static void checkpoint_commit(struct ski_pe *self)
     uint64_t                    generation            = root->commit.manifest.generation;
     char                        why[SKI_STORE_REASON] = "";
 
-    if (ski_commit_finish(&root->commit, why))
+    root->written = ski_commit_finish(&root->commit, why) ? SKUA_OK : SKUA_ERR_SYSTEM;
+    if (root->written == SKUA_OK)
+        root->committed = generation;
+    if (root->written == SKUA_OK)
         ski_log(SKI_LOG_INFO, "checkpoint %llu is complete in %s", (unsigned long long)generation,
                 root->commit.store.path);
     else if (*why)
@@ -363,7 +371,8 @@ static void checkpoint_next(struct ski_pe *self)
 
     while (root->first && !root->progress && !root->commit.writing) {
         if (root->first->kind == SKI_CHECKPOINT_FLUSH)
-            checkpoint_end_request(self, SKUA_OK, root->kept);
+            checkpoint_end_request(self, root->written,
+                                   root->written == SKUA_OK ? root->committed : 0);
         else
             checkpoint_begin(self);
     }
@@ -480,14 +489,21 @@ static void checkpoint_look_for_signal(void *arg, const void *data, size_t bytes
     skua_checkpoint_make_due();
 }
 
-/* Takes SIGUSR1, unless the program has a use of its own for it. */
+/* Takes SIGUSR1, unless the program has a use of its own for it.  With --survive skuarun starts a
+ * process with the signal blocked. */
 static void checkpoint_catch_signal(void)
 {
     struct sigaction action = {.sa_handler = checkpoint_on_signal, .sa_flags = SA_RESTART}, old;
+    sigset_t         set;
 
     if (sigaction(SIGUSR1, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) &&
         old.sa_handler == SIG_DFL)
         (void)sigaction(SIGUSR1, &action, NULL);
+    if (ski_config.survive <= 0)
+        return;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -534,8 +550,10 @@ static void checkpoint_pe_begin(struct ski_pe *self)
         state->root = checkpoint_root_new();
     self->objects->slot[SKI_SLOT_CHECKPOINT] = state;
     if ((checkpoint_has_dir() || ski_config.survive > 0) &&
-        self->pe == ski_job_first_pe(self->job, self->process))
+        self->pe == ski_job_first_pe(self->job, self->process)) {
         skua_timer_every(CHECKPOINT_SIGNAL_POLL, skua_done_call(checkpoint_look_for_signal, NULL));
+        ski_termination_own_timer(self);
+    }
 }
 
 static void checkpoint_pe_end(struct ski_pe *self)

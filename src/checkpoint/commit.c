@@ -36,8 +36,11 @@ bool ski_commit_begin(struct ski_commit *commit, const struct ski_image_id *id, 
 {
     struct ski_manifest *manifest = &commit->manifest;
 
-    if (!ski_store_file_prepare(&commit->store, id->generation, reason))
+    if (!ski_store_file_prepare(&commit->store, id->generation, reason)) {
+        ski_store_file_close(&commit->store); /* the directory may have been replaced */
+        commit->opened = false;
         return false;
+    }
     ski_manifest_init(manifest, id->processes);
     manifest->generation  = id->generation;
     manifest->fingerprint = id->fingerprint;

@@ -6,8 +6,8 @@
  * ski_image_reserve() returned is filled by the caller until the next call, so the bytes up to
  * `used` are complete at the beginning of each call and not at its end.
  *
- * The order in which header and data are written matters to other processes after this one has died.
- * The end of a process orders its stores, so the fences here bind the compiler alone.
+ * The order in which header and data are written matters to other processes after this one has
+ * died. The end of a process orders its stores, so the fences here bind the compiler alone.
  *
  * A reader checks the header, then directory and checksums as a whole, then each entry, then the
  * chunks.  It trusts none of these for the fact that a checksum matches: an entry is inside of the
@@ -111,9 +111,9 @@ void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *m
     image_order_writes(); /* before any byte of the new image */
 }
 
-__attribute__((unused)) /* but by assertions */
-static bool
-image_has_section(const struct ski_image_writer *writer, const char *name)
+/* For assertions. */
+static __attribute__((unused)) bool image_has_section(const struct ski_image_writer *writer,
+                                                      const char                    *name)
 {
     for (size_t i = 0; i < writer->sections; i++)
         if (strcmp(writer->entry[i].name, name) == 0)

@@ -136,7 +136,7 @@ static void collections_save_one(struct ski_collection *all, void *to)
                                      .ended     = all->state == SKI_ENDED,
                                      .closed    = all->def.flags & SKUA_ARRAY_OPEN && !all->open};
 
-    if (all->kind == SKI_CHARES || (all->state != SKI_EXISTS && all->state != SKI_ENDED))
+    if (all->root < 0 || (all->state != SKI_EXISTS && all->state != SKI_ENDED))
         return;
     saved.class = all->class->id;
     saved.bytes = all->creation ? all->creation->bytes : 0;
@@ -183,6 +183,8 @@ static const char *collections_restore_ended(struct ski_pe                 *self
         return "a deleted collection makes no sense";
     all->class = ski_class_find(saved->class);
     all->state = SKI_ENDED;
+    if (ski_balance_of(self)->active) /* sync points wait for no elements of it */
+        ski_sync_point_collection_populated(ski_balance_of(self));
     return NULL;
 }
 

@@ -11,6 +11,7 @@
  * the first that differs.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ static const char *program_compare_names(struct ski_image_reader *from)
     char                      own[PROGRAM_NAME];
     uint64_t                  count;
 
-    if (!ski_image_get(from, &count))
+    if (!ski_image_get(from, &count) || count > ski_image_left(from))
         return "it is too short";
     for (uint32_t i = 0; i < program_names() || i < count; i++) {
         size_t      left = i < count ? ski_image_left(from) : 0;
@@ -168,16 +169,20 @@ void ski_part_readonly_save(struct ski_pe *self, struct ski_image_writer *to,
         ski_program_save(room);
 }
 
-/* One PE of each process writes the variables; the others read them after a message of PE 0. */
+/* The first PE of a process that comes here writes the variables, which all of its PEs use to
+ * unpack what follows. */
 const char *ski_part_readonly_restore(struct ski_pe *self, struct ski_image_reader *from,
                                       struct ski_restart *restart)
 {
-    size_t bytes = ski_image_left(from);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool            restored;
+    size_t                 bytes = ski_image_left(from);
+    bool                   right;
 
-    (void)restart;
-    if (self->pe != ski_job_first_pe(self->job, self->process))
-        return NULL;
-    return ski_program_restore(ski_image_read(from, bytes), bytes)
-               ? NULL
-               : "read-only variables have other lengths";
+    (void)self, (void)restart;
+    pthread_mutex_lock(&lock);
+    right    = restored || ski_program_restore(ski_image_read(from, bytes), bytes);
+    restored = right;
+    pthread_mutex_unlock(&lock);
+    return right ? NULL : "read-only variables have other lengths";
 }

@@ -174,9 +174,11 @@ static bool store_open_process(struct ski_store_checkpoint *checkpoint, int32_t 
     ski_store_image_name(process, name);
     if (!ski_image_file_open(&checkpoint->file, checkpoint->folder, name, why))
         return ski_store_refuse(reason, checkpoint->path, "%s: %s", name, why);
-    checkpoint->process = process;
-    if (store_file_belongs(&checkpoint->manifest, process, &checkpoint->file))
+    if (store_file_belongs(&checkpoint->manifest, process, &checkpoint->file)) {
+        checkpoint->process = process;
         return true;
+    }
+    ski_image_file_close(&checkpoint->file);
     return ski_store_refuse(reason, checkpoint->path,
                             "%s: it is not the file that the manifest names: it belongs to another "
                             "checkpoint or is damaged",

@@ -29,11 +29,11 @@ struct skua_msg *ski_deferred_ack_take(struct ski_deferred_ack *ack, struct ski_
     bool             more = false;
     struct skua_msg *msg;
 
-    if (ack->policy.since)
-        ski_ack_policy_return(&ack->policy, ski_ticks());
     if (!ack->calls)
         return NULL;
     msg = ack->calls->take(self, pe, &more);
+    if (msg && ack->policy.since)
+        ski_ack_policy_return(&ack->policy, ski_ticks());
     if (!more)
         deferred_ack_none(ack);
     else if (ack->oldest && ski_ticks() - ack->oldest > ack->policy.limit)

@@ -423,7 +423,8 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
                                                               struct skua_msg *msg, size_t room,
                                                               uint64_t now, bool acks)
 {
-    struct ski_net_port *net = self->net;
+    struct ski_net_port *net  = self->net;
+    bool                 took = false; /* acknowledgements go along */
 
     if (room > 0)
         peer->patient = peer->burst >= BURST_LEAST;
@@ -433,7 +434,7 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
         ski_ack_policy_return(&net->sends, now);
     if (self->thread)
         net_keep(net, peer, msg);
-    else if (!acks || !net_send_with_acks(net, peer, msg))
+    else if (!acks || !(took = net_send_with_acks(net, peer, msg)))
         net_send_or_keep(net, peer, msg, now);
     if (room > 0) {
         peer->patient = false;
@@ -443,7 +444,11 @@ static inline __attribute__((always_inline)) bool net_send_to(struct ski_pe     
     peer->idle_epoch = self->progress.empty;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
-    ski_deferred_ack_sent(&net->acks, self);
+    if (!acks || !took)
+        ski_deferred_ack_sent(&net->acks, self);
+    else if (net->acks
+                 .oldest) /* acknowledgements for others wait through an absence that goes on */
+        ski_ack_policy_leave(&net->acks.policy, peer->sent_at);
     ski_progress_expect(&self->progress);
     net_ask_for_pass(self);
     return net_lacks_room(self, peer) && !net->progressing;

@@ -180,13 +180,17 @@ static int index_map_block_home(uint64_t n, uint64_t number, int pes)
     return pe;
 }
 
-static int index_map_matrix_home(const skua_array_def *def, const skua_index *index)
+/* The grid is that of the job which created the array.  One that was restarted may have fewer PEs.
+ */
+static int index_map_matrix_home(const skua_array_def *def, const skua_index *index, int pes)
 {
     const int32_t *arg    = def->map.arg;
     int64_t        row    = (int64_t)index->at.x[0] - def->range.lower[0];
     int64_t        column = (int64_t)index->at.x[1] - def->range.lower[1];
 
-    return (int)(row / arg[2] % arg[0] * arg[1] + column / arg[3] % arg[1]);
+    int64_t pe = row / arg[2] % arg[0] * arg[1] + column / arg[3] % arg[1];
+
+    return (int)(SKI_LIKELY(pe < pes) ? pe : pe % pes);
 }
 
 static int index_map_user_home(const skua_array_def *def, const skua_index *index, int pes)
@@ -213,7 +217,7 @@ int ski_index_map_home(const skua_array_def *def, const skua_index *index, int p
     if (def->map.kind == SKUA_MAP_HASH || !index_map_in_range(&def->range, index))
         return index_map_hash_home(index, pes);
     if (def->map.kind == SKUA_MAP_MATRIX)
-        return index_map_matrix_home(def, index);
+        return index_map_matrix_home(def, index, pes);
     if (def->map.kind == SKUA_MAP_CYCLIC)
         return (int)(index_map_rank(&def->range, index) / (unsigned)def->map.arg[0] %
                      (unsigned)pes);

@@ -47,7 +47,7 @@ struct termination {
     const struct ski_termination_kind *kind[TERMINATION_KINDS];
     struct ski_msg_counts              counts; /* of waves and reports */
     struct termination_node           *nodes;
-    uint32_t                           timers; /* of pauses between waves */
+    uint32_t                           timers; /* of the runtime itself */
 };
 
 static struct termination *termination_of(const struct ski_pe *self)
@@ -63,6 +63,11 @@ struct ski_msg_counts ski_termination_msg_counts(const struct ski_pe *self)
 uint32_t ski_termination_timers(const struct ski_pe *self)
 {
     return termination_of(self)->timers;
+}
+
+void ski_termination_own_timer(struct ski_pe *self)
+{
+    termination_of(self)->timers++;
 }
 
 static int termination_kind_index(uint32_t topic)

@@ -84,8 +84,13 @@ void ski_termination_continue(struct ski_pe *self, struct ski_termination_detect
 /** The waves and reports that this PE has sent and received. */
 struct ski_msg_counts ski_termination_msg_counts(const struct ski_pe *self);
 
-/** The number of timers of this PE that run until a next wave. */
+/** The number of timers of this PE that are the runtime's own: until a next wave, and those that
+ *  ski_termination_own_timer() counts. */
 uint32_t ski_termination_timers(const struct ski_pe *self);
+
+/** Counts a timer of this PE that runs for ever and does nothing for the program: a job that waits
+ *  for such timers alone waits for ever. */
+void ski_termination_own_timer(struct ski_pe *self);
 
 /** Register what a module does with waves of @p topic, when a PE begins; SKI_TOPIC_DETECTOR stands
  * for all detectors. */

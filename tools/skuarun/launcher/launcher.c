@@ -311,15 +311,26 @@ static bool launcher_on_generation(struct launcher *l, struct remote_agent *agen
     return true;
 }
 
-static bool launcher_on_idle(struct remote_agent *agent, const struct frame *frame)
+static bool launcher_record_valid(const struct image_record *r)
 {
-    if (frame->bytes % sizeof *agent->record || agent->running > 0 || agent->idle)
+    return r->generation > 0 && r->processes >= 1 && r->processes <= PES_MAX && r->pes >= 1 &&
+           r->pes <= PES_MAX && r->process >= 0 && r->process < r->processes;
+}
+
+static bool launcher_on_idle(const struct launcher *l, struct remote_agent *agent,
+                             const struct frame *frame)
+{
+    if (!l->recovery.on || frame->bytes % sizeof *agent->record || agent->running > 0 ||
+        agent->idle)
         return false;
     free(agent->record);
     agent->idle    = true;
     agent->records = (int)(frame->bytes / sizeof *agent->record);
     agent->record  = ski_malloc(frame->bytes + 1); /* one byte more: never NULL */
     memcpy(agent->record, frame->data, frame->bytes);
+    for (int i = 0; i < agent->records; i++)
+        if (!launcher_record_valid(&agent->record[i]))
+            return false;
     return true;
 }
 
@@ -342,7 +353,7 @@ static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
     case FRAME_JOINED: monitor_joined(&l->monitor, (uint32_t)frame_number(frame)); return true;
     case FRAME_EXITING: monitor_exiting(&l->monitor, frame_number(frame)); return true;
     case FRAME_GENERATION: return launcher_on_generation(l, agent, frame);
-    case FRAME_IDLE: return launcher_on_idle(agent, frame);
+    case FRAME_IDLE: return launcher_on_idle(l, agent, frame);
     case FRAME_PONG: return true;
     default: return false;
     }
@@ -522,16 +533,17 @@ static bool launcher_continues(const struct launcher *l)
 /* Kills agents that are silent for too long, and asks the others for a sign. */
 static void launcher_check_silence(struct launcher *l)
 {
-    double now  = skua_time();
-    bool   late = now - l->next_ping > ski_config.peer_timeout / 2; /* skuarun itself was stopped */
+    double timeout = ski_config.peer_timeout < 0.2 ? 0.2 : ski_config.peer_timeout;
+    double now     = skua_time();
+    bool   late    = now - l->next_ping > timeout / 2; /* skuarun itself was stopped */
 
     if (!l->specs_sent || now < l->next_ping)
         return;
-    l->next_ping = now + (ski_config.peer_timeout < 4 ? ski_config.peer_timeout / 4 : 1);
+    l->next_ping = now + (timeout < 4 ? timeout / 4 : 1);
     for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
-        if (r->conn.in < 0)
+        if (r->conn.in < 0 || r->conn.out < 0)
             continue;
-        if (!late && now - r->last_heard > ski_config.peer_timeout)
+        if (!late && now - r->last_heard > timeout)
             launcher_kill_agent(r);
         else
             frame_conn_send_number(&r->conn, FRAME_PING, 0, NULL);
@@ -647,8 +659,17 @@ static void launcher_check_epoch(struct launcher *l)
         return;
     if (monitor_goes_on(&l->monitor) && launcher_next_epoch(l))
         return;
+    l->monitor.recovering = false; /* no epoch follows */
     for (int i = 0; i < l->agents; i++)
-        frame_conn_close(&l->agent[i].conn);
+        frame_conn_end(&l->agent[i].conn); /* the last lines of the agents are still read */
+}
+
+/* When the loop has something to do though nothing has happened; 0: not before the monitor. */
+static double launcher_until(const struct launcher *l)
+{
+    if (launcher_is_over(l))
+        return skua_time() + STALL_SECONDS;
+    return l->recovery.on && l->specs_sent ? l->next_ping : 0;
 }
 
 static void launcher_loop(struct launcher *l)
@@ -659,9 +680,7 @@ static void launcher_loop(struct launcher *l)
     l->last_activity = skua_time();
     while (launcher_continues(l)) {
         launcher_poll_fill(l, polls);
-        poll(polls, count,
-             monitor_poll_timeout(&l->monitor,
-                                  launcher_is_over(l) ? skua_time() + STALL_SECONDS : 0));
+        poll(polls, count, monitor_poll_timeout(&l->monitor, launcher_until(l)));
         launcher_poll_serve(l, polls);
         launcher_write_output(l);
         monitor_output_error(&l->monitor, l->out.error ? l->out.error : l->errors.error);

@@ -126,6 +126,17 @@ static void procs_pass_images(const struct host_images *images)
     setenv(SKI_IMAGES_VARIABLE, text, 1);
 }
 
+/* SIGUSR1, which makes a checkpoint due, waits until the runtime of the new process takes it
+ * (checkpoint.c): before, it would end the process. */
+static void procs_block_checkpoint_signal(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 static _Noreturn void procs_exec(const struct procs *procs, const struct run_options *options,
                                  const struct procs_pipes *p, int process, pid_t launcher)
 {
@@ -137,6 +148,8 @@ static _Noreturn void procs_exec(const struct procs *procs, const struct run_opt
     if (getppid() != launcher)
         _exit(CODE_NOT_RUN); /* skuarun ended between fork() and prctl() */
     monitor_restore_signals();
+    if (procs->survival)
+        procs_block_checkpoint_signal();
     if (process == 0) {
         dup2(p->in[0], STDIN_FILENO);
     } else {

@@ -28,10 +28,10 @@
  *     REASON       a process number and a text: why that process failed
  *     FAILED       an exit code and a text: why the job has to end; without text, the reason has
  *                  been printed
- *     GENERATION   a struct image_record: the newest generation that all processes of the agent
- * have completed IDLE         all processes of the epoch have ended and their output has been sent:
- * an array of struct image_record, the complete images of the host PONG         the number of a
- * PING
+ *     GENERATION   a struct image_record: the newest generation that all its processes have
+ *     IDLE         all processes of the epoch have ended and their output has been sent; an
+ *                  array of struct image_record, the complete images of the host
+ *     PONG         the number of a PING
  */
 #ifndef SKUARUN_FRAME_H
 #define SKUARUN_FRAME_H

@@ -27,6 +27,12 @@ void frame_conn_close(struct frame_conn *c)
     buffer_free(&c->unsent);
 }
 
+void frame_conn_end(struct frame_conn *c)
+{
+    fd_close(&c->out);
+    buffer_free(&c->unsent);
+}
+
 int frame_conn_read(struct frame_conn *c)
 {
     ssize_t n = read(c->in, buffer_room(&c->received, READ_BYTES), READ_BYTES);

@@ -19,6 +19,10 @@ void frame_conn_open(struct frame_conn *conn, int in, int out, enum frame_direct
 /** Close the descriptors and drop what is buffered. */
 void frame_conn_close(struct frame_conn *conn);
 
+/** Close the descriptor for sending and drop what is buffered for it: the other end reads the end
+ * of the connection, and what it still sends is received. */
+void frame_conn_end(struct frame_conn *conn);
+
 /** Read once.  Returns 1 if bytes were read, 0 if there are none now, -1 at the end of the
  *  connection or on an error. */
 int frame_conn_read(struct frame_conn *conn);

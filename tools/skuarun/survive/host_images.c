@@ -124,7 +124,8 @@ static bool host_images_has_all(const struct image_record *record, int count)
 
 uint64_t host_images_newest(struct image_record *record, int count, int *pes)
 {
-    qsort(record, (size_t)count, sizeof *record, host_images_compare);
+    if (count > 0) /* record may be NULL */
+        qsort(record, (size_t)count, sizeof *record, host_images_compare);
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && record[end].generation == record[first].generation;)
             end++;
