@@ -29,7 +29,7 @@ install(FILES cmake/skuaInterface.cmake ${PROJECT_BINARY_DIR}/skuaConfig.cmake $
 # pkg-config skua.  The folder it lies in tells where the rest is, so that an
 # installation may be moved.
 set(SKUA_LIBS_PRIVATE "-lpthread -ldl")
-if(SKUA_TOPOLOGY STREQUAL hwloc)
+if(SKUA_TOPOLOGY STREQUAL "hwloc")
   string(APPEND SKUA_LIBS_PRIVATE " -lhwloc")
 endif()
 configure_file(cmake/skua.pc.in ${PROJECT_BINARY_DIR}/skua.pc @ONLY)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sleeper.ci.h"
 #include "tap.h"
 
 #define A_WHILE 0.5 /* seconds that the job looks idle, several times the setting idle_report */
@@ -151,6 +152,12 @@ static void keep_items(void)
         skua_stream_put(stream, skua_pes() - 1, &item);
 }
 
+static void wait_in_when(void)
+{
+    if (skua_pe() == 0)
+        Sleeper_run_all(Sleeper_new(3));
+}
+
 static void do_nothing(void)
 {
 }
@@ -244,6 +251,7 @@ static const struct {
     {"section", reduce_section},     {"pes", reduce_pes},          {"sync", sync_some},
     {"stream", keep_items},          {"timer", wait_for_timer},    {"handler", block_in_handler},
     {"external", wait_for_external}, {"callback", work_when_idle}, {"ping", ping},
+    {"when", wait_in_when},
 };
 
 static void start(int argc, char **argv)
@@ -257,6 +265,7 @@ int main(int argc, char **argv)
 {
     skua_stream_def items = {.item_bytes = 8, .item = on_item, .patient = true};
 
+    sleeper_register();
     cell_class         = skua_class_register(&(skua_class_def){.name = "cell"});
     poke_entry         = skua_method_register(cell_class, "poke", on_poke, 0);
     give_entry         = skua_method_register(cell_class, "give", on_give, 0);

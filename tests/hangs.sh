@@ -59,6 +59,8 @@ hang 4 1 pes 'PEs 0-2: waits in skua_future_wait' \
   'some PEs have made 1 calls of reductions and barriers, but PE 3 0'
 hang 2 1 sync 'PE 0: waits in skua_sync, called in'
 hang 2 2 stream 'PE 0: stream items keeps 1 items until skua_stream_flush'
+hang 1 1 when '3 objects of Sleeper wait, such as Sleeper .0. in Sleeper.run for note with reference number 7' \
+  '.1 others have arrived, the first with reference number 3. and end'
 for case in timer handler external callback ping; do
   ends 2 1 "$case"
   ends 2 2 "$case"

@@ -177,7 +177,7 @@ static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
         own += ski_builtin[handler].least;
     if (handler == SKI_HANDLER_AM_REQUEST || handler == SKI_HANDLER_AM_REPLY ||
         handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL ||
-        handler == SKI_HANDLER_CHANNEL_PUT)
+        handler == SKI_HANDLER_CHANNEL_PUT || handler == SKI_HANDLER_COPY_REQUEST)
         own = bytes;
     return own < bytes ? own : bytes;
 }

@@ -6,7 +6,7 @@
 #
 # usage: skuac.sh SKUAC [--update]      --update overwrites the expected files
 . "$(dirname "$0")/tap.sh"
-skuac=$1
+skuac=$(realpath "$1")
 update=${2:-}
 cd "$(dirname "$0")/skuac" || exit 1
 

@@ -13,6 +13,9 @@
 
 #include "flow/when_entry.h"
 
+struct ski_object;
+struct ski_text;
+
 /** Returns the flow of the object @p self. */
 static inline skuac_flow *ski_flow_of(const skuac_flow_class *of, void *self)
 {
@@ -33,5 +36,9 @@ static inline skuac_arrival ski_flow_arrival(skua_msg *msg)
 
 /** Returns a zeroed frame at its beginning, linked as the youngest of @p flow. */
 skuac_frame *ski_frame_new(skuac_flow *flow, void *self, const skuac_frame_type *type);
+
+/** Returns whether a frame of @p object waits for messages, and appends to @p text, unless it is
+ * NULL, for which, and how many others are buffered. */
+bool ski_flow_report(const struct ski_object *object, struct ski_text *text);
 
 #endif

@@ -312,7 +312,7 @@ void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self)
  * that migrates by pointer is packed all the same. */
 static void flow_pup_part(skua_pup *p, void *self)
 {
-    skuac_flow_pup(ski_object_of(self)->of->class->baggage_arg, p, self);
+    skuac_flow_pup(ski_object_of(self)->of->class->flow, p, self);
 }
 
 static size_t flow_baggage_bytes(const struct ski_object *object)
@@ -326,7 +326,7 @@ static void flow_baggage_pack(struct ski_object *object, void *to)
     void *self = object + 1;
 
     ski_pup_part_pack(flow_pup_part, self, to, ski_pup_part_measure(flow_pup_part, self));
-    skuac_flow_destroy(object->of->class->baggage_arg, self);
+    skuac_flow_destroy(object->of->class->flow, self);
 }
 
 /* flow_unpack() checks what it reads. */
@@ -344,7 +344,7 @@ static void flow_baggage_unpack(struct ski_object *object, const void *from, siz
 static const struct ski_baggage flow_baggage = {flow_baggage_bytes, flow_baggage_pack,
                                                 flow_baggage_valid, flow_baggage_unpack};
 
-void skuac_flow_by_pointer(const skuac_flow_class *of, skua_class which)
+void skuac_flow_register(const skuac_flow_class *of, skua_class which)
 {
-    ski_class_set_baggage(which, &flow_baggage, of);
+    ski_class_set_flow(which, of, ski_flow_report, &flow_baggage);
 }

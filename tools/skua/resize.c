@@ -77,8 +77,12 @@ static pid_t resize_find(void)
         closedir(proc);
     if (count == 1)
         return found;
-    fprintf(stderr, "skua resize: you run %d jobs on this host%s\n", count,
-            count ? "; give the process id of their skuarun" : "");
+    if (count == 0)
+        fprintf(stderr, "skua resize: no skuarun of yours runs on this host\n");
+    else
+        fprintf(stderr,
+                "skua resize: %d of your jobs run on this host; give the process id of a skuarun\n",
+                count);
     return 0;
 }
 

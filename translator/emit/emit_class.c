@@ -746,8 +746,8 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
                NAME_ARGS(class), NAME_ARGS(class));
     emit_class_migration(to, class);
     writer_put(to, "        %.*s__class = skua_class_register(&skua_def);\n", NAME_ARGS(class));
-    if (class->attributes & CLASS_BY_POINTER && emit_has_flow(class))
-        writer_put(to, "        skuac_flow_by_pointer(&%.*s__flow, %.*s__class);\n",
+    if (emit_has_flow(class))
+        writer_put(to, "        skuac_flow_register(&%.*s__flow, %.*s__class);\n",
                    NAME_ARGS(class), NAME_ARGS(class));
     writer_put(to, "    }\n");
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)

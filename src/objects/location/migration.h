@@ -19,7 +19,7 @@
  * the destination reads.  No message in the source's queue names such an object by its address:
  * those of a class by pointer never do (chare/invoke.h), and a plain object that they name is
  * packed, so its memory stays until they have run.  Baggage of the class itself
- * (ski_class_set_baggage()) is for parts of an object that cannot lie in the arena.
+ * (ski_class_set_flow()) is for parts of an object that cannot lie in the arena.
  */
 #ifndef SKI_MIGRATION_H
 #define SKI_MIGRATION_H

@@ -96,13 +96,17 @@ bool ski_classes_balanced_async(void)
     return class_async;
 }
 
-void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg)
+void ski_class_set_flow(skua_class of, const void *flow,
+                        bool (*report)(const struct ski_object *object, struct ski_text *text),
+                        const struct ski_baggage *baggage)
 {
     struct ski_class *class = classes[of.id - 1];
 
-    ski_assert(of.id - 1 < class_count && ski_class_by_pointer(class));
-    class->baggage     = baggage;
-    class->baggage_arg = arg;
+    ski_assert(of.id - 1 < class_count && flow && report);
+    class->flow        = flow;
+    class->flow_report = report;
+    if (ski_class_by_pointer(class))
+        class->baggage = baggage;
 }
 
 const struct ski_class *ski_class_find(uint32_t id)

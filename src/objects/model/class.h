@@ -15,6 +15,8 @@
 #include "base/arch.h"
 
 struct ski_baggage;
+struct ski_object;
+struct ski_text;
 
 /* A class that was registered. */
 struct ski_class {
@@ -26,9 +28,14 @@ struct ski_class {
     skua_balance_params *balance; /* NULL: its objects take no part in balancing */
 
     /* Of a class by pointer: what its objects take along in another way than by pointer, since it
-     * lies outside of the arena, or NULL; and whatever that needs to know of the class. */
+     * lies outside of the arena, or NULL. */
     const struct ski_baggage *baggage;
-    const void               *baggage_arg;
+
+    /* Of a class whose objects have structured control flow, else NULL: a skuac_flow_class, and the
+     * function that appends what an object waits for, unless @text is NULL; it returns whether the
+     * object waits. */
+    const void *flow;
+    bool (*flow_report)(const struct ski_object *object, struct ski_text *text);
 };
 
 /* Flags of entries whose messages create an element that does not exist. */
@@ -46,7 +53,6 @@ struct ski_class {
 #define SKI_ENTRY_NAMED 0x40000u
 
 struct ski_entry;
-struct ski_object;
 
 /* How messages are treated of an entry whose data are delivered in place (zerocopy/inplace.h). */
 struct ski_entry_ops {
@@ -106,8 +112,11 @@ static inline bool ski_class_shared(const struct ski_class *class)
     return class->def.pup || ski_class_by_pointer(class);
 }
 
-/** Give the class @p of, which is by pointer, a baggage of its own. */
-void ski_class_set_baggage(skua_class of, const struct ski_baggage *baggage, const void *arg);
+/** Give the class @p of structured control flow: see struct ski_class.  The objects take @p baggage
+ *  along if the class is by pointer. */
+void ski_class_set_flow(skua_class of, const void *flow,
+                        bool (*report)(const struct ski_object *object, struct ski_text *text),
+                        const struct ski_baggage *baggage);
 
 /** Whether objects of a class migrate with threads inside, so that they keep their addresses
  *  (core/isomalloc/isomalloc.h). */

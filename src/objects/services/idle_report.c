@@ -20,6 +20,7 @@
 #include "core/message/msg_counts.h"
 #include "core/collective/pe_tree.h"
 #include "objects/model/collection.h"
+#include "objects/model/object.h"
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
@@ -95,6 +96,40 @@ static struct ski_termination_counts idle_visit(struct ski_pe               *sel
                                            idle_may_go_on(self, rested, leads)};
 }
 
+/* The objects of a collection here whose structured control flow waits. */
+struct idle_flows {
+    const struct ski_object *first;
+    size_t                   waiting;
+};
+
+static void idle_count_flow(struct ski_object *object, void *arg)
+{
+    struct idle_flows *flows = arg;
+
+    if (!object->of->class->flow_report(object, NULL))
+        return;
+    flows->first = flows->first ? flows->first : object;
+    flows->waiting++;
+}
+
+/* Appends what the first object waits for: the others mostly wait for the same. */
+static void idle_explain_flows(struct ski_collection *all, struct ski_text *text)
+{
+    struct idle_flows flows = {NULL, 0};
+
+    if (!all->class->flow_report)
+        return;
+    ski_elements_each(all, idle_count_flow, &flows);
+    if (flows.waiting == 0)
+        return;
+    if (flows.waiting == 1)
+        ski_text_item(text, "%s waits ", ski_object_text(flows.first));
+    else
+        ski_text_item(text, "%zu objects of %s wait, such as %s ", flows.waiting,
+                      all->class->def.name, ski_object_text(flows.first));
+    all->class->flow_report(flows.first, text);
+}
+
 static void idle_explain_collection(struct ski_collection *all, void *arg)
 {
     struct ski_text *text = arg;
@@ -104,6 +139,8 @@ static void idle_explain_collection(struct ski_collection *all, void *arg)
                       (int)(all->id >> 32));
     if (all->state == SKI_DEFINED || all->state == SKI_EXISTS)
         ski_notify_collection_report(&all->self->objects->lifecycle, all, text);
+    if (all->state == SKI_EXISTS)
+        idle_explain_flows(all, text);
 }
 
 static void idle_explain_objects(struct ski_objects *objects, struct ski_text *text)
