@@ -66,6 +66,7 @@ at_most message 240
 at_most chare 220
 at_most cube 225
 at_most local 70
+at_most branch 40
 at_most flow 265
 at_most item 40
 

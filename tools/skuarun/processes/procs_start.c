@@ -42,6 +42,7 @@ bool procs_create(struct procs *procs, const struct ski_job_params *plan)
         ski_host_create(procs->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
         ski_onesided_create(procs->job) != SKUA_OK)
         return false;
+    ski_job_divide_arena(procs->job);
     procs->alive     = 0;
     procs->child     = ski_calloc((size_t)procs->job->local_processes, sizeof *procs->child);
     procs->input     = (struct iof_input){.from = -1, .to = -1};
