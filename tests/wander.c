@@ -252,7 +252,7 @@ static void on_step(void *self, const void *data, size_t bytes)
             contribute(w, round);
         w->steps = w->contributed = 0;
     }
-    if (how != PLAIN && (draw >> 32) % 4 == 0)
+    if (owns_memory() && (draw >> 32) % 4 == 0)
         own_other(w);
     if (draw >> 16 & 1)
         skua_migrate(self, (int)(tap_random(&w->random) % (unsigned)skua_pes()));
