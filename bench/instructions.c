@@ -11,7 +11,7 @@
  *   fresh     a message to this PE and its handler; the message is allocated and freed each time
  *   copy      skua_send_copy() of 8 bytes to this PE
  *   pass      a scheduler pass without work
- *   pass1     a scheduler pass with one channel that expects data; pass100000: with 100000 channels
+ *   pass1     a scheduler pass with one channel that expects data; pass10000: with 10000 channels
  *   yield     a user thread yields and is resumed
  *   channel   skua_channel_put() of 8 bytes to this PE, the callback, and skua_channel_ready()
  *   put       skua_put() of 8 bytes;    get      skua_get() of 8 bytes
@@ -22,6 +22,7 @@
  *   message   skua_invoke() of a message that the entry method passes on
  *   chare, group, cube   element, with a single chare, a group, an array of three dimensions
  *   local     skua_object_local() of a member of a group
+ *   branch    skua_group_local()
  *   item      skua_stream_put() of 8 bytes to this PE and the delivery of batches
  *   flow      element, with structured control flow (skua/skuac_flow.h) that waits for the message
  *             by its reference number, and then for the next
@@ -325,10 +326,13 @@ static bool do_rally(const char *what)
     return true;
 }
 
-/* The entry of a member that looks itself up. */
+/* The entry of a member that looks itself up, by its group or by its reference. */
 static void on_look(void *self, const void *data, size_t bytes)
 {
-    (void)data, (void)bytes;
+    (void)bytes;
+    for (; *(const bool *)data && left > 0; left--)
+        if (skua_group_local(partner.of) != self)
+            skua_abort("the member of a group was not found");
     for (; left > 0; left--)
         if (skua_object_local(partner) != self)
             skua_abort("a member of a group was not found");
@@ -337,10 +341,12 @@ static void on_look(void *self, const void *data, size_t bytes)
 
 static bool do_local(const char *what)
 {
-    if (strcmp(what, "local") != 0)
+    bool branch = strcmp(what, "branch") == 0;
+
+    if (!branch && strcmp(what, "local") != 0)
         return false;
     partner = skua_member(skua_group_create(ball_class, NULL, 0), 0);
-    skua_invoke_copy(partner, look_entry, NULL, 0);
+    skua_invoke_copy(partner, look_entry, &branch, sizeof branch);
     return true;
 }
 
@@ -516,7 +522,7 @@ static void start(int argc, char **argv)
             "net|copies|rally|net-put|net-acc|net-get|net-self|self|fresh|copy|pass|pass1|yield|"
             "channel|put|get|add|"
             "acc|row|"
-            "element|doubles|message|chare|group|cube|local|item|flow N\n");
+            "element|doubles|message|chare|group|cube|local|branch|item|flow N\n");
         skua_exit(2);
     }
 }

@@ -107,6 +107,8 @@ static skua_status main_prepare(struct ski_boot *boot)
     if (ski_boot_lays_out(boot)) {
         ski_config_check_names(); /* a launcher did both for its children */
         status = ski_layers_create(boot->job);
+        if (status == SKUA_OK)
+            ski_job_divide_arena(boot->job);
     }
     if (status == SKUA_OK)
         status = ski_boot_barrier(boot);

@@ -68,6 +68,7 @@ static void look(const struct names *names)
     struct member *m = skua_object_local(skua_member(names->group, skua_pe()));
     struct member *s = skua_object_local(skua_member(names->shared, skua_process()));
 
+    CHECK(skua_group_local(names->group) == m && skua_group_local(names->shared) == s);
     CHECK(m && m->value == names->value);
     CHECK(s && s->value == names->value);
     CHECK(skua_collection_local_count(names->array) == FEED);

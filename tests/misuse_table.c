@@ -164,6 +164,7 @@ static void start(int argc, char **argv)
     CALL(skua_array_close, NO_ALL)                                                                 \
     CALL(skua_collection_destroy, NO_ALL)                                                          \
     CALL(skua_collection_local_count, NO_ALL)                                                      \
+    CALL(skua_group_local, NO_ALL)                                                                 \
     CALL(skua_chare_create, NO_CLASS, 0, NULL, 0)                                                  \
     CALL(skua_chare_create_local, NO_CLASS, NULL, 0)                                               \
     CALL(skua_invoke_copy_prio, NO_REF, NO_ENTRY, NULL, 0, 1)                                      \

@@ -30,6 +30,9 @@ run env SKUA_STAT=1 "$skua" info
 ok "a misspelt setting is reported" has "$err" 'SKUA_STAT is not a setting; did you mean SKUA_STATS'
 run "$skua" info --topology
 ok "info --topology" has "$out" 'Core|CPUs'
+run "$skua" info --memory
+ok "info --memory" has "$code $out" '^0 PEs 1, processes 1, hosts 1: [1-9]'
+ok "and names uses" has "$out" '^ +[0-9]+ KiB +[0-9.]+ %  inboxes$'
 run "$skua" info --what
 ok "an unknown option" test "$code" = 2
 run "$skua" bench nothing

@@ -57,6 +57,11 @@ case $("$skua" info --topology) in *Core*)
   ok "a job runs with the map of another machine" test "$code" = 0
   ok "a process stays in a NUMA node" has "$err" '^skuarun: package 0, NUMA node 0: \[0 \.\] \[1 \.\] \[2 \.\] \[\. \.\]$'
   ok "so does the next" has "$err" '^skuarun: package 0, NUMA node 1: \[3 \.\] \[4 \.\] \[5 \.\] \[\. \.\]$'
-  ok "NUMA nodes without a PE are counted" has "$err" '^skuarun: 2 NUMA nodes without a PE$' ;;
+  ok "NUMA nodes without a PE are counted" has "$err" '^skuarun: 2 NUMA nodes without a PE$'
+  for numa in 1 0; do
+    run env SKUA_SHARED_MEMORY=1 SKUA_PIN=auto SKUA_NUMA=$numa HWLOC_SYNTHETIC='numa:2 core:1 pu:1' SKUA_LOG_LEVEL=error \
+      timeout 60 "$skuarun" -n 4 "$leanmd" --size=3,3,3 --atoms=4 --steps=4 --migrate=2
+    ok "a job runs with SKUA_NUMA=$numa on two NUMA nodes" has "$code $out" '^0 result leanmd: .* good$'
+  done ;;
 esac
 tap_end

@@ -45,6 +45,13 @@ SKUA_API skua_collection skua_group_create(skua_class of, const void *data, size
  *  gets @p data. */
 SKUA_API skua_collection skua_process_group_create(skua_class of, const void *data, size_t bytes);
 
+/** Returns the member of a group that is on the calling PE, or that of a process group in its
+ *  process: skua_object_local() for a group, in half of its instructions. NULL: the PE does not
+ *  know the group yet, in `begin` of skua_program(). A call for a collection of another kind ends
+ *  the job with an error. Otherwise the call waits for the creation of the group. The pointer is
+ *  valid until the group is destroyed. */
+SKUA_API void *skua_group_local(skua_collection group);
+
 /* ---- maps --------------------------------------------------------------------- */
 
 /** The bounds of a dense array: lower <= index < upper in each dimension. */

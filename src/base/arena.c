@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-#define ARENA_MAGIC    UINT64_C(0x33616e657261616b) /* changes with the layout */
+#define ARENA_MAGIC    UINT64_C(0x34616e657261616b) /* changes with the layout */
 #define ARENA_KEEP_MIN ((size_t)64 << 20)
 
 /* Addresses to try, best first.  They are clear of where Linux puts programs, heaps, libraries and

@@ -18,6 +18,10 @@
  * Free spans are kept by length in doubly linked bins, four bins to a power of two, with a bitmap
  * of the bins that are not empty.  A freed span is merged with free neighbours through the
  * descriptors of their first and last units.
+ *
+ * On a host with several NUMA nodes the arena is divided into *NUMA ranges*, one for each NUMA node
+ * that has PEs (arena_numa.c).  A range has bins of its own and prefers the memory of its NUMA
+ * node; a PE allocates from the range of its NUMA node while that has room.
  */
 #ifndef SKI_ARENA_H
 #define SKI_ARENA_H
@@ -32,9 +36,10 @@
 #include "base/arch.h"
 #include "base/futex_lock.h"
 
-#define SKI_UNIT_SHIFT 16
-#define SKI_UNIT_BYTES ((size_t)1 << SKI_UNIT_SHIFT)
-#define SKI_SPAN_BINS  128
+#define SKI_UNIT_SHIFT  16
+#define SKI_UNIT_BYTES  ((size_t)1 << SKI_UNIT_SHIFT)
+#define SKI_SPAN_BINS   128
+#define SKI_NUMA_RANGES 32 /* ranges of an arena, at most */
 
 /* What a unit is part of. */
 enum ski_unit_kind {
@@ -77,9 +82,11 @@ struct ski_arena {
     uint32_t         busy;      /* units in use                                              */
     _Atomic uint32_t busy_peak; /* highest value of busy; read without the lock              */
     _Atomic uint32_t pressure;  /* 1 while memory is short; read without the lock            */
-    uint64_t         bin_map[SKI_SPAN_BINS / 64]; /* bit set: that bin is not empty */
-    uint32_t         bin[SKI_SPAN_BINS];          /* first span of each bin, 0: none */
-    struct ski_unit  unit[];
+    uint32_t         ranges;    /* NUMA ranges, at least 1                                   */
+    uint32_t         range_end[SKI_NUMA_RANGES]; /* of each, the unit behind its last        */
+    uint64_t bin_map[SKI_NUMA_RANGES][SKI_SPAN_BINS / 64]; /* bit set: that bin is not empty */
+    uint32_t bin[SKI_NUMA_RANGES][SKI_SPAN_BINS];          /* first span of each, 0: none    */
+    struct ski_unit unit[];
 };
 
 /** Creates an arena of @p bytes and maps it at @p address; 0 chooses an address that should be free
@@ -162,5 +169,17 @@ void ski_arena_clear(struct ski_arena *arena, const void *from);
 
 /** Makes the @p units from @p first on one free span.  arena.c calls it once, for a new arena. */
 void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units);
+
+/** Divides what is free of an arena into NUMA ranges, if the @p pes PEs are in several NUMA nodes:
+ *  @p numa[i] is the NUMA node of PE i, and @p range[i] becomes its range.  Otherwise, or if a NUMA
+ *  node is not known (-1), it changes nothing.  No other thread of any process uses the arena. */
+void ski_arena_divide(struct ski_arena *arena, const int *numa, int pes, int32_t *range);
+
+/** Sets the NUMA range from which the calling thread allocates spans first; 0 at its start. */
+void ski_span_prefer(uint32_t range);
+
+/** Sets the ends of @p ranges NUMA ranges and assigns the free spans to them.  arena_numa.c calls
+ *  it. */
+void ski_span_set_ranges(struct ski_arena *arena, const uint32_t *end, uint32_t ranges);
 
 #endif

@@ -4,13 +4,19 @@
  *
  * Invariants, under the lock:
  *   - a free span is in exactly one bin, the one for its length;
- *   - no two free spans are adjacent;
+ *   - a free span lies in one NUMA range, and is in a bin of that;
+ *   - no two free spans of a NUMA range are adjacent;
  *   - the first and the last unit of every span hold the index of its first unit, which holds its
  *     length, so an adjacent span is merged without a search.
  *
  * A bin holds the spans of one range of lengths.  An allocation searches the first few spans of the
  * bin for its own length, then takes the first span of the next larger bin that is not empty, which
  * is O(1), and searches its own bin to the end only if there is none.
+ *
+ * NUMA ranges.  An allocation searches the range that its thread prefers, then the others.  If none
+ * has a span that is long enough, it joins free spans on both sides of the end of a range.  So an
+ * allocated span may cross ends; the units on both sides of each then have the kind
+ * SKI_UNIT_TAIL, so that the descriptors at the end of a range always tell whether it is free.
  *
  * Pages.  A freed span stays *dirty*, that is, keeps its pages for quick reuse, while all dirty
  * units together do not exceed arena->keep; above that its pages return to the kernel before it
@@ -38,6 +44,25 @@ static uint32_t span_index(const struct ski_arena *arena, const struct ski_unit 
     return (uint32_t)(unit - arena->unit);
 }
 
+static _Thread_local uint32_t span_preferred; /* the NUMA range that this thread allocates from */
+
+void ski_span_prefer(uint32_t range)
+{
+    ski_assert(range < SKI_NUMA_RANGES);
+    span_preferred = range;
+}
+
+/* Returns the NUMA range of a unit. */
+static uint32_t span_range_of(const struct ski_arena *arena, uint32_t unit)
+{
+    uint32_t range = 0;
+
+    ski_assert(unit < arena->units);
+    while (unit >= arena->range_end[range])
+        range++;
+    return range;
+}
+
 /* Four bins to a power of two: 1 2 3 4 5 6 7 8-9 10-11 12-13 14-15 16-19 ... */
 static unsigned span_bin_of(uint32_t units)
 {
@@ -52,22 +77,24 @@ static unsigned span_bin_of(uint32_t units)
 
 static void span_bin_insert(struct ski_arena *arena, struct ski_unit *span)
 {
-    unsigned bin = span_bin_of(span->units);
+    unsigned bin   = span_bin_of(span->units);
+    uint32_t range = span_range_of(arena, span_index(arena, span));
 
     ski_assert(bin < SKI_SPAN_BINS && span->kind == SKI_UNIT_FREE);
     span->prev = 0;
-    span->next = arena->bin[bin];
+    span->next = arena->bin[range][bin];
     if (span->next)
         arena->unit[span->next].prev = span_index(arena, span);
-    arena->bin[bin] = span_index(arena, span);
-    arena->bin_map[bin / 64] |= UINT64_C(1) << (bin % 64);
+    arena->bin[range][bin] = span_index(arena, span);
+    arena->bin_map[range][bin / 64] |= UINT64_C(1) << (bin % 64);
     arena->dirty += span->dirty;
     arena->free_units += span->units;
 }
 
 static void span_bin_remove(struct ski_arena *arena, struct ski_unit *span)
 {
-    unsigned bin = span_bin_of(span->units);
+    unsigned bin   = span_bin_of(span->units);
+    uint32_t range = span_range_of(arena, span_index(arena, span));
 
     ski_assert(span->kind == SKI_UNIT_FREE && arena->unit[span->first].units == span->units);
     ski_assert(arena->free_units >= span->units && arena->dirty >= span->dirty);
@@ -76,15 +103,15 @@ static void span_bin_remove(struct ski_arena *arena, struct ski_unit *span)
     if (span->prev)
         arena->unit[span->prev].next = span->next;
     else
-        arena->bin[bin] = span->next;
-    if (!arena->bin[bin])
-        arena->bin_map[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+        arena->bin[range][bin] = span->next;
+    if (!arena->bin[range][bin])
+        arena->bin_map[range][bin / 64] &= ~(UINT64_C(1) << (bin % 64));
     arena->dirty -= span->dirty;
     arena->free_units -= span->units;
 }
 
 /* Writes the descriptors of a free span and inserts it into its bin. */
-static void span_add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+static void span_add_piece(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
 {
     struct ski_unit *span = &arena->unit[first];
     struct ski_unit *last = &arena->unit[first + units - 1];
@@ -99,29 +126,54 @@ static void span_add_free(struct ski_arena *arena, uint32_t first, uint32_t unit
     span_bin_insert(arena, span);
 }
 
+/* Makes units free: one span in each NUMA range. */
+static void span_add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+{
+    while (units > 0) {
+        uint32_t room  = arena->range_end[span_range_of(arena, first)] - first;
+        uint32_t piece = units < room ? units : room;
+        uint32_t used  = dirty < piece ? dirty : piece;
+
+        span_add_piece(arena, first, piece, used);
+        first += piece;
+        units -= piece;
+        dirty -= used;
+    }
+}
+
+/* Makes the arena one range.  It has no free span. */
+static void span_reset_ranges(struct ski_arena *arena)
+{
+    memset(arena->bin, 0, arena->ranges * sizeof *arena->bin); /* of a new arena: nothing */
+    memset(arena->bin_map, 0, arena->ranges * sizeof *arena->bin_map);
+    arena->ranges       = 1;
+    arena->range_end[0] = arena->units;
+}
+
 void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units)
 {
+    span_reset_ranges(arena);
     /* The unit before the first span is never free, so merging stops there. */
     arena->unit[first - 1].kind = SKI_UNIT_TAIL;
     span_add_free(arena, first, units, 0);
 }
 
 /* Returns the first of the first @p tries spans of a bin that is long enough, or NULL. */
-static struct ski_unit *span_first_fit(struct ski_arena *arena, unsigned bin, uint32_t units,
+static struct ski_unit *span_first_fit(struct ski_arena *arena, const uint32_t *bin, uint32_t units,
                                        uint32_t tries)
 {
-    uint32_t at = arena->bin[bin];
+    uint32_t at = *bin;
 
     while (at && arena->unit[at].units < units)
         at = --tries ? arena->unit[at].next : 0;
     return at ? &arena->unit[at] : NULL;
 }
 
-/* Returns the first bin from @p bin on that is not empty, or SKI_SPAN_BINS. */
-static unsigned span_next_bin(const struct ski_arena *arena, unsigned bin)
+/* Returns the first bin of a NUMA range from @p bin on that is not empty, or SKI_SPAN_BINS. */
+static unsigned span_next_bin(const uint64_t *bin_map, unsigned bin)
 {
     for (unsigned word = bin / 64; word < SKI_SPAN_BINS / 64; word++) {
-        uint64_t map = arena->bin_map[word];
+        uint64_t map = bin_map[word];
         if (word == bin / 64)
             map &= ~UINT64_C(0) << (bin % 64);
         if (map)
@@ -130,17 +182,104 @@ static unsigned span_next_bin(const struct ski_arena *arena, unsigned bin)
     return SKI_SPAN_BINS;
 }
 
-static struct ski_unit *span_find_free(struct ski_arena *arena, uint32_t units)
+/* Returns a free span of a NUMA range that is long enough, or NULL. */
+static struct ski_unit *span_find_in(struct ski_arena *arena, uint32_t range, uint32_t units)
 {
+    const uint32_t  *bins   = arena->bin[range];
     unsigned         bin    = span_bin_of(units);
-    struct ski_unit *span   = span_first_fit(arena, bin, units, 8);
-    unsigned         larger = span_next_bin(arena, bin + 1);
+    struct ski_unit *span   = span_first_fit(arena, &bins[bin], units, 8);
+    unsigned         larger = span_next_bin(arena->bin_map[range], bin + 1);
 
     if (span)
         return span;
     if (larger < SKI_SPAN_BINS)
-        return &arena->unit[arena->bin[larger]];
-    return span_first_fit(arena, bin, units, UINT32_MAX);
+        return &arena->unit[bins[larger]];
+    return span_first_fit(arena, &bins[bin], units, UINT32_MAX);
+}
+
+/* Makes adjacent free spans, @p units together, one that crosses the ends of ranges, until
+ * span_carve() takes it out of its bin. */
+static struct ski_unit *span_unite(struct ski_arena *arena, uint32_t first, uint32_t units)
+{
+    uint32_t dirty = 0;
+
+    for (uint32_t at = first, next; at < first + units; at = next) {
+        next = at + arena->unit[at].units;
+        dirty += arena->unit[at].dirty;
+        span_bin_remove(arena, &arena->unit[at]);
+    }
+    span_add_piece(arena, first, units, dirty);
+    return &arena->unit[first];
+}
+
+/* Joins free spans on both sides of the ends of NUMA ranges to one of at least @p units.  Returns
+ * NULL if there are none. */
+static struct ski_unit *span_join(struct ski_arena *arena, uint32_t units)
+{
+    for (uint32_t range = 0; range + 1 < arena->ranges; range++) {
+        uint32_t at = arena->range_end[range], next = range, first;
+
+        if (arena->unit[at - 1].kind != SKI_UNIT_FREE)
+            continue;
+        first = arena->unit[at - 1].first;
+        ski_assert(first + arena->unit[first].units == at);
+        while (at == arena->range_end[next] && at < arena->units &&
+               arena->unit[at].kind == SKI_UNIT_FREE) {
+            at += arena->unit[at].units;
+            next++;
+        }
+        if (at - first >= units)
+            return span_unite(arena, first, at - first);
+    }
+    return NULL;
+}
+
+static struct ski_unit *span_find_free(struct ski_arena *arena, uint32_t units)
+{
+    uint32_t range = span_preferred < arena->ranges ? span_preferred : 0;
+
+    for (uint32_t i = 0; i < arena->ranges; i++) {
+        struct ski_unit *span = span_find_in(arena, range, units);
+
+        if (span)
+            return span;
+        range = range + 1 < arena->ranges ? range + 1 : 0;
+    }
+    return span_join(arena, units);
+}
+
+/* Marks the units on both sides of the ends of NUMA ranges inside an allocated span. */
+static void span_mark_ends(struct ski_arena *arena, uint32_t first, uint32_t units)
+{
+    for (uint32_t range = 0; range + 1 < arena->ranges; range++) {
+        uint32_t end = arena->range_end[range];
+
+        if (end > first && end < first + units)
+            arena->unit[end - 1].kind = arena->unit[end].kind = SKI_UNIT_TAIL;
+    }
+}
+
+void ski_span_set_ranges(struct ski_arena *arena, const uint32_t *end, uint32_t ranges)
+{
+    uint32_t list = 0, next;
+
+    ski_assert(ranges > 0 && ranges <= SKI_NUMA_RANGES && end[ranges - 1] == arena->units);
+    ski_assert(arena->ranges == 1);
+    ski_lock_acquire(&arena->lock);
+    for (unsigned bin = 0; bin < SKI_SPAN_BINS; bin++)
+        while (arena->bin[0][bin]) {
+            struct ski_unit *span = &arena->unit[arena->bin[0][bin]];
+            span_bin_remove(arena, span);
+            span->next = list;
+            list       = span_index(arena, span);
+        }
+    memcpy(arena->range_end, end, ranges * sizeof *end);
+    arena->ranges = ranges;
+    for (; list; list = next) {
+        next = arena->unit[list].next;
+        span_add_free(arena, list, arena->unit[list].units, arena->unit[list].dirty);
+    }
+    ski_lock_release(&arena->lock);
 }
 
 /* Raises the bound on kept pages, as @p units without pages are allocated: if pages were returned
@@ -195,6 +334,7 @@ static void span_carve(struct ski_arena *arena, struct ski_unit *span, uint32_t 
     span_raise_keep(arena, units - used);
     if (rest)
         span_add_free(arena, first + units, rest, span->dirty - used);
+    span_mark_ends(arena, first, units);
     for (uint32_t i = 1; kind == SKI_UNIT_SLAB && i < units; i++)
         span[i].kind = SKI_UNIT_SLAB;
     span[units - 1].kind = kind == SKI_UNIT_SLAB ? SKI_UNIT_SLAB : SKI_UNIT_TAIL;
@@ -319,8 +459,7 @@ void ski_arena_clear(struct ski_arena *arena, const void *from)
     ski_unpoison(memory, (size_t)(arena->units - first) << SKI_UNIT_SHIFT);
     span_zero(memory, (char *)arena + arena->bytes);
     span_zero(&arena->unit[first], &arena->unit[arena->units]);
-    memset(arena->bin, 0, sizeof arena->bin);
-    memset(arena->bin_map, 0, sizeof arena->bin_map);
+    span_reset_ranges(arena);
     arena->free_units = arena->dirty = arena->returned = arena->busy = 0;
     atomic_store(&arena->busy_peak, 0);
     atomic_store(&arena->pressure, 0);

@@ -123,7 +123,7 @@ static void test_span_random(struct ski_arena *arena)
             ski_span_free(arena, held[i].memory);
     OK(bad == 0, "spans do not overlap");
     OK(ski_arena_free_bytes(arena) == whole, "all of them come back");
-    OK(arena->unit[arena->bin[0]].units != 1 || arena->bin[0] == 0, "and are merged");
+    OK(arena->unit[arena->bin[0][0]].units != 1 || arena->bin[0][0] == 0, "and are merged");
 }
 
 /* A freed span is merged with the free spans on both sides of it. */

@@ -11,6 +11,7 @@
 #include "base/config.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/siphash.h"
 #include "base/topology.h"
 
@@ -134,7 +135,7 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     int             local_processes = plan->local ? plan->local_processes : processes;
     size_t          head  = sizeof **job + (size_t)local_processes * sizeof(struct ski_process);
     size_t          cpus  = (size_t)local_processes * (size_t)plan->pes_per_process;
-    size_t          bytes = head + (cpus + 4 * (size_t)processes + 2) * sizeof(int32_t);
+    size_t          bytes = head + (2 * cpus + 4 * (size_t)processes + 2) * sizeof(int32_t);
     struct ski_job *made;
     void           *memory;
     skua_status     status;
@@ -153,7 +154,8 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     made->one_host        = plan->one_host || !plan->local;
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
-    made->local_index     = made->cpu + cpus;
+    made->range           = made->cpu + cpus;
+    made->local_index     = made->range + cpus;
     made->host_of         = made->local_index + processes;
     made->host_process    = made->host_of + processes;
     made->host_first      = made->host_process + processes;
@@ -173,6 +175,18 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     arena->root = made;
     *job        = made;
     return SKUA_OK;
+}
+
+void ski_job_divide_arena(struct ski_job *job)
+{
+    int *numa;
+
+    if (!ski_config.numa || job->local_pes < 2 || job->cpu[0] == SKI_CPU_ANY)
+        return;
+    numa = ski_calloc((size_t)job->local_pes, sizeof *numa);
+    if (ski_topology_numa_of(job->cpu, job->local_pes, numa) == SKUA_OK)
+        ski_arena_divide(job->arena, numa, job->local_pes, job->range);
+    free(numa);
 }
 
 struct ski_job *ski_job_of(struct ski_arena *arena)

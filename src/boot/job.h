@@ -94,6 +94,7 @@ struct ski_job {
     void            *keep_until; /* memory below is kept when the arena is laid out again         */
     struct ski_handler_names names;
     int32_t                 *cpu;   /* by local index: the CPU of a PE, or SKI_CPU_ANY       */
+    int32_t                 *range; /* by local index: the NUMA range of a PE in the arena   */
     int32_t           *local_index; /* by process number: its local index, or -1             */
     int32_t            hosts, host_number; /* hosts of the job, and the number of this one   */
     int32_t           *host_of;      /* by process number: the number of its host            */
@@ -118,6 +119,10 @@ struct ski_job_params {
 /** Creates a job in a new arena.  A failure has been logged. */
 skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
                            struct ski_job **job);
+
+/** Divides the arena among the NUMA nodes of the PEs, if the setting `numa` allows it, after the
+ * layers have allocated what they share. */
+void ski_job_divide_arena(struct ski_job *job);
 
 /** Returns the job in an attached arena, or NULL if there is none.  Its secret is kept out of core
  *  dumps of this process. */
@@ -213,6 +218,15 @@ static inline int ski_job_index(const struct ski_job *job, int pe)
         return -1;
     return pe < job->pes ? at * job->pes_per_process + pe % job->pes_per_process
                          : job->local_pes + 2 * at + (pe - job->pes) % 2;
+}
+
+/** Returns the NUMA range from which the PE with a local index, which may be a hidden one,
+ *  allocates. */
+static inline uint32_t ski_job_numa_range(const struct ski_job *job, int index)
+{
+    int at = index < job->local_pes ? index : (index - job->local_pes) / 2 * job->pes_per_process;
+
+    return (uint32_t)job->range[at];
 }
 
 /** Returns the number of the PE with a local index. */

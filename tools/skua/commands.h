@@ -10,6 +10,9 @@ int command_info(int argc, char **argv);
 /** skua info --peers: prints how the processes of the job that it is run in reach each other. */
 int peers_main(int argc, char **argv);
 
+/** skua info --memory: prints the memory that the job which it is run in takes. */
+int memory_cost_main(int argc, char **argv);
+
 /** skua bench: runs a benchmark. */
 int command_bench(int argc, char **argv);
 

@@ -28,6 +28,8 @@ static const char help[] =
     "  -t, --topology   print the packages, caches and cores of this host\n"
     "  -p, --peers      print how the processes of a job reach each other; run\n"
     "                   it as a job: skuarun -n 4 skua info --peers\n"
+    "  -m, --memory     print the memory that a job takes before its program does\n"
+    "                   anything; run it as a job: skuarun -n 4 skua info --memory\n"
     "      --man        print the settings as the body of a manual page\n"
     "  -h, --help       print this text\n"
     "\n"
@@ -151,21 +153,26 @@ static int info_check_arena(void)
 int command_info(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"config", no_argument, NULL, 'c'}, {"topology", no_argument, NULL, 't'},
-        {"peers", no_argument, NULL, 'p'},  {"man", no_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0},
+        {"config", no_argument, NULL, 'c'},
+        {"topology", no_argument, NULL, 't'},
+        {"peers", no_argument, NULL, 'p'},
+        {"memory", no_argument, NULL, 'm'},
+        {"man", no_argument, NULL, 'M'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int c;
 
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
-    while ((c = getopt_long(argc, argv, "ctph", options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "ctpmh", options, NULL)) != -1) {
         switch (c) {
         case 'c': ski_config_print(stdout); return 0;
         case 't': ski_topology_print(stdout); return 0;
         case 'p': return peers_main(argc, argv);
-        case 'm': ski_config_print_man(stdout); return 0;
+        case 'm': return memory_cost_main(argc, argv);
+        case 'M': ski_config_print_man(stdout); return 0;
         case 'h': fputs(help, stdout); return 0;
         default: fputs("(skua info --help)\n", stderr); return 2;
         }

@@ -19,7 +19,6 @@
 #define ISO_ZONES       96        /* sizes of blocks: four to a power of two        */
 #define ISO_LEAST_SHIFT 6         /* the smallest block has 4 << 6 bytes; all are cache lines */
 #define ISO_STACKS      ISO_ZONES /* the number of the zone that holds slots */
-#define ISO_WARM        64        /* free slots that keep their pages */
 #define ISO_GUARD_LARGE ((size_t)1 << 20)
 #define ISO_GUARD_SMALL ((size_t)64 << 10)
 #define ISO_ROOMY       ((size_t)16 << 30) /* slots of a PE that have large guards */
@@ -41,6 +40,7 @@ struct iso_zone {
 
 struct ski_isomalloc {
     struct iso_zone       zone[ISO_ZONES + 1];
+    struct ski_vector     cold;  /* free slots whose pages went back to the system */
     struct ski_iso_block *block; /* open addressing by address */
     size_t                count, mask;
 };
@@ -247,13 +247,23 @@ static void iso_release_pages(uintptr_t slot)
     madvise((char *)slot + iso.guard, iso.slot - iso.guard, MADV_REMOVE);
 }
 
-static void *iso_take(struct ski_pe *self, unsigned zone)
+/* Returns a free block that was used before, one that keeps its pages if there is one; 0: none. */
+static uintptr_t iso_take_used(struct ski_isomalloc *m, unsigned zone)
+{
+    void *at = ski_vector_pop(&m->zone[zone].free);
+
+    return (uintptr_t)(at || zone != ISO_STACKS ? at : ski_vector_pop(&m->cold));
+}
+
+/* Takes a block; *@p fresh becomes whether it is used for the first time. */
+static void *iso_take(struct ski_pe *self, unsigned zone, bool *fresh)
 {
     struct iso_zone      *from = &self->iso->zone[zone];
     size_t                each = iso_zone_block(zone);
-    uintptr_t             at   = (uintptr_t)ski_vector_pop(&from->free);
+    uintptr_t             at   = iso_take_used(self->iso, zone);
     struct ski_iso_block *block;
 
+    *fresh = !at;
     if (!at && (from->fresh + 1) * each > iso_zone_bytes(zone))
         return NULL;
     if (!at)
@@ -268,16 +278,31 @@ static void *iso_take(struct ski_pe *self, unsigned zone)
 void *ski_isomalloc(struct ski_pe *self, size_t bytes)
 {
     unsigned zone = iso_zone_of_size(bytes);
-    void    *at   = zone < ISO_ZONES ? iso_take(self, zone) : NULL;
+    bool     fresh;
+    void    *at = zone < ISO_ZONES ? iso_take(self, zone, &fresh) : NULL;
 
     if (at)
         ski_sanitizer_root_add(at, iso_zone_block(zone));
     return at;
 }
 
-char *ski_isomalloc_slot(struct ski_pe *self)
+char *ski_isomalloc_slot(struct ski_pe *self, bool *fresh)
 {
-    return iso_take(self, ISO_STACKS);
+    return iso_take(self, ISO_STACKS, fresh);
+}
+
+/* Keeps a free slot with its pages while the setting stack_cache allows it.  Slots with pages are
+ * used first, so a number of threads that comes and goes costs no system calls. */
+static void iso_keep_slot(struct ski_isomalloc *m, uintptr_t slot)
+{
+    struct ski_vector *warm = &m->zone[ISO_STACKS].free;
+
+    if ((warm->count + 1) * ski_isomalloc_slot_bytes() <= ski_config.stack_cache) {
+        ski_vector_push(warm, (void *)slot);
+        return;
+    }
+    iso_release_pages(slot);
+    ski_vector_push(&m->cold, (void *)slot);
 }
 
 /* The owner of a block may use it again. */
@@ -288,9 +313,10 @@ static void iso_put(struct ski_pe *self, struct ski_iso_block *block, uint32_t m
     ski_assert(block->pe != SKI_ISO_FREE);
     block->pe    = SKI_ISO_FREE;
     block->moves = moves;
-    if (to == &self->iso->zone[ISO_STACKS] && to->free.count >= ISO_WARM)
-        iso_release_pages(block->at);
-    ski_vector_push(&to->free, (void *)block->at);
+    if (to == &self->iso->zone[ISO_STACKS])
+        iso_keep_slot(self->iso, block->at);
+    else
+        ski_vector_push(&to->free, (void *)block->at);
 }
 
 static void iso_tell_owner(struct ski_pe *self, int owner, const struct ski_iso_block *block)
@@ -428,6 +454,7 @@ void ski_isomalloc_end(struct ski_pe *self)
         return;
     for (unsigned zone = 0; zone <= ISO_ZONES; zone++)
         ski_vector_destroy(&m->zone[zone].free);
+    ski_vector_destroy(&m->cold);
     free(m->block);
     free(m);
     self->iso = NULL;

@@ -3,6 +3,7 @@
  * owners wherever they are. */
 #include "core/isomalloc/isomalloc.h"
 
+#include "base/config.h"
 #include "tests/core_pe.h"
 
 #define BLOCKS 300
@@ -15,6 +16,13 @@ static void iso_test_deliver(void)
             while (skua_poll(10))
                 ;
         }
+}
+
+static char *iso_test_slot(void)
+{
+    bool fresh;
+
+    return ski_isomalloc_slot(core_pe[0], &fresh);
 }
 
 static bool iso_test_blocks(void)
@@ -44,7 +52,7 @@ static bool iso_test_blocks(void)
 /* Moves a slot of PE 0 around; returns what PE 0 thinks of it when all updates have arrived. */
 static bool iso_test_moves(void)
 {
-    char               *slot = ski_isomalloc_slot(core_pe[0]);
+    char               *slot = iso_test_slot();
     struct ski_iso_move move;
     bool                right = true;
 
@@ -61,13 +69,13 @@ static bool iso_test_moves(void)
     ski_isomalloc_free(core_pe[2], slot);
     iso_test_deliver();
     right &= ski_isomalloc_lookup(core_pe[0], slot) == SKI_ISO_FREE;
-    return right && ski_isomalloc_slot(core_pe[0]) == slot;
+    return right && iso_test_slot() == slot;
 }
 
 /* The update that PE 1 sends when a slot leaves it arrives after the slot has come home. */
 static bool iso_test_late_update(void)
 {
-    char               *slot = ski_isomalloc_slot(core_pe[0]);
+    char               *slot = iso_test_slot();
     struct ski_iso_move move = ski_isomalloc_depart(core_pe[0], slot, 1);
 
     ski_isomalloc_arrive(core_pe[1], &move);
@@ -79,9 +87,46 @@ static bool iso_test_late_update(void)
     return ski_isomalloc_here(core_pe[0], slot) != NULL;
 }
 
+/* Counts the slots of PE 0, of those in @p slot, whose first byte above the guard is kept. */
+static int iso_test_kept(char **slot, int count)
+{
+    int kept = 0;
+
+    for (int i = 0; i < count; i++)
+        kept += slot[i][ski_isomalloc_guard()] == 1;
+    return kept;
+}
+
+/* Of eight slots that become free, stack_cache lets three keep their pages, which are used first
+ * again; none of the eight is fresh the second time. */
+static bool iso_test_cache(void)
+{
+    enum { SLOTS = 8, KEPT = 3 };
+    size_t before = ski_config.stack_cache;
+    char  *slot[SLOTS];
+    bool   fresh = true, right = true;
+
+    for (int i = 0; i < SLOTS; i++) {
+        slot[i]                        = ski_isomalloc_slot(core_pe[0], &fresh);
+        slot[i][ski_isomalloc_guard()] = 1;
+    }
+    ski_config.stack_cache = KEPT * ski_isomalloc_slot_bytes();
+    for (int i = 0; i < SLOTS; i++)
+        ski_isomalloc_free(core_pe[0], slot[i]);
+    for (int i = 0; i < SLOTS; i++) {
+        slot[i] = ski_isomalloc_slot(core_pe[0], &fresh);
+        right &= !fresh;
+    }
+    right &= iso_test_kept(slot, KEPT) == KEPT && iso_test_kept(slot, SLOTS) == KEPT;
+    ski_config.stack_cache = before;
+    for (int i = 0; i < SLOTS; i++)
+        ski_isomalloc_free(core_pe[0], slot[i]);
+    return right;
+}
+
 static bool iso_test_refused(void)
 {
-    char               *slot = ski_isomalloc_slot(core_pe[0]);
+    char               *slot = iso_test_slot();
     struct ski_iso_move move = {(uintptr_t)slot + 64, 1, 0}, stack = {(uintptr_t)&slot, 1, 0};
 
     return !ski_isomalloc_move_valid(core_pe[1], &move, 0) &&
@@ -104,6 +149,7 @@ int main(void)
     OK(iso_test_moves(), "the owner of a slot learns where it is, and gets it back");
     OK(iso_test_late_update(), "an update that comes late is ignored");
     OK(iso_test_refused(), "addresses that are not those of a block are refused");
+    OK(iso_test_cache(), "free slots keep their pages up to stack_cache, and are used first");
     OK(!ski_isomalloc(core_pe[0], (size_t)1 << 45), "a block that is too large is not there");
     core_pes_end();
     ski_isomalloc_close();

@@ -120,6 +120,7 @@ void ski_pe_begin(struct ski_pe_thread *t)
 
     t->signal_stack = ski_crash_thread_begin();
     ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[index]);
+    ski_span_prefer(ski_job_numa_range(boot->job, index));
     if (ski_host_shared(boot->job->host, index))
         ski_topology_short_slices();
     if (!hidden)

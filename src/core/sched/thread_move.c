@@ -35,18 +35,20 @@ static void thread_move_unpoison(char *slot)
     ski_unpoison(slot + ski_isomalloc_guard(), ski_isomalloc_slot_bytes());
 }
 
-static struct ski_stack thread_move_stack(char *slot)
+/* Describes the stack in a slot; @p fresh: this process has not made its guard. */
+static struct ski_stack thread_move_stack(char *slot, bool fresh)
 {
     size_t guard = ski_isomalloc_guard();
 
     return (struct ski_stack){slot, guard, ski_isomalloc_slot_bytes() - thread_move_bytes(),
-                              ski_stack_guard(slot, guard, true)};
+                              fresh ? ski_stack_guard(slot, guard, true) : ski_stack_guarded(true)};
 }
 
 struct skua_thread *ski_thread_create_owned(struct ski_pe *self, void (*fn)(void *arg), void *arg,
                                             void *object, struct skua_thread **list)
 {
-    char               *slot = ski_isomalloc_slot(self);
+    bool                fresh;
+    char               *slot = ski_isomalloc_slot(self, &fresh);
     struct skua_thread *thread;
 
     if (!slot)
@@ -55,7 +57,7 @@ struct skua_thread *ski_thread_create_owned(struct ski_pe *self, void (*fn)(void
     thread  = ski_thread_in_slot(slot);
     *thread = (struct skua_thread){
         .ready     = {.handler = SKI_HANDLER_THREAD, .source = self->pe},
-        .stack     = thread_move_stack(slot),
+        .stack     = thread_move_stack(slot, fresh),
         .fn        = fn,
         .arg       = arg,
         .pe        = self->pe,
@@ -139,7 +141,7 @@ void ski_thread_arrive(struct ski_pe *self, const struct ski_iso_move *move)
 
     ski_isomalloc_arrive(self, move);
     thread_move_unpoison(slot);
-    thread->stack = thread_move_stack(slot);
+    thread->stack = thread_move_stack(slot, true);
     ski_thread_set_canary(thread);
     thread->pe       = self->pe;
     thread->migrated = SKUA_OK;

@@ -86,6 +86,11 @@ bool ski_stack_guard(char *low, size_t bytes, bool shared)
     return *way != NONE;
 }
 
+bool ski_stack_guarded(bool shared)
+{
+    return stack_way[shared] != NONE;
+}
+
 /* Addresses cost nothing, except where the system counts all of them as memory. */
 static size_t stack_guard_bytes(void)
 {
@@ -165,7 +170,7 @@ struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
         low = ski_vector_pop(&size->cold);
     if (!low)
         low = stack_fresh_stack(size);
-    return (struct ski_stack){low, size->guard, size->bytes, stack_way[false] != NONE};
+    return (struct ski_stack){low, size->guard, size->bytes, ski_stack_guarded(false)};
 }
 
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)

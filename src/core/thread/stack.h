@@ -44,6 +44,10 @@ void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack);
  *  again. */
 bool ski_stack_guard(char *low, size_t bytes, bool shared);
 
+/** Returns whether guards that were made in this process trap; @p shared: those in a shared
+ *  mapping. */
+bool ski_stack_guarded(bool shared);
+
 /** Unmaps all stacks; none is in use. */
 void ski_stacks_destroy(struct ski_stacks *stacks);
 

@@ -60,6 +60,34 @@ void *skua_object_local(skua_ref ref)
     return query_local(objects, &ref);
 }
 
+/* The member of a group that is not the collection that was used last. */
+static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
+{
+    struct ski_collection *all = ski_collection_look(objects, "skua_group_local", id);
+
+    if (all->state == SKI_EXPECTED)
+        return NULL;
+    if (all->kind == SKI_PROCESS_GROUP)
+        return query_shared_member(all);
+    if (all->kind != SKI_GROUP)
+        ski_fatal("skua_group_local: PE %d passed a collection of %s that is no group; use "
+                  "skua_object_local()",
+                  objects->self->pe, all->class->def.name);
+    return all->live == 1 && all->object[0]->state == SKI_ALIVE ? all->object[0] + 1 : NULL;
+}
+
+void *skua_group_local(skua_collection group)
+{
+    struct ski_objects          *objects = SKI_SELF()->objects;
+    const struct ski_collection *all     = objects->last;
+
+    /* A member of a group is not destroyed alone, so the list of those here has no holes. */
+    if (SKI_LIKELY(all->id == group.id && all->kind == SKI_GROUP && all->live == 1 &&
+                   all->object[0]->state == SKI_ALIVE))
+        return all->object[0] + 1;
+    return query_member(objects, group.id);
+}
+
 size_t skua_collection_local_count(skua_collection target)
 {
     return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;

@@ -42,6 +42,7 @@ bool procs_create(struct procs *procs, const struct ski_job_params *plan)
         ski_host_create(procs->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
         ski_onesided_create(procs->job) != SKUA_OK)
         return false;
+    ski_job_divide_arena(procs->job);
     procs->alive     = 0;
     procs->child     = ski_calloc((size_t)procs->job->local_processes, sizeof *procs->child);
     procs->input     = (struct iof_input){.from = -1, .to = -1};
@@ -343,8 +344,8 @@ void procs_destroy(struct procs *procs)
 
 /* ---- epochs ------------------------------------------------------------------------ */
 
-bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int epoch,
-                       uint64_t generation)
+bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival,
+                       const struct host_images_plan *plan)
 {
     int wanted = 2 * procs->job->processes;
 
@@ -356,7 +357,7 @@ bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int
         survival->histories = wanted;
     }
     procs->survival = survival;
-    return host_images_prepare(&survival->images, procs->job, epoch, generation);
+    return host_images_prepare(&survival->images, procs->job, plan);
 }
 
 void procs_rewind_output(struct procs *procs, uint64_t generation)
