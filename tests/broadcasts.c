@@ -17,8 +17,17 @@ struct head {
     uint64_t number, seed; /* of the root's broadcasts; of the data */
 };
 
-static const size_t sizes[] = {
-    sizeof(struct head), 262143, 64, 262144, 300001, 131072, 1048583, 4000, 3145728};
+static const size_t sizes[] = {sizeof(struct head),
+                               262143,
+                               64,
+                               262144,
+                               300001,
+                               131072,
+                               524288,
+                               1048583,
+                               524289,
+                               4000,
+                               3145728};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
