@@ -6,6 +6,8 @@
  *   channel        buffers in memory that both PEs reach (skua_channel_alloc)
  *   channel-heap   buffers from malloc(), into which the receiver copies data of another process
  *   message        skua_send_copy(); the handler copies the data into a buffer
+ *   entry          skua_invoke_copy() of an array element; the entry copies the data into a buffer:
+ *                  what the authors of CkDirect compare with, a message from chare to chare
  *
  * A job of several hosts reports them as ...-tcp, with the name of its driver.
  *
@@ -17,9 +19,9 @@
 
 #include "bench.h"
 
-enum { SHARED, HEAP, MESSAGE, SERIES };
+enum { SHARED, HEAP, MESSAGE, ENTRY, SERIES };
 
-static const char *const series_name[SERIES] = {"channel", "channel-heap", "message"};
+static const char *const series_name[SERIES] = {"channel", "channel-heap", "message", "entry"};
 
 /* The state of a PE. */
 struct channel_side {
@@ -31,10 +33,13 @@ struct channel_side {
     int               batch, trip, series;
     bool              net; /* the other PE is on another host */
     size_t            size;
+    skua_collection   pair; /* element i is on PE i */
 };
 
 static skua_pe_data side_key;
 static skua_handler data_handler, setting_handler;
+static skua_class   end_class;
+static skua_entry   data_entry;
 static size_t       most_bytes = BENCH_BYTES;
 
 static struct channel_side *self(void)
@@ -51,6 +56,9 @@ static void put(struct channel_side *side)
 {
     if (side->series == MESSAGE)
         skua_send_copy(1 - skua_pe(), data_handler, side->source[HEAP], bytes_of(side));
+    else if (side->series == ENTRY)
+        skua_invoke_copy(skua_element1(side->pair, 1 - skua_pe()), data_entry, side->source[HEAP],
+                         bytes_of(side));
     else
         skua_channel_put(side->out);
 }
@@ -99,6 +107,15 @@ static void on_data(skua_msg *msg)
     on_arrival(side);
 }
 
+static void on_data_entry(void *end, const void *data, size_t bytes)
+{
+    struct channel_side *side = self();
+
+    (void)end;
+    memcpy(side->buffer[SHARED], data, bytes);
+    on_arrival(side);
+}
+
 /* ---- settings --------------------------------------------------------------------- */
 
 /* The next measurement, and the channel into the sender's buffer. */
@@ -106,6 +123,8 @@ struct channel_setting {
     int          series;
     size_t       size;
     skua_channel in;
+
+    skua_collection pair;
 };
 
 /* Creates a channel into our buffer, if the series uses one, and sends the setting to the peer. */
@@ -116,7 +135,8 @@ static void send_setting(struct channel_side *side)
 
     if (side->series < MESSAGE)
         skua_channel_create(&to, on_channel, side, "bench", &side->in);
-    setting.in = side->in;
+    setting.in   = side->in;
+    setting.pair = side->pair;
     skua_send_copy(1 - skua_pe(), setting_handler, &setting, sizeof setting);
 }
 
@@ -149,6 +169,7 @@ static void on_setting(skua_msg *msg)
         drop_channels(side);
         side->series = setting.series;
         side->size   = setting.size;
+        side->pair   = setting.pair;
     }
     if (side->series < MESSAGE) {
         skua_layout from = skua_layout_contiguous(side->source[side->series], bytes_of(side));
@@ -212,12 +233,18 @@ static void start(int argc, char **argv)
         side->size++;
     side->net = skua_hosts() > 1;
     skua_sync();
-    if (skua_pe() == 0)
-        send_setting(side);
+    if (skua_pe() != 0)
+        return;
+    side->pair = skua_array_create1(end_class, 2, NULL, 0);
+    send_setting(side);
 }
 
 int main(int argc, char **argv)
 {
+    skua_class_def end = {.name = "end", .bytes = 1, .pup = skua_pup_plain};
+
+    end_class       = skua_class_register(&end);
+    data_entry      = skua_method_register(end_class, "data", on_data_entry, 0);
     data_handler    = skua_handler_register("data", on_data);
     setting_handler = skua_handler_register("setting", on_setting);
     side_key        = skua_pe_data_register(sizeof(struct channel_side));

@@ -3,14 +3,22 @@
  * floor.c - the floor: two processes, or two threads, on different CPUs bounce a cache line, with
  * or without a memcpy of data into shared memory before.  No runtime is involved.
  *
- * usage: floor [threads] [cpu0 cpu1]
+ * The floor of a TCP connection of this host, series floor-tcp: two processes send the bytes of one
+ * buffer and receive them in the other, and never sleep.  A runtime can save nothing of it.
+ *
+ * usage: floor [threads | tcp] [cpu0 cpu1]
  */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,20 +85,122 @@ static void *partner(void *arg)
     return NULL;
 }
 
+/* ---- a TCP connection ------------------------------------------------------------ */
+
+static int fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+/* Connects two sockets of this process. */
+static void connect_pair(int fd[2])
+{
+    struct sockaddr_in at    = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t          bytes = sizeof at;
+    int                door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+    if (door < 0 || bind(door, (struct sockaddr *)&at, bytes) != 0 || listen(door, 1) != 0 ||
+        getsockname(door, (struct sockaddr *)&at, &bytes) != 0)
+        fail("listen");
+    fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd[0] < 0 || connect(fd[0], (struct sockaddr *)&at, bytes) != 0)
+        fail("connect");
+    fd[1] = accept(door, NULL, NULL);
+    if (fd[1] < 0)
+        fail("accept");
+    close(door);
+    for (int i = 0; i < 2; i++)
+        setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+static void tcp_send(int fd, const char *from, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = send(fd, from, bytes, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            fail("send");
+        from += n;
+        bytes -= (size_t)n;
+    }
+}
+
+static void tcp_receive(int fd, char *to, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = recv(fd, to, bytes, MSG_DONTWAIT);
+
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+            fail("recv");
+        to += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* Returns the time of a round trip in a batch of @p trips. */
+static double tcp_batch(int me, int fd, size_t bytes, int trips)
+{
+    double begin = bench_now();
+
+    for (int i = 0; i < trips; i++) {
+        if (me == 0)
+            tcp_send(fd, source[0], bytes);
+        tcp_receive(fd, side[me].data, bytes);
+        if (me == 1)
+            tcp_send(fd, source[1], bytes);
+    }
+    return (bench_now() - begin) / trips;
+}
+
+static void measure_tcp(int me, int fd)
+{
+    bench_pin(cpu[me]);
+    for (size_t i = 1; i < BENCH_SIZES; i++) {
+        double best = 1e9;
+
+        for (int batch = 0; batch < BENCH_BATCHES_NET; batch++) {
+            double time = tcp_batch(me, fd, bench_sizes[i], bench_trips_net(bench_sizes[i]));
+
+            best = time < best ? time : best;
+        }
+        if (me == 0)
+            bench_report("channels", "floor-tcp", bench_sizes[i], "roundtrip_us", best * 1e6);
+    }
+}
+
+static void run_tcp(void)
+{
+    int fd[2];
+
+    connect_pair(fd);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        measure_tcp(1, fd[1]);
+        _exit(0);
+    }
+    measure_tcp(0, fd[0]);
+    wait(NULL);
+}
+
 int main(int argc, char **argv)
 {
-    int       threads = argc > 1 && strcmp(argv[1], "threads") == 0;
+    bool      tcp     = argc > 1 && strcmp(argv[1], "tcp") == 0;
+    bool      threads = argc > 1 && strcmp(argv[1], "threads") == 0;
+    int       words   = tcp || threads;
     pthread_t thread;
 
-    if (argc > 2 + threads) {
-        cpu[0] = atoi(argv[1 + threads]);
-        cpu[1] = atoi(argv[2 + threads]);
+    if (argc > 2 + words) {
+        cpu[0] = atoi(argv[1 + words]);
+        cpu[1] = atoi(argv[2 + words]);
     }
     side = mmap(NULL, 2 * sizeof *side, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (side == MAP_FAILED)
         return perror("mmap"), 1;
     memset(source, 1, sizeof source); /* maps its pages */
-    if (threads) {
+    if (tcp) {
+        run_tcp();
+    } else if (threads) {
         pthread_create(&thread, NULL, partner, "-threads");
         measure_all(0, "-threads");
         pthread_join(thread, NULL);

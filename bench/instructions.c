@@ -11,7 +11,7 @@
  *   fresh     a message to this PE and its handler; the message is allocated and freed each time
  *   copy      skua_send_copy() of 8 bytes to this PE
  *   pass      a scheduler pass without work
- *   pass1     a scheduler pass with one channel that expects data; pass100000: with 100000 channels
+ *   pass1     a scheduler pass with one channel that expects data; pass10000: with 10000 channels
  *   yield     a user thread yields and is resumed
  *   channel   skua_channel_put() of 8 bytes to this PE, the callback, and skua_channel_ready()
  *   put       skua_put() of 8 bytes;    get      skua_get() of 8 bytes

@@ -7,10 +7,11 @@
  * them is a batch.  An element has 4 KB of data.  Rows (the best batch of each):
  *
  *   memcpy   copy_GBps           one PE copies as many blocks of 4 KB, one by one
- *   pack     move_GBps, move_us  a class with a `pup` function: packed and unpacked
+ *   pack     move_GBps, move_us  a class with a `pup` function that names only fields
  *   plain    move_GBps, move_us  a class with skua_pup_plain: by pointer where that is possible
  *   pointer  move_GBps, move_us  a class that is SKUA_CLASS_BY_POINTER: neither packed nor copied
  *   empty    move_us             elements without data: what a move costs beside its data
+ *   owned    move_GBps, move_us  a class whose objects own their data: packed and unpacked
  *
  * Each row is a series and its metrics: data a second, counted once, and the time of an element.
  *
@@ -31,7 +32,12 @@ struct element {
     char data[BYTES];
 };
 
-enum { PACKED, PLAIN, POINTER, EMPTY, KINDS };
+/* An element whose data are not in the object. */
+struct owner {
+    char *data;
+};
+
+enum { OWNED, PACKED, PLAIN, POINTER, EMPTY, KINDS };
 
 static skua_class   classes[KINDS];
 static skua_entry   move_entry[KINDS];
@@ -49,6 +55,22 @@ static void element_pup(skua_pup *p, void *self)
 
     skua_pup_value(p, &e->steps);
     skua_pup_value(p, &e->data);
+}
+
+static void owner_construct(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    ((struct owner *)self)->data = calloc(1, BYTES);
+}
+
+static void owner_destroy(void *self)
+{
+    free(((struct owner *)self)->data);
+}
+
+static void owner_pup(skua_pup *p, void *self)
+{
+    skua_pup_memory(p, &((struct owner *)self)->data, BYTES);
 }
 
 static void element_move(void *self, const void *data, size_t bytes)
@@ -166,12 +188,19 @@ static void start(int argc, char **argv)
     measure_move(wanted, "plain", PLAIN, BYTES);
     measure_move(wanted, "pointer", POINTER, BYTES);
     measure_move(wanted, "empty", EMPTY, 0);
+    measure_move(wanted, "owned", OWNED, BYTES);
     skua_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-    static const skua_class_def def[KINDS] = {{.name  = "packed",
+    static const skua_class_def def[KINDS] = {{.name      = "owned",
+                                               .bytes     = sizeof(struct owner),
+                                               .construct = owner_construct,
+                                               .destroy   = owner_destroy,
+                                               .pup       = owner_pup,
+                                               .moved     = element_moved},
+                                              {.name  = "packed",
                                                .bytes = sizeof(struct element),
                                                .pup   = element_pup,
                                                .moved = element_moved},

@@ -85,8 +85,11 @@ files=$(ls $md/atoms.* $md/force.* $md/options.* $md/start.* $md/tally.* | tr '\
 row leanmd $md/leanmd.ci "$md/leanmd.c $md/leanmd.h $files" "$md/plain.c $files"
 bh=apps/barneshut
 lu=apps/lu
-row lu $lu/lu.ci "$(ls $lu/*.c $lu/*.h | tr "\n" " ")"
+row lu $lu/lu.ci "$(ls $lu/*.c $lu/*.h | tr '\n' ' ')"
 row barneshut $bh/barneshut.ci "$(ls $bh/*.c $bh/*.h | grep -v plain | tr '\n' ' ')"
+for app in matmul3d pairs pingpong stencil3d; do
+  row $app apps/$app/$app.ci "$(ls apps/$app/*.c apps/$app/*.h | tr '\n' ' ')"
+done
 for app in fillboundary fmm gtcshift; do
   row $app "" "$(ls apps/$app/*.c apps/$app/*.h | tr '\n' ' ')"
 done

@@ -183,6 +183,21 @@ static void test_long_run(void)
         }
 }
 
+/* Memory that stays mapped keeps its registration, also where the driver pins memory. */
+static void test_kept(void)
+{
+    char       *memory = skua_channel_alloc(100000);
+    skua_buffer b     = skua_buffer_make(memory, 100000, SKUA_REGISTER_NOW, skua_done_nothing(), 0);
+    skua_gaddr  where = b.where;
+
+    skua_buffer_unregister(&b);
+    CHECK(registrations().kept > 0);
+    b = skua_buffer_make(memory, 100000, SKUA_REGISTER_NOW, skua_done_nothing(), 0);
+    CHECK(skua_gaddr_equal(b.where, where));
+    skua_buffer_unregister(&b);
+    skua_channel_free(memory);
+}
+
 /* Blocks of the pool are distinct and usable. */
 static void test_pool(uint64_t *seed)
 {
@@ -275,6 +290,7 @@ static void start(int argc, char **argv)
     test_errors();
     test_pool(&s->seed);
     test_long_run();
+    test_kept();
     test_transfers(s);
     if (skua_pe() == 0)
         skua_quiescence(skua_done_call(all_quiet, NULL));

@@ -3,10 +3,10 @@
  * wander.c - elements of a sparse array are inserted, deleted, migrated, counted and broadcast to
  * at random, by all PEs at once, and compared with a model.
  *
- * usage: wander [ROUNDS] [STEPS] [plain | packed | pointer]
+ * usage: wander [ROUNDS] [STEPS] [plain | packed | pointer | fields]
  *
- * How the elements move: as plain bytes; packed, with memory that they own; or by pointer, with
- * memory that they own.
+ * How the elements move: as plain bytes; packed, with memory that they own; by pointer, with memory
+ * that they own; or as fields, some of which their class does not pack.
  *
  * Every element takes random steps: it sends to others, migrates, contributes to the next
  * reduction, and sometimes waits in the middle of an entry method.  PE 0 inserts and deletes
@@ -37,9 +37,11 @@ struct walker {
     uint32_t       owned_bytes;
     unsigned char *owned; /* bytes that depend on their number */
     char          *name;
+
+    unsigned char bulk[1024]; /* of fields: so much is not copied inside a host */
 };
 
-enum { PLAIN, PACKED, POINTER };
+enum { PLAIN, PACKED, POINTER, FIELDS };
 
 static int how = PLAIN;
 
@@ -108,11 +110,17 @@ static void own_other(struct walker *w)
         w->owned[i] = (unsigned char)(i * 7 + w->owned_bytes);
 }
 
+static bool owns_memory(void)
+{
+    return how == PACKED || how == POINTER;
+}
+
 static void check_owned(const struct walker *w)
 {
+    CHECK(how != FIELDS || (w->bulk[0] == 1 && w->bulk[sizeof w->bulk - 1] == 2));
     for (uint32_t i = 0; i < w->owned_bytes; i++)
         CHECK(w->owned[i] == (unsigned char)(i * 7 + w->owned_bytes));
-    CHECK(how == PLAIN || strcmp(w->name, "walker") == 0);
+    CHECK(!owns_memory() || strcmp(w->name, "walker") == 0);
     CHECK(how == PLAIN || w->pe == skua_pe());
 }
 
@@ -126,7 +134,12 @@ static void construct(void *self, const void *data, size_t bytes)
         return;
     w->address = self;
     w->pe      = skua_pe();
-    w->name    = strcpy(own(sizeof "walker"), "walker");
+    if (how == FIELDS) {
+        w->bulk[0]                  = 1;
+        w->bulk[sizeof w->bulk - 1] = 2;
+        return;
+    }
+    w->name = strcpy(own(sizeof "walker"), "walker");
     own_other(w);
 }
 
@@ -154,12 +167,36 @@ static void pup(skua_pup *p, void *self)
     skua_pup_string(p, &w->name);
 }
 
+/* In ascending order.  A move zeroes the others. */
+static void pup_fields(skua_pup *p, void *self)
+{
+    struct walker *w = self;
+
+    skua_pup_value(p, &w->random);
+    skua_pup_value(p, &w->got);
+    skua_pup_value(p, &w->sent);
+    skua_pup_value(p, &w->shouts);
+    skua_pup_value(p, &w->steps);
+    skua_pup_value(p, &w->contributed);
+    skua_pup_value(p, &w->bulk);
+    if (skua_pup_unpacking(p)) {
+        CHECK(!w->address && !w->pe && !w->name);
+        w->owned_bytes = 0;
+    }
+}
+
 /* An element that moved by pointer is where it was. */
 static void moved(void *self)
 {
     struct walker *w = self;
 
     w->pe = skua_pe();
+    if (how == FIELDS) {
+        CHECK(!w->address);
+        check_owned(w);
+        w->address = self;
+        return;
+    }
     CHECK(!w->address || w->address == self);
     CHECK(w->address || how == PACKED || !tap_all_near());
     w->address = self;
@@ -378,7 +415,12 @@ int main(int argc, char **argv)
         how = PACKED;
     if (is_how(argc, argv, "pointer"))
         how = POINTER;
-    if (how != PLAIN) {
+    if (is_how(argc, argv, "fields")) {
+        how       = FIELDS;
+        def.pup   = pup_fields;
+        def.moved = moved;
+    }
+    if (owns_memory()) {
         def.destroy = destroy;
         def.pup     = pup;
         def.moved   = moved;

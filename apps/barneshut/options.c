@@ -35,7 +35,8 @@ bool options_read(struct barneshut_options *o, int argc, char **argv)
         {"per-piece", ARGUMENT_NUMBER, &o->per_piece, 1, 1 << 24, "N",
          "particles in the part of the tree that a piece has, at most\n(default: 500)"},
         {"balance", ARGUMENT_NUMBER, &o->balance, 0, 1000000000, "N",
-         "balance the load every N steps; 0: never (default: 10)"},
+         "balance the load after the first step, then every N steps; 0: never\n"
+         "(default: 10)"},
         {"seed", ARGUMENT_NUMBER, &o->seed, 0, INT64_MAX, "S",
          "of the random initial conditions (default: 123)"},
         {"no-check", ARGUMENT_FLAG, &o->no_check, 0, 0, NULL,

@@ -6,6 +6,8 @@
 
 #include "barneshut.ci.h"
 
+#define INTERACTIONS_PER_SECOND 3e7 /* of a core, roughly */
+
 #define LEAVES 8 /* whose forces are computed before the PE looks for messages */
 
 /* ---- creation, migration --------------------------------------------------------------- */
@@ -46,14 +48,23 @@ void Piece_on_position(const Piece *p, double at[3])
     }
 }
 
+/* Interactions tell the load of the next steps better than the clock, which also counts cache
+ * misses and other programs of the host.  The unit is about a second. */
+double Piece_on_load(const Piece *p)
+{
+    return (double)p->interactions / INTERACTIONS_PER_SECOND;
+}
+
 void choose_strategy(void)
 {
     skua_balance_set_strategy("orb");
 }
 
+/* The first step shows what Pieces cost: the load is balanced behind it, and then every few steps.
+ */
 bool is_balance_due(const Piece *p)
 {
-    return p->step > 0 && options.balance > 0 && p->step % options.balance == 0;
+    return options.balance > 0 && (p->step == 1 || (p->step > 0 && p->step % options.balance == 0));
 }
 
 /* ---- motion ---------------------------------------------------------------------------- */

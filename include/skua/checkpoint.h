@@ -3,10 +3,11 @@
  * checkpoint.h - saving the state of a program, and going on from it in another job.
  *
  * A *checkpoint* holds the objects of a program with their control flow, its collections, the
- * read-only variables, reductions that some elements have contributed to, and memory that the
- * program has registered. It is made at a *sync point*: a moment at which the program waits for the
- * checkpoint and has nothing else to do. The runtime waits for quiescence, and each PE packs its
- * objects by the `pup` of their classes.
+ * read-only variables, reductions that some elements have contributed to, object channels, regions
+ * with their contents (skua_region_set_restart()), and memory that the program has registered. It
+ * is made at a *sync point*: a moment at which the program waits for the checkpoint and has nothing
+ * else to do. The runtime waits for quiescence, and each PE packs its objects by the `pup` of their
+ * classes.
  *
  * @code
  *     // The target of a reduction, say: all elements wait.  next_step goes on with the program.
@@ -21,8 +22,9 @@
  * the completion of that checkpoint happens once more. Its result tells the two apart.
  *
  * A checkpoint cannot hold what belongs to a process: open files, addresses outside of what a `pup`
- * packs, counters, futures and callbacks of completions, the stack of `start`. What of this the
- * runtime sees ends the checkpoint with an error that names it, and the program goes on.
+ * packs, counters, futures and callbacks of completions, user threads and the stack of `start`,
+ * channels of PEs. What of this the runtime sees ends the checkpoint with an error that names it,
+ * and the program goes on.
  */
 #ifndef SKUA_CHECKPOINT_H
 #define SKUA_CHECKPOINT_H

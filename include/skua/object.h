@@ -58,7 +58,12 @@ enum {
 };
 
 /** The definition of a class. All functions may be NULL. The memory of an object is zeroed and
- *  aligned to 16 bytes before `construct` gets the data that the creator passed. */
+ *  aligned to 16 bytes before `construct` gets the data that the creator passed.
+ *
+ *  An object of a class without `destroy` whose `pup` names nothing but fields of the object, in
+ *  ascending order, moves with its memory to a PE that shares the arena: nothing is copied, the
+ *  bytes that `pup` does not name are zeroed as in a new object, and `pup` runs at the destination
+ *  as if it unpacked the rest. */
 typedef struct {
     size_t      size; /* sizeof(skua_class_def); 0: its size in version 1.0 */
     const char *name;

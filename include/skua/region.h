@@ -87,6 +87,28 @@ SKUA_API skua_status skua_region_destroy(skua_region region);
  *  logged. */
 SKUA_API skua_status skua_region_set_name(skua_region region, const char *name);
 
+/** What a checkpoint keeps of a region (skua_region_set_restart()). */
+typedef enum {
+    SKUA_REGION_SAVED,     /**< its contents; a restart needs the same number of PEs */
+    SKUA_REGION_BLOCKS,    /**< its contents, which are divided among any number of PEs */
+    SKUA_REGION_TRANSIENT, /**< nothing: a restarted program creates it anew if it needs it */
+} skua_region_restart;
+
+/** Says what checkpoints (checkpoint.h) do with a region. A region that was created by
+ *  skua_region_create(), skua_region_create_on(), skua_region_create_varied(),
+ *  skua_region_create_local() or skua_region_create_team() is SKUA_REGION_SAVED unless a program
+ *  says otherwise: a restarted job has it, with the same value, name and contents. On another
+ * number of PEs its pieces make no sense, so the restart is refused with the name of the region. A
+ *  region of SKUA_REGION_BLOCKS is one sequence of bytes in the order of PEs instead: on P PEs,
+ * each piece is the next of P parts of equal size, of whole grains of @p grain bytes (the last ones
+ *  may be filled partly or not at all), and skua_region_size() tells the new size. That is possible
+ *  for a region of all PEs whose pieces have equal sizes, multiples of @p grain. @p grain has no
+ *  meaning otherwise. A region of existing memory (skua_region_create_from()) is never saved.
+ *
+ *  Valid on this host: a PE of each host calls it. Returns SKUA_ERR_INVAL, logged. */
+SKUA_API skua_status skua_region_set_restart(skua_region region, skua_region_restart how,
+                                             size_t grain);
+
 /** Returns the size of each PE's piece, or of the calling PE's piece if they differ
  *  (skua_region_create_varied()). Returns 0 if there is no such region or it is a region of one PE
  *  of another host. */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include <skua/time.h>
@@ -11,6 +12,7 @@
 
 static pthread_once_t   clock_once = PTHREAD_ONCE_INIT;
 static struct ski_clock clock_in_use;
+static _Atomic uint64_t clock_past; /* ticks of the jobs that this one continues */
 
 static uint64_t clock_monotonic_ns(void)
 {
@@ -75,6 +77,14 @@ void ski_clock_set(const struct ski_clock *clock)
     ski_assert(clock->ticks_per_ns > 0);
     pthread_once(&clock_once, clock_keep); /* so that clock_find() does not run later */
     clock_in_use = *clock;
+    atomic_store_explicit(&clock_past, 0, memory_order_relaxed);
+}
+
+void ski_clock_continue(double seconds)
+{
+    uint64_t past = (uint64_t)(seconds * 1e9 * ski_clock_get().ticks_per_ns);
+
+    atomic_store_explicit(&clock_past, past, memory_order_relaxed);
 }
 
 uint64_t ski_ticks_to_ns(uint64_t ticks)
@@ -90,5 +100,7 @@ uint64_t ski_ns_to_ticks(uint64_t ns)
 double skua_time(void)
 {
     struct ski_clock clock = ski_clock_get();
-    return (double)(int64_t)(ski_ticks() - clock.origin) / clock.ticks_per_ns * 1e-9;
+    uint64_t         past  = atomic_load_explicit(&clock_past, memory_order_relaxed);
+
+    return (double)(int64_t)(ski_ticks() - clock.origin + past) / clock.ticks_per_ns * 1e-9;
 }

@@ -59,6 +59,10 @@ static void test_clock_set(void)
        "the clock of another process is used");
     ski_clock_set(&own);
     OK(ski_clock_get().origin == own.origin, "and the own one again");
+    ski_clock_continue(5000);
+    OK(skua_time() >= 5000 && skua_time() < 6000, "the time of a restarted job goes on");
+    ski_clock_set(&own);
+    OK(skua_time() < 5000, "that of the next one begins anew");
 }
 
 int main(void)

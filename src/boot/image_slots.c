@@ -14,8 +14,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-#define SLOT_TEXT                                                                                  \
-    40 /* the most bytes of one slot in the variable: three numbers, three separators */
+#define SLOT_TEXT 48 /* the most bytes of one slot in the variable: four numbers, four separators  \
+                      */
 
 char *ski_image_slots_text(const struct ski_image_slots *slots)
 {
@@ -24,18 +24,20 @@ char *ski_image_slots_text(const struct ski_image_slots *slots)
     int    used = snprintf(text, size, "%d,%" PRIu64, slots->epoch, slots->generation);
 
     for (int i = 0; i < slots->count; i++)
-        used += snprintf(text + used, size - (size_t)used, ";%d:%d:%d", slots->slot[i].process,
-                         slots->slot[i].fd[0], slots->slot[i].fd[1]);
+        used += snprintf(text + used, size - (size_t)used, ";%d:%d:%d:%d", slots->slot[i].process,
+                         slots->slot[i].fd[0], slots->slot[i].fd[1], slots->slot[i].read);
     return text;
 }
 
-/* Reads ";PROCESS:FD:FD" at *@p text and moves it behind. */
+/* Reads ";PROCESS:FD:FD:READ" at *@p text and moves it behind. */
 static bool image_slots_parse_one(const char **text, struct ski_image_slot *slot)
 {
     int bytes = 0;
 
-    if (sscanf(*text, ";%d:%d:%d%n", &slot->process, &slot->fd[0], &slot->fd[1], &bytes) != 3 ||
-        bytes == 0 || slot->process < 0 || slot->fd[0] < 0 || slot->fd[1] < 0)
+    if (sscanf(*text, ";%d:%d:%d:%d%n", &slot->process, &slot->fd[0], &slot->fd[1], &slot->read,
+               &bytes) != 4 ||
+        bytes == 0 || slot->process < 0 || slot->fd[0] < 0 || slot->fd[1] < 0 ||
+        (unsigned)slot->read > 1)
         return false;
     *text += bytes;
     return true;

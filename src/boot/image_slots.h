@@ -10,9 +10,10 @@
  * outlives the process that wrote it, and nothing is left when the job is over.
  *
  * The processes of a job are started, and after a failure killed and started again; each of these
- * times is an *epoch*, counted from 1.  SKUA_IMAGES="EPOCH,GENERATION;PROCESS:FD:FD;..." tells a
- * process the epoch, the generation of images to restore (0: the program begins anew), and the
- * slots that its host has.
+ * times is an *epoch*, counted from 1.  SKUA_IMAGES="EPOCH,GENERATION;PROCESS:FD:FD:READ;..." tells
+ * a process the epoch, the generation of images to restore (0: the program begins anew), the slots
+ * that its host has, and which of them the PEs of the host read.  Each image of the generation is
+ * read on one host, whatever the hosts are on which the processes of the new epoch run.
  *
  * What a memfd contains is described in checkpoint/store_memory.h.  A process begins to write a
  * generation after all processes have completed the one before, and never into the memfd of that
@@ -44,6 +45,7 @@
 struct ski_image_slot {
     int process;
     int fd[2];
+    int read; /* 1: the PEs of this host restore the image of the generation, else 0 */
 };
 
 /* The slots that a process has inherited. */

@@ -12,11 +12,11 @@
 
 static void test_image_slots_text(void)
 {
-    struct ski_image_slot  slot[] = {{0, {3, 4}}, {65534, {1048575, 1048574}}};
+    struct ski_image_slot  slot[] = {{0, {3, 4}, 1}, {65534, {1048575, 1048574}, 0}};
     struct ski_image_slots slots = {7, UINT64_MAX, 2, slot}, read = {0};
     char                  *text = ski_image_slots_text(&slots);
 
-    OK(strcmp(text, "7,18446744073709551615;0:3:4;65534:1048575:1048574") == 0, "two slots");
+    OK(strcmp(text, "7,18446744073709551615;0:3:4:1;65534:1048575:1048574:0") == 0, "two slots");
     OK(ski_image_slots_parse(text, &read) && read.epoch == 7 && read.generation == UINT64_MAX &&
            read.count == 2 && memcmp(read.slot, slot, sizeof slot) == 0,
        "are read as they were written");
@@ -28,9 +28,21 @@ static void test_image_slots_text(void)
 
 static void test_image_slots_refused(void)
 {
-    static const char *const bad[] = {"",           "1",          "0,1",         "x,1",
-                                      "1,1;",       "1,1;0:3",    "1,1;0:3:4;",  "1,1;-1:3:4",
-                                      "1,1;0:-3:4", "1,1;0:3:4 ", "1,1;0:3:4x5", "1,1,0:3:4"};
+    static const char *const bad[] = {"",
+                                      "1",
+                                      "0,1",
+                                      "x,1",
+                                      "1,1;",
+                                      "1,1;0:3",
+                                      "1,1;0:3:4",
+                                      "1,1;0:3:4:1;",
+                                      "1,1;-1:3:4:1",
+                                      "1,1;0:-3:4:1",
+                                      "1,1;0:3:4:",
+                                      "1,1;0:3:4:1 ",
+                                      "1,1;0:3:4:2",
+                                      "1,1;0:3:4:0x5",
+                                      "1,1,0:3:4:0"};
     struct ski_image_slots   slots = {.epoch = 99};
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

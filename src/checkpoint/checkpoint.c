@@ -17,6 +17,7 @@
 #include "balance/balancer.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "boot/image_slots.h"
 #include "checkpoint/checkpoint_pe.h"
 #include "checkpoint/commit.h"
 #include "checkpoint/former.h"
@@ -30,12 +31,14 @@
 #include "objects/services/termination.h"
 
 #define CHECKPOINT_SIGNAL_POLL 0.1 /* seconds between two looks for SIGUSR1 */
+#define CHECKPOINT_RETRY       1.0 /* seconds until a checkpoint that failed is made again */
 
 /* A request at PE 0. */
 struct checkpoint_request {
     struct checkpoint_request *next;
     skua_completion            done;
     enum ski_checkpoint_kind   kind;
+    bool                       asked; /* by SIGUSR1 or skua_checkpoint_make_due() */
     char                       dir[SKI_CHECKPOINT_DIR]; /* empty: in memory */
 };
 
@@ -63,7 +66,10 @@ struct ski_checkpoint_root {
     uint64_t                    committed;     /* of the last one in a directory             */
     skua_status                 written;       /* whether the last one for a directory is there */
     double                      made_dir, made_memory; /* when, in a directory and in memory */
-    bool                        due; /* one was asked for                          */
+    bool                        due; /* one was asked for                                    */
+    bool                        writing_asked; /* so was the one that is being written       */
+    double                      retry_at, retry_wait; /* one that was asked for and failed is made
+                                                         again then, and the wait doubles */
 };
 
 static volatile sig_atomic_t checkpoint_signalled; /* this process got SIGUSR1 */
@@ -162,6 +168,15 @@ static void checkpoint_log(const struct checkpoint_progress *progress, const cha
                        progress->why);
 }
 
+/* A checkpoint that was asked for has failed: it stays due, but not at once, or a program that
+ * cannot be saved would try it at each of its steps. */
+static void checkpoint_retry(struct ski_checkpoint_root *root)
+{
+    root->retry_wait = root->retry_wait > 0 ? 2 * root->retry_wait : CHECKPOINT_RETRY;
+    root->retry_at   = skua_time() + root->retry_wait;
+    root->due        = true;
+}
+
 /* All PEs have taken the last step. */
 static void checkpoint_finish(struct ski_pe *self)
 {
@@ -171,8 +186,13 @@ static void checkpoint_finish(struct ski_pe *self)
 
     checkpoint_log(progress, root->first->dir);
     root->progress = NULL;
-    if (ok)
-        root->kept = progress->common.generation;
+    if (ok) {
+        root->kept          = progress->common.generation;
+        root->retry_wait    = 0;
+        root->writing_asked = root->first->asked;
+    } else if (root->first->asked) {
+        checkpoint_retry(root);
+    }
     checkpoint_end_request(self, progress->status, ok ? progress->common.generation : 0);
     free(progress);
     checkpoint_next(self);
@@ -264,6 +284,7 @@ static void checkpoint_take_report(struct checkpoint_progress         *progress,
     common->collections = checkpoint_most(common->collections, report->collections);
     common->sections    = checkpoint_most(common->sections, report->sections);
     common->channels    = checkpoint_most(common->channels, report->channels);
+    common->regions     = checkpoint_most(common->regions, report->regions);
     common->chares      = common->chares > report->chares ? common->chares : report->chares;
     progress->bytes += report->bytes;
 }
@@ -308,6 +329,9 @@ static void checkpoint_commit(struct ski_pe *self)
                 root->commit.store.path);
     else if (*why)
         (void)ski_fail(SKUA_ERR_SYSTEM, "no checkpoint: %s", why);
+    if (root->written != SKUA_OK && root->writing_asked)
+        checkpoint_retry(root);
+    root->writing_asked = false;
     checkpoint_next(self);
 }
 
@@ -347,7 +371,7 @@ static void checkpoint_quiet(void *arg, const void *data, size_t bytes)
     (void)data, (void)bytes;
     clock_gettime(CLOCK_REALTIME, &now);
     progress->time_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-    progress->started = skua_time();
+    progress->started = progress->common.seconds = skua_time();
     checkpoint_order(arg, SKI_CHECKPOINT_PREPARE);
 }
 
@@ -385,8 +409,9 @@ static void checkpoint_add(struct ski_pe *self, enum ski_checkpoint_kind kind,
     struct ski_checkpoint_root *root    = checkpoint_root(self);
     struct checkpoint_request  *request = ski_calloc(1, sizeof *request);
 
-    request->done = *done;
-    request->kind = kind;
+    request->done  = *done;
+    request->kind  = kind;
+    request->asked = root->due && (kind == SKI_CHECKPOINT_IF_DUE || kind == SKI_CHECKPOINT_SYNC);
     snprintf(request->dir, sizeof request->dir, "%s", dir);
     *root->last = request;
     root->last  = &request->next;
@@ -407,16 +432,15 @@ static bool checkpoint_has_dir(void)
 static const char *checkpoint_due(const struct ski_checkpoint_root *root)
 {
     double now = skua_time();
+    bool   due = root->due && now >= root->retry_at;
 
     if (root->first || root->commit.writing)
         return NULL;
-    if (checkpoint_has_dir() &&
-        (root->due ||
-         (ski_config.checkpoint_every > 0 && now - root->made_dir >= ski_config.checkpoint_every)))
+    if (checkpoint_has_dir() && (due || (ski_config.checkpoint_every > 0 &&
+                                         now - root->made_dir >= ski_config.checkpoint_every)))
         return ski_config.checkpoint_dir;
-    return ski_config.survive > 0 && (root->due || now - root->made_memory >= ski_config.survive)
-               ? ""
-               : NULL;
+    return ski_config.survive > 0 && (due || now - root->made_memory >= ski_config.survive) ? ""
+                                                                                            : NULL;
 }
 
 /* Whether a request of another PE makes sense. */
@@ -469,6 +493,8 @@ void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common
 
     root->generation = root->kept = from->generation;
     root->made_dir = root->made_memory = skua_time();
+    if (self->job->hosts > 1 && ski_image_slots()->generation > 0)
+        root->made_memory -= ski_config.survive; /* copies on a lost host are made anew at once */
     checkpoint_complete(&from->done, from->generation, SKUA_OK, true);
 }
 

@@ -52,6 +52,7 @@ struct ski_checkpoint_report {
     uint64_t step;
     int32_t  status;
     uint32_t collections, sections, channels; /* of SKI_CHECKPOINT_PREPARE: see image_part.h */
+    uint32_t regions, zero;                   /* also of it */
     uint64_t chares;
     uint64_t bytes; /* of SKI_CHECKPOINT_SAVE: of the image */
 };

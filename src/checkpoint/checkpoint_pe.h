@@ -20,11 +20,13 @@ struct ski_checkpoint {
     uint64_t               copy_bytes; /* of the image of this PE, which reports with the copy */
 
     /* In a job that is restarted (restore.c). */
-    struct ski_restart         *restart;     /* once the common parts have come, or NULL */
-    struct ski_list             early;       /* records that came before these           */
-    int                         resumed_pes; /* at PE 0: PEs that have resumed       */
-    bool                        resumed;
-    struct ski_section_members *sections; /* whose root is here (part_sections.c) */
+    struct ski_restart           *restart;     /* once the common parts have come, or NULL */
+    struct ski_list               early;       /* records that came before these           */
+    int                           resumed_pes; /* at PE 0: PEs that have resumed       */
+    uint64_t                      images;      /* at PE 0: images that these have read */
+    bool                          resumed;
+    struct ski_section_members   *sections; /* whose root is here (part_sections.c) */
+    struct ski_region_piece_kept *pieces;   /* of varied regions (part_regions.c) */
 };
 
 /** The checkpoints of a PE; NULL: on a progress thread. */

@@ -11,6 +11,7 @@
 #include "boot/image_slots.h"
 #include "checkpoint/store_file.h"
 #include "checkpoint/store_memory.h"
+#include "core/pe/pe.h"
 
 /* The checkpoint that this process reads; PEs that are threads of it take turns. */
 static struct {
@@ -35,6 +36,45 @@ static SKI_COLD _Noreturn void former_refuse(const char *reason)
 }
 
 /* ---- in memory ------------------------------------------------------------------------- */
+
+/* Returns the slot whose image this host reads and that comes after former PE @p after, with *@p id
+ * of its first image; NULL: there is none. */
+static const struct ski_image_slot *former_next_slot(int after, struct ski_image_id *id)
+{
+    const struct ski_image_slots *slots = ski_image_slots();
+    const struct ski_image_slot  *next  = NULL;
+
+    for (const struct ski_image_slot *s = slots->slot; s < slots->slot + slots->count; s++) {
+        struct ski_image_id found;
+
+        if (s->read && ski_store_memory_find(s->fd, slots->generation, &found) >= 0 &&
+            found.first_pe > after && (!next || found.first_pe < id->first_pe)) {
+            next = s;
+            *id  = found;
+        }
+    }
+    return next;
+}
+
+/* Returns former PE number @p n of those whose images this host reads, or -1. */
+static int former_of_host(int n)
+{
+    struct ski_image_id id = {.first_pe = -1};
+
+    for (int after = -1; former_next_slot(after, &id); after = id.first_pe) {
+        if (n < id.process_pes)
+            return id.first_pe + n;
+        n -= id.process_pes;
+    }
+    return -1;
+}
+
+int ski_former_pe(const struct ski_pe *self, int i)
+{
+    if (!former_in_memory())
+        return self->pe + i * self->pes;
+    return former_of_host(ski_job_index(self->job, self->pe) + i * self->job->local_pes);
+}
 
 /* Maps the image of PE @p pe, which is in the slot of the process that it was in. */
 static const void *former_map(int pe, struct ski_former_image *image, char *reason)

@@ -11,6 +11,8 @@
 
 #include "checkpoint/image_format.h"
 
+struct ski_pe;
+
 /* An image of the former job. */
 struct ski_former_image {
     struct ski_image_reader reader;
@@ -18,6 +20,12 @@ struct ski_former_image {
     size_t                  bytes;
     bool                    mapped; /* it is in memory, not in a file */
 };
+
+/** Returns the @p i-th PE of the former job, from 0 on, whose image this PE reads, in ascending
+ *  order.  Images in files are dealt to all PEs of the job, and the number may be beyond the former
+ *  PEs; images in memory are dealt to the PEs of the host that reads them, and -1 follows the last
+ *  one. */
+int ski_former_pe(const struct ski_pe *self, int i);
 
 /** Reads the image of PE @p pe of the former job.  Ends the job, with the file and the reason, if
  * it is not there, or damaged. */

@@ -9,6 +9,7 @@ const struct ski_image_part ski_image_parts[] = {
     {"readonly", 1, true, ski_part_readonly_save, ski_part_readonly_restore},
     {"collections", 1, true, ski_part_collections_save, ski_part_collections_restore},
     {"memory", 1, false, ski_part_memory_save, ski_part_memory_restore},
+    {"regions", 1, false, ski_part_regions_save, ski_part_regions_restore},
     {"sections", 1, false, ski_part_sections_save, ski_part_sections_restore},
     {"reductions", 1, false, ski_part_reductions_save, ski_part_reductions_restore},
     {"elements", 1, false, ski_part_elements_save, ski_part_elements_restore},

@@ -2,13 +2,16 @@
 /*
  * image_memory.c - see image_memory.h.
  *
- * A memfd is extended by fallocate() of its last page: unlike ftruncate() this never shrinks a file
- * that another thread has extended further.
+ * A memfd is extended by fallocate(): unlike ftruncate() this never shrinks a file that another
+ * thread has extended further.  It reserves the pages, so that a host without memory for them is an
+ * error here, and not SIGBUS at the first access.
  */
 #include "checkpoint/image_memory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "base/assert.h"
 
@@ -35,6 +38,30 @@ static void *image_memory_map(struct ski_image_memory *memory, size_t bytes)
                 memory->fd, memory->offset);
 }
 
+bool ski_image_memory_allowed(off_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= (rlim_t)bytes)
+        return true;
+    errno = EFBIG;
+    return false;
+}
+
+/* Reserves the pages of the memfd from those that are mapped up to @p bytes. */
+static bool image_memory_reserve(const struct ski_image_memory *memory, size_t bytes)
+{
+    int done;
+
+    if (!ski_image_memory_allowed(memory->offset + (off_t)bytes))
+        return false;
+    do
+        done = fallocate(memory->fd, 0, memory->offset + (off_t)memory->bytes,
+                         (off_t)(bytes - memory->bytes));
+    while (done != 0 && errno == EINTR);
+    return done == 0;
+}
+
 bool ski_image_memory_grow(struct ski_image_memory *memory, size_t bytes)
 {
     size_t quarter = memory->bytes + memory->bytes / 4;
@@ -44,9 +71,7 @@ bool ski_image_memory_grow(struct ski_image_memory *memory, size_t bytes)
         return true;
     bytes = bytes > quarter ? bytes : quarter;
     bytes = (bytes + IMAGE_MEMORY_STEP - 1) / IMAGE_MEMORY_STEP * IMAGE_MEMORY_STEP;
-    if (memory->fd >= 0 &&
-        fallocate(memory->fd, 0, memory->offset + (off_t)(bytes - IMAGE_MEMORY_STEP),
-                  (off_t)IMAGE_MEMORY_STEP) != 0)
+    if (memory->fd >= 0 && !image_memory_reserve(memory, bytes))
         return false;
     base = image_memory_map(memory, bytes);
     if (base == MAP_FAILED)

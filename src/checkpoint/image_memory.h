@@ -32,6 +32,10 @@ void ski_image_memory_shared(struct ski_image_memory *memory, int fd, off_t offs
  *  memfd that do not overlap. */
 bool ski_image_memory_grow(struct ski_image_memory *memory, size_t bytes);
 
+/** Returns whether a memfd may have @p bytes bytes: beyond the limit of the size of files
+ *  (ulimit -f) the kernel would end the process by SIGXFSZ.  Sets errno to EFBIG if not. */
+bool ski_image_memory_allowed(off_t bytes);
+
 /** Unmaps the memory.  Contents in a memfd stay. */
 void ski_image_memory_unmap(struct ski_image_memory *memory);
 

@@ -25,13 +25,16 @@ struct ski_image_common {
     /* The most collections, sections, object channels and single objects that any PE has created:
      * the ids of later ones are above. */
     uint32_t collections, sections, channels;
+    uint32_t regions, zero; /* slots of regions that any host has used */
     uint64_t chares;
+    double   seconds; /* skua_time() of PE 0 */
 };
 
 /* The restart of a job, as a PE knows it (restore.h). */
 struct ski_restart {
     struct ski_image_common common;  /* of the former job                                   */
     int                     reading; /* the former PE whose image is being read             */
+    uint64_t                images;  /* read by this PE                                     */
     bool                    same;    /* the job has as many PEs and processes as the former */
 };
 

@@ -24,6 +24,7 @@
 #include "objects/collective/array_reduction_saved.h"
 #include "objects/location/closing.h"
 #include "objects/model/element.h"
+#include "objects/zerocopy/object_channel.h"
 #include "objects/zerocopy/object_channel_end.h"
 
 struct collections_head {
@@ -64,12 +65,11 @@ static void collections_refuse_element(struct ski_object *object, void *arg)
                  "%s cannot be saved: its class has no `pup` (skua_pup_plain if its bytes may be "
                  "copied; in an interface file, a `state` or [migratable])",
                  ski_object_text(object));
-    else if (ski_object_ends_find(object))
-        snprintf(
-            to->why, to->room,
-            "%s cannot be saved: it has ends of object channels; close them before, and create "
-            "them anew after",
-            ski_object_text(object));
+    else if (ski_object_ends_unsent(object))
+        snprintf(to->why, to->room,
+                 "%s cannot be saved: its put to object channel end %s is not locally complete; "
+                 "make the checkpoint after `sent` was called",
+                 ski_object_text(object), ski_object_ends_unsent(object));
     else if (ski_object_running(object))
         snprintf(
             to->why, to->room,
@@ -258,4 +258,5 @@ void ski_part_collections_exist(struct ski_pe *self)
 void ski_part_collections_resume(struct ski_pe *self)
 {
     ski_collections_each(self->objects, collections_tell_class, NULL);
+    ski_object_channels_restored(self->objects);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "checkpoint/checksum.h"
 #include "checkpoint/parts.h"
@@ -25,6 +26,7 @@
 #include "objects/collective/section.h"
 #include "objects/services/program.h"
 #include "objects/zerocopy/object_channel_end.h"
+#include "onesided/region/region_table.h"
 
 /* ---- names --------------------------------------------------------------------------- */
 
@@ -122,10 +124,13 @@ void ski_part_program_save(struct ski_pe *self, struct ski_image_writer *to,
     program_save_names(to);
 }
 
+#define PROGRAM_SECONDS 1e10 /* that no job takes */
+
 static bool program_common_valid(struct ski_image_common *common)
 {
     return common->pes > 0 && common->processes > 0 && common->processes <= common->pes &&
            common->creators >= (uint32_t)common->pes && common->creators < SKI_NO_PE &&
+           common->seconds >= 0 && common->seconds < PROGRAM_SECONDS &&
            ski_completion_restore(&common->done);
 }
 
@@ -138,6 +143,7 @@ static void program_restore_counts(struct ski_objects *objects, const struct ski
     objects->chares_created                  = from->chares;
     ski_sections_of(objects)->created        = from->sections;
     ski_object_channels_of(objects)->created = from->channels;
+    ski_region_table_reserve(from->regions);
 }
 
 const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reader *from,
@@ -154,6 +160,7 @@ const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reade
     restart->same =
         restart->common.pes == self->pes && restart->common.processes == self->job->processes;
     program_restore_counts(self->objects, &restart->common);
+    ski_clock_continue(restart->common.seconds);
     return NULL;
 }
 

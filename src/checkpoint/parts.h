@@ -58,6 +58,18 @@ const char *ski_part_reductions_restore(struct ski_pe *self, struct ski_image_re
 const char *ski_record_partial(struct ski_pe *self, struct ski_image_reader *record);
 const char *ski_record_oldest(struct ski_pe *self, struct ski_image_reader *record);
 
+/* part_regions.c: regions and their contents. */
+void        ski_part_regions_save(struct ski_pe *self, struct ski_image_writer *to,
+                                  const struct ski_image_common *common);
+const char *ski_part_regions_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                     struct ski_restart *restart);
+const char *ski_record_region_id(struct ski_pe *self, struct ski_image_reader *record);
+const char *ski_record_region_block(struct ski_pe *self, struct ski_image_reader *record);
+/** Writes to @p why why the regions of @p self cannot be saved.  Returns whether they can. */
+bool ski_part_regions_possible(struct ski_pe *self, char *why, size_t room);
+/** Restores regions whose pieces differ in size; all PEs have read their images. */
+void ski_part_regions_resume(struct ski_pe *self);
+
 /* part_sections.c: sections and their members. */
 void        ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
                                    const struct ski_image_common *common);

@@ -34,13 +34,23 @@ struct restore_order {
     uint64_t step;
 };
 
+/* A message of SKI_HANDLER_RESTORE_REPORT: how many images the PE has read. */
+struct restore_report {
+    uint64_t images;
+};
+
 typedef const char *(*restore_record_fn)(struct ski_pe *self, struct ski_image_reader *record);
 
 /* The functions that take records in, by their kind. */
 static const restore_record_fn restore_records[SKI_RECORDS] = {
-    [SKI_RECORD_ELEMENT] = ski_record_element, [SKI_RECORD_LOCATION] = ski_record_location,
-    [SKI_RECORD_PARTIAL] = ski_record_partial, [SKI_RECORD_OLDEST] = ski_record_oldest,
-    [SKI_RECORD_MEMORY] = ski_record_memory,   [SKI_RECORD_SECTION] = ski_record_section,
+    [SKI_RECORD_ELEMENT]      = ski_record_element,
+    [SKI_RECORD_LOCATION]     = ski_record_location,
+    [SKI_RECORD_PARTIAL]      = ski_record_partial,
+    [SKI_RECORD_OLDEST]       = ski_record_oldest,
+    [SKI_RECORD_MEMORY]       = ski_record_memory,
+    [SKI_RECORD_SECTION]      = ski_record_section,
+    [SKI_RECORD_REGION_ID]    = ski_record_region_id,
+    [SKI_RECORD_REGION_BLOCK] = ski_record_region_block,
 };
 
 bool ski_restore_wanted(void)
@@ -102,7 +112,7 @@ static void restore_find(struct ski_image_reader *from, const struct ski_image_p
 /* Reads the images of the former PEs that fall to this PE. */
 static void restore_read_images(struct ski_pe *self, struct ski_restart *restart)
 {
-    for (int pe = self->pe; pe < restart->common.pes; pe += self->pes) {
+    for (int i = 0, pe; (pe = ski_former_pe(self, i)) >= 0 && pe < restart->common.pes; i++) {
         struct ski_former_image image;
 
         restart->reading = pe;
@@ -119,6 +129,7 @@ static void restore_read_images(struct ski_pe *self, struct ski_restart *restart
                 restore_fail(pe, part->name, why);
         }
         ski_former_close(&image);
+        restart->images++;
     }
 }
 
@@ -203,17 +214,18 @@ static void restore_begin(struct ski_pe *self, skua_msg *msg)
 
 static void restore_resume(struct ski_pe *self)
 {
-    struct ski_checkpoint *state = ski_checkpoint_of(self);
-    uint64_t               pe    = (uint64_t)self->pe;
+    struct ski_checkpoint *state  = ski_checkpoint_of(self);
+    struct restore_report  report = {state->restart->images};
 
     state->resumed = true;
+    ski_part_regions_resume(self);
     ski_part_collections_exist(self);
     ski_part_sections_resume(self);
     ski_part_collections_resume(self);
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_RESTART);
     if (self->pe == ski_job_first_pe(self->job, self->process) && ski_image_slots()->generation > 0)
         ski_image_completed(self->job, self->process, ski_image_slots()->generation);
-    skua_send_copy(0, (skua_handler){SKI_HANDLER_RESTORE_REPORT}, &pe, sizeof pe);
+    skua_send_copy(0, (skua_handler){SKI_HANDLER_RESTORE_REPORT}, &report, sizeof report);
 }
 
 void ski_on_restore_step(skua_msg *msg)
@@ -238,10 +250,22 @@ void ski_on_restore_report(skua_msg *msg)
 {
     struct ski_pe         *self  = ski_self;
     struct ski_checkpoint *state = ski_checkpoint_of(self);
+    struct restore_report  report;
 
-    skua_msg_free(msg);
-    if (!state || !state->restart || self->pe != 0 || ++state->resumed_pes != self->pes)
+    memcpy(&report, skua_msg_data(msg), sizeof report);
+    if (!state || !state->restart || self->pe != 0 || state->resumed_pes == self->pes) {
+        ski_net_drop(self, msg);
         return;
+    }
+    skua_msg_free(msg);
+    state->images += report.images;
+    if (++state->resumed_pes != self->pes)
+        return;
+    if (state->images != (uint64_t)state->restart->common.pes)
+        ski_fatal("restart from %s: %llu images of %d were read; start the job once more from a "
+                  "checkpoint on disk (skuarun --restart)",
+                  ski_config.restart, (unsigned long long)state->images,
+                  state->restart->common.pes);
     ski_checkpoint_restarted(self, &state->restart->common);
 }
 
@@ -251,7 +275,7 @@ void ski_restore_start(int argc, char **argv)
     struct ski_former_image image;
 
     (void)argc, (void)argv;
-    if (self->pe != 0)
+    if (ski_former_pe(self, 0) != 0)
         return;
     ski_former_open(0, &image);
     ski_broadcast(self, SKI_HANDLER_RESTORE_STEP, restore_common_message(&image.reader));

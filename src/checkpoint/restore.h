@@ -2,12 +2,13 @@
 /*
  * restore.h - a job that goes on from the images of another one.
  *
- * PE 0 reads the common parts of the image of PE 0 and broadcasts them.  Each PE defines the
- * collections, and reads the images of some former PEs: PE p those of p, p + P, p + 2 P ..., so all
- * images are read, each once.  It sends every record to the PE that it belongs to now.  At
- * quiescence all of them have arrived, and PE 0 tells all PEs to resume: collections exist,
- * reductions go on, hooks of the program and `moved` of its classes are called.  When all have done
- * so, PE 0 performs the completion of the checkpoint.
+ * The PE that reads the image of PE 0, PE 0 if images are in files, broadcasts its common parts.
+ * Each PE defines the collections, and reads the images of some former PEs (ski_former_pe()): of
+ * files PE p those of p, p + P, p + 2 P ..., of images in memory those that its host has and the
+ * launcher has assigned to it.  All images are read, each once.  A PE sends every record to the PE
+ * that it belongs to now.  At quiescence all of them have arrived, and PE 0 tells all PEs to
+ * resume: collections exist, reductions go on, hooks of the program and `moved` of its classes are
+ * called.  When all have done so, PE 0 performs the completion of the checkpoint.
  *
  * No code of the program runs before, but `pup`, and no message of the program is sent: messages to
  * a collection that does not exist on a PE yet wait there.  Once a PE resumes, the homes of all

@@ -2,6 +2,7 @@
 /* save_step.c - see save_step.h. */
 #include "checkpoint/save_step.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #include "objects/collective/section.h"
 #include "objects/model/msg_target.h"
 #include "objects/zerocopy/object_channel_end.h"
+#include "onesided/region/region_table.h"
 
 #define SAVE_STEP_POLL 0.002 /* seconds between two looks at the writer thread */
 
@@ -77,13 +79,15 @@ static void save_step_prepare(struct ski_pe *self)
     struct ski_checkpoint_report report  = {.collections = objects->collections_created,
                                             .sections    = ski_sections_of(objects)->created,
                                             .channels    = ski_object_channels_of(objects)->created,
+                                            .regions     = ski_region_table_used(),
                                             .chares      = objects->chares_created};
     char                         why[SKI_CHECKPOINT_WHY] = "";
     bool                         possible;
 
     ski_save_step_call_hooks(self, SKUA_CHECKPOINT_BEFORE);
     possible = ski_part_collections_possible(self, why, sizeof why) &&
-               ski_part_sections_possible(self, why, sizeof why);
+               ski_part_sections_possible(self, why, sizeof why) &&
+               ski_part_regions_possible(self, why, sizeof why);
     save_step_report(&report, SKI_CHECKPOINT_PREPARE, possible ? SKUA_OK : SKUA_ERR_UNSUPPORTED,
                      why);
 }
@@ -133,7 +137,8 @@ static void save_step_copied(struct ski_pe *self, skua_status status)
     struct ski_checkpoint_report report = {.bytes = ski_checkpoint_of(self)->copy_bytes};
 
     save_step_report(&report, SKI_CHECKPOINT_SAVE, status,
-                     status == SKUA_OK ? "" : "its buddy has no memory for its image");
+                     status == SKUA_OK ? ""
+                                       : "its buddy has no memory for its image (or ulimit -f)");
 }
 
 /* The last PE of the process has packed.  Returns whether it reports later, when the buddy of the
@@ -144,6 +149,14 @@ static bool save_step_complete(struct ski_pe *self, const struct ski_checkpoint_
     save_step_write(order);
     ski_checkpoint_of(self)->copy_bytes = bytes;
     return ski_buddy_send(self, id, order->kept, save_step_copied);
+}
+
+/* Why an image was not packed, from the errno of its writer. */
+static const char *save_step_reason(int error)
+{
+    if (error == EFBIG)
+        return "its image is larger than files may be; set ulimit -f to unlimited";
+    return error ? "there is no memory for its image" : "";
 }
 
 static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_order *order)
@@ -161,8 +174,7 @@ static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_orde
         save_step_complete(self, order, &id, bytes))
         return;
     report.bytes = bytes;
-    save_step_report(&report, SKI_CHECKPOINT_SAVE, status,
-                     status == SKUA_OK ? "" : "there is no memory for its image");
+    save_step_report(&report, SKI_CHECKPOINT_SAVE, status, save_step_reason(writer.error));
 }
 
 /* ---- files -------------------------------------------------------------------------------- */

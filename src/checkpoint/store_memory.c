@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "checkpoint/image_memory.h"
+
 /* Reads the header of the image of the i-th PE.  Returns the size of the image, or 0. */
 static size_t store_memory_size(int fd, int32_t i, struct ski_image_id *id, char *reason)
 {
@@ -83,6 +85,8 @@ bool ski_store_memory_put(int fd, int32_t i, size_t from, const void *data, size
 {
     const char *at = data;
 
+    if (!ski_image_memory_allowed(ski_store_memory_offset(i) + (off_t)(from + bytes)))
+        return false;
     while (bytes > 0) {
         ssize_t n = pwrite(fd, at, bytes, ski_store_memory_offset(i) + (off_t)from);
 

@@ -162,19 +162,25 @@ static void onehost_loop(struct onehost *h)
  * impossible; the reason has been printed. */
 static bool onehost_start(struct onehost *h, const struct run_options *options)
 {
-    const struct recovery *r    = &h->recovery;
-    struct ski_job_params  plan = {.pes = r->pes,
-                                   .pes_per_process =
+    const struct recovery  *r      = &h->recovery;
+    struct ski_job_params   plan   = {.pes = r->pes,
+                                      .pes_per_process =
                                       options->threads < r->pes ? options->threads : r->pes,
-                                   .pin = ski_config.pin};
-    char                   reason[REASON_BYTES];
-    int                    code = 0;
+                                      .pin = ski_config.pin};
+    struct host_images_plan images = {r->epoch, r->generation, NULL, HOST_IMAGES_ALL};
+    char                    reason[REASON_BYTES];
+    int                     code = 0;
 
     if (!procs_create(&h->procs, &plan) ||
-        (r->on && !procs_begin_epoch(&h->procs, &h->survival, r->epoch, r->generation)))
+        (r->on && !procs_begin_epoch(&h->procs, &h->survival, &images)))
         return false;
     h->procs.terminal = isatty(STDOUT_FILENO);
     monitor_next_epoch(&h->monitor);
+    monitor_read_signals(&h->monitor); /* an arena takes a while: the user may have ended the job */
+    if (h->monitor.end_signal) {
+        monitor_fail(&h->monitor, 128 + h->monitor.end_signal);
+        return true;
+    }
     if (!procs_start(&h->procs, options, &code, reason)) {
         monitor_fail(&h->monitor, code);
         fprintf(stderr, "skuarun: %s\n", reason);

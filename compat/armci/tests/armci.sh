@@ -27,10 +27,10 @@ under()
   esac
 }
 
-# Waits of MPICH take all of a core, so there are not many more processes than cores.
+# Waits of MPICH take all of a core, so there are no more processes than cores.
 case $mpi in
-  openmpi) numbers="2 4 7" ;;
-  mpich)   numbers="2 4" ;;
+  openmpi) numbers="2 4 7" some=3 ;;
+  mpich)   numbers=2 some=2 ;;
 esac
 
 # ---- the header
@@ -56,8 +56,8 @@ ok "ARMCI_Init before MPI_Init" has "$code $out" '^0 ok: 2 processes'
 under 2 "$tests/armci_calls-$mpi" busy
 ok "a target that computes does not delay operations" has "$code $out" '^0 ok'
 export SKUA_SHARED_MEMORY=0
-under 3 "$tests/armci_calls-$mpi"
-ok "calls of processes that share no memory" has "$code $out" '^0 ok: 3 processes'
+under $some "$tests/armci_calls-$mpi"
+ok "calls of processes that share no memory" has "$code $out" "^0 ok: $some processes"
 under 2 "$tests/armci_calls-$mpi" busy
 ok "a target that computes does not delay operations over a network" has "$code $out" '^0 ok'
 unset SKUA_SHARED_MEMORY
@@ -82,6 +82,9 @@ misuse()
 none='bytes at 0x[0-9a-f]* of process [01] are in no allocation'
 misuse <<END
 outside ARMCI_Put: 8 $none
+END
+# The checks do not depend on the MPI; how the job ends does.
+[ "$mpi" = mpich ] || misuse <<END
 beyond ARMCI_Get: 8 $none
 strided ARMCI_PutS: 8200 $none
 vector ARMCI_PutV: 8 $none
@@ -125,7 +128,7 @@ for program in ga_arrays ga_arrays_fortran; do
 done
 for program in ga_scf ga_scf_fortran; do
   [ -x "$scf/$program-$mpi" ] || continue
-  under 3 "$scf/$program-$mpi"
+  under $some "$scf/$program-$mpi"
   ok "$program" has "$code$out" 'verified'
 done
 

@@ -143,6 +143,8 @@ HANDLER(SKI_HANDLER_ARRAY_BROADCAST, "skua.array-broadcast", ski_on_array_broadc
         SKI_ARRAY_BROADCAST_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, "skua.array-broadcast-arrival",
         ski_on_array_broadcast_arrival, SKI_ARRAY_BROADCAST_ARRIVAL_LEAST, SKI_HANDLES_OBJECT)
+HANDLER(SKI_HANDLER_ARRAY_BROADCAST_ACKNOWLEDGE, "skua.array-broadcast-acknowledge",
+        ski_on_array_broadcast_acknowledge, 0, SKI_HANDLES_OBJECT)
 HANDLER(SKI_HANDLER_ARRAY_BROADCAST_CATCH_UP, "skua.array-broadcast-catch-up",
         ski_on_array_broadcast_catch_up, SKI_ARRAY_BROADCAST_LEAST,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)

@@ -218,16 +218,25 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
     return true;
 }
 
-/* Polls the progress source in a pass that finds no message, and runs what that brings. */
+/* Polls the progress source in a pass that finds no message, and runs what that brings: a message,
+ * or the doorbell of a channel whose data the driver has brought. */
 static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
     sched_progress(self);
+    if (SKI_UNLIKELY(sched_has_rung(self) && !sched_is_queues_turn(self))) {
+        sched_answer(self, self->ring_own);
+        return true;
+    }
     msg = ski_queue_pop(&self->queue);
     if (msg)
         sched_deliver(self, msg, msg->handler);
-    return msg != NULL;
+    else if (SKI_UNLIKELY(sched_has_rung(self)))
+        sched_answer(self, self->ring_own);
+    else
+        return false;
+    return true;
 }
 
 /* Runs a message, or answers a doorbell that this PE has rung: one of them, so that a caller that

@@ -35,10 +35,11 @@ struct ski_early_broadcast {
     skua_msg                   *msg;
 };
 
-/* The acknowledgement of an arrival: the last broadcast that the element and its new PE had had,
- * and whether the element was inserted. */
+/* The acknowledgement of the arrival of @count elements: the last broadcast that the element and
+ * its new PE had had, and whether the element was inserted.  Several elements have missed nothing.
+ */
 struct array_broadcast_arrival {
-    uint32_t seen, number, inserted;
+    uint32_t seen, number, inserted, count;
 };
 
 _Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_LEAST,
@@ -104,6 +105,7 @@ static void array_broadcast_collection_ended(struct ski_collection *all)
 {
     array_broadcast_drop_waiting(all->broadcast);
     all->broadcast->in_transit = 0;
+    all->broadcast->arrived    = 0;
     array_broadcast_trim(all);
 }
 
@@ -420,18 +422,66 @@ static void array_broadcast_insertion_begun(struct ski_collection *all, struct s
     account->last_broadcast = ski_array_broadcast_last_known(all);
 }
 
+/* Tells PE @p to that elements have arrived; @p index is that of one of them. */
+static void array_broadcast_tell(struct ski_collection *all, int to, const skua_index *index,
+                                 const struct array_broadcast_arrival *came)
+{
+    ski_element_post(all->self, to, SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, all->id, index, came,
+                     sizeof *came);
+}
+
+/* Acknowledges the elements that have arrived and missed nothing. */
+static void array_broadcast_acknowledge(struct ski_collection *all, const skua_index *index)
+{
+    struct ski_array_broadcast    *e    = all->broadcast;
+    struct array_broadcast_arrival came = {e->number, e->number, false, e->arrived};
+
+    if (e->arrived == 0)
+        return;
+    e->arrived = 0;
+    array_broadcast_tell(all, e->arrived_from, index, &came);
+}
+
+void ski_on_array_broadcast_acknowledge(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+
+    if (!ski_element_msg(msg, 0, &all, &index))
+        return;
+    array_broadcast_acknowledge(all, &index);
+    skua_msg_free(msg);
+}
+
+/* Counts the arrival of an element that has missed nothing.  The first one posts the message that
+ * acknowledges those that arrive before it runs. */
+static void array_broadcast_count_arrival(struct ski_collection *all, const skua_index *index,
+                                          int from)
+{
+    struct ski_array_broadcast *e = all->broadcast;
+
+    if (e->arrived_from != from)
+        array_broadcast_acknowledge(all, index);
+    e->arrived_from = from;
+    if (e->arrived++ == 0)
+        ski_element_post(all->self, all->self->pe, SKI_HANDLER_ARRAY_BROADCAST_ACKNOWLEDGE, all->id,
+                         index, NULL, 0);
+}
+
 /* Acknowledges an arrival to PE @p from, which keeps broadcasts for the element. */
 static void array_broadcast_arrive(struct ski_object *object, uint32_t seen, int from,
                                    bool inserted)
 {
     struct ski_collection         *all   = object->of;
-    struct array_broadcast_arrival came  = {seen, all->broadcast->number, inserted};
+    struct array_broadcast_arrival came  = {seen, all->broadcast->number, inserted, 1};
     skua_index                     index = ski_object_index_get(object);
 
     object->last_broadcast = seen;
     ski_array_broadcast_heard(all, seen);
-    ski_element_post(all->self, from, SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, all->id, &index, &came,
-                     sizeof came);
+    if (seen == came.number && !inserted)
+        array_broadcast_count_arrival(all, &index, from);
+    else
+        array_broadcast_tell(all, from, &index, &came);
 }
 
 static void array_broadcast_element_arrived(struct ski_object *object, int from)
@@ -456,7 +506,8 @@ void ski_on_array_broadcast_arrival(skua_msg *msg)
         return;
     memcpy(&came, skua_msg_data(msg), sizeof came);
     e = all->broadcast;
-    if (e->in_transit == 0 || (came.inserted && !ski_closing_inserting(all))) {
+    if (came.count == 0 || came.count > e->in_transit || (came.count > 1 && came.inserted) ||
+        (came.inserted && !ski_closing_inserting(all))) {
         ski_net_drop(all->self, msg);
         return;
     }
@@ -466,14 +517,13 @@ void ski_on_array_broadcast_arrival(skua_msg *msg)
         if (ski_seqnum_before(came.seen, number) && !ski_seqnum_before(came.number, number))
             array_broadcast_resend(all, &index, kept);
     }
-    if (ski_seqnum_before(e->number, came.number)) {
+    if (came.seen != came.number && ski_seqnum_before(e->number, came.number)) {
         struct ski_missed_broadcast *missed = ski_malloc(sizeof *missed);
 
         *missed   = (struct ski_missed_broadcast){e->missed, index, came.seen, came.number};
         e->missed = missed;
     }
-    ski_assert(e->in_transit > 0);
-    e->in_transit--;
+    e->in_transit -= came.count;
     array_broadcast_trim(all);
     skua_msg_free(msg);
     if (came.inserted)
@@ -552,5 +602,6 @@ const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .insertions_ended = ski_array_broadcast_closed,
     .baggage          = &array_broadcast_baggage,
     .discard          = array_broadcast_discard,
-    .late             = (const uint32_t[]){SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, 0},
+    .late             = (const uint32_t[]){SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL,
+                                           SKI_HANDLER_ARRAY_BROADCAST_ACKNOWLEDGE, 0},
 };

@@ -10,8 +10,9 @@
  * skips the element when they come.  If its new PE has had more, the element misses those in
  * between: the old PE keeps broadcasts from the departure of the element until its arrival is
  * acknowledged, and resends to the element, wherever it is by then, those that the acknowledgement
- * shows to be missing.  Later broadcasts wait for the element until then.  An inserted element is
- * treated as one that migrates from the inserting PE (insertion.h).
+ * shows to be missing.  Later broadcasts wait for the element until then.  Arrivals of elements
+ * that miss nothing are acknowledged together, when the messages that are in the queue have run. An
+ * inserted element is treated as one that migrates from the inserting PE (insertion.h).
  *
  * A broadcast with nocopy arguments (nocopy.h) goes from the root to one PE of each host, which may
  * have to fetch them, and from there to the other PEs of the host.  Broadcasts behind it come down
@@ -32,13 +33,15 @@ struct ski_early_broadcast;
 
 /* The broadcasts of a collection, as one PE sees them. */
 struct ski_array_broadcast {
-    uint32_t        number;     /* the last broadcast that this PE has accepted */
-    uint32_t        sent;       /* at the root: the last broadcast sent */
-    uint32_t        heard;      /* the last broadcast that any element is known to have had */
-    bool            ending;     /* at the root: the order to delete the collection is sent */
-    uint32_t        in_transit; /* elements that left and whose arrival is not acknowledged */
-    struct ski_list kept;       /* broadcasts since the first of them left, and those that a loop
-                                   over the elements reads; a message in it never moves */
+    uint32_t        number;       /* the last broadcast that this PE has accepted */
+    uint32_t        sent;         /* at the root: the last broadcast sent */
+    uint32_t        heard;        /* the last broadcast that any element is known to have had */
+    bool            ending;       /* at the root: the order to delete the collection is sent */
+    uint32_t        in_transit;   /* elements that left and whose arrival is not acknowledged */
+    uint32_t        arrived;      /* elements that came, missed nothing and are not acknowledged */
+    int32_t         arrived_from; /* the PE that they came from */
+    struct ski_list kept;         /* broadcasts since the first of them left, and those that a loop
+                                     over the elements reads; a message in it never moves */
     struct ski_missed_broadcast *missed; /* elements to which broadcasts to come must be resent */
     struct ski_early_broadcast  *early;  /* broadcasts that wait for an element here */
     struct ski_list              ahead;  /* broadcasts that came before their turn */
@@ -63,13 +66,18 @@ void ski_on_array_broadcast_root(skua_msg *msg);
 /** Handler: deliver a broadcast to the elements of this PE. */
 void ski_on_array_broadcast(skua_msg *msg);
 
-/** Handler: an element has arrived on its new PE; resend what it misses. */
+/** Handler: an element has arrived on its new PE, or several that miss nothing have; resend what is
+ *  missing. */
 void ski_on_array_broadcast_arrival(skua_msg *msg);
+
+/** Handler, of a message that a PE sends to itself: acknowledge the arrivals of elements that miss
+ *  nothing. */
+void ski_on_array_broadcast_acknowledge(skua_msg *msg);
 
 /** Handler: a broadcast that is resent to one element. */
 void ski_on_array_broadcast_catch_up(skua_msg *msg);
 
 #define SKI_ARRAY_BROADCAST_LEAST         32 /* bytes of the smallest broadcast */
-#define SKI_ARRAY_BROADCAST_ARRIVAL_LEAST 12 /* bytes of an acknowledgement of an arrival */
+#define SKI_ARRAY_BROADCAST_ARRIVAL_LEAST 16 /* bytes of an acknowledgement of an arrival */
 
 #endif

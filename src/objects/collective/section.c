@@ -364,10 +364,13 @@ void ski_section_collection_deleted(struct ski_section *section)
 
 void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, void *arg)
 {
-    skua_index          index = ski_object_index_get(object);
-    uint32_t            left  = object->sections;
+    uint32_t            left = object->sections;
     struct ski_section *next;
+    skua_index          index;
 
+    if (left == 0)
+        return;
+    index = ski_object_index_get(object);
     for (struct ski_section *section = object->of->sections; section && left; section = next) {
         struct ski_section_member *member = ski_section_member_find(section, &index);
 

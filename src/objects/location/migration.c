@@ -15,7 +15,7 @@
 #include "objects/model/pup.h"
 
 /* Flags of a migration. */
-enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2 };
+enum { MIGRATION_CHECKED = 1, MIGRATION_BY_POINTER = 2, MIGRATION_WITHIN = 4 };
 
 /* What an element and its baggage are, as they travel. */
 struct migration_head {
@@ -30,6 +30,10 @@ _Static_assert(sizeof(struct migration_head) == SKI_MIGRATE_LEAST, "see migratio
 /* A size up to which the size of the last element is the guess for the next one's.  Larger elements
  * are measured, so that messages do not waste more than this. */
 #define MIGRATION_GUESS 8192
+
+/* Bytes from which an object that owns nothing but its memory is not packed inside a host: copying
+ * fewer costs less than the stub that stays. */
+#define MIGRATION_WITHIN_LEAST 1024
 
 void ski_migration_order(struct ski_object *object, int pe)
 {
@@ -65,37 +69,52 @@ void skua_migrate(void *self, int pe)
 
 /* ---- baggage ------------------------------------------------------------------------ */
 
-/* The baggage of an element, a list that NULL ends. */
-struct migration_baggage {
-    const struct ski_baggage *list[SKI_BAGGAGES_MOST + 2];
-};
-
-static struct migration_baggage migration_baggage_of(const struct ski_collection *all,
-                                                     unsigned                     flags)
+/* The baggage @p i of an element that migrates with @p flags: that of the modules, then that of its
+ * class; NULL: @p i, and no number below it, is behind the last. */
+static inline const struct ski_baggage *migration_baggage(const struct ski_collection *all,
+                                                          unsigned flags, int i)
 {
     const struct ski_baggage *const *of_modules = all->self->objects->lifecycle.baggage;
-    struct migration_baggage         baggage    = {{NULL}};
-    int                              count      = 0;
 
-    for (; of_modules[count]; count++)
-        baggage.list[count] = of_modules[count];
-    if (flags & MIGRATION_BY_POINTER)
-        baggage.list[count] = all->class->baggage;
-    return baggage;
+    if (i > 0 && !of_modules[i - 1])
+        return NULL;
+    if (of_modules[i] || !(flags & MIGRATION_BY_POINTER))
+        return of_modules[i];
+    return all->class->baggage;
 }
 
 /* ---- departure ---------------------------------------------------------------------- */
 
-/* Whether an element goes by pointer: to a PE of this host, because its class wants it so, or
- * because it is all plain bytes and no message in the queue here names it by its address. */
-static bool migration_by_pointer(const struct ski_object *object)
+/* Whether all that an element has is its memory, as its class packs it; *gaps are set.  A class
+ * whose object packs anything else is not asked again on this PE. */
+static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gaps)
+{
+    struct ski_collection *all  = object->of;
+    const skua_class_def *class = &all->class->def;
+
+    if (all->packs_outside || !class->pup || class->destroy ||
+        class->bytes < MIGRATION_WITHIN_LEAST || ski_config.checked_pup)
+        return false;
+    all->packs_outside = !ski_pup_within(all->class, object + 1, gaps);
+    return !all->packs_outside;
+}
+
+/* The flags of an element that goes by pointer, or 0: to a PE of this host, because its class wants
+ * it so, or because it is all plain bytes and no message in the queue here names it by its
+ * address. */
+static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)
 {
     const struct ski_class *class = object->of->class;
 
     if (ski_object_block(object) || ski_job_index(object->of->self->job, object->to) < 0)
-        return false;
-    return ski_class_by_pointer(class) ||
-           (class->def.pup == skua_pup_plain && !ski_object_queued(object));
+        return 0;
+    if (ski_class_by_pointer(class))
+        return MIGRATION_BY_POINTER;
+    if (ski_object_queued(object))
+        return 0;
+    if (class->def.pup == skua_pup_plain)
+        return MIGRATION_BY_POINTER;
+    return migration_within(object, gaps) ? MIGRATION_BY_POINTER | MIGRATION_WITHIN : 0;
 }
 
 /* The bytes to reserve for the packed element. */
@@ -104,7 +123,7 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
     size_t guess = object->of->packed_bytes;
 
     if (flags & MIGRATION_BY_POINTER)
-        return sizeof(void *);
+        return sizeof(void *) + (flags & MIGRATION_WITHIN ? sizeof(struct ski_pup_gaps) : 0);
     if (guess == 0 || guess > MIGRATION_GUESS)
         return ski_pup_measure(object->of->class, object + 1);
     return guess;
@@ -113,20 +132,21 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
 /* A message with the baggage of an element and room for the element behind it, at *used. */
 static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
 {
-    struct migration_baggage baggage = migration_baggage_of(object->of, flags);
-    struct migration_head    head    = {.moves = object->moves + 1, .flags = flags};
-    size_t                   bytes   = 0;
-    skua_msg                *msg;
-    char                    *at;
+    const struct ski_baggage *baggage;
+    struct migration_head     head  = {.moves = object->moves + 1, .flags = flags};
+    size_t                    bytes = 0;
+    skua_msg                 *msg;
+    char                     *at;
 
-    for (int i = 0; baggage.list[i]; i++)
-        bytes += head.bytes[i] = (uint32_t)baggage.list[i]->bytes(object);
+    for (int i = 0; (baggage = migration_baggage(object->of, flags, i)); i++)
+        bytes += head.bytes[i] = (uint32_t)baggage->bytes(object);
     msg = skua_msg_alloc(sizeof head + bytes + migration_room(object, flags));
     at  = skua_msg_data(msg);
     memcpy(at, &head, sizeof head);
     at += sizeof head;
-    for (int i = 0; baggage.list[i]; at += head.bytes[i++])
-        baggage.list[i]->pack(object, at);
+    for (int i = 0; (baggage = migration_baggage(object->of, flags, i)); at += head.bytes[i++])
+        if (head.bytes[i])
+            baggage->pack(object, at);
     *used = sizeof head + bytes;
     return msg;
 }
@@ -153,16 +173,24 @@ static skua_msg *migration_pack(struct ski_object *object)
     return msg;
 }
 
-/* Writes the address of an element into a message.  *object becomes the stub that stays here. */
-static skua_msg *migration_pack_pointer(struct ski_object **object)
+/* Writes the address of an element into a message, behind its gaps if @p flags have
+ * MIGRATION_WITHIN.  *object becomes the stub that stays here. */
+static skua_msg *migration_pack_pointer(struct ski_object **object, unsigned flags,
+                                        const struct ski_pup_gaps *gaps)
 {
     size_t    used;
     skua_msg *msg;
+    char     *at;
 
     if (ski_config.checked_pup)
         ski_pup_check_shared((*object)->of->class, *object + 1);
-    msg = migration_pack_baggage(*object, MIGRATION_BY_POINTER, &used);
-    memcpy((char *)skua_msg_data(msg) + used, object, sizeof *object);
+    msg = migration_pack_baggage(*object, flags, &used);
+    at  = (char *)skua_msg_data(msg) + used;
+    if (flags & MIGRATION_WITHIN) {
+        memcpy(at, gaps, sizeof *gaps);
+        at += sizeof *gaps;
+    }
+    memcpy(at, object, sizeof *object);
     *object = ski_element_replace(*object);
     return msg;
 }
@@ -182,14 +210,17 @@ static void migration_depart(struct ski_object *object)
     struct ski_collection            *all       = object->of;
     const struct ski_lifecycle_table *lifecycle = &all->self->objects->lifecycle;
     skua_index                        index     = ski_object_index_get(object);
+    struct ski_pup_gaps               gaps;
+    unsigned                          flags;
     skua_msg                         *msg;
 
     ski_assert(object->state == SKI_LEAVING && object->to != all->self->pe);
     if (!ski_thread_migration_may_depart(object))
         return; /* when the next message to it has been delivered */
     ski_notify_element_detached(lifecycle, object);
-    if (migration_by_pointer(object)) {
-        msg = migration_pack_pointer(&object);
+    flags = migration_by_pointer(object, &gaps);
+    if (flags) {
+        msg = migration_pack_pointer(&object, flags, &gaps);
     } else {
         msg = migration_pack(object);
         if (ski_object_block(object))
@@ -230,6 +261,7 @@ struct migration_arrival {
     const char            *from;
     size_t                 bytes;
     struct ski_object     *object; /* by pointer: the element */
+    struct ski_pup_gaps    gaps;   /* MIGRATION_WITHIN: of it */
 };
 
 /* The element whose address is at @p from, or NULL: no element that is on its way to this PE begins
@@ -251,28 +283,41 @@ static struct ski_object *migration_pointer(const struct migration_arrival *came
     return object;
 }
 
+/* Reads the gaps of an element that moves with its memory from the front of *bytes at *from; false:
+ * they are not those of an object of its class. */
+static bool migration_read_gaps(struct migration_arrival *came, const char **from, size_t *bytes)
+{
+    if (*bytes < sizeof came->gaps)
+        return false;
+    memcpy(&came->gaps, *from, sizeof came->gaps);
+    *from += sizeof came->gaps;
+    *bytes -= sizeof came->gaps;
+    return ski_pup_gaps_valid(came->all->class, &came->gaps);
+}
+
 /* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
  * here, each module takes its baggage, and an element that comes by pointer, came->object, is
  * there. */
 static bool migration_valid(struct migration_arrival *came)
 {
-    struct migration_baggage baggage = migration_baggage_of(came->all, came->head.flags);
-    const char              *from    = came->from;
-    size_t                   bytes   = came->bytes;
+    const struct ski_baggage *baggage;
+    const char               *from  = came->from;
+    size_t                    bytes = came->bytes;
 
     if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
         ski_element_here(came->all, &came->index) ||
         !ski_thread_migration_valid(came->all, &came->head.block))
         return false;
-    for (int i = 0; baggage.list[i]; i++) {
-        if (came->head.bytes[i] > bytes ||
-            !baggage.list[i]->valid(came->all, from, came->head.bytes[i]))
+    for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {
+        if (came->head.bytes[i] > bytes || !baggage->valid(came->all, from, came->head.bytes[i]))
             return false;
         from += came->head.bytes[i];
         bytes -= came->head.bytes[i];
     }
     if (!(came->head.flags & MIGRATION_BY_POINTER))
         return true;
+    if (came->head.flags & MIGRATION_WITHIN && !migration_read_gaps(came, &from, &bytes))
+        return false;
     came->object = migration_pointer(came, from, bytes);
     return came->object != NULL;
 }
@@ -280,11 +325,11 @@ static bool migration_valid(struct migration_arrival *came)
 /* Unpacks the baggage of an element. */
 static void migration_unpack_baggage(struct ski_object *object, struct migration_arrival *came)
 {
-    struct migration_baggage baggage = migration_baggage_of(came->all, came->head.flags);
+    const struct ski_baggage *baggage;
 
-    for (int i = 0; baggage.list[i]; i++) {
+    for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {
         ski_assert(came->head.bytes[i] <= came->bytes);
-        baggage.list[i]->unpack(object, came->from, came->head.bytes[i]);
+        baggage->unpack(object, came->from, came->head.bytes[i]);
         came->from += came->head.bytes[i];
         came->bytes -= came->head.bytes[i];
     }
@@ -317,6 +362,8 @@ static struct ski_object *migration_add(struct migration_arrival *came)
     object->moves = came->head.moves;
     ski_element_enter(object);
     migration_unpack_baggage(object, came);
+    if (came->head.flags & MIGRATION_WITHIN)
+        ski_pup_unpack_within(came->all->class, object + 1, &came->gaps, came->source);
     if (by_pointer)
         return object;
     packed = (struct ski_pup_packed){came->from, came->bytes, came->source,

@@ -18,8 +18,11 @@
  * destination as soon as it is posted, and the inbox orders what the source has written before what
  * the destination reads.  No message in the source's queue names such an object by its address:
  * those of a class by pointer never do (chare/invoke.h), and a plain object that they name is
- * packed, so its memory stays until they have run.  Baggage of the class itself
- * (ski_class_set_flow()) is for parts of an object that cannot lie in the arena.
+ * packed, so its memory stays until they have run.  An object whose class has a function of its own
+ * and no `destroy`, but packs nothing outside of its memory, goes by pointer as well: what its
+ * class does not pack is zeroed at the destination, and the function runs there as if it unpacked
+ * the rest (ski_pup_within()).  Baggage of the class itself (ski_class_set_flow()) is for parts
+ * of an object that cannot lie in the arena.
  */
 #ifndef SKI_MIGRATION_H
 #define SKI_MIGRATION_H

@@ -68,7 +68,8 @@ struct ski_collection {
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
 
-    size_t packed_bytes; /* of the element that migrated last: migration.c */
+    size_t packed_bytes;  /* of the element that migrated last: migration.c */
+    bool   packs_outside; /* an element packs more than its memory: migration.c */
 
     struct ski_lookup lookup[SKI_LOOKUPS]; /* by the low bits of their keys */
 
@@ -186,6 +187,7 @@ static inline void ski_elements_each(struct ski_collection *all,
     for (uint32_t i = 0; i < count; i++) {
         struct ski_object *object = all->object[i];
 
+        __builtin_prefetch(all->object[i + 8 < count ? i + 8 : i]); /* its memory may be cold */
         if (SKI_LIKELY(object))
             fn(object, arg);
     }

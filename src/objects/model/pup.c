@@ -9,6 +9,11 @@
  * Checked.  The fields that a class measures are recorded (struct pup_log), those that it packs are
  * compared with them, and those that it unpacks with the records in the data.  So what is measured,
  * packed and unpacked are the same fields, or the first that differs is reported.
+ *
+ * Within.  An object whose fields all lie in its own memory, in ascending order, can move with that
+ * memory: nothing is packed.  A measuring pass finds the gaps between the fields (struct
+ * pup_within), which are zeroed at the destination as in a new object, and an unpacking pass there
+ * finds each field in its place.
  */
 #include "objects/model/pup.h"
 
@@ -57,6 +62,13 @@ struct pup_log {
     unsigned          depth;
 };
 
+/* What a pass over an object that moves with its memory has seen. */
+struct pup_within {
+    struct ski_pup_gaps *gaps;  /* measuring: those found so far     */
+    size_t               next;  /* the end of the last field         */
+    bool                 moves; /* all fields so far allow the move  */
+};
+
 struct skua_pup {
     char                   *at;   /* packing, unpacking: the next byte   */
     size_t                  left; /* bytes there; 0: see the head        */
@@ -67,7 +79,8 @@ struct skua_pup {
     const struct ski_class *of;
     skua_msg               *msg; /* packing: the message, or NULL: there is no room but `left` */
     int                     source;
-    struct pup_log         *log; /* of a checked run, else NULL    */
+    struct pup_log         *log;    /* of a checked run, else NULL    */
+    struct pup_within      *within; /* the object moves with its memory, or may; else NULL */
 };
 
 static const char *pup_object_text(const skua_pup *p)
@@ -293,12 +306,51 @@ static void pup_bytes_grow(skua_pup *p, void *data, const struct pup_field *fiel
     p->left = pup_room(p);
 }
 
+/* Records the bytes from the last field to offset @p at, which no field has; false: no room. */
+static bool pup_within_gap(struct pup_within *within, size_t at)
+{
+    struct ski_pup_gaps *gaps = within->gaps;
+
+    if (at == within->next)
+        return true;
+    if (gaps->count == SKI_PUP_GAPS)
+        return false;
+    gaps->gap[gaps->count++] =
+        (struct ski_pup_gap){(uint32_t)within->next, (uint32_t)(at - within->next)};
+    return true;
+}
+
+/* A field of an object that moves with its memory, or may. */
+static void pup_within_field(skua_pup *p, const void *data, size_t bytes, const char *name)
+{
+    struct pup_within *within = p->within;
+    size_t             at     = (uintptr_t)data - (uintptr_t)p->self;
+    bool               inside = at < p->of->def.bytes && bytes <= p->of->def.bytes - at;
+
+    if (bytes == 0)
+        return;
+    if (p->mode == PUP_UNPACK && !inside) {
+        struct pup_field field = pup_field_of(PUP_BYTES, name, bytes);
+
+        pup_beyond(p, &field);
+    }
+    if (p->mode == PUP_MEASURE) {
+        within->moves = within->moves && inside && at >= within->next && pup_within_gap(within, at);
+        within->next  = at + bytes;
+    }
+    p->bytes += bytes;
+}
+
 /* A field whose bytes are not all left: see the head. */
 static SKI_COLD void pup_bytes_slow(skua_pup *p, void *data, size_t bytes, const char *name,
                                     enum pup_kind kind)
 {
     struct pup_field field;
 
+    if (p->within) {
+        pup_within_field(p, data, bytes, name);
+        return;
+    }
     p->bytes += bytes;
     if (p->mode == PUP_MEASURE && !p->log)
         return;
@@ -452,13 +504,22 @@ void skua_pup_end(skua_pup *p)
 
 /* ---- queries ------------------------------------------------------------------------------- */
 
+/* A class that treats sizing, packing and unpacking differently is packed. */
+static void pup_within_refuse(const skua_pup *p)
+{
+    if (SKI_UNLIKELY(p->within != NULL))
+        p->within->moves = false;
+}
+
 bool skua_pup_sizing(const skua_pup *p)
 {
+    pup_within_refuse(p);
     return p->mode == PUP_MEASURE;
 }
 
 bool skua_pup_packing(const skua_pup *p)
 {
+    pup_within_refuse(p);
     return p->mode == PUP_PACK;
 }
 
@@ -547,6 +608,43 @@ void ski_pup_check_shared(const struct ski_class *of, void *self)
     skua_pup p = {.mode = PUP_MEASURE, .shared = true, .self = self, .of = of};
 
     pup_run(&p);
+}
+
+bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps)
+{
+    struct pup_within within = {.gaps = gaps, .moves = of->def.bytes <= UINT32_MAX};
+    skua_pup          p      = {.mode = PUP_MEASURE, .self = self, .of = of, .within = &within};
+
+    gaps->count = 0;
+    pup_run(&p);
+    gaps->packed = (uint32_t)p.bytes;
+    return within.moves && pup_within_gap(&within, of->def.bytes);
+}
+
+bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps)
+{
+    if (gaps->count > SKI_PUP_GAPS)
+        return false;
+    for (uint32_t i = 0; i < gaps->count; i++)
+        if (gaps->gap[i].at > of->def.bytes || gaps->gap[i].bytes > of->def.bytes - gaps->gap[i].at)
+            return false;
+    return true;
+}
+
+void ski_pup_unpack_within(const struct ski_class *of, void *self, const struct ski_pup_gaps *gaps,
+                           int source)
+{
+    struct pup_within within = {0};
+    skua_pup p = {.mode = PUP_UNPACK, .source = source, .self = self, .of = of, .within = &within};
+
+    ski_assert(ski_pup_gaps_valid(of, gaps));
+    for (uint32_t i = 0; i < gaps->count; i++)
+        memset((char *)self + gaps->gap[i].at, 0, gaps->gap[i].bytes);
+    pup_run(&p);
+    if (p.bytes != gaps->packed)
+        ski_misuse("pup of %s unpacks %zu bytes where PE %d packed %u; does it process the same "
+                   "fields?",
+                   pup_object_text(&p), p.bytes, source, gaps->packed);
 }
 
 /* Packs behind the first @p used bytes of p->msg. */

@@ -44,6 +44,34 @@ void ski_pup_unpack(const struct ski_class *of, void *self, const struct ski_pup
  *  string leads to memory outside of the arena: other processes of the host do not reach it. */
 void ski_pup_check_shared(const struct ski_class *of, void *self);
 
+#define SKI_PUP_GAPS 8
+
+/* Bytes of an object that its class does not pack. */
+struct ski_pup_gap {
+    uint32_t at, bytes;
+};
+
+/* All gaps of an object whose fields lie in its own memory. */
+struct ski_pup_gaps {
+    uint32_t           packed; /* the bytes of all fields */
+    uint32_t           count;
+    struct ski_pup_gap gap[SKI_PUP_GAPS];
+};
+
+/** Returns whether the object @p self can move with its memory: all that its class packs lies
+ *  there, in ascending order and with few gaps, and the class does not ask whether it packs.
+ *  *@p gaps is then set. */
+bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps);
+
+/** Returns whether @p gaps, which another PE has sent, lie within an object of the class @p of. */
+bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps);
+
+/** Zeroes the gaps of an object that has moved with its memory from PE @p source, and runs the
+ *  function of its class as if it unpacked it; ends the job if that processes other bytes than it
+ *  did on @p source. */
+void ski_pup_unpack_within(const struct ski_class *of, void *self, const struct ski_pup_gaps *gaps,
+                           int source);
+
 /* A function of the runtime that packs, unpacks or measures a part of the object `self`. */
 typedef void ski_pup_part_fn(skua_pup *p, void *self);
 

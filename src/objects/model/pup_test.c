@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pup_test.c - objects are packed and unpacked, with and without records; messages that are too
- * small grow; sizes are those of the fields. */
+ * small grow; sizes are those of the fields; which objects move with their memory. */
 #include "objects/model/pup.h"
 
 #include "objects/model/collection.h"
@@ -94,6 +94,54 @@ static void pup_test_round_trip(struct pup_test_thing *t, size_t used, size_t ro
     pup_test_free(copy);
 }
 
+/* An object of which the class packs the ends, and what `pup_test_more` names. */
+struct pup_test_block {
+    double   first;
+    char    *transient;
+    int32_t  middle[10];
+    uint32_t last;
+};
+
+static enum { PUP_TEST_WITHIN, PUP_TEST_OUTSIDE, PUP_TEST_DESCENDING, PUP_TEST_ASKS } pup_test_more;
+
+static void pup_test_block_pup(skua_pup *p, void *self)
+{
+    struct pup_test_block *block = self;
+    int32_t                other = 3;
+
+    skua_pup_value(p, &block->first);
+    if (pup_test_more == PUP_TEST_OUTSIDE)
+        skua_pup_value(p, &other);
+    if (pup_test_more == PUP_TEST_ASKS && skua_pup_packing(p))
+        return;
+    skua_pup_value(p, &block->last);
+    if (pup_test_more == PUP_TEST_DESCENDING)
+        skua_pup_value(p, &block->middle);
+}
+
+/* An object that packs only its own memory moves with it; all else is zeroed. */
+static void pup_test_within(void)
+{
+    static struct ski_class of    = {.def = {.name  = "block",
+                                             .bytes = sizeof(struct pup_test_block),
+                                             .pup   = pup_test_block_pup}};
+    struct pup_test_block   block = {1.5, (char *)&of, {1, 2, 3}, 4},
+                          as_new  = {.first = 1.5, .last = 4};
+    struct ski_pup_gaps gaps;
+
+    OK(ski_pup_within(&of, &block, &gaps) && gaps.packed == 12 && gaps.count >= 1 &&
+           gaps.gap[0].at == 8 && gaps.gap[0].bytes == 48 && ski_pup_gaps_valid(&of, &gaps),
+       "an object of fields in ascending order moves with its memory");
+    ski_pup_unpack_within(&of, &block, &gaps, 0);
+    OK(memcmp(&block, &as_new, sizeof block) == 0, "what is not packed is zeroed");
+    gaps.gap[0].bytes = sizeof block;
+    OK(!ski_pup_gaps_valid(&of, &gaps), "a gap beyond the object is refused");
+    gaps.count = SKI_PUP_GAPS + 1;
+    OK(!ski_pup_gaps_valid(&of, &gaps), "too many gaps are refused");
+    for (pup_test_more = PUP_TEST_OUTSIDE; pup_test_more <= PUP_TEST_ASKS; pup_test_more++)
+        OK(!ski_pup_within(&of, &block, &gaps), "an object is packed, reason %d", pup_test_more);
+}
+
 int main(void)
 {
     struct pup_test_thing *t;
@@ -118,6 +166,7 @@ int main(void)
         pup_test_round_trip(t, 40, 2 * bytes, checked);
     }
     pup_test_free(t);
+    pup_test_within();
     core_pes_end();
     return tap_end();
 }

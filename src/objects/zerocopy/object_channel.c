@@ -725,6 +725,17 @@ static void object_channel_element_arrived(struct ski_object *object, int from)
     }
 }
 
+static void object_channel_restored(struct ski_hash_link *link, void *arg)
+{
+    (void)arg;
+    object_channel_element_arrived(((struct ski_object_ends *)link)->object, -1);
+}
+
+void ski_object_channels_restored(struct ski_objects *objects)
+{
+    ski_hash_each(&ski_object_channels_of(objects)->by_object, object_channel_restored, NULL);
+}
+
 /* Objects whose collection is deleted do not wait for their ends. */
 static void object_channel_release(struct ski_hash_link *link, void *all)
 {
@@ -757,5 +768,6 @@ const struct ski_lifecycle ski_object_channel_lifecycle = {
     .element_departed = object_channel_element_departed,
     .element_arrived  = object_channel_element_arrived,
     .baggage          = &ski_object_end_baggage,
+    .saved            = &ski_object_end_saved,
     .late             = object_channel_late,
 };

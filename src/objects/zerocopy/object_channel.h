@@ -51,6 +51,10 @@
 /** The observer of object channels. */
 extern const struct ski_lifecycle ski_object_channel_lifecycle;
 
+/** Establishes the channels of the objects of a PE again, which a restart has restored: both ends
+ *  are as after a migration. */
+void ski_object_channels_restored(struct ski_objects *objects);
+
 /** Handler: a message from the other end of a channel. */
 void ski_on_object_channel(skua_msg *msg);
 

@@ -43,7 +43,7 @@ struct ski_object_ends *ski_object_ends_find(const struct ski_object *object)
 {
     const struct ski_hash_table *table =
         &ski_object_channels_of(object->of->self->objects)->by_object;
-    struct ski_hash_link *link = ski_hash_first(table, (uintptr_t)object);
+    struct ski_hash_link *link = table->count ? ski_hash_first(table, (uintptr_t)object) : NULL;
 
     while (link && link->hash != (uintptr_t)object)
         link = link->next;
@@ -137,7 +137,7 @@ static size_t object_end_packed_bytes(const struct ski_object *object)
     return ends ? ends->count * sizeof(struct ski_object_end_state) : 0;
 }
 
-static void object_end_pack(struct ski_object *object, void *to)
+static void object_end_save(const struct ski_object *object, void *to)
 {
     const struct ski_object_ends *ends = ski_object_ends_find(object);
     char                         *at   = to;
@@ -146,6 +146,11 @@ static void object_end_pack(struct ski_object *object, void *to)
         memcpy(at, &end->state, sizeof end->state);
         at += sizeof end->state;
     }
+}
+
+static void object_end_pack(struct ski_object *object, void *to)
+{
+    object_end_save(object, to);
 }
 
 static bool object_end_packed_valid(const struct ski_collection *all, const void *from,
@@ -178,6 +183,29 @@ static void object_end_unpack(struct ski_object *object, const void *from, size_
 
 const struct ski_baggage ski_object_end_baggage = {object_end_packed_bytes, object_end_pack,
                                                    object_end_packed_valid, object_end_unpack};
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+static bool object_end_restore(struct ski_object *object, const void *from, size_t bytes)
+{
+    if (!object_end_packed_valid(object->of, from, bytes))
+        return false;
+    object_end_unpack(object, from, bytes);
+    return true;
+}
+
+const struct ski_saved_part ski_object_end_saved = {object_end_packed_bytes, object_end_save,
+                                                    object_end_restore};
+
+const char *ski_object_ends_unsent(const struct ski_object *object)
+{
+    const struct ski_object_ends *ends = ski_object_ends_find(object);
+
+    for (struct ski_object_end *end = ends ? ends->first : NULL; end; end = end->next)
+        if (end->sending)
+            return end->kind->name;
+    return NULL;
+}
 
 /* ---- a PE begins and ends -------------------------------------------------------------------- */
 

@@ -109,4 +109,10 @@ void ski_object_channels_end(struct ski_objects *objects);
 /** What an object takes along of its ends. */
 extern const struct ski_baggage ski_object_end_baggage;
 
+/** What a checkpoint keeps of the ends of an object: what it takes along. */
+extern const struct ski_saved_part ski_object_end_saved;
+
+/** Returns the name of an end of @p object whose put is not locally complete, or NULL. */
+const char *ski_object_ends_unsent(const struct ski_object *object);
+
 #endif

@@ -62,6 +62,52 @@ skua_status skua_region_set_name(skua_region region, const char *name)
     return SKUA_OK;
 }
 
+struct ski_region_label ski_region_label_get(uint32_t id)
+{
+    struct ski_region_label label;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    label = *region_label_of(id);
+    ski_lock_release(&ski_region_root->lock);
+    return label.id == id ? label : (struct ski_region_label){.id = 0};
+}
+
+void ski_region_label_set(const struct ski_region_label *label)
+{
+    ski_lock_acquire(&ski_region_root->lock);
+    *region_label_of(label->id) = *label;
+    ski_lock_release(&ski_region_root->lock);
+}
+
+static SKI_COLD skua_status region_label_refuse(skua_region region, const char *why)
+{
+    char text[SKI_REGION_STR];
+
+    return ski_refuse(SKUA_ERR_INVAL, "skua_region_set_restart: %s %s",
+                      ski_region_str(region.id, text), why);
+}
+
+skua_status skua_region_set_restart(skua_region region, skua_region_restart how, size_t grain)
+{
+    const struct ski_region *found = (ski_onesided_check(__func__), ski_region_table_find(region));
+    struct ski_region_label *label;
+
+    if (!found)
+        return region_label_refuse(region, "does not exist (freed already?)");
+    if ((unsigned)how > SKUA_REGION_TRANSIENT)
+        return region_label_refuse(region, "is saved, redistributed or transient");
+    if (how == SKUA_REGION_BLOCKS && (found->kind != SKI_REGION_SYMMETRIC || found->member_list ||
+                                      found->pieces || grain == 0 || found->bytes % grain))
+        return region_label_refuse(region, "is not one of all PEs whose pieces consist of whole "
+                                           "grains, and cannot be redistributed in blocks");
+    ski_lock_acquire(&ski_region_root->lock);
+    label          = region_label_for(region.id);
+    label->restart = how;
+    label->grain   = grain;
+    ski_lock_release(&ski_region_root->lock);
+    return SKUA_OK;
+}
+
 const char *ski_region_str(uint32_t id, char text[SKI_REGION_STR])
 {
     struct ski_region_label label = {.id = 0};

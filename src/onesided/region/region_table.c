@@ -127,8 +127,12 @@ static void region_table_free_slot(struct ski_region *region)
 
 static void region_table_fill(struct ski_region *region, const struct ski_region *like, uint32_t id)
 {
-    ski_assert((id & table_mask) == (uint32_t)(region - ski_region_root->table));
+    uint32_t id_slot = (uint32_t)(region - ski_region_root->table);
+
+    ski_assert((id & table_mask) == id_slot);
     ski_assert(like->count == 0 || like->kind == SKI_REGION_SYMMETRIC);
+    if (id_slot < ski_region_root->common && id_slot >= ski_region_root->common_used)
+        ski_region_root->common_used = id_slot + 1;
     region->first         = like->first;
     region->count         = like->count;
     region->kind          = like->kind;
@@ -173,6 +177,58 @@ bool ski_region_table_publish_as(uint32_t id, const struct ski_region *like)
     }
     region_table_fill(&ski_region_root->table[index], like, id);
     return true;
+}
+
+/* ---- regions of the former job ------------------------------------------------------------ */
+
+uint32_t ski_region_table_used(void)
+{
+    const struct ski_region_root *root = ski_region_root;
+
+    return root->fresh > root->common ? root->fresh : root->common_used;
+}
+
+void ski_region_table_reserve(uint32_t used)
+{
+    struct ski_region_root *root = ski_region_root;
+
+    ski_lock_acquire(&root->lock);
+    used = used < root->slots ? used : root->slots;
+    if (root->fresh < used) {
+        root->reserved_first = root->fresh;
+        root->reserved_end = root->fresh = used;
+    }
+    ski_lock_release(&root->lock);
+}
+
+void ski_region_table_unreserve(void)
+{
+    struct ski_region_root *root = ski_region_root;
+
+    ski_lock_acquire(&root->lock);
+    for (uint32_t i = root->reserved_first; i < root->reserved_end; i++)
+        if (!atomic_load_explicit(&root->table[i].id, memory_order_relaxed))
+            region_table_free_slot(&root->table[i]);
+    root->reserved_first = root->reserved_end = 0;
+    ski_lock_release(&root->lock);
+}
+
+const char *ski_region_table_restore(uint32_t id, const struct ski_region *like)
+{
+    struct ski_region_root *root   = ski_region_root;
+    uint32_t                index  = id & ((1u << SKI_REGION_INDEX_BITS) - 1);
+    bool                    common = like->kind == SKI_REGION_SYMMETRIC && root->common > 0;
+
+    if (index >= root->slots)
+        return "this job has fewer regions; raise SKUA_ARENA_SIZE, which grows with them";
+    if (root->common > 0 && common != (index < root->common))
+        return "its number is not possible on several hosts; restart on one, or on the former ones";
+    if (index == 0 || atomic_load_explicit(&root->table[index].id, memory_order_relaxed) ||
+        (!common && (index < root->reserved_first || index >= root->reserved_end)))
+        return "another region has its number, one of a PE that was on another host; restart on "
+               "the same hosts";
+    region_table_fill(&root->table[index], like, id);
+    return NULL;
 }
 
 uint32_t ski_region_table_add(const struct ski_region *like)
@@ -314,14 +370,19 @@ void ski_region_leave_all(struct ski_region *region)
     atomic_store_explicit(&region->freed, region_freed_by_all(region), memory_order_release);
 }
 
+bool ski_region_is_freed(const struct ski_region *region)
+{
+    /* Acquire: pairs with the release in ski_region_leave(). */
+    return atomic_load_explicit(&region->freed, memory_order_acquire) ==
+           region_freed_by_all(region);
+}
+
 bool ski_region_all_freed(uint32_t id)
 {
     const struct ski_region *region = ski_region_table_find((skua_region){id});
 
-    /* Acquire: pairs with the release in ski_region_leave(). */
     return region && region->kind == SKI_REGION_SYMMETRIC && region->local_list &&
-           atomic_load_explicit(&region->freed, memory_order_acquire) ==
-               region_freed_by_all(region);
+           ski_region_is_freed(region);
 }
 
 bool ski_region_close(struct ski_region *region)

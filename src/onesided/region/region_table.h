@@ -76,21 +76,29 @@ struct ski_region {
 #define SKI_REGION_CLOSED UINT32_C(0x80000000) /* in uses: no new operations */
 
 #define SKI_REGION_INDEX_BITS 20
+#define SKI_REGION_NAME       48 /* bytes, the final zero included */
 
 /* What errors say of a region besides its id; guarded by the lock of the root. */
 struct ski_region_label {
-    uint32_t id;       /* of the region that this is about, which may be freed  */
-    uint64_t site;     /* where it was created: an offset in the program, or 0  */
-    char     name[48]; /* given by the program, or ""                           */
+    uint32_t id;                    /* of the region that this is about, which may be freed  */
+    uint32_t restart;               /* skua_region_restart, or SKI_REGION_LOCKS              */
+    uint64_t grain;                 /* of skua_region_set_restart()                          */
+    uint64_t site;                  /* where it was created: an offset in the program, or 0  */
+    char     name[SKI_REGION_NAME]; /* given by the program, or ""                           */
 };
+
+/* A region of locks, which a checkpoint saves if all of them are free. */
+#define SKI_REGION_LOCKS 16
 
 /* The table as it lies in the arena. */
 struct ski_region_root {
     struct ski_lock lock; /* guards all of this, and descriptors that are not published   */
     uint32_t        slots, fresh;
-    uint32_t        common; /* slots below have the same region on all hosts; 0: one host */
+    uint32_t        common;      /* slots below have the same region on all hosts; 0: one host */
+    uint32_t        common_used; /* slots from here to `common` were never used           */
     uint32_t        free_first, free_last, free_count;
-    struct ski_symmetric_pending *pending; /* symmetric_alloc.c */
+    uint32_t        reserved_first, reserved_end; /* slots of the former job, in a restart   */
+    struct ski_symmetric_pending *pending;        /* symmetric_alloc.c */
     struct ski_region            *table;
     struct ski_region_label      *labels; /* one for each slot */
 };
@@ -176,6 +184,20 @@ uint32_t ski_region_table_publish(struct ski_region *region, const struct ski_re
  *  id has no free slot here.  The caller holds the lock. */
 bool ski_region_table_publish_as(uint32_t id, const struct ski_region *like);
 
+/** Returns the number of slots that a restarted job must reserve for the regions of this one. */
+uint32_t ski_region_table_used(void);
+
+/** Keeps slots below @p used free for ski_region_table_restore(), in a job that is restarted.  All
+ *  PEs may call this: the first one reserves them. */
+void ski_region_table_reserve(uint32_t used);
+
+/** Lets new regions use the slots that no region of the former job has taken. */
+void ski_region_table_unreserve(void);
+
+/** Publishes @p like as region @p id of the former job.  Returns NULL, or why that is not possible.
+ *  The caller holds the lock. */
+const char *ski_region_table_restore(uint32_t id, const struct ski_region *like);
+
 /** Returns whether @p id is one that all hosts have in common. */
 static inline bool ski_region_table_is_common(uint32_t id)
 {
@@ -233,6 +255,9 @@ int ski_region_leave(struct ski_region *region, int64_t rank);
 /** Marks a symmetric region as freed by all members of this host. */
 void ski_region_leave_all(struct ski_region *region);
 
+/** Returns whether all members of this host have freed symmetric region @p region. */
+bool ski_region_is_freed(const struct ski_region *region);
+
 /** Returns whether @p id is a symmetric region that all its members on this host have freed. */
 bool ski_region_all_freed(uint32_t id);
 
@@ -250,6 +275,12 @@ bool ski_region_drained(const struct ski_region *region);
 void ski_region_resume(struct ski_region *region);
 
 /* ---- labels (region_label.c) ----------------------------------------------------------- */
+
+/** Returns the label of region @p id; its `id` is 0 if nothing is known. */
+struct ski_region_label ski_region_label_get(uint32_t id);
+
+/** Gives region label->id this label. */
+void ski_region_label_set(const struct ski_region_label *label);
 
 /** Records that region @p id was created by the call that returns to @p site, unless its site is
  *  known. */

@@ -9,7 +9,9 @@
 #include "base/params_check.h"
 #include "onesided/region/registration.h"
 
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -37,6 +39,14 @@ struct registration {
 struct ski_registrations {
     struct registration *newest, *oldest;
     size_t               used, kept;
+    size_t               kept_bytes; /* of memory */
+    size_t               stale;      /* kept, of memory whose pages may change */
+};
+
+/* What a PE keeps at most. */
+struct ski_registration_limit {
+    size_t count, bytes;
+    bool   pinned; /* the driver pins memory, so that of which the pages may change is not kept */
 };
 
 static struct ski_lock      registration_lock;
@@ -46,6 +56,25 @@ bool ski_registration_pins(void)
 {
     const struct ski_driver *driver = ski_net_driver();
     return driver && ski_rma_driver_enabled(driver);
+}
+
+/* Returns whether the pages of registered memory may change while the registration is kept: those
+ * of the arena are mapped until the job ends. */
+static bool registration_may_stale(const struct registration *r)
+{
+    return r->region->process >= 0;
+}
+
+/* Returns how many bytes a PE keeps pinned for registrations without users: its part of a half of
+ * what the process may lock. */
+static size_t registration_pinned_max(void)
+{
+    struct rlimit limit;
+    size_t        pes = (size_t)ski_job_pes_of(ski_onesided_job(), ski_regions.process);
+
+    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return (size_t)limit.rlim_cur / 2 / (pes > 0 ? pes : 1);
 }
 
 static struct ski_registrations *registrations_of(struct ski_pe *self)
@@ -116,6 +145,8 @@ static void registration_keep(struct ski_registrations *all, struct registration
         all->oldest = r;
     all->newest = r;
     all->kept++;
+    all->kept_bytes += r->bytes;
+    all->stale += registration_may_stale(r);
 }
 
 static void registration_unlist(struct registration *r)
@@ -127,6 +158,8 @@ static void registration_unlist(struct registration *r)
     *(r->newer ? &r->newer->older : &all->newest) = r->older;
     *(r->older ? &r->older->newer : &all->oldest) = r->newer;
     all->kept--;
+    all->kept_bytes -= r->bytes;
+    all->stale -= registration_may_stale(r);
 }
 
 /* Makes a kept registration usable again. */
@@ -138,14 +171,26 @@ static void registration_unkeep(struct registration *r)
     ski_region_resume(r->region);
 }
 
-/* Evicts all but @p most, the oldest first.  Those that operations use have their turn later. */
-static void registration_trim(struct ski_registrations *all, size_t most)
+/* Returns whether kept registrations are too many, or hold too many bytes. */
+static bool registration_overfull(const struct ski_registrations      *all,
+                                  const struct ski_registration_limit *limit)
+{
+    return all->kept > limit->count || all->kept_bytes > limit->bytes;
+}
+
+/* Evicts what exceeds @p limit, the oldest first.  Those that operations use have their turn later.
+ */
+static void registration_trim(struct ski_registrations            *all,
+                              const struct ski_registration_limit *limit)
 {
     struct registration *evicted = NULL, *newer;
 
     ski_lock_acquire(&registration_lock);
-    for (struct registration *r = all->oldest; r && all->kept > most; r = newer) {
+    for (struct registration *r = all->oldest;
+         r && (registration_overfull(all, limit) || (limit->pinned && all->stale > 0)); r = newer) {
         newer = r->newer;
+        if (!registration_overfull(all, limit) && !registration_may_stale(r))
+            continue;
         if (!ski_region_drained(r->region))
             continue;
         registration_unlist(r);
@@ -161,6 +206,18 @@ static void registration_trim(struct ski_registrations *all, size_t most)
         free(evicted);
         evicted = next;
     }
+}
+
+/* Evicts what exceeds the limits of the job. */
+static void registration_trim_all(struct ski_registrations *all)
+{
+    struct ski_registration_limit limit = {.count  = ski_config.registration_cache,
+                                           .bytes  = SIZE_MAX,
+                                           .pinned = ski_registration_pins()};
+
+    if (limit.pinned)
+        limit.bytes = registration_pinned_max();
+    registration_trim(all, &limit);
 }
 
 /* ---- the program ---------------------------------------------------------------------------- */
@@ -258,7 +315,7 @@ skua_status ski_registration_acquire(struct ski_pe *self, const void *at, size_t
     registration_extent(self, at, bytes, &base, &length);
     r = registration_use(all, base, length, self->pe);
     if (!r) { /* make room */
-        registration_trim(all, 0);
+        registration_trim(all, &(struct ski_registration_limit){.count = 0});
         r = registration_use(all, base, length, self->pe);
     }
     if (!r)
@@ -287,7 +344,7 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
             registration_keep(all, r);
     }
     ski_lock_release(&registration_lock);
-    registration_trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
+    registration_trim_all(all);
 }
 
 void skua_registration_stats_get(skua_registration_stats *to, size_t bytes)

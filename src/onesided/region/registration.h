@@ -17,7 +17,9 @@
  *
  * A region is no more than a name for an address as long as no driver has pinned the pages behind
  * it.  Where the driver does one-sided operations pages may be pinned, and a registration that
- * outlives the memory would refer to pages that are not the program's any more: there none is kept.
+ * outlives the memory would refer to pages that are not the program's any more.  There only memory
+ * of the arena stays registered, whose pages stay until the job ends, and no more of it than half
+ * of what the process may lock (RLIMIT_MEMLOCK).
  */
 #ifndef SKI_REGISTRATION_H
 #define SKI_REGISTRATION_H

@@ -511,3 +511,75 @@ skua_status ski_symmetric_create(struct ski_pe *self, const char *call, const in
                 ? symmetric_create_on_hosts
                 : symmetric_create_on_host)(self, call, pes, n, rank, bytes, region);
 }
+
+/* ---- in a restarted job -------------------------------------------------------------------- */
+
+#define SYMMETRIC_NO_MEMORY "the arena has no room for it; raise SKUA_ARENA_SIZE"
+
+/* Allocates the pieces of this host, and publishes the region under the id that it had. */
+static const char *symmetric_create_restored(uint32_t id, const int *pes, uint32_t n, size_t bytes)
+{
+    struct ski_job   *job = ski_onesided_job();
+    struct ski_region like;
+    const char       *why;
+
+    if ((ski_job_is_distributed(job) ? symmetric_lay_out_here
+                                     : ski_symmetric_lay_out)(pes, n, bytes, &like) != SKUA_OK)
+        return SYMMETRIC_NO_MEMORY;
+    why = ski_region_table_restore(id, &like);
+    if (why)
+        ski_span_free(job->arena, like.base);
+    return why;
+}
+
+const char *ski_symmetric_restore(uint32_t id, const int *pes, uint32_t n, size_t bytes,
+                                  struct ski_region **region)
+{
+    const char *why = NULL;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    if (!ski_region_table_find((skua_region){id}))
+        why = symmetric_create_restored(id, pes, n, bytes);
+    ski_lock_release(&ski_region_root->lock);
+    *region = ski_region_table_find((skua_region){id});
+    if (*region && ((*region)->kind != SKI_REGION_SYMMETRIC || (*region)->members != n ||
+                    (*region)->bytes != bytes || (*region)->pieces))
+        why = "the images of two PEs differ";
+    return why;
+}
+
+/* The round of a varied region: no vote has its key. */
+static struct ski_vote_round symmetric_restored_round(const struct ski_pe *self, uint32_t id)
+{
+    return (struct ski_vote_round){.members = (uint32_t)self->pes, .key = 1, .number = id};
+}
+
+void ski_symmetric_announce(struct ski_pe *self, uint32_t id, size_t bytes)
+{
+    struct ski_vote_round round = symmetric_restored_round(self, id);
+
+    symmetric_note_size(self, &round, bytes);
+}
+
+const char *ski_symmetric_restore_varied(struct ski_pe *self, uint32_t id,
+                                         struct ski_region **region)
+{
+    struct ski_vote_round         round = symmetric_restored_round(self, id);
+    const char                   *why   = NULL;
+    struct ski_symmetric_pending *entry;
+    struct ski_region             like;
+
+    if (symmetric_begin_round(self, &round, SYMMETRIC_VARIED) != SKUA_OK)
+        return SYMMETRIC_NO_MEMORY;
+    ski_lock_acquire(&ski_region_root->lock);
+    entry = *symmetric_find_round(&round);
+    if (entry) {
+        memcpy(&like, entry->like, sizeof like);
+        if (!entry->id && !(why = ski_region_table_restore(id, &like)))
+            entry->id = id;
+    }
+    ski_lock_release(&ski_region_root->lock);
+    symmetric_end_round(self, &round, 0);
+    *region = ski_region_table_find((skua_region){id});
+    return why;
+}

@@ -31,4 +31,20 @@ skua_status ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
 skua_status ski_symmetric_create_varied(struct ski_pe *self, const char *call, size_t bytes,
                                         skua_region *region);
 
+/* ---- in a restarted job ----------------------------------------------------------------- */
+
+/** Finds region @p id of the former job, of @p bytes on the @p n PEs of @p pes, or on all PEs if
+ *  that is NULL; the first PE of a host that asks allocates the pieces there.  Sets *region.
+ *  Returns NULL, or why it cannot be had. */
+const char *ski_symmetric_restore(uint32_t id, const int *pes, uint32_t n, size_t bytes,
+                                  struct ski_region **region);
+
+/** Announces that the piece of @p self in varied region @p id of the former job has @p bytes. */
+void ski_symmetric_announce(struct ski_pe *self, uint32_t id, size_t bytes);
+
+/** Finds varied region @p id of the former job, once all PEs of this host have announced their
+ *  pieces.  Each PE calls it once.  Sets *region.  Returns NULL, or why it cannot be had. */
+const char *ski_symmetric_restore_varied(struct ski_pe *self, uint32_t id,
+                                         struct ski_region **region);
+
 #endif

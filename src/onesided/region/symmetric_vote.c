@@ -313,22 +313,35 @@ struct symmetric_id {
     int32_t *reply_pe;       /* ... and the PE of each that is told of the end */
 };
 
+/* The lock is for PE 0 of a restarted job, whose registrar may be the progress thread. */
 static struct {
-    struct symmetric_id *ids; /* by slot */
-    uint32_t             fresh, room, free_first, free_last;
+    struct ski_lock      lock;
+    struct symmetric_id *ids; /* by slot; of those from `fresh` on, the ones with members are of the
+                                 former job */
+    uint32_t fresh, room, free_first, free_last;
 } registrar;
+
+/* Makes room for the id of a slot. */
+static struct symmetric_id *registrar_id(uint32_t slot)
+{
+    if (slot >= registrar.room) {
+        uint32_t room = 2 * slot + 16;
+
+        registrar.ids = ski_realloc(registrar.ids, room * sizeof *registrar.ids);
+        memset(registrar.ids + registrar.room, 0, (room - registrar.room) * sizeof *registrar.ids);
+        registrar.room = room;
+    }
+    return &registrar.ids[slot];
+}
 
 static uint32_t registrar_take_slot(void)
 {
     uint32_t slot = registrar.fresh ? registrar.fresh : 1;
 
+    while (slot < ski_region_root->common && registrar_id(slot)->members > 0)
+        slot++;
     if (slot < ski_region_root->common) {
-        if (slot >= registrar.room) {
-            registrar.room = 2 * slot + 16;
-            registrar.ids  = ski_realloc(registrar.ids, registrar.room * sizeof *registrar.ids);
-        }
-        registrar.ids[slot] = (struct symmetric_id){0};
-        registrar.fresh     = slot + 1;
+        registrar.fresh = slot + 1;
         return slot;
     }
     slot                 = registrar.free_first;
@@ -339,10 +352,13 @@ static uint32_t registrar_take_slot(void)
 static void registrar_on_ask(const struct symmetric_vote *vote, int source)
 {
     struct symmetric_vote reply = *vote;
-    uint32_t              slot  = registrar_take_slot();
-    struct symmetric_id  *id    = &registrar.ids[slot];
+    struct symmetric_id  *id;
+    uint32_t              slot;
 
+    ski_lock_acquire(&registrar.lock);
+    slot = registrar_take_slot();
     if (slot) {
+        id             = &registrar.ids[slot];
         id->generation = (id->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
         id->members    = vote->members;
         id->freed      = 0;
@@ -354,15 +370,29 @@ static void registrar_on_ask(const struct symmetric_vote *vote, int source)
             ski_region_root->common - 1);
         reply.status = SKUA_ERR_NOMEM;
     }
+    ski_lock_release(&registrar.lock);
     vote_send(ski_self, source, reply, VOTE_GIVEN);
 }
 
-static void registrar_on_freed(const struct symmetric_vote *vote, int reply_pe)
+bool ski_symmetric_vote_restored(uint32_t id, uint32_t members)
+{
+    uint32_t slot = id & ((1u << SKI_REGION_INDEX_BITS) - 1);
+
+    if (slot == 0 || slot >= ski_region_root->common || members == 0)
+        return false;
+    ski_lock_acquire(&registrar.lock);
+    registrar_id(slot)->generation = id >> SKI_REGION_INDEX_BITS;
+    registrar_id(slot)->members    = members;
+    ski_lock_release(&registrar.lock);
+    return true;
+}
+
+static void registrar_count_freed(const struct symmetric_vote *vote, int reply_pe)
 {
     uint32_t             slot = vote->id & ((1u << SKI_REGION_INDEX_BITS) - 1);
     struct symmetric_id *id;
 
-    if (slot == 0 || slot >= registrar.fresh)
+    if (slot == 0 || slot >= registrar.room)
         return;
     id = &registrar.ids[slot];
     if (id->generation != vote->id >> SKI_REGION_INDEX_BITS || id->freed >= id->members)
@@ -386,9 +416,16 @@ static void registrar_on_freed(const struct symmetric_vote *vote, int reply_pe)
     registrar.free_last = slot;
 }
 
+static void registrar_on_freed(const struct symmetric_vote *vote, int reply_pe)
+{
+    ski_lock_acquire(&registrar.lock);
+    registrar_count_freed(vote, reply_pe);
+    ski_lock_release(&registrar.lock);
+}
+
 void ski_symmetric_vote_reset(void)
 {
-    for (uint32_t slot = 1; slot < registrar.fresh; slot++)
+    for (uint32_t slot = 1; slot < registrar.room; slot++)
         free(registrar.ids[slot].reply_pe);
     free(registrar.ids);
     memset(&registrar, 0, sizeof registrar);

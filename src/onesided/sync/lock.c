@@ -43,7 +43,8 @@ skua_status skua_locks_create(size_t count, skua_locks *locks)
     status = skua_region_create(bytes, &locks->region);
     if (status != SKUA_OK)
         return status;
-    skua_region_set_name(locks->region, "locks");
+    ski_region_label_set(&(struct ski_region_label){
+        .id = locks->region.id, .restart = SKI_REGION_LOCKS, .name = "locks"});
     memset(skua_region_local(locks->region), 0, bytes);
     skua_sync(); /* no PE acquires one of this PE before it is zero */
     return SKUA_OK;

@@ -152,6 +152,11 @@ static void lock_on_release(const struct lock_message *message)
     }
 }
 
+bool ski_lock_queues_exist(void)
+{
+    return queues != NULL;
+}
+
 void ski_lock_queues_end(void)
 {
     while (queues) {

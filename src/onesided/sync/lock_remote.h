@@ -30,6 +30,10 @@ void ski_unlock_remote(skua_locks locks, int pe, size_t i);
 /** Frees the queues of locks that the calling thread served as a PE, which ends. */
 void ski_lock_queues_end(void);
 
+/** Returns whether a lock of the calling PE is held, in a job that spans several hosts and has no
+ *  progress thread. */
+bool ski_lock_queues_exist(void);
+
 /** Handles a message of this protocol. */
 void ski_on_lock(skua_msg *msg);
 

@@ -12,17 +12,19 @@
 
 #include "transport/mpi/mpi_session.h"
 
-#define MPI_RECV_SLOTS    16 /* receives posted for eager packets, at most */
-#define MPI_SENDS_MAX     64
-#define MPI_RECVS_MAX     64
-#define MPI_REQUESTS_MAX  (3 * (MPI_SENDS_MAX + MPI_RECVS_MAX)) /* RTS, blocks and rest */
-#define MPI_SYNC_WINDOW   128 /* eager packets from one synchronous send to the next */
-#define MPI_SYNCS_MAX     2   /* synchronous sends in flight to a peer, at most */
-#define MPI_CLOSE_SECONDS 2.0 /* seconds that close() waits for peers */
+#define MPI_RECV_SLOTS 16 /* receives posted for eager packets, at most */
+#define MPI_SENDS_MAX  64
+#define MPI_RECVS_MAX  64
+#define MPI_REQUESTS_MAX                                                                           \
+    (4 * (MPI_SENDS_MAX + MPI_RECVS_MAX)) /* RTS, first part, blocks and rest */
+#define MPI_SYNC_WINDOW   128             /* eager packets from one synchronous send to the next */
+#define MPI_SYNCS_MAX     2               /* synchronous sends in flight to a peer, at most */
+#define MPI_CLOSE_SECONDS 2.0             /* seconds that close() waits for peers */
 
 struct mpi_rts {
     uint64_t bytes;
     int32_t  tag, pe;
+    uint64_t first;
 };
 _Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_MIN, "an RTS is told from packets by its size");
 
@@ -38,8 +40,12 @@ struct mpi_transfer {
     int                  pe;    /* the PE of the other side */
     struct ski_peer     *peer;  /* the peer, of a send */
     bool                 sync;  /* a synchronous send, complete when it was received */
+    bool                 split; /* a send whose end is reported by done() */
     void                *packet;
     size_t               bytes;
+    size_t               first; /* bytes of the packet in a message of their own, before: */
+    char                *rest;  /* the others */
+    void                *cookie;
     struct mpi_rts       announcement; /* stays in place while it is sent */
     struct mpi_transfer *next;         /* in the list of free ones */
 };
@@ -143,15 +149,14 @@ static void mpi_track_request(struct ski_port *port, struct mpi_transfer *t, int
 }
 
 /* Sends or receives a part of a packet. */
-static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, size_t from, int count,
+static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, char *part, int count,
                               MPI_Datatype type, int rank, int tag)
 {
-    char       *part = (char *)t->packet + from;
     MPI_Comm    comm = ski_mpi_net.bulk;
     MPI_Request request;
     int         error;
 
-    assert(count > 0 && from < t->bytes);
+    assert(count > 0);
     if (t->kind == MPI_TRANSFER_SEND)
         error = MPI_Isend(part, count, type, rank, tag, comm, &request);
     else
@@ -159,15 +164,21 @@ static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, siz
     mpi_track_request(port, t, error, request);
 }
 
+/* Sends or receives a packet.  MPI keeps the order of messages with the same tag. */
 static void mpi_transfer_data(struct ski_port *port, struct mpi_transfer *t, int rank, int tag)
 {
-    size_t blocks = t->bytes > INT_MAX ? t->bytes / SKI_MPI_BLOCK : 0;
-    size_t rest   = t->bytes - blocks * SKI_MPI_BLOCK;
+    size_t bytes  = t->bytes - t->first;
+    size_t blocks = bytes > INT_MAX ? bytes / SKI_MPI_BLOCK : 0;
+    size_t rest   = bytes - blocks * SKI_MPI_BLOCK;
 
+    assert(t->first < t->bytes && t->first <= SKI_MPI_EAGER_MAX);
+    if (t->first > 0)
+        mpi_transfer_part(port, t, t->packet, (int)t->first, MPI_BYTE, rank, tag);
     if (blocks > 0)
-        mpi_transfer_part(port, t, 0, (int)blocks, ski_mpi_net.block, rank, tag);
+        mpi_transfer_part(port, t, t->rest, (int)blocks, ski_mpi_net.block, rank, tag);
     if (rest > 0)
-        mpi_transfer_part(port, t, t->bytes - rest, (int)rest, MPI_BYTE, rank, tag);
+        mpi_transfer_part(port, t, t->rest + blocks * SKI_MPI_BLOCK, (int)rest, MPI_BYTE, rank,
+                          tag);
 }
 
 static void mpi_send_put(struct ski_port *port, struct mpi_transfer *t)
@@ -184,7 +195,10 @@ static void mpi_send_end(struct ski_port *port, struct mpi_transfer *t)
         mpi_peer_lose(t->peer, t->error);
     assert(t->left == 0 && t->peer->syncs >= t->sync);
     t->peer->syncs -= t->sync;
-    port->up->sent(port->owner, t->packet);
+    if (t->split)
+        port->up->done(port->owner, t->cookie, SKUA_OK);
+    else
+        port->up->sent(port->owner, t->packet);
     mpi_send_put(port, t);
 }
 
@@ -255,10 +269,13 @@ static struct mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet, si
     peer->port->sends++;
     t->kind   = MPI_TRANSFER_SEND;
     t->sync   = false;
+    t->split  = false;
     t->peer   = peer;
     t->pe     = peer->pe;
     t->packet = packet;
     t->bytes  = bytes;
+    t->first  = 0;
+    t->rest   = packet;
     return t;
 }
 
@@ -313,14 +330,15 @@ static int mpi_next_tag(void)
     return (int)(n % (uint32_t)ski_mpi_net.tag_most);
 }
 
-static skua_status mpi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
+/* Announces and sends the packet of @p t. */
+static skua_status mpi_send_rndv(struct ski_peer *peer, struct mpi_transfer *t)
 {
-    struct ski_port     *port = peer->port;
-    struct mpi_transfer *t    = mpi_send_get(peer, packet, bytes);
-    MPI_Request          request;
-    int                  error, tag = mpi_next_tag();
+    struct ski_port *port = peer->port;
+    MPI_Request      request;
+    int              error, tag = mpi_next_tag();
 
-    t->announcement = (struct mpi_rts){.bytes = bytes, .tag = tag, .pe = port->pe};
+    t->announcement =
+        (struct mpi_rts){.bytes = t->bytes, .tag = tag, .pe = port->pe, .first = t->first};
     ski_mpi_enter();
     error =
         MPI_Isend(&t->announcement, sizeof t->announcement, MPI_BYTE, peer->rank,
@@ -350,7 +368,26 @@ skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
     if (mpi_is_crowded(peer))
         return SKUA_ERR_AGAIN;
     return bytes <= SKI_MPI_EAGER_MAX ? mpi_send_eager(peer, packet, bytes)
-                                      : mpi_send_rndv(peer, packet, bytes);
+                                      : mpi_send_rndv(peer, mpi_send_get(peer, packet, bytes));
+}
+
+skua_status ski_mpi_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie)
+{
+    struct mpi_transfer *t;
+
+    if (bytes + rest_bytes <= SKI_MPI_EAGER_MAX || bytes > SKI_MPI_EAGER_MAX || rest_bytes == 0)
+        return SKUA_ERR_UNSUPPORTED;
+    if (peer->error != MPI_SUCCESS)
+        return SKUA_OK; /* lost() reports it */
+    if (mpi_is_crowded(peer))
+        return SKUA_ERR_AGAIN;
+    t         = mpi_send_get(peer, packet, bytes + rest_bytes);
+    t->first  = bytes;
+    t->rest   = (char *)(uintptr_t)rest;
+    t->split  = true;
+    t->cookie = cookie;
+    return mpi_send_rndv(peer, t);
 }
 
 /* ---- receiving -------------------------------------------------------------------- */
@@ -375,14 +412,19 @@ static void mpi_on_packet(struct ski_port *port, const void *data, size_t bytes)
  * wait for ever. */
 static void mpi_on_rts(struct ski_port *port, const struct mpi_rts *a, int rank)
 {
-    struct mpi_transfer *t = mpi_transfer_get(&port->free_receive);
+    struct mpi_transfer *t;
 
+    if (a->first >= a->bytes || a->first > SKI_MPI_EAGER_MAX)
+        return;
+    t         = mpi_transfer_get(&port->free_receive);
     t->packet = mpi_alloc(port, a->bytes);
     t->kind   = t->packet ? MPI_TRANSFER_RECV : MPI_TRANSFER_DROP;
     t->bytes  = a->bytes;
     t->pe     = a->pe;
     if (!t->packet)
         t->packet = malloc(a->bytes);
+    t->first = a->first;
+    t->rest  = t->packet ? (char *)t->packet + a->first : NULL;
     ski_mpi_enter();
     if (t->packet)
         mpi_transfer_data(port, t, rank, a->tag);
@@ -494,9 +536,9 @@ static unsigned mpi_recv_poll(struct ski_port *port)
         return 1;
     }
     mpi_recv_adapt(port);
-    if (bytes < SKI_PACKET_MIN)
+    if (bytes == sizeof(struct mpi_rts))
         mpi_on_rts(port, (struct mpi_rts *)(void *)data, status.MPI_SOURCE);
-    else
+    else if (bytes >= SKI_PACKET_MIN)
         mpi_on_packet(port, data, (size_t)bytes);
     return 1;
 }

@@ -22,18 +22,20 @@
  *   bulk     A larger packet is announced by a message as above, a ready-to-send (RTS), and follows
  *            at once in this communicator, with a tag that the RTS names.  The receiver posts a
  *            receive straight into the memory that alloc() returns.  An RTS is shorter than any
- *            packet.
+ *            packet.  A packet in two parts is two messages with the same tag, each sent from where
+ *            it lies.
  *
  * The RTS, in the byte order of the machine, as all of MPI_BYTE is:
  *
  *   0  8  bytes of the packet
  *   8  4  tag of the message with the packet
  *  12  4  PE of the sender
+ *  16  8  bytes of the first of two parts; 0: the packet is in one
  *
  * MPI_Improbe and MPI_Imrecv would be slower: a message that is probed for has arrived unexpectedly
  * and was queued by MPI, which takes a copy and a search, and a port would poll for it twice.
  *
- * A message has at most INT_MAX elements.  A packet with more bytes takes two: whole blocks of
+ * A message has at most INT_MAX elements.  A part with more bytes takes two: whole blocks of
  * SKI_MPI_BLOCK bytes, and the rest.
  *
  * Invariants.  Of an open port the receives of `posted` slots from `oldest` on, around the ring,
@@ -68,6 +70,8 @@ size_t      ski_mpi_address(struct ski_port *port, void *to);
 skua_status ski_mpi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
                             struct ski_peer **peer);
 skua_status ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes);
+skua_status ski_mpi_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie);
 unsigned    ski_mpi_progress(struct ski_port *port);
 
 #endif

@@ -119,6 +119,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .address      = ski_ofi_address,
     .connect      = ski_ofi_connect,
     .send         = ski_ofi_send,
+    .send_split   = ski_ofi_send_split,
     .progress     = ski_ofi_progress,
     .rma_offload  = ofi_rma_offload,
     .wait_fd      = ski_ofi_wait_fd,

@@ -65,15 +65,17 @@ enum ski_ofi_kind {
 
 /* An operation of the provider. A completion has a pointer to the context, the first member. */
 struct ski_ofi_op {
-    struct fi_context2    context;
-    enum ski_ofi_kind     kind;
-    bool                  dropped; /* a large packet that the runtime does not want */
-    bool                  quiet;   /* an injected put, which needs no done() */
-    struct ski_peer      *peer;    /* NULL: unknown */
-    void                 *memory;  /* the packet, or the receive buffer */
-    size_t                bytes;
-    uint64_t              tag;
-    void                 *cookie;
+    struct fi_context2 context;
+    enum ski_ofi_kind  kind;
+    bool               dropped; /* a large packet that the runtime does not want */
+    bool               quiet;   /* an injected put, which needs no done() */
+    struct ski_peer   *peer;    /* NULL: unknown */
+    void              *memory;  /* the packet, or the receive buffer */
+    size_t             bytes;
+    void              *rest; /* of a large packet: the last bytes, which lie elsewhere, or NULL */
+    size_t             rest_bytes;
+    uint64_t           tag;
+    void              *cookie;
     struct ski_ofi_epoch *epoch;
     uint64_t              value, compare, before, *result;
     unsigned              width;
@@ -184,6 +186,8 @@ double ski_ofi_now(void);
 bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op);
 
 skua_status ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
+skua_status ski_ofi_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie);
 unsigned    ski_ofi_progress(struct ski_port *port);
 
 /* ---- ofi_port.c ---- */

@@ -7,9 +7,10 @@
  * copied twice.  (Not into one large buffer with FI_MULTI_RECV: rxm 1.17 over tcp reports that such
  * a buffer is free while packets of other senders are still arriving in it.)
  *
- * A larger packet is sent without a copy: first a control message, a ready-to-send (RTS), then at
- * once the packet as a tagged message.  The receiver allocates memory when the RTS arrives and
- * receives the tag there.  The provider moves the data when both sides are known.
+ * A larger packet, in one part or two, is sent without a copy: first a control message, a
+ * ready-to-send (RTS), then at once the packet as a tagged message.  The receiver allocates memory
+ * when the RTS arrives and receives the tag there.  The provider moves the data when both sides are
+ * known.
  *
  * On the wire, in the byte order of the sender:
  *     a packet            32 bytes or more, unchanged
@@ -47,6 +48,12 @@ _Static_assert(sizeof(struct ofi_control) <= SKI_OFI_INJECT_MIN, "providers copy
 /* Posts an operation that the provider may refuse now and that must happen later. */
 static ssize_t ofi_post(struct ski_port *port, struct ski_ofi_op *op)
 {
+    if (op->kind == SKI_OFI_RNDV_SEND && op->rest) {
+        struct iovec part[] = {{op->memory, op->bytes - op->rest_bytes},
+                               {op->rest, op->rest_bytes}};
+
+        return fi_tsendv(port->ep, part, NULL, 2, op->peer->address, op->tag, &op->context);
+    }
     if (op->kind == SKI_OFI_RNDV_SEND)
         return fi_tsend(port->ep, op->memory, op->bytes, NULL, op->peer->address, op->tag,
                         &op->context);
@@ -133,29 +140,43 @@ static skua_status ofi_send_eager(struct ski_peer *peer, void *packet, size_t by
         peer->port, op, fi_send(peer->port->ep, packet, bytes, NULL, peer->address, &op->context));
 }
 
-static skua_status ofi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
+/* Announces a large packet and sends it.  *@p op has its memory; NULL: there is no operation. */
+static skua_status ofi_send_rndv(struct ski_peer *peer, struct ski_ofi_op *op)
 {
     struct ski_port   *port   = peer->port;
     uint32_t           pe     = (uint32_t)port->pe & 0xffffff;
     struct ofi_control notice = {OFI_CONTROL_RTS, port->pe,
-                                 (uint64_t)pe << 24 | (port->sequence & 0xffffff), bytes};
-    struct ski_ofi_op *op     = ski_ofi_op_get(port, peer, SKI_OFI_RNDV_SEND);
+                                 (uint64_t)pe << 24 | (port->sequence & 0xffffff), 0};
     skua_status        status;
 
     if (!op)
         return SKUA_ERR_NOMEM;
-    status = ofi_send_injected(peer, &notice, sizeof notice);
+    notice.bytes = op->bytes;
+    status       = ofi_send_injected(peer, &notice, sizeof notice);
     if (status != SKUA_PENDING) {
         ski_ofi_op_put(port, op);
         return status;
     }
     port->sequence++;
-    op->memory = packet;
-    op->bytes  = bytes;
-    op->tag    = notice.tag;
+    op->tag = notice.tag;
     assert(op->bytes > SKI_OFI_EAGER_MAX);
     ski_ofi_post(port, op); /* a failure is reported by sent() and lost() */
     return SKUA_PENDING;
+}
+
+/* Returns an operation that sends a large packet in one part or, if @p rest is not NULL, in two. */
+static struct ski_ofi_op *ofi_rndv_op(struct ski_peer *peer, void *packet, size_t bytes,
+                                      const void *rest, size_t rest_bytes)
+{
+    struct ski_ofi_op *op = ski_ofi_op_get(peer->port, peer, SKI_OFI_RNDV_SEND);
+
+    if (!op)
+        return NULL;
+    op->memory     = packet;
+    op->bytes      = bytes + rest_bytes;
+    op->rest       = (void *)(uintptr_t)rest;
+    op->rest_bytes = rest_bytes;
+    return op;
 }
 
 /* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
@@ -178,11 +199,30 @@ skua_status ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
     if (bytes > ski_ofi.info->ep_attr->max_msg_size)
         return SKUA_ERR_INVAL;
     if (bytes > SKI_OFI_EAGER_MAX)
-        return ofi_send_rndv(peer, packet, bytes);
+        return ofi_send_rndv(peer, ofi_rndv_op(peer, packet, bytes, NULL, 0));
     if (bytes > ski_ofi.info->tx_attr->inject_size)
         return ofi_send_eager(peer, packet, bytes);
     status = ofi_send_injected(peer, packet, bytes);
     return status == SKUA_PENDING ? SKUA_OK : status;
+}
+
+skua_status ski_ofi_send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                               size_t rest_bytes, void *cookie)
+{
+    size_t             all = bytes + rest_bytes;
+    struct ski_ofi_op *op;
+
+    if (all <= SKI_OFI_EAGER_MAX || ski_ofi.info->tx_attr->iov_limit < 2 ||
+        all > ski_ofi.info->ep_attr->max_msg_size)
+        return SKUA_ERR_UNSUPPORTED;
+    if (SKI_UNLIKELY(peer->lost))
+        return SKUA_ERR_UNREACH;
+    if (ofi_is_crowded(peer))
+        return SKUA_ERR_AGAIN;
+    op = ofi_rndv_op(peer, packet, bytes, rest, rest_bytes);
+    if (op)
+        op->cookie = cookie;
+    return ofi_send_rndv(peer, op);
 }
 
 /* Sends a probe to peers with large packets in flight, so that a dead connection shows (ofi_op.c).

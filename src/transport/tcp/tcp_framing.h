@@ -43,7 +43,7 @@ struct ski_framing {
 };
 
 #define SKI_FRAMING_LARGE                                                                          \
-    32768 /* bytes from which on a packet is large: a copy costs more than a call */
+    20480 /* bytes from which on a packet is large: a copy costs more than a call */
 #define SKI_FRAMING_PLAINS 64 /* large packets that are received as usual after one was */
 
 /** Returns how many bytes are to be received next, at most, if the next packet is likely to be a

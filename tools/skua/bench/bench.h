@@ -100,6 +100,15 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
  * set a flag. */
 void bench_run_floor(struct results *results, const struct bench_host *host, bool threads);
 
+/** Measure the floor of TCP: two processes that send the bytes of a buffer through a connection of
+ *  this host and receive them in another buffer. */
+void bench_run_floor_tcp(struct results *results, const struct bench_host *host);
+
+/** Run a program of Skua as bench_run_app() does, with two PEs that share no memory and are
+ *  connected by the driver tcp over loopback. */
+void bench_run_between_hosts(struct results *results, const struct bench_host *host,
+                             const char *name, const char *arguments);
+
 /** Measure a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
  *  -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
  * that apps/pingpong measures. */

@@ -200,7 +200,7 @@ static void bench_balance_print_part_goals(const struct results *r)
 {
     static const size_t objects = 100000, few = 16, many = 4096; /* PEs, of diffusion */
 
-    bench_print_goal("moving 4 KB elements, packed / memcpy",
+    bench_print_goal("moving 4 KB elements with a pup / memcpy",
                      bench_ratio(results_get(r, "pack", 4096, "move_GBps"),
                                  results_get(r, "memcpy", 4096, "copy_GBps")),
                      ">=", 0.7);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_channels.c - skua bench channels: data from buffer to buffer through a channel, against a
- * memcpy and a flag, messages, and MPI. */
+ * memcpy and a flag, messages, and MPI; and between hosts over TCP, against bare send() and recv(),
+ * messages and entry calls that are copied in and out. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,9 @@ static void bench_channels_run(struct results *results, const struct bench_host 
         bench_run_floor(results, host, threads);
         bench_run_skua(results, host, "bench-channels", 2, 1 + threads, "--pin=auto");
     }
+    bench_step(round, rounds, "between hosts over TCP");
+    bench_run_floor_tcp(results, host);
+    bench_run_between_hosts(results, host, "bench-channels", "100000 100");
     bench_run_mpi_channels(results, host, round, rounds, "");
 }
 
@@ -128,6 +132,55 @@ static void bench_channels_print_goals(const struct results *r, const char *suff
                      "<=", 1);
 }
 
+/* ---- between hosts ---------------------------------------------------------------- */
+
+#define TCP       "-tcp"
+#define TCP_LEAST 100
+#define TCP_MOST  100000
+
+static void bench_channels_print_tcp(const struct results *r)
+{
+    static const char *const shown[] = {"floor", "channel", "channel-heap", "message", "entry"};
+
+    printf("\nRound trip from buffer to buffer between hosts over TCP (loopback), microseconds\n");
+    printf("%9s", "bytes");
+    for (size_t c = 0; c < sizeof shown / sizeof *shown; c++)
+        printf("%14s", shown[c]);
+    printf("\n");
+    for (size_t i = 0; i < SIZES; i++) {
+        if (sizes[i] < TCP_LEAST || sizes[i] > TCP_MOST)
+            continue;
+        printf("%9zu", sizes[i]);
+        for (size_t c = 0; c < sizeof shown / sizeof *shown; c++)
+            bench_print_value(bench_channels_get(r, shown[c], TCP, sizes[i]), 14);
+        printf("\n");
+    }
+}
+
+/* A goal for @p other / channel, the inverse of the largest ratio. */
+static void bench_channels_print_gain(const struct results *r, const char *what, const char *other,
+                                      size_t least, size_t most, double goal)
+{
+    double worst = bench_channels_worst(r, TCP, "channel", other, least, most);
+
+    bench_print_goal(what, worst > 0 ? 1 / worst : 0, ">=", goal);
+}
+
+/* The first two rows are the ratios of the CkDirect paper, whose messages are entry calls. */
+static void bench_channels_print_tcp_goals(const struct results *r)
+{
+    bench_print_goals_head("Goals, between hosts over TCP");
+    bench_channels_print_gain(r, "entry call / channel, 100 and 1000 bytes", "entry", 100, 1000,
+                              1.25);
+    bench_channels_print_gain(r, "entry call / channel, worst size from 10000 to 100000", "entry",
+                              10000, 100000, 1.3);
+    bench_channels_print_gain(r, "message / channel, worst size from 10000 to 100000", "message",
+                              10000, 100000, 1.3);
+    bench_print_goal("channel / bare send and recv, worst size",
+                     bench_channels_worst(r, TCP, "channel", "floor", TCP_LEAST, TCP_MOST),
+                     "<=", 1.2);
+}
+
 static void bench_channels_print(const struct results *r)
 {
     printf("Round trip from buffer to buffer, two processes, microseconds\n");
@@ -145,6 +198,8 @@ static void bench_channels_print(const struct results *r)
     }
     bench_print_goals_head("Goals, two threads");
     bench_channels_print_goals(r, "-threads");
+    bench_channels_print_tcp(r);
+    bench_channels_print_tcp_goals(r);
 }
 
 /* ---- plot -------------------------------------------------------------------------- */

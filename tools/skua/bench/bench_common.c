@@ -74,18 +74,41 @@ void bench_run_app(struct results *results, const struct bench_host *host, const
     bench_run(results, argv);
 }
 
-void bench_run_floor(struct results *results, const struct bench_host *host, bool threads)
+/* Runs bench-floor; @p what is its first argument, NULL: none. */
+static void bench_run_floor_as(struct results *results, const struct bench_host *host, char *what)
 {
     char  path[PROGRAM_PATH_BYTES], cpu[2][16];
-    char *argv[5] = {path, "threads", cpu[0], cpu[1], NULL};
+    char *argv[5] = {path, what, cpu[0], cpu[1], NULL};
 
     if (!program_find("bench-floor", path))
         return;
     for (int i = 0; i < 2; i++)
         snprintf(cpu[i], sizeof cpu[i], "%d", host->cpu[i]);
-    if (!threads)
+    if (!what)
         memmove(argv + 1, argv + 2, 3 * sizeof *argv);
     bench_run(results, argv);
+}
+
+void bench_run_floor(struct results *results, const struct bench_host *host, bool threads)
+{
+    bench_run_floor_as(results, host, threads ? "threads" : NULL);
+}
+
+void bench_run_floor_tcp(struct results *results, const struct bench_host *host)
+{
+    bench_run_floor_as(results, host, "tcp");
+}
+
+void bench_run_between_hosts(struct results *results, const struct bench_host *host,
+                             const char *name, const char *arguments)
+{
+    char options[96];
+
+    snprintf(options, sizeof options, "-n 2 --pin=%d,%d -s shared_memory=0", host->cpu[0],
+             host->cpu[1]);
+    setenv("SKUA_DRIVER", "tcp", 1);
+    bench_run_app(results, host, name, options, arguments);
+    unsetenv("SKUA_DRIVER");
 }
 
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])

@@ -38,7 +38,8 @@ static void bench_lu_run_scalapack(struct results *results, const struct bench_h
         }
 }
 
-/* @p sizes are separated by commas: the suite that HPL belongs to takes long to reach it. */
+/* Measures HPL with all of @p sizes, which commas separate, in one run: its suite takes seconds to
+ * begin. */
 static void bench_lu_run_hpl(struct results *results, const struct bench_host *host,
                              const char *sizes, int ranks)
 {

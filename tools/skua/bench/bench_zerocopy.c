@@ -9,19 +9,21 @@
 
 #include "bench.h"
 
-#define WIDTH 10
-#define GOAL  4096.0 /* break-even size, in bytes */
+#define WIDTH    10
+#define GOAL     4096.0  /* break-even size, in bytes ... */
+#define GOAL_TCP 32768.0 /* ... and between hosts */
 
 static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
                                16384, 32768, 65536, 262144, 1048576, 4194304};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static const char *const series[] = {"skua", "skua-threads", "skua-shared"};
+static const char *const series[] = {"skua", "skua-threads", "skua-shared", "skua-tcp"};
 static const char *const titles[] = {"two processes", "two threads",
-                                     "two processes that share malloc()"};
+                                     "two processes that share malloc()",
+                                     "two hosts over TCP (loopback)"};
 
-enum { PROCESSES, THREADS, SHARED };
+enum { PROCESSES, THREADS, SHARED, BETWEEN_HOSTS };
 
 /* The variants, as the program names them. */
 static const char *const variants[] = {"copy", "get", "put", "send", "post"};
@@ -37,6 +39,8 @@ static void bench_zerocopy_run(struct results *results, const struct bench_host 
     bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=malloc_arena=4k");
     bench_step(round, rounds, titles[THREADS]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
+    bench_step(round, rounds, titles[BETWEEN_HOSTS]);
+    bench_run_between_hosts(results, host, "bench-zerocopy", "1048576 1024");
 }
 
 static double bench_zerocopy_get(const struct results *r, const char *of, const char *variant,
@@ -68,19 +72,21 @@ static void bench_zerocopy_print_table(const struct results *r, size_t of, bool 
 static double bench_zerocopy_break_even(const struct results *r, const char *of,
                                         const char *variant, bool heap)
 {
-    double from = INFINITY;
+    double from     = INFINITY;
+    bool   measured = false;
 
     for (size_t i = SIZES; i-- > 0;) {
         double copied = bench_zerocopy_get(r, of, "copy", heap, sizes[i]);
         double moved  = bench_zerocopy_get(r, of, variant, heap, sizes[i]);
 
-        if (moved == 0)
-            return 0;
-        if (moved >= copied)
+        measured |= moved > 0;
+        if (!measured)
+            continue; /* the largest sizes are not measured between hosts */
+        if (moved == 0 || moved >= copied)
             break;
         from = (double)sizes[i];
     }
-    return from;
+    return measured ? from : 0;
 }
 
 static void bench_zerocopy_print_goals(const struct results *r, size_t of, bool heap)
@@ -96,7 +102,7 @@ static void bench_zerocopy_print_goals(const struct results *r, size_t of, bool 
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         bench_print_goal(heap ? goals[i].heap : goals[i].what,
                          bench_zerocopy_break_even(r, series[of], goals[i].variant, heap),
-                         "<=", GOAL);
+                         "<=", of == BETWEEN_HOSTS ? GOAL_TCP : GOAL);
 }
 
 static void bench_zerocopy_print_goals_head(size_t of)
@@ -117,6 +123,11 @@ static void bench_zerocopy_print(const struct results *r)
     bench_zerocopy_print_table(r, SHARED, true);
     bench_zerocopy_print_goals_head(SHARED);
     bench_zerocopy_print_goals(r, SHARED, true);
+    for (int heap = 0; heap < 2; heap++)
+        bench_zerocopy_print_table(r, BETWEEN_HOSTS, heap);
+    bench_zerocopy_print_goals_head(BETWEEN_HOSTS);
+    for (int heap = 0; heap < 2; heap++)
+        bench_zerocopy_print_goals(r, BETWEEN_HOSTS, heap);
 }
 
 static void bench_zerocopy_plot(const struct results *r, FILE *to)

@@ -68,19 +68,33 @@ static bool agent_receive(struct agent *a, struct frame *frame)
     return found > 0;
 }
 
-/* Blocks until the specification of the next epoch has arrived.  Between two epochs frames that
- * belong to the one before are ignored.  Returns false if the job is over. */
+/* Keeps the images of one generation alone. */
+static void agent_keep_images(const struct agent *a, const struct frame *frame)
+{
+    struct image_record record;
+
+    memcpy(&record, frame->data, sizeof record);
+    host_images_keep(&a->survival.images, record.generation);
+}
+
+/* Blocks until the specification of the next epoch has arrived.  An agent without processes waits
+ * here: that of a spare host, and one whose processes the job can do without.  Between two epochs
+ * frames that belong to the one before are ignored.  Returns false if the job is over. */
 static bool agent_receive_spec(struct agent *a, struct frame *frame)
 {
     while (agent_receive(a, frame)) {
-        if (frame->kind == FRAME_SPEC)
-            return true;
-        if (!a->running)
-            return false; /* the first frame must be the specification */
-        if (frame->kind == FRAME_PING)
+        switch (frame->kind) {
+        case FRAME_SPEC: return true;
+        case FRAME_PING:
             frame_conn_send_number(&a->conn, FRAME_PONG, frame_number(frame), NULL);
-        if (frame->kind == FRAME_CREDIT)
-            a->in_flight -= frame_number(frame);
+            break;
+        case FRAME_CREDIT: a->in_flight -= frame_number(frame); break;
+        case FRAME_KEEP: agent_keep_images(a, frame); break;
+        case FRAME_SIGNAL: break; /* no process is here that it is for */
+        default:
+            if (!a->running)
+                return false; /* the first frame must be the specification */
+        }
     }
     return false;
 }
@@ -152,6 +166,7 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
     int                         here;
     int                        *near   = agent_local(spec, &here);
     int                        *leader = agent_leaders(spec);
+    struct host_images_plan     images = {h->epoch, h->generation, spec->read, h->reads};
     struct ski_job_params       plan   = {.pes             = h->pes,
                                           .pes_per_process = h->pes_per_process,
                                           .local           = near,
@@ -163,9 +178,8 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
 
     if (ski_config_load() == SKUA_OK && agent_choose_cpus(spec) == SKUA_OK) {
         plan.cpu = spec->cpu;
-        made =
-            procs_create(&a->procs, &plan) &&
-            (h->epoch == 0 || procs_begin_epoch(&a->procs, &a->survival, h->epoch, h->generation));
+        made     = procs_create(&a->procs, &plan) &&
+               (h->epoch == 0 || procs_begin_epoch(&a->procs, &a->survival, &images));
     }
     a->procs.terminal = h->terminal;
     free(near);

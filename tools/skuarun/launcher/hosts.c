@@ -51,17 +51,18 @@ static bool hosts_add(struct hosts *hosts, char *entry, const char *list)
 {
     char *colon = strrchr(entry, ':');
     int   pes   = colon ? hosts_number(colon + 1) : 0;
+    bool  spare = colon && strcmp(colon + 1, "0") == 0;
     bool  listed;
 
     if (colon)
         *colon = '\0';
     hosts->host = ski_realloc(hosts->host, ((size_t)hosts->count + 1) * sizeof *hosts->host);
-    hosts->host[hosts->count] = (struct hosts_entry){entry, pes, hosts_is_local(entry)};
+    hosts->host[hosts->count] = (struct hosts_entry){entry, pes, hosts_is_local(entry), spare};
     listed                    = hosts_is_listed(hosts, &hosts->host[hosts->count]);
     hosts->count++;
     if (!entry[0] || entry[0] == '-') /* ssh would parse it as an option */
         return hosts_error(list, "expected host names, as in a:4,b:4", "");
-    if (colon && !pes)
+    if (colon && !pes && !spare)
         return hosts_error(list, "expected a number of PEs from 1 to 65535 after the name of host ",
                            entry);
     if (listed)
@@ -89,13 +90,13 @@ static void hosts_distribute(struct hosts *hosts, int pes, int threads)
     int left = pes, without = 0;
 
     for (int i = 0; i < hosts->count; i++) {
-        without += hosts->host[i].pes == 0;
+        without += hosts->host[i].pes == 0 && !hosts->host[i].spare;
         left -= hosts->host[i].pes;
     }
     for (int i = 0; i < hosts->count; i++) {
         int share = without ? (left + without - 1) / without : 0;
 
-        if (hosts->host[i].pes)
+        if (hosts->host[i].pes || hosts->host[i].spare)
             continue;
         share = (share + threads - 1) / threads * threads;
         share = pes == 0 ? threads : share < left ? share : left;
@@ -119,13 +120,13 @@ static int hosts_trim(struct hosts *hosts, int pes)
     return sum;
 }
 
-/* Removes the hosts that have no PE. */
+/* Removes the hosts that have no PE and are no spare ones. */
 static void hosts_drop_idle(struct hosts *hosts)
 {
     int kept = 0;
 
     for (int i = 0; i < hosts->count; i++) {
-        if (hosts->host[i].pes)
+        if (hosts->host[i].pes || hosts->host[i].spare)
             hosts->host[kept++] = hosts->host[i];
         else
             free(hosts->host[i].name);
@@ -133,14 +134,31 @@ static void hosts_drop_idle(struct hosts *hosts)
     hosts->count = kept;
 }
 
+/* Returns the last host that has PEs, of which the last process may have fewer than the others. */
+static int hosts_last(const struct hosts *hosts)
+{
+    int last = hosts->count - 1;
+
+    while (last > 0 && hosts->host[last].spare)
+        last--;
+    return last;
+}
+
 static bool hosts_check(const struct hosts *hosts, const struct run_options *options, int sum)
 {
+    if (sum == 0)
+        return hosts_error(options->hosts, "no host has a PE", "");
     if (sum < options->pes)
         return hosts_error(options->hosts, "the hosts have fewer PEs than -n asks for", "");
     if (sum > PES_MAX)
         return hosts_error(options->hosts, "the hosts have more PEs than a job can have, 65535",
                            "");
-    for (int i = 0; i < hosts->count - 1; i++)
+    for (int i = 0; i < hosts->count; i++)
+        if (hosts->host[i].spare && !options->survive)
+            return hosts_error(options->hosts,
+                               "only a job with --survive has a use for a host without PEs: ",
+                               hosts->host[i].name);
+    for (int i = 0; i < hosts_last(hosts); i++)
         if (hosts->host[i].pes % options->threads)
             return hosts_error(options->hosts, "the number of PEs is not a multiple of -t on host ",
                                hosts->host[i].name);
@@ -154,7 +172,7 @@ bool hosts_resolve(struct hosts *hosts, struct run_options *options)
     *hosts = (struct hosts){0};
     if (!options->hosts) {
         hosts->host    = ski_calloc(1, sizeof *hosts->host);
-        hosts->host[0] = (struct hosts_entry){strdup("localhost"), options->pes, true};
+        hosts->host[0] = (struct hosts_entry){strdup("localhost"), options->pes, true, false};
         hosts->count   = 1;
         return true;
     }

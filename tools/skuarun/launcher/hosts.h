@@ -3,7 +3,8 @@
  * hosts.h - the hosts of a job and the number of PEs on each.
  *
  * PEs are numbered host after host, in the order of the list.  A host given without a number gets
- * an equal share of the PEs that the other hosts leave of -n; without -n it gets one process.
+ * an equal share of the PEs that the other hosts leave of -n; without -n it gets one process.  A
+ * host with 0 PEs is a *spare host*, which takes the processes of a host that is lost (--survive).
  */
 #ifndef SKUARUN_HOSTS_H
 #define SKUARUN_HOSTS_H
@@ -14,8 +15,9 @@
 
 struct hosts_entry {
     char *name;
-    int   pes;   /* 0: not given */
+    int   pes;   /* 0: not given, or a spare host */
     bool  local; /* the host skuarun runs on */
+    bool  spare; /* given with 0 PEs */
 };
 
 struct hosts {
@@ -24,8 +26,8 @@ struct hosts {
 };
 
 /** Parse options->hosts, or use this host alone, and determine the number of PEs of each host and
- *  their sum, options->pes.  On return every host has at least one PE.  Returns false after
- * printing what is wrong.  Call hosts_free() in either case. */
+ *  their sum, options->pes.  On return every host but the spare ones has at least one PE.  Returns
+ * false after printing what is wrong.  Call hosts_free() in either case. */
 bool hosts_resolve(struct hosts *hosts, struct run_options *options);
 
 /** Free the list. */

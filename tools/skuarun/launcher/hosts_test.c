@@ -49,6 +49,7 @@ static void hosts_test_rejected(void)
     hosts_test_list("a,", 2, 1, "");
     hosts_test_list("-oProxyCommand=x", 2, 1, "");
     hosts_test_list("a:0", 2, 1, "");
+    hosts_test_list("a:2,b:0", 2, 1, "");
     hosts_test_list("a:-1", 2, 1, "");
     hosts_test_list("a:4x", 2, 1, "");
     hosts_test_list("a:65536", 2, 1, "");
@@ -74,6 +75,11 @@ static void hosts_test_local(void)
     options = (struct run_options){.threads = 8, .hosts = "a:2"};
     OK(hosts_resolve(&hosts, &options) && options.threads == 2,
        "a process has no more PEs than the job");
+    hosts_free(&hosts);
+    options = (struct run_options){.threads = 2, .hosts = "a:2,b:1,c:0", .survive = true};
+    OK(hosts_resolve(&hosts, &options) && options.pes == 3 && hosts.count == 3 &&
+           hosts.host[2].spare && !hosts.host[1].spare,
+       "a host without PEs is a spare one");
     hosts_free(&hosts);
 }
 

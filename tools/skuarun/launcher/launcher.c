@@ -10,7 +10,8 @@
  * With --survive agents stay when their processes have ended, and say IDLE.  When all have, the
  * launcher sends them the specification of the next epoch, or closes their connections.  An agent
  * that ends, or is silent for SKUA_PEER_TIMEOUT, is lost with its host; other agents take its
- * processes over.
+ * processes over (placement.h).  An agent that is left without processes, or is that of a spare
+ * host, stays IDLE.
  */
 #include "launcher/launcher.h"
 
@@ -28,6 +29,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "launcher/async_writer.h"
+#include "launcher/placement.h"
 #include "launcher/proc_map.h"
 #include "launcher/remote_agent.h"
 #include "common/fd.h"
@@ -600,25 +602,48 @@ static void launcher_end_epoch(struct launcher *l)
     kvs_destroy(l->kvs);
 }
 
-/* Closes the connections of the agents that are left without processes. */
-static void launcher_release_agents(struct launcher *l)
+/* Lets an agent without processes keep its images of the generation that the epoch restores. */
+static void launcher_keep_images(const struct launcher *l, struct remote_agent *agent)
+{
+    struct image_record keep = {.generation = l->map.generation};
+    int                 kept = 0;
+
+    for (int i = 0; i < agent->records; i++)
+        if (agent->record[i].generation == keep.generation)
+            agent->record[kept++] = agent->record[i];
+    agent->records = kept;
+    if (agent->conn.in >= 0)
+        frame_conn_send(&agent->conn, FRAME_KEEP, &keep, sizeof keep, NULL, 0);
+}
+
+/* Agents with processes are busy from now on; the others wait for an epoch that needs them. */
+static void launcher_set_idle(struct launcher *l)
 {
     for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
-        r->idle       = false;
+        r->idle       = r->running == 0;
         r->generation = 0;
-        if (r->running == 0)
-            frame_conn_close(&r->conn);
+        if (r->idle)
+            launcher_keep_images(l, r);
     }
 }
 
-/* Whether images are spread over several agents. */
-static bool launcher_has_several(const struct launcher *l)
+/* Maps the processes of the next epoch.  A job that is to have fewer processes than its images need
+ * takes several steps: the number is asked for again, at the next checkpoint. */
+static bool launcher_place(struct launcher *l)
 {
-    int connected = 0;
+    struct recovery *r       = &l->recovery;
+    int              threads = l->options->threads, wanted = r->pes;
+    int              least =
+        placement_least(l->agent, l->agents, r->generation, (wanted + threads - 1) / threads);
 
-    for (int i = 0; i < l->agents; i++)
-        connected += l->agent[i].conn.in >= 0;
-    return connected > 1;
+    if ((least - 1) * threads >= wanted) {
+        r->pes = least * threads;
+        if (r->resized)
+            recovery_resize(r, wanted);
+    }
+    l->map.epoch      = r->epoch;
+    l->map.generation = r->generation;
+    return placement_make(&l->map, r->pes, threads, l->agent, l->agents);
 }
 
 /* Starts the next epoch.  Returns false if the job cannot go on; the reason has been printed. */
@@ -628,23 +653,22 @@ static bool launcher_next_epoch(struct launcher *l)
     struct image_record *record = launcher_images(l, &count);
     bool                 ok;
 
-    l->recovery.several = launcher_has_several(l);
-    ok                  = recovery_next(&l->recovery, record, count, l->options->threads);
+    ok = recovery_next(&l->recovery, record, count, l->options->threads);
     free(record);
     if (!ok)
         return false;
     launcher_end_epoch(l);
-    l->map.epoch      = l->recovery.epoch;
-    l->map.generation = l->recovery.generation;
-    ok = proc_map_place(&l->map, l->recovery.pes, l->options->threads, l->agent, l->agents);
+    ok = launcher_place(l);
     launcher_begin_epoch(l);
     if (!ok) {
         l->monitor.alive = 0;
         launcher_fail(l, 1, "no host is left");
         return false;
     }
-    launcher_release_agents(l);
+    launcher_set_idle(l);
     launcher_send_specs(l);
+    if (l->recovery.resize > 0)
+        launcher_signal_all(l, SIGUSR1); /* the former processes may have died with the request */
     recovery_started(&l->recovery);
     return true;
 }
@@ -702,7 +726,6 @@ int launcher_run(const struct run_options *options, const struct hosts *hosts)
     recovery_begin(&l.recovery, options, options->pes);
     l.monitor.recovery = l.recovery.on ? &l.recovery : NULL;
     l.agent            = proc_map_create(options, hosts, &l.agents, &l.map);
-    l.recovery.several = l.agents > 1;
     launcher_begin_epoch(&l);
     if (!l.agent || !proc_map_start_agents(options, l.agent, l.agents))
         monitor_fail(&l.monitor, 1);
@@ -713,7 +736,7 @@ int launcher_run(const struct run_options *options, const struct hosts *hosts)
         free(l.agent[i].record);
     }
     launcher_end_epoch(&l);
-    free(l.map.agent_of);
+    proc_map_free(&l.map);
     free(l.agent);
     buffer_free(&l.out.unsent);
     buffer_free(&l.errors.unsent);

@@ -17,11 +17,23 @@
 #include "launcher/export.h"
 #include "protocol/job_spec.h"
 
+/* An agent that is not started yet, with @p processes processes from @p first on.  The agent of a
+ * spare host has none, and waits. */
+static struct remote_agent proc_map_agent(const struct hosts_entry *host, int first, int processes)
+{
+    return (struct remote_agent){.host        = host,
+                                 .first       = first,
+                                 .running     = processes,
+                                 .idle        = processes == 0,
+                                 .conn        = {.in = -1, .out = -1},
+                                 .diagnostics = {.fd = -1}};
+}
+
 struct remote_agent *proc_map_create(const struct run_options *options, const struct hosts *hosts,
                                      int *count, struct proc_map *map)
 {
     int                  most  = (options->pes + options->threads - 1) / options->threads;
-    struct remote_agent *agent = ski_calloc((size_t)most, sizeof *agent);
+    struct remote_agent *agent = ski_calloc((size_t)(most + hosts->count), sizeof *agent);
     int                  first = 0;
 
     *count = 0;
@@ -34,17 +46,15 @@ struct remote_agent *proc_map_create(const struct run_options *options, const st
         int processes = (hosts->host[i].pes + options->threads - 1) / options->threads;
         int each      = ski_config.shared_memory ? processes : 1;
 
+        if (hosts->host[i].spare)
+            agent[(*count)++] = proc_map_agent(&hosts->host[i], first, 0);
         for (int end = first + processes; first < end; first += each) {
             for (int k = 0; k < each; k++)
                 map->agent_of[first + k] = *count;
-            agent[(*count)++] = (struct remote_agent){.host        = &hosts->host[i],
-                                                      .first       = first,
-                                                      .running     = each,
-                                                      .conn        = {.in = -1, .out = -1},
-                                                      .diagnostics = {.fd = -1}};
+            agent[(*count)++] = proc_map_agent(&hosts->host[i], first, each);
         }
     }
-    ski_assert(first == most && *count <= most);
+    ski_assert(first == most && *count <= most + hosts->count);
     return agent;
 }
 
@@ -86,34 +96,82 @@ static bool proc_map_common_spec(struct job_spec *spec, const struct run_options
     return true;
 }
 
-/* Whether two agents share their CPUs.  Where the kernel has no identifier of its boot, agents of
- * one host name do. */
-static bool proc_map_shares_cpus(const struct remote_agent *a, const struct remote_agent *b)
+/* An agent in the order of machines. */
+struct proc_map_rank {
+    const struct remote_agent *agent;
+    int                        index;
+};
+
+/* Orders agents that share their CPUs behind each other.  Where the kernel has no identifier of its
+ * boot, agents of one host name share them. */
+static int proc_map_compare_machines(const struct remote_agent *a, const struct remote_agent *b)
 {
-    if (!a->machine.boot[0])
-        return a->host == b->host;
-    return memcmp(&a->machine, &b->machine, sizeof a->machine) == 0;
+    int order = memcmp(&a->machine, &b->machine, sizeof a->machine);
+
+    if (order == 0 && !a->machine.boot[0] && a->host != b->host)
+        order = a->host < b->host ? -1 : 1;
+    return order;
 }
 
-/* Counts the PEs that share the CPUs of agent[i], and those of them that come before its own. */
-static void proc_map_count_host_pes(struct job_spec *spec, const struct remote_agent *agent,
-                                    int count, int i)
+static int proc_map_compare_ranks(const void *a, const void *b)
 {
-    struct job_spec_head *h = &spec->head;
+    const struct proc_map_rank *x = a, *y = b;
+    int                         order = proc_map_compare_machines(x->agent, y->agent);
 
-    h->host_pes = h->host_first_pe = 0;
-    for (int other = 0; other < count; other++) {
-        if (other == i)
-            h->host_first_pe = h->host_pes;
-        if (proc_map_shares_cpus(&agent[i], &agent[other]))
-            h->host_pes += job_spec_pes(spec, other);
+    return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* The PEs of the job that share the CPUs of an agent: the number of its own, of those that come
+ * before them, and of all. */
+struct proc_map_share {
+    int pes, first, all;
+};
+
+/* Sets the shares of the agents on one machine, which are @p count neighbours in the order. */
+static void proc_map_share_machine(const struct proc_map_rank *rank, int count,
+                                   struct proc_map_share *share)
+{
+    int sum = 0;
+
+    for (int i = 0; i < count; i++) {
+        share[rank[i].index].first = sum;
+        sum += share[rank[i].index].pes;
     }
-    ski_assert(h->host_first_pe + job_spec_pes(spec, i) <= h->host_pes);
+    for (int i = 0; i < count; i++)
+        share[rank[i].index].all = sum;
+}
+
+/* Returns the shares of all agents, in an array that the caller frees. */
+static struct proc_map_share *proc_map_shares(const struct job_spec     *spec,
+                                              const struct remote_agent *agent, int count)
+{
+    struct proc_map_share *share = ski_calloc((size_t)count, sizeof *share);
+    struct proc_map_rank  *rank  = ski_calloc((size_t)count, sizeof *rank);
+    int                    left  = spec->head.pes;
+
+    for (int i = 0; i < job_spec_processes(&spec->head); i++) {
+        int pes = left < spec->head.pes_per_process ? left : spec->head.pes_per_process;
+
+        share[spec->agent_of[i]].pes += pes;
+        left -= pes;
+    }
+    for (int i = 0; i < count; i++)
+        rank[i] = (struct proc_map_rank){&agent[i], i};
+    qsort(rank, (size_t)count, sizeof *rank, proc_map_compare_ranks);
+    for (int first = 0, end; first < count; first = end) {
+        for (end = first + 1;
+             end < count && proc_map_compare_machines(rank[first].agent, rank[end].agent) == 0;)
+            end++;
+        proc_map_share_machine(&rank[first], end - first, share);
+    }
+    free(rank);
+    return share;
 }
 
 /* Processes of this host that share no memory have an agent each.  The CPUs of all their PEs are
  * chosen once, for the first agent; the others get theirs from *@p cpu. */
-static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agent *agent, int **cpu)
+static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agent *agent, int pes,
+                                 int **cpu)
 {
     struct job_spec_head *h = &spec->head;
 
@@ -124,32 +182,57 @@ static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agen
         if (ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, *cpu) != SKUA_OK)
             return false;
     }
-    h->cpus   = job_spec_pes(spec, h->agent);
+    h->cpus   = pes;
     spec->cpu = *cpu + h->host_first_pe;
     return true;
 }
 
-static bool proc_map_send(struct job_spec *spec, struct remote_agent *agent, int count)
+/* Fills in the processes whose images agent number @p agent reads. */
+static void proc_map_set_reads(struct job_spec *spec, const struct proc_map *map, int agent)
 {
-    int *cpu = NULL;
-    bool ok  = true;
+    spec->head.reads = 0;
+    for (int i = 0; i < map->formers; i++)
+        if (map->reader_of[i] == agent)
+            spec->read[spec->head.reads++] = i;
+}
+
+static bool proc_map_send_one(struct job_spec *spec, struct remote_agent *agent,
+                              const struct proc_map_share *share, int **cpu)
+{
+    struct buffer to = {0};
+    bool          ok;
+
+    spec->head.cpus          = 0;
+    spec->cpu                = NULL;
+    spec->head.host_pes      = share->all;
+    spec->head.host_first_pe = share->first;
+    ok                       = proc_map_choose_cpus(spec, agent, share->pes, cpu);
+    if (ok) {
+        job_spec_encode(spec, &to);
+        frame_conn_send(&agent->conn, FRAME_SPEC, to.text, to.end, NULL, 0);
+    }
+    buffer_free(&to);
+    return ok;
+}
+
+static bool proc_map_send(struct job_spec *spec, const struct proc_map *map,
+                          struct remote_agent *agent, int count)
+{
+    struct proc_map_share *share = proc_map_shares(spec, agent, count);
+    int                   *cpu   = NULL;
+    bool                   ok    = true;
 
     spec->head.agents = count;
+    spec->read        = ski_calloc((size_t)map->formers + 1, sizeof *spec->read);
     for (int i = 0; i < count && ok; i++) {
-        struct buffer to = {0};
-
-        if (job_spec_pes(spec, i) == 0)
+        if (share[i].pes == 0)
             continue;
         spec->head.agent = i;
-        spec->head.cpus  = 0;
-        spec->cpu        = NULL;
-        proc_map_count_host_pes(spec, agent, count, i);
-        ok = proc_map_choose_cpus(spec, &agent[i], &cpu);
-        job_spec_encode(spec, &to);
-        if (ok)
-            frame_conn_send(&agent[i].conn, FRAME_SPEC, to.text, to.end, NULL, 0);
-        buffer_free(&to);
+        proc_map_set_reads(spec, map, i);
+        ok = proc_map_send_one(spec, &agent[i], &share[i], &cpu);
     }
+    free(spec->read);
+    free(share);
     free(cpu);
     return ok;
 }
@@ -160,74 +243,10 @@ bool proc_map_send_specs(const struct run_options *options, const struct hosts *
     char            directory[PATH_MAX];
     struct job_spec spec = {0};
     bool            ok   = proc_map_common_spec(&spec, options, hosts, map, directory) &&
-              proc_map_send(&spec, agent, count);
+              proc_map_send(&spec, map, agent, count);
 
     free(spec.setting);
     return ok;
-}
-
-/* ---- the next epoch ------------------------------------------------------------------- */
-
-static bool proc_map_is_connected(const struct remote_agent *agent)
-{
-    return agent->conn.in >= 0;
-}
-
-/* Whether the agent has the image of @p process that the next epoch restores. */
-static bool proc_map_has_image(const struct proc_map *map, const struct remote_agent *agent,
-                               int process)
-{
-    for (int i = 0; i < agent->records; i++)
-        if (agent->record[i].process == process && agent->record[i].generation == map->generation)
-            return true;
-    return false;
-}
-
-/* Chooses the agent of @p process.  @p before: the one that it had, or -1. */
-static int proc_map_choose(const struct proc_map *map, int process, int before,
-                           const struct remote_agent *agent, int count)
-{
-    int best = -1;
-
-    for (int i = 0; i < count; i++) {
-        bool has  = proc_map_has_image(map, &agent[i], process);
-        bool than = best >= 0 && proc_map_has_image(map, &agent[best], process);
-
-        if (!proc_map_is_connected(&agent[i]))
-            continue;
-        if (best < 0 || has > than ||
-            (has == than && best != before &&
-             (i == before || agent[i].running < agent[best].running)))
-            best = i;
-    }
-    return best;
-}
-
-bool proc_map_place(struct proc_map *map, int pes, int threads, struct remote_agent *agent,
-                    int count)
-{
-    int  before    = map->processes;
-    int *agent_was = map->agent_of;
-
-    map->pes       = pes;
-    map->threads   = threads < pes ? threads : pes;
-    map->processes = (pes + map->threads - 1) / map->threads;
-    map->agent_of  = ski_calloc((size_t)map->processes, sizeof *map->agent_of);
-    for (int i = 0; i < count; i++)
-        agent[i].running = 0;
-    for (int i = 0; i < map->processes; i++) {
-        int to = proc_map_choose(map, i, i < before ? agent_was[i] : -1, agent, count);
-
-        if (to < 0) {
-            free(agent_was);
-            return false;
-        }
-        map->agent_of[i] = to;
-        if (agent[to].running++ == 0)
-            agent[to].first = i;
-    }
-    free(agent_was);
-    return true;
 }
 
 /* ---- starting agents ------------------------------------------------------------------ */
@@ -245,7 +264,10 @@ static void proc_map_locate(const struct ski_interconnect *of, int host, const c
 static void proc_map_announce(const struct remote_agent *agent, const struct ski_interconnect *of,
                               int host)
 {
-    fprintf(stderr, "skuarun: process %d", agent->first);
+    if (agent->running == 0)
+        fprintf(stderr, "skuarun: no process");
+    else
+        fprintf(stderr, "skuarun: process %d", agent->first);
     if (agent->running > 1)
         fprintf(stderr, " to %d", agent->first + agent->running - 1);
     fprintf(stderr, " on host %s", agent->host->name);
@@ -268,4 +290,10 @@ bool proc_map_start_agents(const struct run_options *options, struct remote_agen
     }
     ski_interconnect_destroy(&of);
     return ok;
+}
+
+void proc_map_free(const struct proc_map *map)
+{
+    free(map->agent_of);
+    free(map->reader_of);
 }

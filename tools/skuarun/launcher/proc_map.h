@@ -9,21 +9,18 @@
 /** The processes of one epoch of the job, and the agents that start them. */
 struct proc_map {
     int      pes, threads, processes;
-    int     *agent_of; /* by process */
-    int      epoch;    /* 0: the job was not started with --survive */
-    uint64_t generation;
+    int     *agent_of;   /* by process */
+    int      epoch;      /* 0: the job was not started with --survive */
+    uint64_t generation; /* of images that the epoch restores; 0: none */
+    int      formers;    /* processes of the epoch that wrote it       */
+    int     *reader_of;  /* by former process: the agent whose PEs read its image */
 };
 
 /** Returns an array of *@p count agents, which the caller frees: one for each host, or one for each
- *  process where processes share no memory, ordered by their first process. */
+ *  process where processes share no memory, ordered by their first process.  Spare hosts have one
+ *  each. */
 struct remote_agent *proc_map_create(const struct run_options *options, const struct hosts *hosts,
                                      int *count, struct proc_map *map);
-
-/** Map @p pes PEs to the agents that are connected.  A process stays with its agent if that has its
- *  image of map->generation, or goes to one that has, or else to the one with the fewest
- *  processes.  Returns false if no agent is connected. */
-bool proc_map_place(struct proc_map *map, int pes, int threads, struct remote_agent *agent,
-                    int count);
 
 /** Start all agents, without waiting for any of them.  Returns false after printing the reason. */
 bool proc_map_start_agents(const struct run_options *options, struct remote_agent *agent,
@@ -34,5 +31,8 @@ bool proc_map_start_agents(const struct run_options *options, struct remote_agen
  * printing the reason. */
 bool proc_map_send_specs(const struct run_options *options, const struct hosts *hosts,
                          const struct proc_map *map, struct remote_agent *agent, int count);
+
+/** Free what the map points to. */
+void proc_map_free(const struct proc_map *map);
 
 #endif

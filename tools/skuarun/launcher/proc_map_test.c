@@ -13,7 +13,7 @@
 static char *proc_map_test_command[] = {"app", "argument", NULL};
 
 static struct hosts_entry proc_map_test_host[] = {
-    {"a", 4, false}, {"b", 6, false}, {"c", 3, false}};
+    {"a", 4, false, false}, {"b", 6, false, false}, {"c", 3, false, false}};
 static const struct hosts proc_map_test_hosts = {proc_map_test_host, 3};
 
 /* 13 PEs in processes of 2: processes 0-1 on a, 2-4 on b, 5-6 on c. */
@@ -34,54 +34,15 @@ static void proc_map_test_agents(void)
            map.agent_of[1] == 0 && map.agent_of[4] == 1 && map.agent_of[6] == 2,
        "with the processes of its host");
     free(agent);
-    free(map.agent_of);
+    proc_map_free(&map);
     ski_config.shared_memory = false;
     agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count, &map);
     OK(count == 7 && agent[4].first == 4 && agent[4].running == 1 && map.agent_of[4] == 4 &&
            agent[4].host == &proc_map_test_host[1],
        "without shared memory an agent for each process");
     free(agent);
-    free(map.agent_of);
+    proc_map_free(&map);
     ski_config.shared_memory = true;
-}
-
-/* Places @p pes PEs, and returns whether the agents of the processes are @p expected, in digits. */
-static bool proc_map_test_placed(struct proc_map *map, int pes, struct remote_agent *agent,
-                                 const char *expected)
-{
-    char text[16] = "";
-
-    if (!proc_map_place(map, pes, 2, agent, 3))
-        return false;
-    for (int i = 0; i < map->processes && i < 15; i++)
-        text[i] = (char)('0' + map->agent_of[i]);
-    return strcmp(text, expected) == 0;
-}
-
-/* The agent of host b, with processes 2 to 4, is lost. */
-static void proc_map_test_place(void)
-{
-    struct image_record  on_c[] = {{8, 5, 7, 13}, {8, 6, 7, 13}, {8, 2, 7, 13},
-                                   {8, 3, 7, 13}, {8, 4, 7, 13}, {7, 0, 7, 13}};
-    struct remote_agent *agent;
-    struct proc_map      map;
-    int                  count;
-
-    agent            = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count, &map);
-    agent[0].conn.in = agent[2].conn.in = 0;
-    OK(proc_map_test_placed(&map, 13, agent, "0022022"), "processes go to those that have fewest");
-    map.agent_of[2] = map.agent_of[3] = map.agent_of[4] = 1;
-    agent[2].record                                     = on_c;
-    agent[2].records                                    = 6;
-    map.generation                                      = 8;
-    OK(proc_map_test_placed(&map, 13, agent, "0022222") && agent[2].running == 5 &&
-           agent[2].first == 2,
-       "or to those that have the image");
-    OK(proc_map_test_placed(&map, 3, agent, "00") && agent[2].running == 0, "a smaller job");
-    agent[0].conn.in = agent[2].conn.in = -1;
-    OK(!proc_map_test_placed(&map, 13, agent, ""), "no agent is left");
-    free(agent);
-    free(map.agent_of);
 }
 
 /* Sends the specifications and decodes the one that agent[i] receives. */
@@ -135,13 +96,12 @@ static void proc_map_test_specs(void)
        "the second agent has a machine of its own");
     job_spec_free(&spec);
     free(agent);
-    free(map.agent_of);
+    proc_map_free(&map);
 }
 
 int main(void)
 {
     proc_map_test_agents();
-    proc_map_test_place();
     proc_map_test_specs();
     return tap_end();
 }

@@ -59,7 +59,8 @@ static void monitor_lose(struct monitor *m, const struct exit_report *report)
 {
     if (m->recovering)
         return;
-    recovery_lost(m->recovery, report, 1);
+    recovery_lost(m->recovery, report,
+                  report->symptom ? 0 : 1);   /* a symptom has lost another one */
     m->code = 128 + WTERMSIG(report->status); /* if it cannot go on */
     monitor_end_epoch(m);
     m->ops->report(m->arg, report->process);

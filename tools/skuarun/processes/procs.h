@@ -64,10 +64,10 @@ void procs_signal(struct procs *procs, int signal);
 /** Release the arena, close the pipes, and free the table of processes. */
 void procs_destroy(struct procs *procs);
 
-/** Make images slots and histories of output for epoch @p epoch, which restores @p generation,
- * after procs_create().  Returns false after printing the reason. */
-bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int epoch,
-                       uint64_t generation);
+/** Make image slots and histories of output for the epoch of @p plan, after procs_create().
+ *  Returns false after printing the reason. */
+bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival,
+                       const struct host_images_plan *plan);
 
 /** Roll the output of all processes back to @p generation, before procs_destroy(). */
 void procs_rewind_output(struct procs *procs, uint64_t generation);

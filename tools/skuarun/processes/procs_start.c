@@ -344,8 +344,8 @@ void procs_destroy(struct procs *procs)
 
 /* ---- epochs ------------------------------------------------------------------------ */
 
-bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int epoch,
-                       uint64_t generation)
+bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival,
+                       const struct host_images_plan *plan)
 {
     int wanted = 2 * procs->job->processes;
 
@@ -357,7 +357,7 @@ bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival, int
         survival->histories = wanted;
     }
     procs->survival = survival;
-    return host_images_prepare(&survival->images, procs->job, epoch, generation);
+    return host_images_prepare(&survival->images, procs->job, plan);
 }
 
 void procs_rewind_output(struct procs *procs, uint64_t generation)

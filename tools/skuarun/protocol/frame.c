@@ -25,6 +25,7 @@ static const struct {
     [FRAME_VALUE]       = {CONTROL, CONTROL + SKI_CONTROL_MAX},
     [FRAME_CREDIT]      = {4, 4},
     [FRAME_PING]        = {4, 4},
+    [FRAME_KEEP]        = {sizeof(struct image_record), sizeof(struct image_record)},
     [FRAME_HELLO]       = {sizeof(struct frame_hello), sizeof(struct frame_hello)},
     [FRAME_STDOUT]      = {1, FRAME_OUTPUT_MAX},
     [FRAME_STDERR]      = {1, FRAME_OUTPUT_MAX},
@@ -61,7 +62,7 @@ static struct frame_machine frame_read_machine(void)
 
 struct frame_hello frame_make_hello(void)
 {
-    struct frame_hello hello = {.magic = "skuarun", .frames = 3, .machine = frame_read_machine()};
+    struct frame_hello hello = {.magic = "skuarun", .frames = 4, .machine = frame_read_machine()};
 
     snprintf(hello.version, sizeof hello.version, "%s", SKUA_VERSION);
     return hello;

@@ -14,6 +14,8 @@
  *     SIGNAL       a number: send this signal to all processes
  *     VALUE        a struct ski_control and the value that was asked for
  *     CREDIT       a number: bytes of STDOUT and STDERR that have been written
+ *     KEEP         a struct image_record: the agent has no processes in the next epoch; it keeps
+ *                  its images of that generation alone
  *     PING         a number that the agent returns in a PONG: its host is there
  *   to the launcher
  *     HELLO        a struct frame_hello: the first frame
@@ -47,6 +49,7 @@ enum frame_kind {
     FRAME_VALUE,
     FRAME_CREDIT,
     FRAME_PING,
+    FRAME_KEEP,
     FRAME_FIRST_UP,
     FRAME_HELLO = FRAME_FIRST_UP,
     FRAME_STDOUT,

@@ -32,8 +32,8 @@ static bool job_spec_is_valid(const struct job_spec_head *h)
     return h->pes >= 1 && h->pes <= UINT16_MAX && h->pes_per_process >= 1 &&
            h->pes_per_process <= h->pes && h->agents >= 1 && h->agents <= UINT16_MAX &&
            h->agent >= 0 && h->agent < h->agents && h->cpus >= 0 && h->cpus <= h->pes &&
-           h->argument_count >= 1 && h->epoch >= 0 && h->host_first_pe >= 0 &&
-           h->host_pes <= h->pes;
+           h->argument_count >= 1 && h->epoch >= 0 && h->reads >= 0 && h->reads <= UINT16_MAX &&
+           h->host_first_pe >= 0 && h->host_pes <= h->pes;
 }
 
 void job_spec_encode(const struct job_spec *spec, struct buffer *to)
@@ -43,6 +43,7 @@ void job_spec_encode(const struct job_spec *spec, struct buffer *to)
     buffer_add(to, spec->cpu, (size_t)spec->head.cpus * sizeof *spec->cpu);
     buffer_add(to, spec->agent_of,
                (size_t)job_spec_processes(&spec->head) * sizeof *spec->agent_of);
+    buffer_add(to, spec->read, (size_t)spec->head.reads * sizeof *spec->read);
     job_spec_add_string(to, spec->directory);
     for (int i = 0; i < spec->head.setting_count; i++)
         job_spec_add_string(to, spec->setting[i]);
@@ -128,6 +129,7 @@ bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes)
     job_spec_take(&rest, sizeof spec->head);
     return job_spec_take_numbers(&rest, spec->head.cpus, &spec->cpu) &&
            job_spec_take_numbers(&rest, job_spec_processes(&spec->head), &spec->agent_of) &&
+           job_spec_take_numbers(&rest, spec->head.reads, &spec->read) &&
            job_spec_agents_valid(spec) && (spec->directory = job_spec_take_string(&rest)) != NULL &&
            job_spec_take_strings(&rest, spec->head.setting_count, &spec->setting) &&
            job_spec_take_strings(&rest, spec->head.argument_count, &spec->argument) &&
@@ -139,6 +141,7 @@ void job_spec_free(struct job_spec *spec)
     free(spec->text);
     free(spec->cpu);
     free(spec->agent_of);
+    free(spec->read);
     free(spec->setting);
     free(spec->argument);
 }

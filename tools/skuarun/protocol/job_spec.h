@@ -3,7 +3,8 @@
  * job_spec.h - the job specification: what an agent has to run.
  *
  * Encoded, it is a struct job_spec_head, the CPU of each PE of the agent if the launcher has chosen
- * them, the agent of each process, and strings, each with its terminating 0: the working
+ * them, the agent of each process, the processes of the epoch before whose images the PEs of the
+ * agent read, and strings, each with its terminating 0: the working
  * directory, the environment variables, the arguments.
  */
 #ifndef SKUARUN_JOB_SPEC_H
@@ -26,6 +27,7 @@ struct job_spec_head {
                                         its own first one among them, and their number */
     int32_t  cpus;                   /* CPUs that follow: one for each PE of the agent, or 0 */
     int32_t  agents;                 /* of the job; the agent of each process follows */
+    int32_t  reads;                  /* processes whose images the agent's PEs read */
     int32_t  setting_count, argument_count;
     uint8_t  one_host, label, verbose, terminal;
     uint64_t secret[2];
@@ -36,6 +38,7 @@ struct job_spec {
     struct job_spec_head head;
     int                 *cpu;       /* head.cpus of them, or NULL */
     int                 *agent_of;  /* by process: the agent that starts it */
+    int                 *read;      /* head.reads processes of the epoch before, or NULL */
     char                *text;      /* the memory of the strings, if it was decoded */
     const char          *directory; /* the working directory */
     char               **setting;   /* NAME=VALUE for the environment, ended by NULL */

@@ -15,7 +15,7 @@
 static bool host_images_add(struct host_images *images, int process)
 {
     struct ski_image_slots *slots = &images->slots;
-    struct ski_image_slot   slot  = {process, {-1, -1}};
+    struct ski_image_slot   slot  = {.process = process, .fd = {-1, -1}};
 
     if (ski_image_slot_find(slots, process))
         return true;
@@ -40,8 +40,7 @@ static bool host_images_keeps(const struct ski_job *job, int process)
     return ski_job_has_process(job, process) || (buddy >= 0 && ski_job_has_process(job, buddy));
 }
 
-/* Empties the memfds that hold no complete image of @p generation. */
-static void host_images_drop(const struct host_images *images, uint64_t generation)
+void host_images_keep(const struct host_images *images, uint64_t generation)
 {
     struct ski_image_id id;
 
@@ -55,12 +54,28 @@ static void host_images_drop(const struct host_images *images, uint64_t generati
         }
 }
 
-bool host_images_prepare(struct host_images *images, const struct ski_job *job, int epoch,
-                         uint64_t generation)
+/* Whether the PEs of this host read the image of @p slot. */
+static bool host_images_reads(const struct ski_image_slot   *slot,
+                              const struct host_images_plan *plan)
 {
-    host_images_drop(images, generation);
-    images->slots.epoch      = epoch;
-    images->slots.generation = generation;
+    struct ski_image_id id;
+
+    if (plan->generation == 0 || ski_store_memory_find(slot->fd, plan->generation, &id) < 0)
+        return false;
+    for (int i = 0; i < plan->reads; i++)
+        if (plan->read[i] == slot->process)
+            return true;
+    return plan->reads == HOST_IMAGES_ALL;
+}
+
+bool host_images_prepare(struct host_images *images, const struct ski_job *job,
+                         const struct host_images_plan *plan)
+{
+    host_images_keep(images, plan->generation);
+    images->slots.epoch      = plan->epoch;
+    images->slots.generation = plan->generation;
+    for (int i = 0; i < images->slots.count; i++)
+        images->slots.slot[i].read = host_images_reads(&images->slots.slot[i], plan);
     for (int process = 0; process < job->processes; process++)
         if (host_images_keeps(job, process) && !host_images_add(images, process))
             return false;
@@ -122,17 +137,15 @@ static bool host_images_has_all(const struct image_record *record, int count)
     return next == record->processes;
 }
 
-uint64_t host_images_newest(struct image_record *record, int count, int *pes)
+uint64_t host_images_newest(struct image_record *record, int count)
 {
     if (count > 0) /* record may be NULL */
         qsort(record, (size_t)count, sizeof *record, host_images_compare);
     for (int first = 0, end; first < count; first = end) {
         for (end = first + 1; end < count && record[end].generation == record[first].generation;)
             end++;
-        if (host_images_has_all(&record[first], end - first)) {
-            *pes = record[first].pes;
+        if (host_images_has_all(&record[first], end - first))
             return record[first].generation;
-        }
     }
     return 0;
 }

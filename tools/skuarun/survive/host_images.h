@@ -22,11 +22,24 @@ struct host_images {
     struct ski_image_slots slots;
 };
 
-/** Makes the slots for epoch @p epoch of @p job: those of its processes on this host, and those of
- *  the processes whose buddies are on this host.  Images of other generations than @p generation
- *  are dropped.  Returns false after printing the reason. */
-bool host_images_prepare(struct host_images *images, const struct ski_job *job, int epoch,
-                         uint64_t generation);
+/** What an epoch restores on a host. */
+struct host_images_plan {
+    int        epoch;
+    uint64_t   generation; /* 0: nothing */
+    const int *read;       /* processes of the epoch before whose images are read on this host */
+    int        reads;      /* their number; HOST_IMAGES_ALL: all that this host has            */
+};
+
+#define HOST_IMAGES_ALL (-1)
+
+/** Makes the slots for the next epoch of @p job: those of its processes on this host, and those of
+ *  the processes whose buddies are on this host.  Images of other generations than the one that is
+ *  restored are dropped.  Returns false after printing the reason. */
+bool host_images_prepare(struct host_images *images, const struct ski_job *job,
+                         const struct host_images_plan *plan);
+
+/** Drops the images of all other generations than @p generation. */
+void host_images_keep(const struct host_images *images, uint64_t generation);
 
 /** Returns the complete images, as an array of *@p count records that the caller frees. */
 struct image_record *host_images_scan(const struct host_images *images, int *count);
@@ -35,7 +48,7 @@ struct image_record *host_images_scan(const struct host_images *images, int *cou
 void host_images_close(struct host_images *images);
 
 /** Returns the newest generation of which the image of every process is among @p count records, or
- *  0 if there is none.  Sorts the records.  *@p pes is the number of PEs that wrote it. */
-uint64_t host_images_newest(struct image_record *record, int count, int *pes);
+ *  0 if there is none.  Sorts the records. */
+uint64_t host_images_newest(struct image_record *record, int count);
 
 #endif

@@ -16,12 +16,11 @@ static void test_host_images_newest(void)
     struct image_record record[] = {{4, 1, 3, 6}, {4, 0, 3, 6}, {5, 0, 3, 6},
                                     {5, 2, 3, 6}, {4, 2, 3, 6}, {4, 1, 3, 6}};
     struct image_record mixed[]  = {{3, 0, 2, 2}, {3, 1, 4, 4}};
-    int                 pes      = 0;
 
-    OK(host_images_newest(record, 6, &pes) == 4 && pes == 6, "5 lacks a process, 4 is complete");
-    OK(host_images_newest(record, 2, &pes) == 0, "none is complete");
-    OK(host_images_newest(record, 0, &pes) == 0, "there is none");
-    OK(host_images_newest(mixed, 2, &pes) == 0, "images of jobs of different sizes do not mix");
+    OK(host_images_newest(record, 6) == 4, "5 lacks a process, 4 is complete");
+    OK(host_images_newest(record, 2) == 0, "none is complete");
+    OK(host_images_newest(record, 0) == 0, "there is none");
+    OK(host_images_newest(mixed, 2) == 0, "images of jobs of different sizes do not mix");
 }
 
 /* Writes an image of a process of one PE, in a job of two. */
@@ -51,18 +50,24 @@ static void test_host_images_epochs(struct ski_arena *arena)
     struct host_images    images = {0};
     struct image_record  *record;
     struct ski_job       *job;
-    int                   count, pes;
+    int                   count;
 
-    OK(ski_job_create(arena, &plan, &job) == SKUA_OK && host_images_prepare(&images, job, 1, 0) &&
+    OK(ski_job_create(arena, &plan, &job) == SKUA_OK &&
+           host_images_prepare(&images, job, &(struct host_images_plan){.epoch = 1}) &&
            images.slots.count == 2 && images.slots.epoch == 1,
        "a slot for each process");
     host_images_test_write(&images.slots.slot[0], 7, 0);
     host_images_test_write(&images.slots.slot[0], 8, 7);
     host_images_test_write(&images.slots.slot[1], 7, 0);
     record = host_images_scan(&images, &count);
-    OK(count == 3 && host_images_newest(record, count, &pes) == 7, "7 is complete");
+    OK(count == 3 && host_images_newest(record, count) == 7, "7 is complete");
     free(record);
-    OK(host_images_prepare(&images, job, 2, 7) && images.slots.count == 2, "the next epoch");
+    OK(host_images_prepare(&images, job, &(struct host_images_plan){2, 7, (const int[]){1}, 1}) &&
+           images.slots.count == 2 && !images.slots.slot[0].read && images.slots.slot[1].read,
+       "the next epoch reads one of them");
+    OK(host_images_prepare(&images, job, &(struct host_images_plan){2, 7, NULL, HOST_IMAGES_ALL}) &&
+           images.slots.slot[0].read && images.slots.slot[1].read,
+       "or both");
     record = host_images_scan(&images, &count);
     OK(count == 2 && record[0].generation == 7 && record[1].generation == 7, "has nothing else");
     free(record);

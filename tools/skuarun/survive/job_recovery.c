@@ -49,7 +49,8 @@ static bool recovery_is_fault(const struct exit_report *report)
 
 void recovery_lost(struct recovery *r, const struct exit_report *report, int lost)
 {
-    if (r->lost == 0) {
+    if (!r->failing) {
+        r->failing   = true;
         r->failed_at = skua_time();
         recovery_trace(r, "a process is lost");
     }
@@ -107,10 +108,10 @@ void recovery_completed(struct recovery *r, uint64_t generation)
 bool recovery_resize(struct recovery *r, int pes)
 {
     r->resize = 0;
-    if (!r->on || r->several)
-        fprintf(stderr, "skuarun: the number of PEs stays %d: %s\n", r->pes,
-                r->on ? "that of a job on several hosts changes by skuarun --restart alone"
-                      : "only a job with --survive can change it");
+    if (!r->on)
+        fprintf(stderr,
+                "skuarun: the number of PEs stays %d: only a job with --survive can change it\n",
+                r->pes);
     else if (pes >= 1 && pes <= PES_MAX && pes != r->pes)
         r->resize = pes;
     r->resize_after = r->completed;
@@ -181,22 +182,20 @@ static bool recovery_may_go_on(const struct recovery *r)
 }
 
 /* Chooses what the next epoch restores. */
-static bool recovery_choose(struct recovery *r, uint64_t newest, int pes)
+static bool recovery_choose(struct recovery *r, uint64_t newest)
 {
     const char *folder = getenv("SKUA_CHECKPOINT_DIR");
-    bool        has    = newest > 0;
 
-    r->generation = r->several && pes != r->pes ? 0 : newest;
+    r->generation = newest;
     if (r->generation) {
         setenv("SKUA_RESTART", SKI_RESTART_MEMORY, 1);
     } else if (recovery_has_files(r, folder)) {
         setenv("SKUA_RESTART", folder, 1);
     } else if (r->completed) {
         fprintf(stderr,
-                "skuarun: %s, and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job "
-                "cannot go on\n",
-                has ? "images in memory of several hosts cannot go to another number of PEs"
-                    : "both copies of some images of the last checkpoint are lost");
+                "skuarun: both copies of some images of checkpoint %" PRIu64 " in memory are lost, "
+                "and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job cannot go on\n",
+                r->completed);
         return false;
     }
     r->completed = r->generation;
@@ -205,25 +204,26 @@ static bool recovery_choose(struct recovery *r, uint64_t newest, int pes)
 
 bool recovery_next(struct recovery *r, struct image_record *record, int count, int threads)
 {
-    int      pes    = 0;
-    uint64_t newest = host_images_newest(record, count, &pes);
+    uint64_t newest = host_images_newest(record, count);
     int      resize;
 
     recovery_trace(r, "all processes have ended");
     r->announced = true; /* nothing of the epoch that is over is printed any more */
     recovery_completed(r, newest);
-    resize = recovery_may_resize(r) && r->lost == 0 ? r->resize : 0;
+    resize = recovery_may_resize(r) && !r->failing ? r->resize : 0;
     if (resize)
         r->pes = resize;
     else if (!recovery_may_go_on(r) || !recovery_use_spares(r, threads))
         return false;
-    if (!recovery_choose(r, newest, pes))
+    if (!recovery_choose(r, newest))
         return false;
     r->attempts += resize == 0;
-    r->resize = resize ? 0 : r->resize;
+    r->resize  = resize ? 0 : r->resize;
+    r->resized = resize > 0;
     if (resize)
         r->failed_at = r->completed_at; /* the time of the restart counts from the checkpoint */
-    r->lost = 0;
+    r->lost    = 0;
+    r->failing = false;
     r->epoch++;
     return true;
 }

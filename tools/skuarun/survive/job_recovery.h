@@ -38,8 +38,9 @@ struct recovery {
     bool               announced;    /* it was printed that the epoch goes on                   */
     bool               verbose;      /* print what happens                                      */
     double             began;        /* when the job began                                      */
-    bool               several;      /* the job has several agents, each with images of its own */
+    bool               failing;      /* the present epoch has lost a process, or a connection   */
     int                resize;       /* PEs that were asked for (skua resize); 0: none         */
+    bool               resized;      /* the present epoch began for that                       */
     uint64_t           resize_after; /* it happens at a newer generation than this one        */
     int64_t            started; /* the time of the start of the job, for files of checkpoints */
 };
@@ -47,8 +48,8 @@ struct recovery {
 /** Begins the first epoch of a job of @p pes PEs. */
 void recovery_begin(struct recovery *recovery, const struct run_options *options, int pes);
 
-/** Records the loss of @p lost processes.  @p report says how one of them died, or is NULL if their
- *  host was lost. */
+/** Records the loss of @p lost processes: 0 if one gave up because it has lost another one, which
+ *  is counted itself.  @p report says how one of them died, or is NULL if their host was lost. */
 void recovery_lost(struct recovery *recovery, const struct exit_report *report, int lost);
 
 /** Records that all processes have completed @p generation, or restored it, which is printed. */

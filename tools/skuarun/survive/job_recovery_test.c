@@ -23,7 +23,7 @@ static bool recovery_test_next(struct recovery *r, uint64_t generation, int miss
 static void recovery_test_kill(struct recovery *r, int process, int sig, bool symptom)
 {
     recovery_lost(r, &(struct exit_report){.process = process, .status = sig, .symptom = symptom},
-                  1);
+                  symptom ? 0 : 1);
 }
 
 static void test_recovery_sources(void)
@@ -57,9 +57,9 @@ static void test_recovery_spares(void)
     OK(recovery_test_next(&r, 5, 0) && r.pes == 4 && r.spare == 0, "the spare is used");
     recovery_test_kill(&r, 1, SIGKILL, false);
     OK(recovery_test_next(&r, 5, 0) && r.pes == 3 && r.generation == 5, "then there are fewer PEs");
-    r.several = true;
-    recovery_test_kill(&r, 1, SIGKILL, false);
-    OK(!recovery_test_next(&r, 5, 0), "images of several hosts need as many PEs as before");
+    recovery_test_kill(&r, 1, SIGABRT, true);
+    recovery_lost(&r, NULL, 1);
+    OK(recovery_test_next(&r, 5, 0) && r.pes == 2, "one that lost a peer is not counted");
     unsetenv("SKUA_RESTART");
 }
 
@@ -105,8 +105,8 @@ static void test_recovery_resize(void)
     OK(recovery_may_resize(&r) && recovery_test_next(&r, 4, 0) && r.pes == 7 && r.generation == 4 &&
            r.attempts == 0 && !recovery_may_resize(&r),
        "and go on from it");
-    r.several = true;
-    OK(!recovery_resize(&r, 2), "not on several hosts");
+    r.on = false;
+    OK(!recovery_resize(&r, 2), "not without --survive");
     unsetenv("SKUA_RESTART");
 }
 

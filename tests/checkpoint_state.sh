@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# checkpoint_state.sh - regions with their contents and object channels are in a checkpoint: a restarted
+# job goes on with them.
+#
+# usage: checkpoint_state.sh SKUARUN PROGRAM
+. "$(dirname "$0")/tap.sh"
+skuarun=$1 program=$2
+
+# job PES THREADS [NAME=VALUE ...] -- ARGUMENTS: runs the program.
+job()
+{
+  pes=$1 threads=$2
+  shift 2
+  set=
+  while [ "$1" != -- ]; do
+    set="$set --set=$1"
+    shift
+  done
+  shift
+  # shellcheck disable=SC2086
+  run timeout 60 "$skuarun" -n "$pes" -t "$threads" --pin=none $set "$program" "$@"
+}
+
+# restarts PES THREADS SETTING ARGUMENTS PES.THREADS[,SETTING] ...: a checkpoint, then restarts.
+restarts()
+{
+  from=$1 by=$2 how=$3 arguments=$4
+  shift 4
+  rm -rf "$work/dir"
+  # shellcheck disable=SC2086
+  job "$from" "$by" $how -- "$work/dir" $arguments
+  ok "$from PEs, $by a process, $how: stop after a checkpoint ($arguments)" test "$code" -eq 0
+  for to in "$@"; do
+    form=${to%%,*}
+    other=
+    test "$form" = "$to" || other=${to#*,}
+    # shellcheck disable=SC2086
+    job "${form%.*}" "${form#*.}" $other restart="$work/dir" --
+    ok "they go on as ${form%.*}, ${form#*.} a process, $other" \
+      test "$code" -eq 0 -a "$out" = "result $from"
+  done
+}
+
+job 3 1 -- "$work/dir" stay
+ok "a job that makes a checkpoint goes on" test "$code" -eq 0 -a "$out" = "result 3"
+restarts 4 1 "" "" 4.1 4.4 4.2
+restarts 4 2 shared_memory=0 "" 4.2,shared_memory=0
+restarts 1 1 "" "" 1.1
+restarts 4 1 "" other 4.1 3.1 7.1 1.1 4.1,shared_memory=0 5.1,shared_memory=0
+for threads in 1 2; do
+  run timeout 60 "$skuarun" --survive=100 -n 4 -t $threads --pin=none "$program" "$work/dir" die
+  ok "4 PEs, $threads a process, go on when a process is killed" \
+    test "$code" -eq 0 -a "$out" = "result 4"
+done
+rm -rf "$work/dir"
+job 4 1 -- "$work/dir"
+job 3 1 restart="$work/dir" --
+ok "another number of PEs is refused" test "$code" -ne 0
+ok "with the name of a region, and what to do" \
+  has "$err" "region 0x[0-9a-f]+ .whole.: its pieces are those of another number of PEs; restart on that number"
+tap_end
