@@ -61,7 +61,7 @@ static const char help[] =
     "  fft1d         a one-dimensional Fourier transform; peers: FFTW, FFTW-MPI\n"
     "  objects       messages between array elements against plain handlers, inside a host\n"
     "                and over TCP, creation against malloc, broadcasts and reductions\n"
-    "                against a loop\n"
+    "                against a loop; programs to compare with Charm++\n"
     "  pingpong      the table of the CkDirect paper: round trips between two objects\n"
     "                with messages, channels and gets; peers: both MPIs\n"
     "  stencil3d     a stencil on a grid of blocks with messages, learned messages,\n"

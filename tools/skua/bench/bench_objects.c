@@ -24,6 +24,10 @@ static void bench_objects_run(struct results *results, const struct bench_host *
     bench_step(round, rounds, "objects on two PEs, over TCP");
     bench_run_app(results, host, "bench-objects",
                   "-n 2 --pin=auto -s shared_memory=0 -s driver=tcp", "net");
+    bench_step(round, rounds, "programs that are compared with Charm++");
+    bench_run_app(results, host, "bench-charm", "-n 1 --pin=auto", "skua");
+    bench_run_app(results, host, "bench-charm", "-n 2 --pin=auto", "skua");
+    bench_run_app(results, host, "bench-charm", "-n 2 -t 2 --pin=auto", "skua-threads");
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -69,6 +73,41 @@ static void bench_objects_print_roundtrips(const struct results *r, const char *
     }
 }
 
+/* A program of bench/charm.c, on @p pes PEs. */
+static double bench_objects_program(const struct results *r, const char *series,
+                                    const char *program, int pes, const char *unit)
+{
+    char metric[32];
+
+    snprintf(metric, sizeof metric, "%s-%dpe_%s", program, pes, unit);
+    return results_get(r, series, 0, metric);
+}
+
+/* The programs of bench/charm.c.  The figures of Charm++ are in docs/guide/performance.md. */
+static void bench_objects_print_programs(const struct results *r)
+{
+    static const struct {
+        const char *program, *unit, *what;
+    } row[] = {{"queens-13-3", "ms", "13 queens, seeds of 3 rows, ms"},
+               {"queens-14-4", "ms", "14 queens, seeds of 4 rows, ms"},
+               {"fib", "ms", "92735 seeds without work, ms"},
+               {"futures", "ms", "3193 threaded entries with futures, ms"},
+               {"create", "ms", "creation of 10^6 elements, ms"},
+               {"walk", "ns", "hop of a walk over 10^6 elements, ns"},
+               {"local", "ns", "call of the local member of a group, ns"}};
+
+    printf("\n%-44s%12s%12s%12s\n", "Programs that are compared with Charm++", "1 PE",
+           "2 processes", "2 threads");
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        printf("%-44s", row[i].what);
+        bench_print_value(bench_objects_program(r, "skua", row[i].program, 1, row[i].unit), 12);
+        bench_print_value(bench_objects_program(r, "skua", row[i].program, 2, row[i].unit), 12);
+        bench_print_value(bench_objects_program(r, "skua-threads", row[i].program, 2, row[i].unit),
+                          12);
+        printf("\n");
+    }
+}
+
 static void bench_objects_print_goals(const struct results *r)
 {
     static const size_t small[] = {8, 32, 1024};
@@ -91,6 +130,10 @@ static void bench_objects_print_goals(const struct results *r)
     bench_print_goal("reduction over 100000 elements / loop over them",
                      bench_ratio(bench_objects_get(r, "element", 8, "reduction_ns"), loop),
                      "<=", 3);
+    bench_print_goal("14 queens on two processes / on one PE",
+                     bench_ratio(bench_objects_program(r, "skua", "queens-14-4", 2, "ms"),
+                                 bench_objects_program(r, "skua", "queens-14-4", 1, "ms")),
+                     "<=", 0.6);
 }
 
 static void bench_objects_print(const struct results *r)
@@ -124,6 +167,7 @@ static void bench_objects_print(const struct results *r)
     bench_print_value(1e-6 * bench_objects_get(r, "chare", NODE_BYTES, "rate-objects-1pe"), 12);
     bench_print_value(1e-6 * bench_objects_get(r, "chare", NODE_BYTES, "rate-objects-2pe"), 12);
     printf("\n");
+    bench_objects_print_programs(r);
     bench_objects_print_goals(r);
 }
 

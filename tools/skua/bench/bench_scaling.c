@@ -180,6 +180,24 @@ static void bench_scaling_print_growth(const struct results *r, const char *seri
                        ">=", 0.9);
 }
 
+/* Threads must not be behind processes: the rate of each kernel, or the inverse of its time. */
+static void bench_scaling_print_threads(const struct results *r)
+{
+    int pes = bench_scaling_host.cores;
+
+    for (size_t k = 0; pes > 1 && k < BENCH_SCALING_KERNELS; k++) {
+        const struct scaling *kernel  = &bench_scaling_kernels[k];
+        double                process = scaling_value(kernel, r, "skua", pes),
+               thread                 = scaling_value(kernel, r, "skua-threads", pes);
+        char what[64];
+
+        snprintf(what, sizeof what, "threads / processes, %d PEs, %s", pes, kernel->kernel);
+        bench_print_goal(what,
+                         kernel->rate ? bench_ratio(thread, process) : bench_ratio(process, thread),
+                         ">=", 0.95);
+    }
+}
+
 /* The largest share of a sender / the smallest. */
 static double bench_scaling_share(const struct results *r, const char *kind, const char *series,
                                   int pes)
@@ -229,6 +247,7 @@ static void bench_scaling_print(const struct results *r)
     }
     bench_scaling_print_shares(r);
     bench_print_goals_head("Goals");
+    bench_scaling_print_threads(r);
     for (size_t s = 0; s < 2; s++) {
         const char *series = bench_scaling_skua[s];
 
