@@ -98,6 +98,8 @@ soak-jobs: build
 soak-survive: build
 	@cmake --build --preset release --parallel $(JOBS)
 	@sh tests/survive.sh $(BUILD)/tools/skuarun $(BUILD)/tests/test_checkpoint $(KILLED_JOBS) $(SEED)
+	@sh tests/killed.sh $(BUILD)/tools/skuarun $(BUILD)/tests/libkiller.so $(BUILD)/apps $(BUILD)/examples \
+	  $(BUILD)/tests/test_checkpoint $$(($(KILLED_JOBS) / 10)) 15 $(SEED)
 
 # Inputs that a fuzzer makes, through all of the translator.
 soak-skuac: setup

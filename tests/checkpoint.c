@@ -16,12 +16,14 @@
  * reduction, the others afterwards.  With `stop` the job ends after the checkpoint.  PE 0 prints
  * the result, which is that of a run without a checkpoint, or the restarted run's.  With `due` a
  * checkpoint may be made after each step, if one is due, and the boss prints a line in every tenth
- * step (tests/survive.sh).
+ * step (tests/survive.sh).  In the middle it waits as long as the file of the environment variable
+ * HOLD exists (tests/survive_hosts.sh).
  */
 #include <inttypes.h>
 #include <skua/skua.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "saver.ci.h"
 #include "tap.h"
@@ -278,6 +280,14 @@ static void boss_end_step(struct boss *boss)
     }
 }
 
+static void boss_hold(void)
+{
+    const char *file = getenv("HOLD");
+
+    while (file && access(file, F_OK) == 0)
+        usleep(1000);
+}
+
 static void on_boss_quiet(void *self, const void *data, size_t bytes)
 {
     struct boss *boss = self;
@@ -285,6 +295,8 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     if (save == DUE && boss->step % 10 == 0)
         printf("step %d %016" PRIx64 "\n", boss->step, boss->hash);
+    if (save == DUE && 2 * boss->step == steps)
+        boss_hold();
     if (save == DUE && boss->step == 5)
         skua_checkpoint_make_due();
     if (save == DUE)

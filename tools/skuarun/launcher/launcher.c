@@ -392,6 +392,14 @@ static bool launcher_restart_agent(struct launcher *l, struct remote_agent *agen
     return remote_agent_start(agent);
 }
 
+static bool launcher_any_open(const struct launcher *l)
+{
+    for (int i = 0; i < l->agents; i++)
+        if (l->agent[i].conn.in >= 0)
+            return true;
+    return false;
+}
+
 /* The host of an agent is lost.  Returns whether the job goes on without it. */
 static bool launcher_survives_agent(struct launcher *l, const struct remote_agent *agent)
 {
@@ -402,6 +410,8 @@ static bool launcher_survives_agent(struct launcher *l, const struct remote_agen
         "skuarun: lost the agent on host %s with %d process(es); what these have printed since the "
         "last checkpoint comes again\n",
         agent->host->name, agent->running);
+    if (!launcher_any_open(l))
+        fprintf(stderr, "skuarun: no host is left: the job cannot go on\n");
     return true;
 }
 
@@ -501,14 +511,6 @@ static void launcher_poll_serve(struct launcher *l, const struct pollfd *polls)
         if (r->conn.in >= 0 && (polls[0].revents || r->pid == 0))
             launcher_read_agent(l, r);
     }
-}
-
-static bool launcher_any_open(const struct launcher *l)
-{
-    for (int i = 0; i < l->agents; i++)
-        if (l->agent[i].conn.in >= 0)
-            return true;
-    return false;
 }
 
 static bool launcher_is_over(const struct launcher *l)

@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# survive_hosts.sh - jobs on several hosts that lose some of them, change their size, or are restarted on
+# another number of hosts.  The hosts are network namespaces on a bridge in another one.
+#
+# usage: survive_hosts.sh SKUARUN PROGRAM
+. "$(dirname "$0")/tap.sh"
+skuarun=$1
+skua=${skuarun%run}
+name_program "$2"
+steps=${STEPS:-60}
+[ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
+export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$(dirname "$skuarun")/../drivers"
+export SKUA_LAUNCHER="ip netns exec %h"
+
+if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "sv$$z" 2>/dev/null; then
+  echo "1..0 # SKIP not root, or no network namespaces here"
+  exit 0
+fi
+remove_hosts()
+{
+  for i in a b c d z; do
+    for pid in $(ip netns pids "sv$$$i" 2>/dev/null); do # only those of this test
+      kill -9 "$pid" 2>/dev/null
+    done
+    ip netns del "sv$$$i" 2>/dev/null
+  done
+  rm -rf "$work"
+}
+trap remove_hosts EXIT
+trap 'exit 130' INT TERM HUP
+
+# ---- hosts a to d
+ip -n "sv$$z" link add b0 type bridge && ip -n "sv$$z" link set b0 up
+address=1
+for i in a b c d; do
+  ip netns add "sv$$$i" && ip -n "sv$$$i" link set lo up &&
+    ip -n "sv$$z" link add "v$i" type veth peer name e0 netns "sv$$$i" &&
+    ip -n "sv$$z" link set "v$i" master b0 up &&
+    ip -n "sv$$$i" addr add "10.77.3.$address/24" dev e0 && ip -n "sv$$$i" link set e0 up ||
+    { echo "1..0 # SKIP no virtual network here"; exit 0; }
+  address=$((address + 1))
+done
+a=sv$$a b=sv$$b c=sv$$c d=sv$$d
+
+# begin SECONDS OPTIONS...: starts the job with checkpoints in this interval, and waits until it has made
+# one.  It does not end before it is released.
+export HOLD="$work/hold"
+begin()
+{
+  : >"$HOLD"
+  : >"$work/err" # not that of the job before
+  seconds=$1
+  shift
+  "$skuarun" -v -x HOLD --survive="$seconds" "$@" "$program" none "$steps" due >"$work/out" 2>"$work/err" &
+  launcher=$!
+  await 'a checkpoint is complete' 1
+}
+
+# await TEXT COUNT: waits until the launcher has printed the text so many times.
+await()
+{
+  for _ in $(seq 600); do
+    [ "$(grep -c -- "$1" "$work/err")" -ge "$2" ] && return 0
+    kill -0 $launcher 2>/dev/null || return 1
+    sleep 0.05
+  done
+  return 1
+}
+
+# release: the job may end.
+release()
+{
+  rm -f "$HOLD"
+}
+
+# end NAME: the job has ended, with the result of an undisturbed one.
+end()
+{
+  release
+  code=0
+  wait $launcher || code=$?
+  out=$(grep '^result' "$work/out" | sort -u)
+  err=$(cat "$work/err")
+  ok "$1: the same result" test "$code" -eq 0 -a "$out" = "$expected"
+}
+
+# vanish SIGNAL HOST: the host loses its link, and its agent and processes get the signal.
+vanish()
+{
+  ip -n "sv$$z" link set "v${2#sv$$}" down
+  for pid in $(ip netns pids "$2"); do
+    kill "-$1" "$pid" 2>/dev/null
+  done
+}
+
+# back HOST: the host is there again, for the next job.
+back()
+{
+  for pid in $(ip netns pids "$1"); do
+    kill -9 "$pid" 2>/dev/null
+  done
+  ip -n "sv$$z" link set "v${1#sv$$}" up
+  for i in $a $b $c $d; do
+    ip -n "$i" neigh flush dev e0
+  done
+}
+
+run timeout 200 "$skuarun" -n 2 "$program" none "$steps" due
+expected=$(printf '%s\n' "$out" | grep '^result')
+ok "an undisturbed run" test "$code" -eq 0 -a -n "$expected"
+
+# ---- a host that is lost
+begin 0.05 --hosts=$a:1,$b:1,$c:1
+vanish KILL $b
+end "a host is lost"
+ok "its process goes to another one" has "$err" 'epoch 2, with 3 PE\(s\), goes on after .* in memory'
+back $b
+begin 0.05 --hosts=$a:1,$b:1,$c:0 -s peer_timeout=10
+vanish STOP $b
+end "a host is silent, and there is a spare one"
+ok "it is lost after the time-out of peers" has "$err" "lost the agent on host $b with 1 process"
+ok "and the job goes on" has "$err" 'with 2 PE\(s\), goes on after .* in memory'
+back $b
+begin 0.05 --hosts=$a:1,$b:1,$c:1 --spare=0
+vanish KILL $c
+end "a host is lost, without replacement"
+ok "the job has fewer PEs" has "$err" 'epoch 2, with 2 PE\(s\), goes on after .* in memory'
+back $c
+
+# ---- buddies that are lost together
+begin 0.05 --hosts=$a:1,$b:1,$c:1
+kill -STOP $launcher # it learns of both at once
+vanish KILL $b
+vanish KILL $c
+kill -CONT $launcher
+release
+code=0
+wait $launcher || code=$?
+err=$(cat "$work/err")
+ok "buddies are lost together: an error names the checkpoint" has "$code $err" \
+  'both copies of some images of checkpoint [0-9]+ in memory are lost, and there is no checkpoint on disk'
+back $b
+back $c
+export SKUA_CHECKPOINT_DIR="$work/saved" SKUA_CHECKPOINT_EVERY=0.01
+begin 0.05 --hosts=$a:1,$b:1,$c:1
+for _ in $(seq 200); do
+  ls "$work/saved"/gen-*/manifest >/dev/null 2>&1 && break
+  sleep 0.05
+done
+kill -STOP $launcher
+vanish KILL $b
+vanish KILL $c
+kill -CONT $launcher
+end "buddies are lost together, with a checkpoint on disk"
+ok "from which the job goes on" has "$err" "goes on after .* from the checkpoint in $work/saved"
+back $b
+back $c
+
+# ---- restarts on another number of hosts
+unset SKUA_CHECKPOINT_DIR SKUA_CHECKPOINT_EVERY
+mkdir "$work/one" "$work/two"
+run timeout 200 "$skuarun" --hosts=$a:1,$b:1 "$program" "$work/two" 8 4 stop
+ok "a checkpoint on two hosts" test "$code" -eq 0
+run timeout 200 "$skuarun" --hosts=$a:2 --restart="$work/two" "$program"
+one=$(printf '%s\n' "$out" | grep '^result')
+run timeout 200 "$skuarun" -n 3 "$program" "$work/one" 8 4 stop
+run timeout 200 "$skuarun" --hosts=$a:1,$b:1 --restart="$work/one" "$program"
+two=$(printf '%s\n' "$out" | grep '^result')
+run timeout 200 "$skuarun" -n 1 "$program" "$work/none" 8
+ok "goes on on one, and one of one host on two" \
+  test -n "$one" -a "$one" = "$two" -a "$one" = "$(printf '%s\n' "$out" | grep '^result')"
+
+# ---- another number of PEs, and SIGUSR1
+steps=$((10 * steps))
+run timeout 200 "$skuarun" -n 1 "$program" none "$steps" due
+expected=$(printf '%s\n' "$out" | grep '^result')
+begin 1000 --hosts=$a:1,$b:1,$c:1
+"$skua" resize 1 $launcher
+end "skua resize of a job on three hosts to 1 PE"
+ok "in two steps" has "$err" 'epoch 3, with 1 PE\(s\), goes on after .* in memory'
+begin 1000 --hosts=$a:1,$b:1
+kill -USR1 $launcher
+release
+await 'a checkpoint is complete' 2
+ok "SIGUSR1 makes a checkpoint on several hosts" test $? -eq 0
+"$skua" resize 3 $launcher
+end "and skua resize to 3"
+ok "at once" has "$err" 'epoch 2, with 3 PE\(s\), goes on after .* in memory'
+ok "nothing is left" none_left
+tap_end
