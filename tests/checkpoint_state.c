@@ -43,6 +43,7 @@ static int              looked, owned;
 static int              ringed; /* read-only */
 static double           asked;  /* read-only: when the checkpoint was asked for */
 static bool             restarted;
+static double           asked;      /* read-only: when PE 0 asked for the checkpoint */
 static skua_region      owns[MOST]; /* at PE 0, which may get them before it has its own */
 static char             dir[4000];  /* of PE 0 */
 
