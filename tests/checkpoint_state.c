@@ -41,7 +41,6 @@ static skua_channel_end in_end, out_end;
 static skua_collection  nodes; /* read-only */
 static int              looked, owned;
 static int              ringed; /* read-only */
-static double           asked;  /* read-only: when the checkpoint was asked for */
 static bool             restarted;
 static double           asked;      /* read-only: when PE 0 asked for the checkpoint */
 static skua_region      owns[MOST]; /* at PE 0, which may get them before it has its own */
