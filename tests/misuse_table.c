@@ -221,6 +221,7 @@ static void start(int argc, char **argv)
     CALL(skua_region_create_team, SKUA_TEAM_ALL, 8, &region)                                       \
     CALL(skua_region_destroy, NO_REGION)                                                           \
     CALL(skua_region_set_name, NO_REGION, "none")                                                  \
+    CALL(skua_region_set_restart, NO_REGION, SKUA_REGION_SAVED, 0)                                 \
     CALL(skua_region_local, NO_REGION)                                                             \
     CALL(skua_locks_create, 1, &locks)                                                             \
     CALL(skua_locks_destroy, locks)                                                                \
@@ -448,6 +449,7 @@ static void start(int argc, char **argv)
     CALL(skua_region_create_team, NO_TEAM, 8, &region)                                             \
     CALL(skua_region_destroy, NO_REGION)                                                           \
     CALL(skua_region_set_name, NO_REGION, "none")                                                  \
+    CALL(skua_region_set_restart, NO_REGION, SKUA_REGION_SAVED, 0)                                 \
     CALL(skua_team_split, NO_TEAM, 0, 0, &team)                                                    \
     CALL(skua_team_destroy, NO_TEAM)
 
