@@ -3,18 +3,20 @@
  * checkpoint_state.c - what a program has besides the data of its objects is in a checkpoint:
  * regions with their contents, object channels, and the time.
  *
- * usage: checkpoint_state DIR [other] [stay] [die]
+ * usage: checkpoint_state DIR [other] [stay] [die] [host]
  *
  * All PEs create regions, and fill them by their ids and PEs.  PE 0 makes a checkpoint; with `stay`
  * the job goes on, else it ends; with `die` the checkpoint is in memory, and
- * the process of the last PE kills itself.  Restarted, or not, each PE looks at its pieces and at
- * those of the next PE, destroys the regions and creates others.  With `other` the program allows a
- * restart on another number of PEs: one region is redistributed, the others are transient.
+ * the process of the last PE kills itself; with `host` that of PE 1 and its agent are killed.
+ * Restarted, or not, each PE looks at its pieces and at those of the next PE, destroys the regions
+ * and creates others.  With `other` the program allows a restart on another number of PEs: one
+ * region is redistributed, the others are transient.
  */
 #include <signal.h>
 #include <skua/skua.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tap.h"
 
@@ -30,7 +32,7 @@ struct regions {
     skua_region own[MOST]; /* of each PE */
 };
 
-static int            pes, other, stay, die;
+static int            pes, other, stay, die, host;
 static struct regions first; /* read-only */
 
 static skua_handler saved_handler, flushed_handler, look_handler, looked_handler, own_handler,
@@ -145,7 +147,7 @@ static void look_at_blocks(skua_region blocks)
     }
 }
 
-static void look_at_all(const struct regions *r)
+static void look_at_all(const struct regions *r, bool own)
 {
     int next = (skua_pe() + 1) % skua_pes();
 
@@ -153,7 +155,8 @@ static void look_at_all(const struct regions *r)
     look_at(r->whole, next, 80000);
     look_at(r->varied, skua_pe(), varied_bytes(skua_pe()));
     look_at(r->varied, next, varied_bytes(next));
-    look_at(r->own[skua_pe()], skua_pe(), 1000);
+    if (own)
+        look_at(r->own[skua_pe()], skua_pe(), 1000);
     if (is_even())
         look_at(r->even, 0, 264);
     CHECK(skua_lock(r->locks, next, 2));
@@ -163,7 +166,8 @@ static void look_at_all(const struct regions *r)
         CHECK(skua_region_destroy(r->even) == SKUA_OK);
     CHECK(skua_region_destroy(r->whole) == SKUA_OK);
     CHECK(skua_region_destroy(r->varied) == SKUA_OK);
-    CHECK(skua_region_destroy(r->own[skua_pe()]) == SKUA_OK);
+    if (own)
+        CHECK(skua_region_destroy(r->own[skua_pe()]) == SKUA_OK);
     CHECK(skua_locks_destroy(r->locks) == SKUA_OK);
 }
 
@@ -174,14 +178,14 @@ static void look(const struct regions *r, bool again)
     look_at_blocks(r->blocks);
     CHECK(!again || skua_region_size(r->transient) == 0);
     if (!other)
-        look_at_all(r);
+        look_at_all(r, !host || !again);
     skua_sync();
     CHECK(skua_region_destroy(r->blocks) == SKUA_OK);
     for (int i = 0; i < 20; i++) { /* their numbers are those of no region that exists */
         create(&others);
         fill_all(&others);
         skua_sync();
-        look_at_all(&others);
+        look_at_all(&others, true);
         CHECK(skua_region_destroy(others.blocks) == SKUA_OK);
         CHECK(skua_region_destroy(others.transient) == SKUA_OK);
     }
@@ -312,7 +316,7 @@ static void on_saved(skua_msg *msg)
     CHECK(result.status == SKUA_OK && result.generation > 0);
     CHECK(skua_time() > asked);
     if (!result.restarted && die) {
-        skua_send_copy(skua_pes() - 1, die_handler, NULL, 0);
+        skua_send_copy(host ? 1 : skua_pes() - 1, die_handler, NULL, 0);
         return;
     }
     if (!result.restarted && !stay) {
@@ -351,6 +355,8 @@ static void on_own(skua_msg *msg)
 static void on_die(skua_msg *msg)
 {
     skua_msg_free(msg);
+    if (host)
+        kill(getppid(), SIGKILL);
     (void)raise(SIGKILL);
 }
 
@@ -368,11 +374,14 @@ static void start(int argc, char **argv)
     for (int i = 2; i < argc; i++) {
         other = other || strcmp(argv[i], "other") == 0;
         stay  = stay || strcmp(argv[i], "stay") == 0;
-        die   = die || strcmp(argv[i], "die") == 0;
+        host  = host || strcmp(argv[i], "host") == 0;
+        die   = die || host || strcmp(argv[i], "die") == 0;
     }
     create(&mine);
     if (other)
         allow_other(&mine);
+    if (host)
+        make_transient(mine.own[skua_pe()]);
     fill_all(&mine);
     skua_sync();
     if (skua_pe() == 0) {
@@ -415,6 +424,7 @@ int main(int argc, char **argv)
     skua_readonly_register("ringed", &ringed, sizeof ringed);
     skua_readonly_register("pes", &pes, sizeof pes);
     skua_readonly_register("other", &other, sizeof other);
+    skua_readonly_register("host", &host, sizeof host);
     skua_readonly_register("first", &first, sizeof first);
     return skua_main(argc, argv, start);
 }

@@ -54,6 +54,9 @@ for threads in 1 2; do
   ok "4 PEs, $threads a process, go on when a process is killed" \
     test "$code" -eq 0 -a "$out" = "result 4"
 done
+run timeout 60 "$skuarun" --survive=100 -n 4 --pin=none --set=shared_memory=0 "$program" "$work/dir" host
+ok "4 hosts go on when one is lost, whose pieces another has read" \
+  test "$code" -eq 0 -a "$out" = "result 4"
 rm -rf "$work/dir"
 job 4 1 -- "$work/dir"
 job 3 1 restart="$work/dir" --

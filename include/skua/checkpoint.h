@@ -22,9 +22,9 @@
  * the completion of that checkpoint happens once more. Its result tells the two apart.
  *
  * A checkpoint cannot hold what belongs to a process: open files, addresses outside of what a `pup`
- * packs, counters, futures and callbacks of completions, user threads and the stack of `start`,
- * channels of PEs. What of this the runtime sees ends the checkpoint with an error that names it,
- * and the program goes on.
+ * packs, counters, futures and callbacks of completions, user threads and the stack of `start`. What
+ * of this the runtime sees ends the checkpoint with an error that names it, and the program goes on.
+ * Channels of PEs, teams and timers are gone after a restart; the program makes them anew.
  */
 #ifndef SKUA_CHECKPOINT_H
 #define SKUA_CHECKPOINT_H

@@ -95,7 +95,7 @@ typedef enum {
 } skua_region_restart;
 
 /** Says what checkpoints (checkpoint.h) do with a region. A region that was created by
- *  skua_region_create(), skua_region_create_on(), skua_region_create_varied(),
+ *  skua_locks_create(), skua_region_create(), skua_region_create_on(), skua_region_create_varied(),
  *  skua_region_create_local() or skua_region_create_team() is SKUA_REGION_SAVED unless a program
  *  says otherwise: a restarted job has it, with the same value, name and contents. On another
  * number of PEs its pieces make no sense, so the restart is refused with the name of the region. A

@@ -125,6 +125,9 @@ skua_status ski_span_exhausted(struct ski_arena *arena, size_t bytes);
 /** Frees a span.  Any thread of any process that maps the arena may call it. */
 void ski_span_free(struct ski_arena *arena, void *span);
 
+/** Lets all freed spans keep their pages from now on: a network device may have pinned them. */
+void ski_arena_keep_all(struct ski_arena *arena);
+
 /** Sets the number of bytes in use above which ski_arena_pressed() becomes true; it becomes false
  *  again at seven eighths of that.  0: never true. */
 void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes);

@@ -284,6 +284,13 @@ void ski_span_set_ranges(struct ski_arena *arena, const uint32_t *end, uint32_t 
 
 /* Raises the bound on kept pages, as @p units without pages are allocated: if pages were returned
  * before, that was too early. */
+void ski_arena_keep_all(struct ski_arena *arena)
+{
+    ski_lock_acquire(&arena->lock);
+    arena->keep = arena->keep_max = arena->units;
+    ski_lock_release(&arena->lock);
+}
+
 static void span_raise_keep(struct ski_arena *arena, uint32_t units)
 {
     uint32_t again = units < arena->returned ? units : arena->returned;

@@ -13,6 +13,7 @@
 #include "objects/location/home.h"
 #include "objects/location/location.h"
 #include "objects/model/saved_element.h"
+#include "objects/zerocopy/object_channel_end.h"
 
 /* Where an element is, or that it was deleted. */
 struct location_saved {
@@ -137,6 +138,33 @@ static const char *elements_send_members(struct ski_collection *all, const skua_
     return why;
 }
 
+/* Returns whether a record has ends of object channels. */
+static bool elements_have_channels(const struct ski_pe *self, const struct ski_saved_element *head)
+{
+    const struct ski_saved_part *const *saved = self->objects->lifecycle.saved;
+
+    for (int i = 0; saved[i]; i++)
+        if (saved[i] == &ski_object_end_saved)
+            return head->part_bytes[i] > 0;
+    return false;
+}
+
+/* Groups have a member for each PE or process: copies of a member have no channels. */
+static const char *elements_restore_members(struct ski_collection          *all,
+                                            const struct ski_saved_element *head,
+                                            const skua_index               *index,
+                                            const struct ski_restart *restart, const void *record)
+{
+    const struct ski_pe *self = all->self;
+    int have = all->kind == SKI_GROUP ? restart->common.pes : restart->common.processes;
+    int want = all->kind == SKI_GROUP ? self->pes : self->job->processes;
+
+    if (have != want && elements_have_channels(self, head))
+        return "a member of a group has ends of object channels, so the job is restarted only on "
+               "as many PEs and processes";
+    return elements_send_members(all, index, have, want, record, head->bytes);
+}
+
 static const char *elements_restore_one(struct ski_pe *self, struct ski_image_reader *from,
                                         const struct ski_restart *restart)
 {
@@ -151,17 +179,10 @@ static const char *elements_restore_one(struct ski_pe *self, struct ski_image_re
     all    = elements_collection(self, head.id, &index);
     if (!all)
         return "an element is of no collection";
-    switch (all->kind) {
-    case SKI_GROUP:
-        return elements_send_members(all, &index, restart->common.pes, self->pes, record,
-                                     head.bytes);
-    case SKI_PROCESS_GROUP:
-        return elements_send_members(all, &index, restart->common.processes, self->job->processes,
-                                     record, head.bytes);
-    default:
-        return elements_send(all, restart->same ? restart->reading : ski_home(all, &index), &index,
-                             record, head.bytes);
-    }
+    if (all->kind == SKI_GROUP || all->kind == SKI_PROCESS_GROUP)
+        return elements_restore_members(all, &head, &index, restart, record);
+    return elements_send(all, restart->same ? restart->reading : ski_home(all, &index), &index,
+                         record, head.bytes);
 }
 
 const char *ski_part_elements_restore(struct ski_pe *self, struct ski_image_reader *from,

@@ -5,10 +5,10 @@
  *      struct ski_saved_region | the list of members | zeros | the piece | struct ski_saved_region
  * ...
  *
- * On the same number of PEs each PE reads the image of the PE of its number, and copies its pieces
- * from there; the first PE of a host that comes to a region allocates the pieces of all.  The
- * pieces of a varied region are allocated when all PEs have announced their sizes, so they are kept
- * until the job resumes.  On another number of PEs a region is redistributed in blocks, or refused:
+ * On the same number of PEs a piece goes to the PE of the number that it had, which mostly has read
+ * it itself; the first PE of a host that comes to a region allocates the pieces of all.  The pieces
+ * of a varied region are allocated when all PEs have announced their sizes, so they are kept until
+ * the job resumes.  On another number of PEs a region is redistributed in blocks, or refused:
  * the PE that reads a piece copies it to those of its host, and sends records to others.
  */
 #include <stdio.h>
@@ -123,8 +123,7 @@ void ski_part_regions_save(struct ski_pe *self, struct ski_image_writer *to,
     ski_region_each_saved(self, regions_save_one, to);
 }
 
-/* ---- the same number of PEs --------------------------------------------------------------------
- */
+/* ---- the same number of PEs ------------------------------------------------------------------ */
 
 /* Copies the piece of @p self into place. */
 static void regions_fill(struct ski_pe *self, const struct ski_region *region,
@@ -188,8 +187,22 @@ void ski_part_regions_resume(struct ski_pe *self)
     ski_region_table_unreserve();
 }
 
-/* ---- another number of PEs ----------------------------------------------------------------------
- */
+/* Sends a piece to the PE that it belongs to: images are read where they are (former.h). */
+static void regions_send(struct ski_pe *self, int pe, const struct ski_saved_region *saved,
+                         const int32_t *list, const void *data)
+{
+    size_t listed = saved->listed * sizeof *list;
+    char  *head   = ski_malloc(sizeof *saved + listed);
+
+    memcpy(head, saved, sizeof *saved);
+    if (listed)
+        memcpy(head + sizeof *saved, list, listed);
+    ski_record_send(self, pe, SKI_RECORD_REGION_PIECE, head, sizeof *saved + listed, data,
+                    saved->bytes);
+    free(head);
+}
+
+/* ---- another number of PEs ------------------------------------------------------------------- */
 
 /* Describes a region of blocks in this job.  False: it is too large. */
 static bool regions_divide(const struct ski_pe *self, const struct ski_restart *restart,
@@ -199,7 +212,9 @@ static bool regions_divide(const struct ski_pe *self, const struct ski_restart *
 
     if (saved->bytes > SIZE_MAX / 4 / (uint64_t)restart->common.pes)
         return false;
-    grains         = saved->bytes / saved->label.grain * (uint64_t)restart->common.pes;
+    if (!saved->label.total)
+        saved->label.total = saved->bytes * (uint64_t)restart->common.pes;
+    grains         = (saved->label.total + saved->label.grain - 1) / saved->label.grain;
     most           = (grains + (uint64_t)self->pes - 1) / (uint64_t)self->pes;
     saved->bytes   = most * saved->label.grain;
     saved->members = (uint32_t)self->pes;
@@ -237,6 +252,8 @@ static const char *regions_redistribute(struct ski_pe *self, const struct ski_re
 
     if (!regions_divide(self, restart, &block.saved))
         return "it is larger than any memory";
+    if (end > block.saved.label.total)
+        end = block.saved.label.total;
     if (restart->reading == 0)
         ski_record_broadcast(self, SKI_RECORD_REGION_BLOCK, &block, sizeof block);
     while (at < end && !why) {
@@ -252,8 +269,7 @@ static const char *regions_redistribute(struct ski_pe *self, const struct ski_re
     return why;
 }
 
-/* ---- records
- * ------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 const char *ski_record_region_id(struct ski_pe *self, struct ski_image_reader *record)
 {
@@ -261,8 +277,25 @@ const char *ski_record_region_id(struct ski_pe *self, struct ski_image_reader *r
 
     if (self->pe != 0 || !ski_image_get(record, &id) ||
         !ski_symmetric_vote_restored(id.id, id.members))
-        return "the number of a region makes no sense";
+        return "the number of a region is damaged";
     return NULL;
+}
+
+const char *ski_record_region_piece(struct ski_pe *self, struct ski_image_reader *record)
+{
+    struct ski_saved_region saved;
+    const int32_t          *list = NULL;
+    const char             *why;
+
+    if (!ski_image_get(record, &saved) || saved.listed > ski_image_left(record) / sizeof *list)
+        return "a piece of a region is damaged: its list of members is cut off";
+    if (saved.listed)
+        list = ski_image_read(record, saved.listed * sizeof *list);
+    if (ski_image_left(record) != saved.bytes ||
+        !ski_saved_region_valid(&saved, list, self->pe, self->pes))
+        return "a piece of a region is damaged: its members or its size do not agree";
+    why = regions_place(self, &saved, list, ski_image_read(record, saved.bytes));
+    return why ? regions_refuse(&saved, why) : NULL;
 }
 
 const char *ski_record_region_block(struct ski_pe *self, struct ski_image_reader *record)
@@ -276,7 +309,7 @@ const char *ski_record_region_block(struct ski_pe *self, struct ski_image_reader
         !ski_saved_region_valid(&block.saved, NULL, self->pe, self->pes) ||
         block.offset > block.saved.bytes ||
         ski_image_left(record) > block.saved.bytes - block.offset)
-        return "a block of a region makes no sense";
+        return "a block of a region is damaged: its size, grain or offset do not agree";
     why = ski_symmetric_restore(block.saved.label.id, NULL, block.saved.members, block.saved.bytes,
                                 &region);
     if (why)
@@ -290,8 +323,7 @@ const char *ski_record_region_block(struct ski_pe *self, struct ski_image_reader
     return NULL;
 }
 
-/* ---- restoring
- * -------------------------------------------------------------------------------------- */
+/* ---- restoring ------------------------------------------------------------------------------- */
 
 static const char *regions_restore_one(struct ski_pe *self, struct ski_image_reader *from,
                                        const struct ski_restart *restart)
@@ -302,14 +334,18 @@ static const char *regions_restore_one(struct ski_pe *self, struct ski_image_rea
     const char             *why;
 
     if (!ski_image_get(from, &saved) || saved.listed > ski_image_left(from) / sizeof *list)
-        return "a region makes no sense";
+        return "a region is damaged: its list of members is cut off";
     if (saved.listed)
         list = ski_image_read(from, saved.listed * sizeof *list);
     ski_image_read_align(from);
     if (!(data = ski_image_read(from, saved.bytes)) ||
         !ski_saved_region_valid(&saved, list, restart->reading, restart->common.pes))
-        return "a region makes no sense";
+        return "a region is damaged: its members or its size do not agree";
     ski_image_read_align(from);
+    if (restart->common.pes == self->pes && restart->reading != self->pe) {
+        regions_send(self, restart->reading, &saved, list, data);
+        return NULL;
+    }
     if (restart->common.pes == self->pes)
         why = regions_place(self, &saved, list, data);
     else if (saved.label.restart == SKUA_REGION_BLOCKS && !list && !saved.varied &&

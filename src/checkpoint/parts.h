@@ -64,6 +64,7 @@ void        ski_part_regions_save(struct ski_pe *self, struct ski_image_writer *
 const char *ski_part_regions_restore(struct ski_pe *self, struct ski_image_reader *from,
                                      struct ski_restart *restart);
 const char *ski_record_region_id(struct ski_pe *self, struct ski_image_reader *record);
+const char *ski_record_region_piece(struct ski_pe *self, struct ski_image_reader *record);
 const char *ski_record_region_block(struct ski_pe *self, struct ski_image_reader *record);
 /** Writes to @p why why the regions of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_regions_possible(struct ski_pe *self, char *why, size_t room);

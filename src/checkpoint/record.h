@@ -22,6 +22,7 @@ enum ski_record {
     SKI_RECORD_SECTION,      /* members of a section, for its root */
     SKI_RECORD_MEMORY,       /* registered memory, for the first PE of a process            */
     SKI_RECORD_REGION_ID,    /* the number of a symmetric region, for PE 0 of several hosts     */
+    SKI_RECORD_REGION_PIECE, /* a piece of a region, for the PE that it belongs to          */
     SKI_RECORD_REGION_BLOCK, /* a block of a region that is redistributed, for its PE       */
     SKI_RECORDS
 };

@@ -50,6 +50,7 @@ static const restore_record_fn restore_records[SKI_RECORDS] = {
     [SKI_RECORD_MEMORY]       = ski_record_memory,
     [SKI_RECORD_SECTION]      = ski_record_section,
     [SKI_RECORD_REGION_ID]    = ski_record_region_id,
+    [SKI_RECORD_REGION_PIECE] = ski_record_region_piece,
     [SKI_RECORD_REGION_BLOCK] = ski_record_region_block,
 };
 

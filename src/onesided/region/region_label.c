@@ -91,6 +91,7 @@ skua_status skua_region_set_restart(skua_region region, skua_region_restart how,
 {
     const struct ski_region *found = (ski_onesided_check(__func__), ski_region_table_find(region));
     struct ski_region_label *label;
+    bool                     locks;
 
     if (!found)
         return region_label_refuse(region, "does not exist (freed already?)");
@@ -101,10 +102,16 @@ skua_status skua_region_set_restart(skua_region region, skua_region_restart how,
         return region_label_refuse(region, "is not one of all PEs whose pieces consist of whole "
                                            "grains, and cannot be redistributed in blocks");
     ski_lock_acquire(&ski_region_root->lock);
-    label          = region_label_for(region.id);
-    label->restart = how;
-    label->grain   = grain;
+    label = region_label_for(region.id);
+    locks = label->restart == SKI_REGION_LOCKS;
+    if (!locks || how == SKUA_REGION_TRANSIENT) {
+        label->restart = how;
+        label->grain   = grain;
+        label->total   = 0;
+    }
     ski_lock_release(&ski_region_root->lock);
+    if (locks && how == SKUA_REGION_BLOCKS)
+        return region_label_refuse(region, "has locks, which are not redistributed");
     return SKUA_OK;
 }
 

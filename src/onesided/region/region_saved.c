@@ -21,12 +21,6 @@ static struct ski_saved_region region_saved_describe(const struct ski_region *re
     return saved;
 }
 
-/* Whether all members of this host have freed a region, which other hosts may still use. */
-static bool region_saved_is_freed(const struct ski_region *region)
-{
-    return region->kind == SKI_REGION_SYMMETRIC && ski_region_is_freed(region);
-}
-
 static void region_saved_visit(struct ski_pe *self, uint32_t first, uint32_t end,
                                ski_saved_region_fn fn, void *arg)
 {
@@ -36,7 +30,7 @@ static void region_saved_visit(struct ski_pe *self, uint32_t first, uint32_t end
         int64_t                  rank   = id ? ski_region_rank(region, self->pe) : -1;
         struct ski_saved_region  saved;
 
-        if (rank < 0 || region->kind == SKI_REGION_REGISTERED || region_saved_is_freed(region))
+        if (rank < 0 || region->kind == SKI_REGION_REGISTERED)
             continue;
         saved = region_saved_describe(region, id, rank);
         if (saved.label.restart != SKUA_REGION_TRANSIENT)
@@ -67,7 +61,8 @@ bool ski_saved_region_valid(const struct ski_saved_region *saved, const int32_t 
 {
     bool found = !saved->listed;
 
-    if (saved->label.id == 0 || saved->varied > 1 || saved->label.name[SKI_REGION_NAME - 1] ||
+    if (saved->label.id == 0 || saved->label.total / (uint64_t)pes > saved->bytes ||
+        saved->varied > 1 || saved->label.name[SKI_REGION_NAME - 1] ||
         (saved->label.restart > SKUA_REGION_BLOCKS && saved->label.restart != SKI_REGION_LOCKS))
         return false;
     if (saved->kind == SKI_REGION_ALLOCATED)

@@ -220,13 +220,14 @@ const char *ski_region_table_restore(uint32_t id, const struct ski_region *like)
     bool                    common = like->kind == SKI_REGION_SYMMETRIC && root->common > 0;
 
     if (index >= root->slots)
-        return "this job has fewer regions; raise SKUA_ARENA_SIZE, which grows with them";
+        return "its number is beyond the regions of this job, whose table grows with "
+               "SKUA_ARENA_SIZE; raise that";
     if (root->common > 0 && common != (index < root->common))
         return "its number is not possible on several hosts; restart on one, or on the former ones";
     if (index == 0 || atomic_load_explicit(&root->table[index].id, memory_order_relaxed) ||
         (!common && (index < root->reserved_first || index >= root->reserved_end)))
         return "another region has its number, one of a PE that was on another host; restart on "
-               "the same hosts";
+               "the same hosts, or make it SKUA_REGION_TRANSIENT";
     region_table_fill(&root->table[index], like, id);
     return NULL;
 }

@@ -83,6 +83,7 @@ struct ski_region_label {
     uint32_t id;                    /* of the region that this is about, which may be freed  */
     uint32_t restart;               /* skua_region_restart, or SKI_REGION_LOCKS              */
     uint64_t grain;                 /* of skua_region_set_restart()                          */
+    uint64_t total;                 /* bytes of a redistributed one, without padding; 0: all */
     uint64_t site;                  /* where it was created: an offset in the program, or 0  */
     char     name[SKI_REGION_NAME]; /* given by the program, or ""                           */
 };

@@ -41,6 +41,7 @@ struct ski_registrations {
     size_t               used, kept;
     size_t               kept_bytes; /* of memory */
     size_t               stale;      /* kept, of memory whose pages may change */
+    size_t               bytes_max;  /* of kept_bytes */
 };
 
 /* What a PE keeps at most. */
@@ -59,7 +60,7 @@ bool ski_registration_pins(void)
 }
 
 /* Returns whether the pages of registered memory may change while the registration is kept: those
- * of the arena are mapped until the job ends. */
+ * of the arena stay where a driver pins memory (ski_arena_keep_all()). */
 static bool registration_may_stale(const struct registration *r)
 {
     return r->region->process >= 0;
@@ -81,8 +82,14 @@ static struct ski_registrations *registrations_of(struct ski_pe *self)
 {
     struct ski_region_pe *pe = ski_region_pe(self);
 
-    if (!pe->registrations)
-        pe->registrations = ski_calloc(1, sizeof *pe->registrations);
+    if (!pe->registrations) {
+        pe->registrations            = ski_calloc(1, sizeof *pe->registrations);
+        pe->registrations->bytes_max = SIZE_MAX;
+        if (ski_registration_pins()) {
+            pe->registrations->bytes_max = registration_pinned_max();
+            ski_arena_keep_all(self->job->arena);
+        }
+    }
     return pe->registrations;
 }
 
@@ -212,11 +219,9 @@ static void registration_trim(struct ski_registrations            *all,
 static void registration_trim_all(struct ski_registrations *all)
 {
     struct ski_registration_limit limit = {.count  = ski_config.registration_cache,
-                                           .bytes  = SIZE_MAX,
+                                           .bytes  = all->bytes_max,
                                            .pinned = ski_registration_pins()};
 
-    if (limit.pinned)
-        limit.bytes = registration_pinned_max();
     registration_trim(all, &limit);
 }
 
