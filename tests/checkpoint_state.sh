@@ -6,22 +6,8 @@
 #
 # usage: checkpoint_state.sh SKUARUN PROGRAM
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/checkpoint_job.sh"
 skuarun=$1 program=$2
-
-# job PES THREADS [NAME=VALUE ...] -- ARGUMENTS: runs the program.
-job()
-{
-  pes=$1 threads=$2
-  shift 2
-  set=
-  while [ "$1" != -- ]; do
-    set="$set --set=$1"
-    shift
-  done
-  shift
-  # shellcheck disable=SC2086
-  run timeout 60 "$skuarun" -n "$pes" -t "$threads" --pin=none $set "$program" "$@"
-}
 
 # restarts PES THREADS SETTING ARGUMENTS PES.THREADS[,SETTING] ...: a checkpoint, then restarts.
 restarts()
