@@ -295,6 +295,15 @@ static bool migration_read_gaps(struct migration_arrival *came, const char **fro
     return ski_pup_gaps_valid(came->all->class, &came->gaps);
 }
 
+/* Whether @p flags, which another PE has sent, are those of an element of the class: only one that
+ * its class packs, and that comes by pointer, can have moved with its memory. */
+static bool migration_flags_valid(const struct ski_class *class, uint32_t flags)
+{
+    if (flags & ~(uint32_t)(MIGRATION_CHECKED | MIGRATION_BY_POINTER | MIGRATION_WITHIN))
+        return false;
+    return !(flags & MIGRATION_WITHIN) || (flags & MIGRATION_BY_POINTER && class->def.pup);
+}
+
 /* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
  * here, each module takes its baggage, and an element that comes by pointer, came->object, is
  * there. */
@@ -306,6 +315,7 @@ static bool migration_valid(struct migration_arrival *came)
 
     if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
         ski_element_here(came->all, &came->index) ||
+        !migration_flags_valid(came->all->class, came->head.flags) ||
         !ski_thread_migration_valid(came->all, &came->head.block))
         return false;
     for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {

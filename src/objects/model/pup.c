@@ -626,12 +626,16 @@ bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps 
 
 bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps)
 {
+    uint64_t sum = gaps->packed;
+
     if (gaps->count > SKI_PUP_GAPS)
         return false;
-    for (uint32_t i = 0; i < gaps->count; i++)
+    for (uint32_t i = 0; i < gaps->count; i++) {
         if (gaps->gap[i].at > of->def.bytes || gaps->gap[i].bytes > of->def.bytes - gaps->gap[i].at)
             return false;
-    return true;
+        sum += gaps->gap[i].bytes;
+    }
+    return sum == of->def.bytes;
 }
 
 void ski_pup_unpack_within(const struct ski_class *of, void *self, const struct ski_pup_gaps *gaps,

@@ -142,6 +142,10 @@ static void pup_test_within(void)
        "an object of fields in ascending order moves with its memory");
     ski_pup_unpack_within(&of, &block, &gaps, 0);
     OK(memcmp(&block, &as_new, sizeof block) == 0, "what is not packed is zeroed");
+    gaps.packed++;
+    OK(!ski_pup_gaps_valid(&of, &gaps),
+       "fields and gaps of another size than the object are refused");
+    gaps.packed--;
     gaps.gap[0].bytes = sizeof block;
     OK(!ski_pup_gaps_valid(&of, &gaps), "a gap beyond the object is refused");
     gaps.count = SKI_PUP_GAPS + 1;
