@@ -100,17 +100,20 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
 }
 
 /* The flags of an element that goes by pointer, or 0: to a PE of this host, because its class wants
- * it so, or because it is all plain bytes and no message in the queue here names it by its
- * address. */
+ * it so, or because it is all plain bytes, no message in the queue here names it by its address,
+ * and the PE allocates from the same NUMA range: to another one it is copied, into near memory. */
 static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)
 {
     const struct ski_class *class = object->of->class;
+    const struct ski_pe *self     = object->of->self;
+    int                  to       = ski_job_index(self->job, object->to);
 
-    if (ski_object_block(object) || ski_job_index(object->of->self->job, object->to) < 0)
+    if (ski_object_block(object) || to < 0)
         return 0;
     if (ski_class_by_pointer(class))
         return MIGRATION_BY_POINTER;
-    if (ski_object_queued(object))
+    if (ski_object_queued(object) ||
+        ski_job_numa_range(self->job, to) != ski_job_numa_range(self->job, self->index))
         return 0;
     if (class->def.pup == skua_pup_plain)
         return MIGRATION_BY_POINTER;
