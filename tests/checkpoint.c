@@ -17,7 +17,8 @@
  * the result, which is that of a run without a checkpoint, or the restarted run's.  With `due` a
  * checkpoint may be made after each step, if one is due, and the boss prints a line in every tenth
  * step (tests/survive.sh).  In the middle it waits as long as the file of the environment variable
- * HOLD exists (tests/survive_hosts.sh).
+ * HOLD exists, and then, with checkpoints that are due, as long as that of STAY exists
+ * (tests/survive_hosts.sh).
  */
 #include <inttypes.h>
 #include <skua/skua.h>
@@ -280,12 +281,15 @@ static void boss_end_step(struct boss *boss)
     }
 }
 
-static void boss_hold(void)
+/* Whether the file that an environment variable names exists, which is asked for repeatedly. */
+static bool boss_is_held(const char *variable)
 {
-    const char *file = getenv("HOLD");
+    const char *file = getenv(variable);
+    bool        held = file && access(file, F_OK) == 0;
 
-    while (file && access(file, F_OK) == 0)
+    if (held)
         usleep(1000);
+    return held;
 }
 
 static void on_boss_quiet(void *self, const void *data, size_t bytes)
@@ -295,8 +299,8 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     if (save == DUE && boss->step % 10 == 0)
         printf("step %d %016" PRIx64 "\n", boss->step, boss->hash);
-    if (save == DUE && 2 * boss->step == steps)
-        boss_hold();
+    while (save == DUE && 2 * boss->step == steps && boss_is_held("HOLD"))
+        continue;
     if (save == DUE && boss->step == 5)
         skua_checkpoint_make_due();
     if (save == DUE)
@@ -309,9 +313,9 @@ static void on_boss_quiet(void *self, const void *data, size_t bytes)
 
 static void on_boss_saved(void *self, const void *data, size_t bytes)
 {
+    struct boss           *boss = self;
     skua_checkpoint_result result;
 
-    (void)self;
     CHECK(bytes == sizeof result);
     memcpy(&result, data, sizeof result);
     CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
@@ -319,6 +323,8 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
     if (stop && !result.restarted)
         skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
+    else if (save == DUE && 2 * boss->step == steps && boss_is_held("STAY"))
+        skua_checkpoint_if_due(skua_done_invoke(boss_ref, boss_saved));
     else
         skua_invoke_all(cells, cell_rest, NULL, 0);
 }

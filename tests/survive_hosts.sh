@@ -14,12 +14,11 @@ steps=${STEPS:-60}
 export SKUA_PIN=none SKUA_DRIVER=tcp SKUA_DRIVER_PATH="$(dirname "$skuarun")/../drivers"
 export SKUA_LAUNCHER="ip netns exec %h"
 
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "sv$$z" 2>/dev/null; then
-  echo "1..0 # SKIP not root, or no network namespaces here"
-  exit 0
-fi
+launcher=
 remove_hosts()
 {
+  trap '' INT TERM HUP
+  [ "$launcher" ] && kill -9 "$launcher" 2>/dev/null
   for i in a b c d z; do
     for pid in $(ip netns pids "sv$$$i" 2>/dev/null); do # only those of this test
       kill -9 "$pid" 2>/dev/null
@@ -30,6 +29,10 @@ remove_hosts()
 }
 trap remove_hosts EXIT
 trap 'exit 130' INT TERM HUP
+if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "sv$$z" 2>/dev/null; then
+  echo "1..0 # SKIP not root, or no network namespaces here"
+  exit 0
+fi
 
 # ---- hosts a to d
 ip -n "sv$$z" link add b0 type bridge && ip -n "sv$$z" link set b0 up
@@ -44,45 +47,82 @@ for i in a b c d; do
 done
 a=sv$$a b=sv$$b c=sv$$c d=sv$$d
 
+# launch OPTIONS...: starts skuarun in the background: a shell that waits for another command does not
+# handle signals.
+launch()
+{
+  : >"$work/err" # not that of the job before
+  "$skuarun" "$@" >"$work/out" 2>"$work/err" &
+  launcher=$!
+}
+
 # begin SECONDS OPTIONS...: starts the job with checkpoints in this interval, and waits until it has made
 # one.  It does not end before it is released.
-export HOLD="$work/hold"
+export HOLD="$work/hold" STAY="$work/stay"
 begin()
 {
   : >"$HOLD"
-  : >"$work/err" # not that of the job before
   seconds=$1
   shift
-  "$skuarun" -v -x HOLD --survive="$seconds" "$@" "$program" none "$steps" due >"$work/out" 2>"$work/err" &
-  launcher=$!
+  launch -v -x HOLD -x STAY --survive="$seconds" "$@" "$program" none "$steps" due
   await 'a checkpoint is complete' 1
 }
 
-# await TEXT COUNT: waits until the launcher has printed the text so many times.
+is_running()
+{
+  [ -d "/proc/$launcher" ] && ! grep -q '^State:.Z' "/proc/$launcher/status" 2>/dev/null
+}
+
+# await TEXT COUNT: waits until the launcher has printed the text so many times.  If it does not, the
+# test is over: what follows would be of another job.
 await()
 {
-  for _ in $(seq 600); do
-    [ "$(grep -c -- "$1" "$work/err")" -ge "$2" ] && return 0
-    kill -0 $launcher 2>/dev/null || return 1
+  for _ in $(seq 1200); do
+    [ "$(grep -c -- "$1" "$work/err")" -ge "$2" ] && return
+    is_running || break
     sleep 0.05
   done
-  return 1
+  [ "$(grep -c -- "$1" "$work/err")" -ge "$2" ] && return
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+  ok "the launcher prints '$1' ($2)" false
+  tap_end
 }
 
 # release: the job may end.
 release()
 {
-  rm -f "$HOLD"
+  rm -f "$HOLD" "$STAY"
+}
+
+# finish: waits until the job has ended, or kills its launcher.  Sets $code, $out and $err.
+finish()
+{
+  for _ in $(seq 2000); do
+    is_running || break
+    sleep 0.05
+  done
+  is_running && kill -9 "$launcher"
+  code=0
+  wait "$launcher" || code=$?
+  launcher=
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+}
+
+# job OPTIONS...: an undisturbed job.
+job()
+{
+  launch "$@"
+  finish
 }
 
 # end NAME: the job has ended, with the result of an undisturbed one.
 end()
 {
   release
-  code=0
-  wait $launcher || code=$?
-  out=$(grep '^result' "$work/out" | sort -u)
-  err=$(cat "$work/err")
+  finish
+  out=$(printf '%s\n' "$out" | grep '^result' | sort -u)
   ok "$1: the same result" test "$code" -eq 0 -a "$out" = "$expected"
 }
 
@@ -107,7 +147,7 @@ back()
   done
 }
 
-run timeout 200 "$skuarun" -n 2 "$program" none "$steps" due
+job -n 2 "$program" none "$steps" due
 expected=$(printf '%s\n' "$out" | grep '^result')
 ok "an undisturbed run" test "$code" -eq 0 -a -n "$expected"
 
@@ -136,9 +176,7 @@ vanish KILL $b
 vanish KILL $c
 kill -CONT $launcher
 release
-code=0
-wait $launcher || code=$?
-err=$(cat "$work/err")
+finish
 ok "buddies are lost together: an error names the checkpoint" has "$code $err" \
   'both copies of some images of checkpoint [0-9]+ in memory are lost, and there is no checkpoint on disk'
 back $b
@@ -161,31 +199,33 @@ back $c
 # ---- restarts on another number of hosts
 unset SKUA_CHECKPOINT_DIR SKUA_CHECKPOINT_EVERY
 mkdir "$work/one" "$work/two"
-run timeout 200 "$skuarun" --hosts=$a:1,$b:1 "$program" "$work/two" 8 4 stop
+job --hosts=$a:1,$b:1 "$program" "$work/two" 8 4 stop
 ok "a checkpoint on two hosts" test "$code" -eq 0
-run timeout 200 "$skuarun" --hosts=$a:2 --restart="$work/two" "$program"
+job --hosts=$a:2 --restart="$work/two" "$program"
 one=$(printf '%s\n' "$out" | grep '^result')
-run timeout 200 "$skuarun" -n 3 "$program" "$work/one" 8 4 stop
-run timeout 200 "$skuarun" --hosts=$a:1,$b:1 --restart="$work/one" "$program"
+job -n 3 "$program" "$work/one" 8 4 stop
+job --hosts=$a:1,$b:1 --restart="$work/one" "$program"
 two=$(printf '%s\n' "$out" | grep '^result')
-run timeout 200 "$skuarun" -n 1 "$program" "$work/none" 8
+job -n 1 "$program" "$work/none" 8
 ok "goes on on one, and one of one host on two" \
   test -n "$one" -a "$one" = "$two" -a "$one" = "$(printf '%s\n' "$out" | grep '^result')"
 
-# ---- another number of PEs, and SIGUSR1
-steps=$((10 * steps))
-run timeout 200 "$skuarun" -n 1 "$program" none "$steps" due
-expected=$(printf '%s\n' "$out" | grep '^result')
+# ---- another number of PEs, and SIGUSR1.  The job stays in the middle, and makes checkpoints there.
+: >"$STAY"
 begin 1000 --hosts=$a:1,$b:1,$c:1
+rm "$HOLD"
 "$skua" resize 1 $launcher
+await 'epoch 3, with 1 PE' 1
 end "skua resize of a job on three hosts to 1 PE"
 ok "in two steps" has "$err" 'epoch 3, with 1 PE\(s\), goes on after .* in memory'
+: >"$STAY"
 begin 1000 --hosts=$a:1,$b:1
+rm "$HOLD"
 kill -USR1 $launcher
-release
 await 'a checkpoint is complete' 2
-ok "SIGUSR1 makes a checkpoint on several hosts" test $? -eq 0
+ok "SIGUSR1 makes a checkpoint on several hosts" true
 "$skua" resize 3 $launcher
+await 'epoch 2, with 3 PE' 1
 end "and skua resize to 3"
 ok "at once" has "$err" 'epoch 2, with 3 PE\(s\), goes on after .* in memory'
 ok "nothing is left" none_left

@@ -57,7 +57,7 @@ static void arena_numa_bind(struct ski_arena *arena, uint32_t first, uint32_t en
                 numa, strerror(errno));
 }
 
-/* Returns the first unit of the longest free span, behind all that is allocated. */
+/* Returns the first unit of the longest free span; arena->units: there is none. */
 static uint32_t arena_numa_first_free(const struct ski_arena *arena)
 {
     uint32_t first = arena->units, longest = 0;
@@ -78,7 +78,8 @@ void ski_arena_divide(struct ski_arena *arena, const int *numa, int pes, int32_t
     uint32_t ranges = arena_numa_count(numa, pes, found, range);
     uint32_t each   = ranges ? (arena->units - first) / ranges : 0;
 
-    if (ranges < 2 || each < 2 * NUMA_BORDER_UNITS) {
+    if (ranges < 2 || each < 2 * NUMA_BORDER_UNITS ||
+        first + arena->unit[first].units != arena->units) { /* not behind all that is allocated */
         memset(range, 0, (size_t)pes * sizeof *range);
         return;
     }

@@ -157,6 +157,23 @@ static void test_numa_clear(void)
        "which can be divided again");
 }
 
+/* Frees the front of a cleared arena of which more than half is allocated: the longest free span is
+ * not the last. */
+static void test_numa_front_free(void)
+{
+    const int numa[]   = {0, 1};
+    int32_t   range[2] = {1, 1};
+    char     *first    = numa_test_alloc(0, 1), *front, *rest;
+
+    ski_arena_clear(numa_arena, first);
+    front = numa_test_alloc(0, 32 * MIB);
+    rest  = numa_test_alloc(0, 16 * MIB);
+    ski_span_free(numa_arena, front);
+    ski_arena_divide(numa_arena, numa, 2, range);
+    OK(front && rest && numa_arena->ranges == 1 && range[0] == 0 && range[1] == 0,
+       "an arena with allocated spans behind free ones stays one range");
+}
+
 int main(void)
 {
     int fd;
@@ -169,6 +186,7 @@ int main(void)
     test_numa_large();
     test_numa_random();
     test_numa_clear();
+    test_numa_front_free();
     ski_arena_detach(numa_arena);
     close(fd);
     return tap_end();

@@ -82,8 +82,11 @@ void ski_clock_set(const struct ski_clock *clock)
 
 void ski_clock_continue(double seconds)
 {
-    uint64_t past = (uint64_t)(seconds * 1e9 * ski_clock_get().ticks_per_ns);
+    uint64_t past;
 
+    if (!(seconds >= 0 && seconds < 1e9))
+        seconds = 0; /* of a damaged checkpoint; a NaN is not converted, either */
+    past = (uint64_t)(seconds * 1e9 * ski_clock_get().ticks_per_ns);
     atomic_store_explicit(&clock_past, past, memory_order_relaxed);
 }
 

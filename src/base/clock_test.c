@@ -3,6 +3,8 @@
  * another process replaces the own one. */
 #include "base/clock.h"
 
+#include <math.h>
+
 #include <skua/time.h>
 #include <time.h>
 
@@ -53,6 +55,7 @@ static void test_clock_rate(void)
 static void test_clock_set(void)
 {
     struct ski_clock own = ski_clock_get(), other = {2.0, own.origin};
+    const double     wrong[] = {-1, 1e300, NAN, INFINITY};
 
     ski_clock_set(&other);
     OK(ski_ticks_to_ns(1000) == 500 && ski_ns_to_ticks(500) == 1000,
@@ -61,6 +64,10 @@ static void test_clock_set(void)
     OK(ski_clock_get().origin == own.origin, "and the own one again");
     ski_clock_continue(5000);
     OK(skua_time() >= 5000 && skua_time() < 6000, "the time of a restarted job goes on");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        ski_clock_continue(wrong[i]);
+        OK(skua_time() >= 0 && skua_time() < 5000, "a time of %g seconds is ignored", wrong[i]);
+    }
     ski_clock_set(&own);
     OK(skua_time() < 5000, "that of the next one begins anew");
 }

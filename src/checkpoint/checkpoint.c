@@ -30,8 +30,9 @@
 #include "objects/model/msg_target.h"
 #include "objects/services/termination.h"
 
-#define CHECKPOINT_SIGNAL_POLL 0.1 /* seconds between two looks for SIGUSR1 */
-#define CHECKPOINT_RETRY       1.0 /* seconds until a checkpoint that failed is made again */
+#define CHECKPOINT_SIGNAL_POLL 0.1  /* seconds between two looks for SIGUSR1 */
+#define CHECKPOINT_RETRY       1.0  /* seconds until a checkpoint that failed is made again */
+#define CHECKPOINT_RETRY_MAX   60.0 /* at most, after many failures */
 
 /* A request at PE 0. */
 struct checkpoint_request {
@@ -173,8 +174,17 @@ static void checkpoint_log(const struct checkpoint_progress *progress, const cha
 static void checkpoint_retry(struct ski_checkpoint_root *root)
 {
     root->retry_wait = root->retry_wait > 0 ? 2 * root->retry_wait : CHECKPOINT_RETRY;
-    root->retry_at   = skua_time() + root->retry_wait;
-    root->due        = true;
+    if (root->retry_wait > CHECKPOINT_RETRY_MAX)
+        root->retry_wait = CHECKPOINT_RETRY_MAX;
+    root->retry_at = skua_time() + root->retry_wait;
+    root->due      = true;
+}
+
+/* The next one that fails is made again after the shortest wait. */
+static void checkpoint_succeeded(struct ski_checkpoint_root *root)
+{
+    root->retry_wait = 0;
+    root->retry_at   = 0;
 }
 
 /* All PEs have taken the last step. */
@@ -188,8 +198,9 @@ static void checkpoint_finish(struct ski_pe *self)
     root->progress = NULL;
     if (ok) {
         root->kept          = progress->common.generation;
-        root->retry_wait    = 0;
         root->writing_asked = root->first->asked;
+        if (!*root->first->dir) /* else when its files are written */
+            checkpoint_succeeded(root);
     } else if (root->first->asked) {
         checkpoint_retry(root);
     }
@@ -322,13 +333,14 @@ static void checkpoint_commit(struct ski_pe *self)
     char                        why[SKI_STORE_REASON] = "";
 
     root->written = ski_commit_finish(&root->commit, why) ? SKUA_OK : SKUA_ERR_SYSTEM;
-    if (root->written == SKUA_OK)
+    if (root->written == SKUA_OK) {
         root->committed = generation;
-    if (root->written == SKUA_OK)
+        checkpoint_succeeded(root);
         ski_log(SKI_LOG_INFO, "checkpoint %llu is complete in %s", (unsigned long long)generation,
                 root->commit.store.path);
-    else if (*why)
+    } else if (*why) {
         (void)ski_fail(SKUA_ERR_SYSTEM, "no checkpoint: %s", why);
+    }
     if (root->written != SKUA_OK && root->writing_asked)
         checkpoint_retry(root);
     root->writing_asked = false;
@@ -443,6 +455,13 @@ static const char *checkpoint_due(const struct ski_checkpoint_root *root)
                                                                                             : NULL;
 }
 
+/* A checkpoint is asked for: one that failed before does not delay it. */
+static void checkpoint_make_due(struct ski_checkpoint_root *root)
+{
+    root->due      = true;
+    root->retry_at = 0;
+}
+
 /* Whether a request of another PE makes sense. */
 static bool checkpoint_request_valid(skua_msg *msg, const struct ski_checkpoint_request *ask)
 {
@@ -468,7 +487,7 @@ void ski_on_checkpoint_request(skua_msg *msg)
     if (ask.kind == SKI_CHECKPOINT_IF_DUE)
         dir = checkpoint_due(root);
     if (ask.kind == SKI_CHECKPOINT_MAKE_DUE)
-        root->due = true;
+        checkpoint_make_due(root);
     else if (!dir)
         checkpoint_complete(&ask.done, 0, SKUA_OK, false);
     else

@@ -18,6 +18,10 @@
 /* Memory grows in multiples of this: a multiple of every page size. */
 #define IMAGE_MEMORY_STEP ((size_t)1 << 16)
 
+/* Pages are reserved by calls for at most so many bytes: one that a signal interrupts gives back
+ * what it has reserved, so a longer one might never come to an end. */
+#define IMAGE_MEMORY_RESERVE ((size_t)1 << 22)
+
 void ski_image_memory_anonymous(struct ski_image_memory *memory)
 {
     *memory = (struct ski_image_memory){.fd = -1};
@@ -51,15 +55,19 @@ bool ski_image_memory_allowed(off_t bytes)
 /* Reserves the pages of the memfd from those that are mapped up to @p bytes. */
 static bool image_memory_reserve(const struct ski_image_memory *memory, size_t bytes)
 {
-    int done;
+    size_t at = memory->bytes;
 
     if (!ski_image_memory_allowed(memory->offset + (off_t)bytes))
         return false;
-    do
-        done = fallocate(memory->fd, 0, memory->offset + (off_t)memory->bytes,
-                         (off_t)(bytes - memory->bytes));
-    while (done != 0 && errno == EINTR);
-    return done == 0;
+    while (at < bytes) {
+        size_t more = bytes - at < IMAGE_MEMORY_RESERVE ? bytes - at : IMAGE_MEMORY_RESERVE;
+
+        if (fallocate(memory->fd, 0, memory->offset + (off_t)at, (off_t)more) == 0)
+            at += more;
+        else if (errno != EINTR)
+            return false;
+    }
+    return true;
 }
 
 bool ski_image_memory_grow(struct ski_image_memory *memory, size_t bytes)

@@ -104,8 +104,9 @@ static void array_broadcast_trim(struct ski_collection *all)
 static void array_broadcast_collection_ended(struct ski_collection *all)
 {
     array_broadcast_drop_waiting(all->broadcast);
-    all->broadcast->in_transit = 0;
-    all->broadcast->arrived    = 0;
+    all->broadcast->in_transit    = 0;
+    all->broadcast->arrived       = 0;
+    all->broadcast->acknowledging = false;
     array_broadcast_trim(all);
 }
 
@@ -449,12 +450,14 @@ void ski_on_array_broadcast_acknowledge(skua_msg *msg)
 
     if (!ski_element_msg(msg, 0, &all, &index))
         return;
+    all->broadcast->acknowledging = false;
     array_broadcast_acknowledge(all, &index);
     skua_msg_free(msg);
 }
 
 /* Counts the arrival of an element that has missed nothing.  The first one posts the message that
- * acknowledges those that arrive before it runs. */
+ * acknowledges those that arrive before it runs; an arrival from another PE acknowledges those that
+ * came before, and leaves that message queued. */
 static void array_broadcast_count_arrival(struct ski_collection *all, const skua_index *index,
                                           int from)
 {
@@ -463,9 +466,12 @@ static void array_broadcast_count_arrival(struct ski_collection *all, const skua
     if (e->arrived_from != from)
         array_broadcast_acknowledge(all, index);
     e->arrived_from = from;
-    if (e->arrived++ == 0)
-        ski_element_post(all->self, all->self->pe, SKI_HANDLER_ARRAY_BROADCAST_ACKNOWLEDGE, all->id,
-                         index, NULL, 0);
+    e->arrived++;
+    if (e->acknowledging)
+        return;
+    e->acknowledging = true;
+    ski_element_post(all->self, all->self->pe, SKI_HANDLER_ARRAY_BROADCAST_ACKNOWLEDGE, all->id,
+                     index, NULL, 0);
 }
 
 /* Acknowledges an arrival to PE @p from, which keeps broadcasts for the element. */

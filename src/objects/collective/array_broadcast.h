@@ -33,15 +33,16 @@ struct ski_early_broadcast;
 
 /* The broadcasts of a collection, as one PE sees them. */
 struct ski_array_broadcast {
-    uint32_t        number;       /* the last broadcast that this PE has accepted */
-    uint32_t        sent;         /* at the root: the last broadcast sent */
-    uint32_t        heard;        /* the last broadcast that any element is known to have had */
-    bool            ending;       /* at the root: the order to delete the collection is sent */
-    uint32_t        in_transit;   /* elements that left and whose arrival is not acknowledged */
-    uint32_t        arrived;      /* elements that came, missed nothing and are not acknowledged */
-    int32_t         arrived_from; /* the PE that they came from */
-    struct ski_list kept;         /* broadcasts since the first of them left, and those that a loop
-                                     over the elements reads; a message in it never moves */
+    uint32_t        number;        /* the last broadcast that this PE has accepted */
+    uint32_t        sent;          /* at the root: the last broadcast sent */
+    uint32_t        heard;         /* the last broadcast that any element is known to have had */
+    bool            ending;        /* at the root: the order to delete the collection is sent */
+    uint32_t        in_transit;    /* elements that left and whose arrival is not acknowledged */
+    uint32_t        arrived;       /* elements that came, missed nothing and are not acknowledged */
+    int32_t         arrived_from;  /* the PE that they came from */
+    bool            acknowledging; /* the message to this PE that acknowledges them is queued */
+    struct ski_list kept;          /* broadcasts since the first of them left, and those that a loop
+                                      over the elements reads; a message in it never moves */
     struct ski_missed_broadcast *missed; /* elements to which broadcasts to come must be resent */
     struct ski_early_broadcast  *early;  /* broadcasts that wait for an element here */
     struct ski_list              ahead;  /* broadcasts that came before their turn */

@@ -100,17 +100,20 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
 }
 
 /* The flags of an element that goes by pointer, or 0: to a PE of this host, because its class wants
- * it so, or because it is all plain bytes and no message in the queue here names it by its
- * address. */
+ * it so, or because it is all plain bytes, no message in the queue here names it by its address,
+ * and the PE allocates from the same NUMA range: to another one it is copied, into near memory. */
 static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)
 {
     const struct ski_class *class = object->of->class;
+    const struct ski_pe *self     = object->of->self;
+    int                  to       = ski_job_index(self->job, object->to);
 
-    if (ski_object_block(object) || ski_job_index(object->of->self->job, object->to) < 0)
+    if (ski_object_block(object) || to < 0)
         return 0;
     if (ski_class_by_pointer(class))
         return MIGRATION_BY_POINTER;
-    if (ski_object_queued(object))
+    if (ski_object_queued(object) ||
+        ski_job_numa_range(self->job, to) != ski_job_numa_range(self->job, self->index))
         return 0;
     if (class->def.pup == skua_pup_plain)
         return MIGRATION_BY_POINTER;
@@ -295,6 +298,15 @@ static bool migration_read_gaps(struct migration_arrival *came, const char **fro
     return ski_pup_gaps_valid(came->all->class, &came->gaps);
 }
 
+/* Whether @p flags, which another PE has sent, are those of an element of the class: only one that
+ * its class packs, and that comes by pointer, can have moved with its memory. */
+static bool migration_flags_valid(const struct ski_class *class, uint32_t flags)
+{
+    if (flags & ~(uint32_t)(MIGRATION_CHECKED | MIGRATION_BY_POINTER | MIGRATION_WITHIN))
+        return false;
+    return !(flags & MIGRATION_WITHIN) || (flags & MIGRATION_BY_POINTER && class->def.pup);
+}
+
 /* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
  * here, each module takes its baggage, and an element that comes by pointer, came->object, is
  * there. */
@@ -306,6 +318,7 @@ static bool migration_valid(struct migration_arrival *came)
 
     if ((came->all->kind != SKI_ARRAY && came->all->kind != SKI_CHARES) ||
         ski_element_here(came->all, &came->index) ||
+        !migration_flags_valid(came->all->class, came->head.flags) ||
         !ski_thread_migration_valid(came->all, &came->head.block))
         return false;
     for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {

@@ -320,6 +320,14 @@ static bool pup_within_gap(struct pup_within *within, size_t at)
     return true;
 }
 
+/* An object that owns memory, and one whose class treats sizing, packing and unpacking differently,
+ * is packed. */
+static void pup_within_refuse(const skua_pup *p)
+{
+    if (SKI_UNLIKELY(p->within != NULL))
+        p->within->moves = false;
+}
+
 /* A field of an object that moves with its memory, or may. */
 static void pup_within_field(skua_pup *p, const void *data, size_t bytes, const char *name)
 {
@@ -413,6 +421,8 @@ void skua_pup_memory_named(skua_pup *p, void *pointer, size_t bytes, const char 
 {
     void *memory; /* copied to and from *pointer, which may be a pointer of any type */
 
+    if (bytes > 0)
+        pup_within_refuse(p); /* the memory is allocated anew at the destination */
     if (p->mode == PUP_UNPACK) {
         struct pup_field field = pup_field_of(PUP_MEMORY, name, bytes);
 
@@ -503,13 +513,6 @@ void skua_pup_end(skua_pup *p)
 }
 
 /* ---- queries ------------------------------------------------------------------------------- */
-
-/* A class that treats sizing, packing and unpacking differently is packed. */
-static void pup_within_refuse(const skua_pup *p)
-{
-    if (SKI_UNLIKELY(p->within != NULL))
-        p->within->moves = false;
-}
 
 bool skua_pup_sizing(const skua_pup *p)
 {
@@ -623,12 +626,16 @@ bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps 
 
 bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps)
 {
+    uint64_t sum = gaps->packed;
+
     if (gaps->count > SKI_PUP_GAPS)
         return false;
-    for (uint32_t i = 0; i < gaps->count; i++)
+    for (uint32_t i = 0; i < gaps->count; i++) {
         if (gaps->gap[i].at > of->def.bytes || gaps->gap[i].bytes > of->def.bytes - gaps->gap[i].at)
             return false;
-    return true;
+        sum += gaps->gap[i].bytes;
+    }
+    return sum == of->def.bytes;
 }
 
 void ski_pup_unpack_within(const struct ski_class *of, void *self, const struct ski_pup_gaps *gaps,

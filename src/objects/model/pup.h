@@ -63,7 +63,8 @@ struct ski_pup_gaps {
  *  *@p gaps is then set. */
 bool ski_pup_within(const struct ski_class *of, void *self, struct ski_pup_gaps *gaps);
 
-/** Returns whether @p gaps, which another PE has sent, lie within an object of the class @p of. */
+/** Returns whether @p gaps, which another PE has sent, lie within an object of the class @p of, and
+ *  make up its size together with the fields. */
 bool ski_pup_gaps_valid(const struct ski_class *of, const struct ski_pup_gaps *gaps);
 
 /** Zeroes the gaps of an object that has moved with its memory from PE @p source, and runs the

@@ -102,7 +102,13 @@ struct pup_test_block {
     uint32_t last;
 };
 
-static enum { PUP_TEST_WITHIN, PUP_TEST_OUTSIDE, PUP_TEST_DESCENDING, PUP_TEST_ASKS } pup_test_more;
+static enum {
+    PUP_TEST_WITHIN,
+    PUP_TEST_OUTSIDE,
+    PUP_TEST_OWNED,
+    PUP_TEST_DESCENDING,
+    PUP_TEST_ASKS
+} pup_test_more;
 
 static void pup_test_block_pup(skua_pup *p, void *self)
 {
@@ -112,6 +118,8 @@ static void pup_test_block_pup(skua_pup *p, void *self)
     skua_pup_value(p, &block->first);
     if (pup_test_more == PUP_TEST_OUTSIDE)
         skua_pup_value(p, &other);
+    if (pup_test_more == PUP_TEST_OWNED)
+        skua_pup_memory(p, &block->transient, sizeof block->middle);
     if (pup_test_more == PUP_TEST_ASKS && skua_pup_packing(p))
         return;
     skua_pup_value(p, &block->last);
@@ -134,10 +142,15 @@ static void pup_test_within(void)
        "an object of fields in ascending order moves with its memory");
     ski_pup_unpack_within(&of, &block, &gaps, 0);
     OK(memcmp(&block, &as_new, sizeof block) == 0, "what is not packed is zeroed");
+    gaps.packed++;
+    OK(!ski_pup_gaps_valid(&of, &gaps),
+       "fields and gaps of another size than the object are refused");
+    gaps.packed--;
     gaps.gap[0].bytes = sizeof block;
     OK(!ski_pup_gaps_valid(&of, &gaps), "a gap beyond the object is refused");
     gaps.count = SKI_PUP_GAPS + 1;
     OK(!ski_pup_gaps_valid(&of, &gaps), "too many gaps are refused");
+    block.transient = (char *)block.middle;
     for (pup_test_more = PUP_TEST_OUTSIDE; pup_test_more <= PUP_TEST_ASKS; pup_test_more++)
         OK(!ski_pup_within(&of, &block, &gaps), "an object is packed, reason %d", pup_test_more);
 }

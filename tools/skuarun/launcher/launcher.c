@@ -403,7 +403,7 @@ static bool launcher_any_open(const struct launcher *l)
 /* The host of an agent is lost.  Returns whether the job goes on without it. */
 static bool launcher_survives_agent(struct launcher *l, const struct remote_agent *agent)
 {
-    if (!agent->said_hello || !monitor_host_lost(&l->monitor, agent->running))
+    if (!l->specs_sent || !monitor_host_lost(&l->monitor, agent->running))
         return false;
     fprintf(
         stderr,
@@ -413,6 +413,13 @@ static bool launcher_survives_agent(struct launcher *l, const struct remote_agen
     if (!launcher_any_open(l))
         fprintf(stderr, "skuarun: no host is left: the job cannot go on\n");
     return true;
+}
+
+/* Whether the end of the agent is a loss.  Before the job specifications are sent, the launcher
+ * waits for all agents, also for those of spare hosts. */
+static bool launcher_needs_agent(const struct launcher *l, const struct remote_agent *agent)
+{
+    return l->specs_sent ? agent->running > 0 : !l->monitor.end_signal;
 }
 
 /* The agent has ended and all of its frames have been handled. */
@@ -429,8 +436,7 @@ static void launcher_agent_gone(struct launcher *l, struct remote_agent *agent)
     frame_conn_close(&agent->conn);
     if (launcher_restart_agent(l, agent))
         return;
-    if (agent->running > 0 && (l->specs_sent || !l->monitor.end_signal) &&
-        !launcher_survives_agent(l, agent))
+    if (launcher_needs_agent(l, agent) && !launcher_survives_agent(l, agent))
         launcher_report_lost(l, agent);
     l->monitor.alive -= agent->running;
     agent->running = 0;
@@ -640,7 +646,7 @@ static bool launcher_place(struct launcher *l)
 
     if ((least - 1) * threads >= wanted) {
         r->pes = least * threads;
-        if (r->resized)
+        if (r->resize == 0)
             recovery_resize(r, wanted);
     }
     l->map.epoch      = r->epoch;

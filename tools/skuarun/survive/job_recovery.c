@@ -202,15 +202,31 @@ static bool recovery_choose(struct recovery *r, uint64_t newest)
     return true;
 }
 
+/* If the epoch of a resize was lost before its images were restored, gives the job its former
+ * number of PEs: regions, say, may be bound to that.  Processes that died of this are not lost. */
+static void recovery_undo_resize(struct recovery *r)
+{
+    if (!r->resized || r->announced || !r->failing)
+        return;
+    r->pes  = r->pes_before;
+    r->lost = r->has_fault ? 0 : r->lost;
+    fprintf(stderr, "skuarun: the job cannot be resized; it goes on with %d PEs\n", r->pes);
+    r->has_fault = false;
+    r->attempts  = 0;
+    r->resize    = 0;
+}
+
 bool recovery_next(struct recovery *r, struct image_record *record, int count, int threads)
 {
     uint64_t newest = host_images_newest(record, count);
     int      resize;
 
     recovery_trace(r, "all processes have ended");
+    recovery_undo_resize(r);
     r->announced = true; /* nothing of the epoch that is over is printed any more */
     recovery_completed(r, newest);
-    resize = recovery_may_resize(r) && !r->failing ? r->resize : 0;
+    resize        = recovery_may_resize(r) && !r->failing ? r->resize : 0;
+    r->pes_before = r->pes;
     if (resize)
         r->pes = resize;
     else if (!recovery_may_go_on(r) || !recovery_use_spares(r, threads))

@@ -41,6 +41,7 @@ struct recovery {
     bool               failing;      /* the present epoch has lost a process, or a connection   */
     int                resize;       /* PEs that were asked for (skua resize); 0: none         */
     bool               resized;      /* the present epoch began for that                       */
+    int                pes_before;   /* PEs of the epoch before a resized one                  */
     uint64_t           resize_after; /* it happens at a newer generation than this one        */
     int64_t            started; /* the time of the start of the job, for files of checkpoints */
 };

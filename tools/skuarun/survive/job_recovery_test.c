@@ -110,11 +110,38 @@ static void test_recovery_resize(void)
     unsetenv("SKUA_RESTART");
 }
 
+static void test_recovery_undo_resize(void)
+{
+    struct run_options options = {.survive = true, .spare = 0};
+    struct recovery    r;
+
+    recovery_begin(&r, &options, 4);
+    recovery_resize(&r, 7);
+    recovery_completed(&r, 1);
+    recovery_test_next(&r, 1, 0);
+    recovery_started(&r);
+    recovery_test_kill(&r, 6, SIGABRT, false);
+    OK(recovery_test_next(&r, 1, 0) && r.pes == 4 && r.generation == 1 && !r.has_fault &&
+           !r.resized,
+       "images that 7 PEs cannot restore are restored by 4 again");
+    recovery_started(&r);
+    recovery_completed(&r, 1);
+    recovery_resize(&r, 2);
+    recovery_completed(&r, 2);
+    recovery_test_next(&r, 2, 0);
+    recovery_started(&r);
+    recovery_completed(&r, 2); /* restored */
+    recovery_test_kill(&r, 1, SIGABRT, false);
+    OK(recovery_test_next(&r, 2, 0) && r.pes == 1, "one that was restored keeps its number of PEs");
+    unsetenv("SKUA_RESTART");
+}
+
 int main(void)
 {
     test_recovery_sources();
     test_recovery_spares();
     test_recovery_limits();
     test_recovery_resize();
+    test_recovery_undo_resize();
     return tap_end();
 }
