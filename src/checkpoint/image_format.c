@@ -86,7 +86,7 @@ static void image_sum_chunks(struct ski_image_writer *writer)
 {
     size_t at = SKI_IMAGE_HEADER + writer->chunks * SKI_IMAGE_CHUNK;
 
-    if (!ski_checksum_available())
+    if (!writer->sums)
         return;
     for (; at + SKI_IMAGE_CHUNK <= writer->used; at += SKI_IMAGE_CHUNK)
         image_add_sum(writer, ski_checksum(writer->memory->base + at, SKI_IMAGE_CHUNK));
@@ -103,9 +103,12 @@ static inline void image_order_writes(void)
 
 /* Invalidates the former image first: a process that dies now leaves none. */
 void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *memory,
-                     const struct ski_image_id *id)
+                     const struct ski_image_id *id, bool sums)
 {
-    *writer = (struct ski_image_writer){.memory = memory, .id = *id, .used = SKI_IMAGE_HEADER};
+    *writer = (struct ski_image_writer){.memory = memory,
+                                        .id     = *id,
+                                        .used   = SKI_IMAGE_HEADER,
+                                        .sums   = sums && ski_checksum_available()};
     if (image_make_room(writer, SKI_IMAGE_HEADER))
         memset(memory->base, 0, SKI_IMAGE_HEADER);
     image_order_writes(); /* before any byte of the new image */
@@ -194,7 +197,7 @@ static void image_sum_rest(struct ski_image_writer *writer)
 
     image_sum_chunks(writer);
     at = SKI_IMAGE_HEADER + writer->chunks * SKI_IMAGE_CHUNK;
-    if (ski_checksum_available() && at < writer->used)
+    if (writer->sums && at < writer->used)
         image_add_sum(writer, ski_checksum(writer->memory->base + at, writer->used - at));
 }
 
@@ -204,7 +207,7 @@ static void image_write_header(struct ski_image_writer *writer, size_t data_end)
     struct image_header header = {
         .magic     = IMAGE_MAGIC,
         .version   = SKI_IMAGE_VERSION,
-        .sum_kind  = ski_checksum_available() ? IMAGE_SUM_XXH3 : IMAGE_SUM_NONE,
+        .sum_kind  = writer->sums ? IMAGE_SUM_XXH3 : IMAGE_SUM_NONE,
         .data_end  = data_end,
         .sections  = writer->sections,
         .index_sum = ski_checksum(base + data_end, writer->used - data_end),
@@ -227,7 +230,8 @@ static void image_writer_free(struct ski_image_writer *writer)
     writer->sections = writer->room_sections = writer->chunks = writer->room_chunks = 0;
 }
 
-/* Appends directory and checksums, which index_sum covers, and the header. */
+/* Appends directory and checksums, which index_sum covers, and the header.  There is room for
+ * checksums in any case. */
 static void image_write_index(struct ski_image_writer *writer)
 {
     size_t         data_end = writer->used;
@@ -235,7 +239,8 @@ static void image_write_index(struct ski_image_writer *writer)
     size_t         sums     = writer->chunks * sizeof *writer->sum;
     unsigned char *to;
 
-    if (!image_make_room(writer, data_end + entries + sums))
+    if (!image_make_room(writer,
+                         data_end + entries + image_chunk_count(data_end) * sizeof *writer->sum))
         return;
     to = writer->memory->base + data_end;
     if (entries)
@@ -331,6 +336,34 @@ static size_t image_index_bytes(const struct image_header *header)
         header->sum_kind == IMAGE_SUM_NONE ? 0 : image_chunk_count((size_t)header->data_end);
 
     return (size_t)header->sections * sizeof(struct ski_image_entry) + chunks * sizeof(uint64_t);
+}
+
+size_t ski_image_add_sums(void *image)
+{
+    unsigned char      *base = image;
+    struct image_header header;
+    size_t              data_end, chunks, entries;
+    uint64_t           *sum;
+
+    memcpy(&header, base, sizeof header);
+    data_end = (size_t)header.data_end;
+    chunks   = image_chunk_count(data_end);
+    entries  = (size_t)header.sections * sizeof(struct ski_image_entry);
+    sum      = (void *)(base + data_end + entries);
+    ski_assert(header.magic == IMAGE_MAGIC);
+    if (header.sum_kind != IMAGE_SUM_NONE || !ski_checksum_available())
+        return data_end + image_index_bytes(&header);
+    for (size_t i = 0; i < chunks; i++) {
+        size_t at = SKI_IMAGE_HEADER + i * SKI_IMAGE_CHUNK;
+
+        sum[i] = ski_checksum(base + at,
+                              data_end - at < SKI_IMAGE_CHUNK ? data_end - at : SKI_IMAGE_CHUNK);
+    }
+    header.sum_kind   = IMAGE_SUM_XXH3;
+    header.index_sum  = ski_checksum(base + data_end, entries + chunks * sizeof *sum);
+    header.header_sum = ski_checksum(&header, offsetof(struct image_header, header_sum));
+    memcpy(base, &header, sizeof header);
+    return data_end + entries + chunks * sizeof *sum;
 }
 
 size_t ski_image_size(const void *image, size_t bytes, struct ski_image_id *id, char *reason)

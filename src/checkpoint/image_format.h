@@ -57,6 +57,7 @@ struct ski_image_writer {
     size_t                   sections, room_sections;
     size_t                   chunks, room_chunks;
     bool                     open;  /* between section_begin and section_end         */
+    bool                     sums;  /* it has checksums                              */
     int                      error; /* errno of the first failure, or 0              */
 };
 
@@ -69,9 +70,15 @@ struct ski_image_reader {
     size_t                        at, end; /* the rest of the present section */
 };
 
-/** Begins an image in @p memory, whose former contents are no image from now on. */
+/** Begins an image in @p memory, whose former contents are no image from now on.  @p sums: it gets
+ *  checksums while it is written, if this build has them. */
 void ski_image_begin(struct ski_image_writer *writer, struct ski_image_memory *memory,
-                     const struct ski_image_id *id);
+                     const struct ski_image_id *id, bool sums);
+
+/** Adds checksums to a finished image in memory of this process, unless it has them: an image that
+ * is written to a file needs them.  Returns the size of the image with them.  No other thread uses
+ * it meanwhile. */
+size_t ski_image_add_sums(void *image);
 
 /** Begins a section.  @p name is unique in the image and shorter than SKI_IMAGE_NAME; sections do
  *  not nest. */

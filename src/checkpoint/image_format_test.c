@@ -30,7 +30,7 @@ static unsigned char pattern_at(size_t i)
 }
 
 /* Three sections: some words, nothing, and @bytes bytes in pieces of all kinds. */
-static size_t test_image_write(struct ski_image_memory *memory, size_t bytes)
+static size_t test_image_write(struct ski_image_memory *memory, size_t bytes, bool sums)
 {
     struct ski_image_writer writer;
     unsigned char          *piece = ski_malloc(bytes + 1);
@@ -38,7 +38,7 @@ static size_t test_image_write(struct ski_image_memory *memory, size_t bytes)
 
     for (size_t i = 0; i < bytes; i++)
         piece[i] = pattern_at(i);
-    ski_image_begin(&writer, memory, &id);
+    ski_image_begin(&writer, memory, &id, sums);
     ski_image_section_begin(&writer, "words", 3);
     ski_image_write(&writer, "abc", 3);
     ski_image_align(&writer);
@@ -97,7 +97,7 @@ static void test_size(struct ski_image_memory *memory, size_t bytes)
 {
     struct ski_image_reader reader;
     char                    reason[SKI_IMAGE_REASON] = "";
-    size_t                  size                     = test_image_write(memory, bytes);
+    size_t                  size                     = test_image_write(memory, bytes, true);
 
     OK(ski_image_open(&reader, memory->base, size, reason), "it is accepted: %s", reason);
     OK(memcmp(&reader.id, &id, sizeof id) == 0, "it says what it is of");
@@ -119,7 +119,7 @@ static void test_damage(void)
     unsigned char          *copy;
 
     ski_image_memory_anonymous(&memory);
-    size = test_image_write(&memory, 500);
+    size = test_image_write(&memory, 500, true);
     copy = aligned_alloc(SKI_IMAGE_ALIGN, (size + 15) / 16 * 16);
     memcpy(copy, memory.base, size);
     for (size_t i = 0; i < size; i++)
@@ -143,6 +143,24 @@ static void test_damage(void)
     ski_image_memory_unmap(&memory);
 }
 
+/* Checksums that are added later are those of an image that had them from the beginning. */
+static void test_sums_later(void)
+{
+    struct ski_image_memory first, later;
+    size_t                  size, plain;
+
+    ski_image_memory_anonymous(&first);
+    ski_image_memory_anonymous(&later);
+    size  = test_image_write(&first, 600000, true);
+    plain = test_image_write(&later, 600000, false);
+    OK(!ski_checksum_available() || plain < size, "an image may have no checksums");
+    OK(ski_image_add_sums(later.base) == size && memcmp(first.base, later.base, size) == 0,
+       "they are added later");
+    OK(ski_image_add_sums(later.base) == size, "once");
+    ski_image_memory_unmap(&first);
+    ski_image_memory_unmap(&later);
+}
+
 static void test_incomplete(void)
 {
     struct ski_image_memory memory;
@@ -152,10 +170,10 @@ static void test_incomplete(void)
     size_t                  size;
 
     ski_image_memory_anonymous(&memory);
-    size = test_image_write(&memory, 100);
+    size = test_image_write(&memory, 100, true);
     OK(ski_image_size(memory.base, memory.bytes, &found, reason) == size,
        "the header has the size");
-    ski_image_begin(&writer, &memory, &id);
+    ski_image_begin(&writer, &memory, &id, true);
     ski_image_section_begin(&writer, "data", 1);
     ski_image_write(&writer, "x", 1);
     OK(ski_image_size(memory.base, memory.bytes, &found, reason) == 0 && strstr(reason, "complete"),
@@ -174,7 +192,7 @@ static void test_exhausted(void)
 
     OK(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) == 0, "a memfd that does not grow");
     ski_image_memory_shared(&memory, fd, 0);
-    ski_image_begin(&writer, &memory, &id);
+    ski_image_begin(&writer, &memory, &id, true);
     ski_image_section_begin(&writer, "data", 1);
     ski_image_write(&writer, "x", 1);
     OK(!ski_image_reserve(&writer, 10), "no room in memory that does not grow");
@@ -201,6 +219,7 @@ int main(void)
     ski_image_memory_unmap(&shared);
     close(fd);
     test_damage();
+    test_sums_later();
     test_incomplete();
     test_exhausted();
     return tap_end();

@@ -47,7 +47,7 @@ static void *store_pack(void *arg)
     struct ski_image_writer writer;
     size_t                  bytes;
 
-    ski_image_begin(&writer, ski_image_store_memory(pe->store, &id, pe->kept), &id);
+    ski_image_begin(&writer, ski_image_store_memory(pe->store, &id, pe->kept), &id, true);
     ski_image_section_begin(&writer, "data", 1);
     memset(ski_image_reserve(&writer, STORE_BYTES), (int)pe->generation + pe->pe, STORE_BYTES);
     ski_image_section_end(&writer);
@@ -130,7 +130,7 @@ static void test_killed(const int fd[2])
 
         store = ski_image_store_open(STORE_PES, fd);
         store_pack_all(store, 5, 4, STORE_PES);
-        ski_image_begin(&writer, ski_image_store_memory(store, &id, 5), &id);
+        ski_image_begin(&writer, ski_image_store_memory(store, &id, 5), &id, true);
         raise(SIGKILL);
     }
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status));

@@ -163,11 +163,14 @@ static void save_step_save(struct ski_pe *self, const struct ski_checkpoint_orde
 {
     struct ski_image_id          id     = ski_save_step_id(self, &order->common, order->time_ns);
     struct ski_checkpoint_report report = {.chares = 0};
-    struct ski_image_writer      writer;
-    size_t                       bytes = 0;
-    skua_status                  status;
+    struct ski_image_memory *memory = ski_image_store_memory(ski_process_store(), &id, order->kept);
+    struct ski_image_writer  writer;
+    size_t                   bytes = 0;
+    skua_status              status;
 
-    ski_image_begin(&writer, ski_image_store_memory(ski_process_store(), &id, order->kept), &id);
+    /* An image in a memfd is copied to the buddy while it is written to a file, so it does not
+     * change once it is finished; another gets its checksums from the thread that writes it. */
+    ski_image_begin(&writer, memory, &id, *order->dir && memory->fd >= 0);
     ski_image_save(self, &writer, &order->common);
     status = ski_image_finish(&writer, &bytes);
     if (status == SKUA_OK && ski_image_store_add(ski_process_store(), &id, bytes) &&

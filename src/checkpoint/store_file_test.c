@@ -52,7 +52,7 @@ static size_t image_make(struct ski_image_memory *memory, uint64_t generation, i
     size_t                  size;
 
     ski_image_memory_anonymous(memory);
-    ski_image_begin(&writer, memory, &id);
+    ski_image_begin(&writer, memory, &id, true);
     ski_image_section_begin(&writer, "data", 1);
     for (size_t i = 0; i < bytes; i++)
         ski_image_write(&writer, &(unsigned char){(unsigned char)(pe + (int)(i / 50))}, 1);

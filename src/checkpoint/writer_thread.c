@@ -25,12 +25,22 @@ static double writer_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* Adds checksums to the images.  Their spans are the writer's own. */
+static void writer_add_sums(const struct ski_image_file_source *source)
+{
+    struct ski_image_span *span = (struct ski_image_span *)(uintptr_t)source->image;
+
+    for (int32_t i = 0; i < source->id.process_pes; i++)
+        span[i].bytes = ski_image_add_sums((void *)(uintptr_t)span[i].image);
+}
+
 /* Executes the order, without the mutex: nothing else touches order and result meanwhile. */
 static void writer_execute(struct ski_writer_thread *writer)
 {
     struct ski_write_result *result = &writer->result;
     double                   begin  = writer_now();
 
+    writer_add_sums(&writer->order.source);
     result->generation = writer->order.source.id.generation;
     result->ok = ski_store_file_write(writer->order.path, &writer->order.source, &result->written,
                                       result->reason);

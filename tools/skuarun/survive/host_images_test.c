@@ -38,7 +38,7 @@ static void host_images_test_write(const struct ski_image_slot *slot, uint64_t g
     struct ski_image_writer writer;
     size_t                  bytes;
 
-    ski_image_begin(&writer, ski_image_store_memory(store, &id, kept), &id);
+    ski_image_begin(&writer, ski_image_store_memory(store, &id, kept), &id, false);
     OK(ski_image_finish(&writer, &bytes) == SKUA_OK && ski_image_store_add(store, &id, bytes),
        "an image of process %d", slot->process);
     ski_image_store_close(store);
