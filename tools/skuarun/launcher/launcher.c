@@ -646,7 +646,7 @@ static bool launcher_place(struct launcher *l)
 
     if ((least - 1) * threads >= wanted) {
         r->pes = least * threads;
-        if (r->resize == 0)
+        if (r->resized)
             recovery_resize(r, wanted);
     }
     l->map.epoch      = r->epoch;

@@ -92,7 +92,7 @@ void recovery_started(struct recovery *r)
 
 void recovery_completed(struct recovery *r, uint64_t generation)
 {
-    if (generation > 0 && generation == r->generation && !r->announced) {
+    if (r->generation > 0 && generation >= r->generation && !r->announced) {
         recovery_trace(r, "images are restored");
         recovery_announce(r);
     }
@@ -204,9 +204,9 @@ static bool recovery_choose(struct recovery *r, uint64_t newest)
 
 /* If the epoch of a resize was lost before its images were restored, gives the job its former
  * number of PEs: regions, say, may be bound to that.  Processes that died of this are not lost. */
-static void recovery_undo_resize(struct recovery *r)
+static void recovery_undo_resize(struct recovery *r, uint64_t newest)
 {
-    if (!r->resized || r->announced || !r->failing)
+    if (!r->resized || r->announced || !r->failing || newest > r->generation)
         return;
     r->pes  = r->pes_before;
     r->lost = r->has_fault ? 0 : r->lost;
@@ -222,7 +222,7 @@ bool recovery_next(struct recovery *r, struct image_record *record, int count, i
     int      resize;
 
     recovery_trace(r, "all processes have ended");
-    recovery_undo_resize(r);
+    recovery_undo_resize(r, newest);
     r->announced = true; /* nothing of the epoch that is over is printed any more */
     recovery_completed(r, newest);
     resize        = recovery_may_resize(r) && !r->failing ? r->resize : 0;

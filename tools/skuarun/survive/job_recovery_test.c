@@ -131,8 +131,15 @@ static void test_recovery_undo_resize(void)
     recovery_test_next(&r, 2, 0);
     recovery_started(&r);
     recovery_completed(&r, 2); /* restored */
-    recovery_test_kill(&r, 1, SIGABRT, false);
+    recovery_test_kill(&r, 1, SIGKILL, false);
     OK(recovery_test_next(&r, 2, 0) && r.pes == 1, "one that was restored keeps its number of PEs");
+    recovery_started(&r);
+    recovery_resize(&r, 3);
+    recovery_completed(&r, 3);
+    recovery_test_next(&r, 3, 0);
+    recovery_started(&r);
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_test_next(&r, 4, 0) && r.pes == 2, "so does one that has made a new checkpoint");
     unsetenv("SKUA_RESTART");
 }
 
