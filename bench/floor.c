@@ -98,18 +98,18 @@ static void connect_pair(int fd[2])
 {
     struct sockaddr_in at    = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t          bytes = sizeof at;
-    int                door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+    int                listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
 
-    if (door < 0 || bind(door, (struct sockaddr *)&at, bytes) != 0 || listen(door, 1) != 0 ||
-        getsockname(door, (struct sockaddr *)&at, &bytes) != 0)
+    if (listener < 0 || bind(listener, (struct sockaddr *)&at, bytes) != 0 ||
+        listen(listener, 1) != 0 || getsockname(listener, (struct sockaddr *)&at, &bytes) != 0)
         fail("listen");
     fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd[0] < 0 || connect(fd[0], (struct sockaddr *)&at, bytes) != 0)
         fail("connect");
-    fd[1] = accept(door, NULL, NULL);
+    fd[1] = accept(listener, NULL, NULL);
     if (fd[1] < 0)
         fail("accept");
-    close(door);
+    close(listener);
     for (int i = 0; i < 2; i++)
         setsockopt(fd[i], IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }

@@ -27,13 +27,13 @@
 SKUA_BEGIN_DECLS
 
 /** A region: a value that is valid on every PE of the job and may be sent in messages. A zeroed
- * value is no region. */
+ *  value is no region. */
 typedef struct {
     uint32_t id;
 } skua_region;
 
 /** A global address: a position in a region. It is a plain value, valid on every PE; a zeroed value
- * is no address. */
+ *  is no address. */
 typedef struct {
     int32_t     pe;     /* the PE whose piece it is in */
     skua_region region; /* the region */
@@ -68,16 +68,16 @@ SKUA_API skua_status skua_region_create_local(size_t bytes, skua_region *region)
 
 /** Creates a region of the calling PE from existing memory (malloc, stack, mmap), which it does not
  *  copy. A second region from the same memory is the same region, which must be destroyed as often.
- * Not collective. Returns SKUA_ERR_INVAL for NULL or a range beyond the end of the address space,
- * or SKUA_ERR_NOMEM; both are logged. */
+ *  Not collective. Returns SKUA_ERR_INVAL for NULL or a range beyond the end of the address space,
+ *  or SKUA_ERR_NOMEM; both are logged. */
 SKUA_API skua_status skua_region_create_from(void *memory, size_t bytes, skua_region *region);
 
 /** Destroys a region. A symmetric region is freed when each of its PEs, on all hosts, has called
- * this. No PE may use it after its own call, and all its operations on the region must be complete
+ *  this. No PE may use it after its own call, and all its operations on the region must be complete
  *  before (skua_flush_region()). A region of one PE is destroyed at once; while operations on it
- * are in flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if
- * there is no such region or the caller has no part in it. Operations of PEs of other hosts are not
- *  counted: they fail with SKUA_ERR_REGION at the target. */
+ *  are in flight the call returns SKUA_ERR_BUSY and changes nothing. Returns SKUA_ERR_REGION if
+ *  there is no such region or the caller has no part in it. Operations of PEs of other hosts are
+ *  not counted: they fail with SKUA_ERR_REGION at the target. */
 SKUA_API skua_status skua_region_destroy(skua_region region);
 
 /** Names a region in errors. Without a name, errors give its number and where it was created: the
@@ -98,10 +98,10 @@ typedef enum {
  *  skua_locks_create(), skua_region_create(), skua_region_create_on(), skua_region_create_varied(),
  *  skua_region_create_local() or skua_region_create_team() is SKUA_REGION_SAVED unless a program
  *  says otherwise: a restarted job has it, with the same value, name and contents. On another
- * number of PEs its pieces make no sense, so the restart is refused with the name of the region. A
+ *  number of PEs its pieces make no sense, so the restart is refused with the name of the region. A
  *  region of SKUA_REGION_BLOCKS is one sequence of bytes in the order of PEs instead: on P PEs,
- * each piece is the next of P parts of equal size, of whole grains of @p grain bytes (the last ones
- *  may be filled partly or not at all), and skua_region_size() tells the new size. That is possible
+ *  each piece is the next of P parts of equal size, of whole grains of @p grain bytes (the last
+ *  ones may be partly filled or empty), and skua_region_size() tells the new size. That is possible
  *  for a region of all PEs whose pieces have equal sizes, multiples of @p grain. @p grain has no
  *  meaning otherwise. A region of existing memory (skua_region_create_from()) is never saved.
  *

@@ -138,9 +138,9 @@ SKUA_HOT_API void skuac_flow_arrive_msg(const skuac_flow_class *of, void *self, 
  *  object's own pup function. */
 SKUA_API void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self);
 
-/** Tells that objects of the class @p which have flows: the report on a job that hangs names what they
- *  wait for, and a flow travels with an object that migrates by pointer. Called before skua_main(),
- *  after the class was registered. */
+/** Tells that objects of the class @p which have flows: the report on a job that hangs names what
+ *  they wait for, and a flow travels with an object that migrates by pointer. Called before
+ *  skua_main(), after the class was registered. */
 SKUA_API void skuac_flow_register(const skuac_flow_class *of, skua_class which);
 
 /** Frees the frames and messages of an object, when it is deleted or after it was packed. */

@@ -230,7 +230,7 @@ skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu
 }
 
 /* Returns whether hwloc describes another machine than this one. */
-static bool topology_is_made_up(void)
+static bool topology_is_synthetic(void)
 {
     return getenv("HWLOC_SYNTHETIC") || getenv("HWLOC_XMLFILE");
 }
@@ -246,14 +246,14 @@ static int topology_find_numa(const struct ski_topology *topology, int cpu)
 
 skua_status ski_topology_numa_of(const int *cpu, int count, int *numa)
 {
-    struct ski_topology topology = {0};
-    bool                made_up  = topology_is_made_up();
-    skua_status         status   = made_up ? ski_topology_load(&topology) : SKUA_OK;
+    struct ski_topology topology  = {0};
+    bool                synthetic = topology_is_synthetic();
+    skua_status         status    = synthetic ? ski_topology_load(&topology) : SKUA_OK;
 
     /* Of this machine a few files tell it, which takes less time than to load the whole tree. */
     for (int i = 0; i < count && status == SKUA_OK; i++)
-        numa[i] = made_up ? topology_find_numa(&topology, cpu[i])
-                          : ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, cpu[i]).numa;
+        numa[i] = synthetic ? topology_find_numa(&topology, cpu[i])
+                            : ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, cpu[i]).numa;
     ski_topology_free(&topology);
     return status;
 }

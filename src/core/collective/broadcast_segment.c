@@ -56,7 +56,7 @@ static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
     size_t least = many ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
     size_t part  = bytes / (many ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
-    if (!many && bytes <= SEGMENT_WHOLE && ski_zcopy_send_supported())
+    if (!many && bytes <= SEGMENT_WHOLE && ski_zcopy_send_takes(SEGMENT_WHOLE + SEGMENT_LINE))
         return SEGMENT_WHOLE;
     if (part < least)
         return least;

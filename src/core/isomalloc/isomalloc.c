@@ -22,6 +22,7 @@
 #define ISO_GUARD_LARGE ((size_t)1 << 20)
 #define ISO_GUARD_SMALL ((size_t)64 << 10)
 #define ISO_ROOMY       ((size_t)16 << 30) /* slots of a PE that have large guards */
+#define ISO_KEPT_LEAST  4 /* free slots that keep their pages even if they are large */
 #define ISO_GOLDEN      UINT64_C(0x9e3779b97f4a7c15)
 
 /* The layout of the range, the same in all processes of the job. */
@@ -291,13 +292,24 @@ char *ski_isomalloc_slot(struct ski_pe *self, bool *fresh)
     return iso_take(self, ISO_STACKS, fresh);
 }
 
+/* Returns how many free slots keep their pages: half of the setting stack_cache, of which
+ * core/thread/stack.c has the other half, and a few at least, since slots may be large. */
+static size_t iso_slots_kept(void)
+{
+    size_t count = ski_config.stack_cache / 2 / ski_isomalloc_slot_bytes();
+
+    if (ski_config.stack_cache == 0)
+        return 0;
+    return count > ISO_KEPT_LEAST ? count : ISO_KEPT_LEAST;
+}
+
 /* Keeps a free slot with its pages while the setting stack_cache allows it.  Slots with pages are
  * used first, so a number of threads that comes and goes costs no system calls. */
 static void iso_keep_slot(struct ski_isomalloc *m, uintptr_t slot)
 {
     struct ski_vector *warm = &m->zone[ISO_STACKS].free;
 
-    if ((warm->count + 1) * ski_isomalloc_slot_bytes() <= ski_config.stack_cache) {
+    if (warm->count < iso_slots_kept()) {
         ski_vector_push(warm, (void *)slot);
         return;
     }

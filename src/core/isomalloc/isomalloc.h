@@ -70,7 +70,8 @@ void *ski_isomalloc(struct ski_pe *self, size_t bytes);
 
 /** Allocates a slot for a stack; NULL: the share of this PE has no room.  *@p fresh becomes whether
  * the slot is used for the first time: its guard has to be made, which stays from then on.  Free
- * slots keep their pages up to the setting stack_cache. */
+ * slots keep their pages up to half of the setting stack_cache, and a few in any case unless it is
+ * 0. */
 char *ski_isomalloc_slot(struct ski_pe *self, bool *fresh);
 
 /** Returns the bytes of the guard of a slot, at its low end. */

@@ -97,11 +97,11 @@ static int iso_test_kept(char **slot, int count)
     return kept;
 }
 
-/* Of eight slots that become free, stack_cache lets three keep their pages, which are used first
+/* Of eight slots that become free, stack_cache lets @p kept keep their pages, which are used first
  * again; none of the eight is fresh the second time. */
-static bool iso_test_cache(void)
+static bool iso_test_cache(size_t stack_cache, int kept)
 {
-    enum { SLOTS = 8, KEPT = 3 };
+    enum { SLOTS = 8 };
     size_t before = ski_config.stack_cache;
     char  *slot[SLOTS];
     bool   fresh = true, right = true;
@@ -110,14 +110,14 @@ static bool iso_test_cache(void)
         slot[i]                        = ski_isomalloc_slot(core_pe[0], &fresh);
         slot[i][ski_isomalloc_guard()] = 1;
     }
-    ski_config.stack_cache = KEPT * ski_isomalloc_slot_bytes();
+    ski_config.stack_cache = stack_cache;
     for (int i = 0; i < SLOTS; i++)
         ski_isomalloc_free(core_pe[0], slot[i]);
     for (int i = 0; i < SLOTS; i++) {
         slot[i] = ski_isomalloc_slot(core_pe[0], &fresh);
         right &= !fresh;
     }
-    right &= iso_test_kept(slot, KEPT) == KEPT && iso_test_kept(slot, SLOTS) == KEPT;
+    right &= iso_test_kept(slot, kept) == kept && iso_test_kept(slot, SLOTS) == kept;
     ski_config.stack_cache = before;
     for (int i = 0; i < SLOTS; i++)
         ski_isomalloc_free(core_pe[0], slot[i]);
@@ -149,7 +149,10 @@ int main(void)
     OK(iso_test_moves(), "the owner of a slot learns where it is, and gets it back");
     OK(iso_test_late_update(), "an update that comes late is ignored");
     OK(iso_test_refused(), "addresses that are not those of a block are refused");
-    OK(iso_test_cache(), "free slots keep their pages up to stack_cache, and are used first");
+    OK(iso_test_cache(2 * 5 * ski_isomalloc_slot_bytes(), 5),
+       "free slots keep their pages up to half of stack_cache, and are used first");
+    OK(iso_test_cache(1, 4), "a few keep them in any case");
+    OK(iso_test_cache(0, 0), "none keeps them if stack_cache is 0");
     OK(!ski_isomalloc(core_pe[0], (size_t)1 << 45), "a block that is too large is not there");
     core_pes_end();
     ski_isomalloc_close();

@@ -11,6 +11,13 @@ bool ski_zcopy_send_supported(void)
     return driver && driver->send_split;
 }
 
+bool ski_zcopy_send_takes(size_t bytes)
+{
+    const struct ski_driver *driver = ski_net_driver();
+
+    return ski_zcopy_send_supported() && (driver->split_max == 0 || bytes <= driver->split_max);
+}
+
 /* The status is not needed: the loss of a peer ends what waits for it elsewhere. */
 static void zcopy_send_done(struct ski_net_done *done, skua_status status)
 {

@@ -26,6 +26,10 @@ struct ski_zcopy_send {
 /** Returns whether the driver can send messages in this way. */
 bool ski_zcopy_send_supported(void);
 
+/** Returns whether the driver can send a message of @p bytes, with its header, in this way; it is
+ *  so in all processes of a job, or in none. */
+bool ski_zcopy_send_takes(size_t bytes);
+
 /** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
  *  behind them, and @p bytes of @p data to @p pe.  @p fn(self, arg), if not NULL, runs when the
  *  data may change, perhaps before this returns.  False: not possible now, @p msg is still the

@@ -178,7 +178,7 @@ void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)
     struct ski_stack_size *size = stack_size(stacks, stack.bytes);
 
     ski_assert(stack.low && size->bytes == stack.bytes && size->guard == stack.guard);
-    if (stacks->warm_bytes + stack.bytes <= ski_config.stack_cache) {
+    if (stacks->warm_bytes + stack.bytes <= ski_config.stack_cache / 2) {
         stacks->warm_bytes += stack.bytes;
         ski_vector_push(&size->warm, stack.low);
         return;

@@ -35,8 +35,9 @@ struct ski_stacks {
 /** Returns a stack of at least @p bytes; .low is NULL if the system has no memory for it. */
 struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes);
 
-/** Keeps @p stack for reuse.  If the setting stack_cache would be exceeded, its pages go back to
- * the system, and stacks that keep theirs are reused first. */
+/** Keeps @p stack for reuse.  If half of the setting stack_cache would be exceeded, its pages go
+ *  back to the system, and stacks that keep theirs are reused first.  The other half is for the
+ *  slots of core/isomalloc. */
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack);
 
 /** Makes the @p bytes at @p low a guard in this process; @p shared: the memory is a shared mapping,

@@ -112,8 +112,8 @@ static inline bool ski_class_shared(const struct ski_class *class)
     return class->def.pup || ski_class_by_pointer(class);
 }
 
-/** Give the class @p of structured control flow: see struct ski_class.  The objects take @p baggage
- *  along if the class is by pointer. */
+/** Gives the class @p of structured control flow: see struct ski_class.  The objects take
+ *  @p baggage along if the class is by pointer. */
 void ski_class_set_flow(skua_class of, const void *flow,
                         bool (*report)(const struct ski_object *object, struct ski_text *text),
                         const struct ski_baggage *baggage);

@@ -191,6 +191,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .connect          = ski_ucx_connect,
     .send             = ski_ucx_send,
     .send_split       = ski_ucx_send_split,
+    .split_max        = SKI_FRAGMENT_BYTES,
     .progress         = ski_ucx_progress,
     .wait_fd          = ski_ucx_wait_fd,
     .preferred_packet = ucx_preferred_packet,
