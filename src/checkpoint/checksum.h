@@ -4,7 +4,8 @@
  *
  * xxHash is compiled into checksum_xxhash.c from its header, so that neither the library nor a
  * program needs a library of xxHash at run time.  A build without the header has
- * checksum_none.c: images in memory then carry no checksums, and files are refused.
+ * checksum_none.c: files are refused then.  Images that stay in memory carry no checksums in any
+ * build.
  */
 #ifndef SKI_CHECKSUM_H
 #define SKI_CHECKSUM_H

@@ -30,7 +30,7 @@ static const struct checkpoint_app {
     size_t      bytes;   /* of the result */
 } checkpoint_apps[] = {
     {"leanmd", "--size=4,4,4 --atoms=150 --steps=300", "", 64},
-    {"stencil3d", "--size=128,128,128 --steps=3000 --repeat=1 --per-pe=8 --messages", "-messages",
+    {"stencil3d", "--size=128,128,128 --steps=1000 --repeat=3 --per-pe=8 --messages", "-messages",
      8},
 };
 
