@@ -9,6 +9,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "future_value.h"
 #include "tap.h"
 
 #define ELEMENTS 24
@@ -134,7 +135,7 @@ static void check_sums(skua_collection all, int64_t messages, int64_t elements)
 
     wait_quiet();
     skua_invoke_all(all, report_entry, &to, sizeof to);
-    sum = skua_future_wait(&sums, NULL);
+    sum = future_value(&sums, 2 * sizeof *sum);
     CHECK(sum[0] == messages);
     CHECK(sum[1] == elements);
     skua_future_clear(&sums);
@@ -146,7 +147,7 @@ static int where(skua_ref ref)
     int         pe;
 
     skua_invoke_reply(ref, where_entry, NULL, 0, skua_done_future(&answer));
-    pe = *(const int *)skua_future_wait(&answer, NULL);
+    pe = *(const int *)future_value(&answer, sizeof pe);
     skua_future_clear(&answer);
     return pe;
 }
@@ -366,7 +367,7 @@ static void test_ways(void)
         if (bytes % 2)
             skua_complete(skua_done_invoke(ref, here_entry), &mail, sizeof mail);
         skua_invoke_reply(ref, ask_entry, NULL, 0, skua_done_future(&answer));
-        CHECK(*(const int64_t *)skua_future_wait(&answer, NULL) <= bytes % 2);
+        CHECK(*(const int64_t *)future_value(&answer, sizeof(int64_t)) <= bytes % 2);
         skua_future_clear(&answer);
         msg = skua_msg_alloc(sizeof mail);
         memcpy(skua_msg_data(msg), &mail, sizeof mail);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "future_value.h"
 #include "tap.h"
 
 #define WORDS 40 /* of a block */
@@ -648,7 +649,7 @@ static void test_calls(void)
     for (int pe = 0; pe < skua_pes(); pe++) {
         skua_future future = SKUA_FUTURE_INIT;
         skua_call(pe, locate, NULL, 0, skua_done_future(&future));
-        CHECK(*(const int *)skua_future_wait(&future, NULL) == pe);
+        CHECK(*(const int *)future_value(&future, sizeof pe) == pe);
         skua_future_clear(&future);
         skua_call(pe, locate, NULL, 0, skua_done_nothing());
     }
@@ -715,7 +716,7 @@ static void test_storm(void)
             skua_call(pe, pass_on, args, sizeof args, done);
     }
     for (size_t i = 0; i < futures; i++) {
-        got += *(const uint64_t *)skua_future_wait(&future[i], NULL);
+        got += *(const uint64_t *)future_value(&future[i], sizeof(uint64_t));
         skua_future_clear(&future[i]);
     }
     CHECK(skua_counter_wait(&counter, (int64_t)by_counter));

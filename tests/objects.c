@@ -8,6 +8,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "future_value.h"
 #include "tap.h"
 
 /* ---- a class that counts what happens to it -------------------------------------- */
@@ -104,7 +105,7 @@ static void on_wait(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof other && skua_thread_self());
     memcpy(&other, data, sizeof other);
     skua_invoke_reply(other, ask_entry, "x", 1, skua_done_future(&answer));
-    memcpy(&value, skua_future_wait(&answer, NULL), sizeof value);
+    memcpy(&value, future_value(&answer, sizeof value), sizeof value);
     skua_future_clear(&answer);
     skua_thread_yield();
     value++;
@@ -520,7 +521,7 @@ static void check_own_operator(skua_collection all)
     skua_completion done   = skua_done_future(&future);
 
     skua_invoke_all(all, longest_entry, &done, sizeof done);
-    CHECK(strlen(skua_future_wait(&future, NULL)) == 22);
+    CHECK(strlen(future_value(&future, 32)) == 22);
     skua_future_clear(&future);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "element_value.h"
+#include "future_value.h"
 #include "tap.h"
 
 #define MOST_IN_FLIGHT 8
@@ -333,7 +334,7 @@ static void start(int argc, char **argv)
     skua_thread *thread;
 
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
-    seed = *(const uint64_t *)skua_future_wait(&future, NULL);
+    seed = *(const uint64_t *)future_value(&future, sizeof seed);
     skua_future_clear(&future);
     run_calls(seed, 0, calls);
     thread = skua_thread_create(in_thread, &seed, 256 << 10);

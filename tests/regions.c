@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "future_value.h"
 #include "tap.h"
 
 #define PES   64
@@ -1023,7 +1024,7 @@ static bool all_say(bool yes)
     int32_t     vote   = yes, all;
 
     skua_allreduce(SKUA_MIN, SKUA_INT32, &vote, 1, skua_done_future(&future));
-    memcpy(&all, skua_future_wait(&future, NULL), sizeof all);
+    memcpy(&all, future_value(&future, sizeof all), sizeof all);
     skua_future_clear(&future);
     return all;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "stats_now.h"
+#include "future_value.h"
 #include "tap.h"
 
 #define PES_MOST 16
@@ -125,7 +126,7 @@ static int64_t total(int64_t value)
     skua_future future = SKUA_FUTURE_INIT;
 
     skua_allreduce(SKUA_SUM, SKUA_INT64, &value, 1, skua_done_future(&future));
-    value = *(const int64_t *)skua_future_wait(&future, NULL);
+    value = *(const int64_t *)future_value(&future, sizeof value);
     skua_future_clear(&future);
     return value;
 }

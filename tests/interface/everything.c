@@ -398,13 +398,16 @@ void Member_on_ask(Member *self)
     Member_element to     = Member_at(members, skua_pes() - 1);
     skua_future    answer = SKUA_FUTURE_INIT;
     point          p;
+    const int     *twice;
+    size_t         bytes;
 
     CHECK(Member_twice(to, 21) == 42 && Member_twice_slowly(to, 4) == 8);
     p = Member_mirror(to, (point){1, 2}, 2, (double[]){10, 20});
     CHECK(p.x == 12 && p.y == 21);
     Member_wait(to);
     Member_twice_reply(to, 5, skua_done_future(&answer));
-    CHECK(*(const int *)skua_future_wait(&answer, NULL) == 10);
+    twice = skua_future_wait(&answer, &bytes);
+    CHECK(twice && bytes == sizeof *twice && *twice == 10);
     skua_future_clear(&answer);
     Member_now(Member_self(self), 1);
     CHECK(self->order == 1); /* at once */
