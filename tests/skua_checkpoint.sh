@@ -7,21 +7,9 @@
 #
 # usage: skua_checkpoint.sh SKUA SKUARUN PROGRAM COMPRESSION-LEVEL
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/checkpoint_job.sh"
 skua=$1 skuarun=$2 program=$3 level=$4
 dir=$work/dir
-
-# job [NAME=VALUE ...] -- ARGUMENTS: runs the program on two PEs.
-job()
-{
-  set=
-  while [ "$1" != -- ]; do
-    set="$set --set=$1"
-    shift
-  done
-  shift
-  # shellcheck disable=SC2086
-  run timeout 60 "$skuarun" -n 2 --pin=none $set "$program" "$@"
-}
 
 run "$skua" checkpoint --help
 ok "--help" has "$code $out" '^0 usage: skua checkpoint ls'
@@ -32,12 +20,12 @@ ok "and a directory" has "$code $err" '^2 skua checkpoint: expected a directory'
 run "$skua" checkpoint ls "$work"
 ok "which has checkpoints" has "$code $err" '^1 skua checkpoint: .*: the directory has no checkpoint'
 
-job -- "$work" 6
+job 2 1 -- "$work" 6
 result=$out
 ok "an undisturbed run has a result" test "$code" -eq 0 -a -n "$result"
-job -- "$dir" 6 3
+job 2 1 -- "$dir" 6 3
 ok "so has one with a checkpoint" test "$code" -eq 0 -a "$out" = "$result"
-job checkpoint_compress="$level" -- "$dir" 6 3
+job 2 1 checkpoint_compress="$level" -- "$dir" 6 3
 ok "so has one with a second checkpoint, compressed with level $level" test "$code" -eq 0 -a "$out" = "$result"
 mkdir "$dir/gen-000003"
 echo rest >"$dir/gen-000003/image.0000.tmp"
@@ -49,7 +37,7 @@ run "$skua" checkpoint ls --json "$dir/gen-000001"
 ok "--json" has "$out" '^\{"path":".*/gen-000001","state":"complete","generation":1,"time":".*","pes":2,"processes":2,"hosts":1,"bytes":[0-9]+\}$'
 run "$skua" checkpoint verify "$dir"
 ok "verify finds them intact" has "$code $out" ' intact +.*/gen-000002$'
-job restart="$dir" --
+job 2 1 restart="$dir" --
 ok "the newest one is restarted from" test "$code" -eq 0 -a "$out" = "$result"
 
 # A byte in the middle of an image.
@@ -58,22 +46,22 @@ printf '\377\001\376' | dd of="$dir/gen-000002/image.0001" bs=1 seek=$((size / 2
 run "$skua" checkpoint verify "$dir"
 ok "verify finds damage, and its file" has "$code $out" 'gen-000002: image.0001: .*damaged'
 ok "and fails" test "$code" -eq 1
-job restart="$dir" --
+job 2 1 restart="$dir" --
 ok "a restart from it is refused, with the file" has "$code $err" 'gen-000002: image.0001: .*damaged'
 ok "and offers the one before" has "$err" 'checkpoint 1 of 20[^ ]*Z is intact: skuarun --restart .*/gen-000001'
-job restart="$dir/gen-000001" --
+job 2 1 restart="$dir/gen-000001" --
 ok "from which the program goes on" test "$code" -eq 0 -a "$out" = "$result"
-job restart="$work" --
+job 2 1 restart="$work" --
 ok "a directory without checkpoints is refused" has "$code $err" 'no complete checkpoint'
 
 # What goes wrong while a checkpoint is written does not end the job.
 echo file >"$work/file"
-job -- "$work/file/dir" 6 3
+job 2 1 -- "$work/file/dir" 6 3
 ok "a directory that cannot be made: the job goes on" test "$code" -eq 0 -a "$out" = "$result"
 ok "with an error that names it" has "$err" "$work/file/dir: .*Not a directory"
 mkdir "$work/small"
 if mount -t tmpfs -o size=16k tmpfs "$work/small" 2>/dev/null; then # needs root
-  job -- "$work/small/dir" 6 3
+  job 2 1 -- "$work/small/dir" 6 3
   umount "$work/small"
   ok "a disk that is full: the job goes on" test "$code" -eq 0 -a "$out" = "$result"
   ok "with an error that names the file" has "$err" 'gen-000001: image.000[01]: writing failed .*No space left'
@@ -88,7 +76,7 @@ while [ ! -d "$dir/gen-000004" ] && [ $((tries -= 1)) -gt 0 ]; do
 done
 kill -TERM "$pid" 2>/dev/null
 wait "$pid"
-job -- "$dir" 6 3
+job 2 1 -- "$dir" 6 3
 ok "after a job that was ended while it wrote, the next one has a result" test "$code" -eq 0 -a "$out" = "$result"
 run "$skua" checkpoint verify "$dir"
 ok "and its checkpoint is intact" has "$out" ' intact +.*/gen-0000'

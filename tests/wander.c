@@ -151,17 +151,22 @@ static void destroy(void *self)
     disown(w->name);
 }
 
-static void pup(skua_pup *p, void *self)
+static void pup_counts(skua_pup *p, struct walker *w)
 {
-    struct walker *w = self;
-
-    CHECK(how != POINTER || !tap_all_near() || skua_pup_sizing(p));
     skua_pup_value(p, &w->random);
     skua_pup_value(p, &w->got);
     skua_pup_value(p, &w->sent);
     skua_pup_value(p, &w->shouts);
     skua_pup_value(p, &w->steps);
     skua_pup_value(p, &w->contributed);
+}
+
+static void pup(skua_pup *p, void *self)
+{
+    struct walker *w = self;
+
+    CHECK(how != POINTER || !tap_all_near() || skua_pup_sizing(p));
+    pup_counts(p, w);
     skua_pup_value(p, &w->owned_bytes);
     skua_pup_memory(p, &w->owned, w->owned_bytes);
     skua_pup_string(p, &w->name);
@@ -172,12 +177,7 @@ static void pup_fields(skua_pup *p, void *self)
 {
     struct walker *w = self;
 
-    skua_pup_value(p, &w->random);
-    skua_pup_value(p, &w->got);
-    skua_pup_value(p, &w->sent);
-    skua_pup_value(p, &w->shouts);
-    skua_pup_value(p, &w->steps);
-    skua_pup_value(p, &w->contributed);
+    pup_counts(p, w);
     skua_pup_value(p, &w->bulk);
     if (skua_pup_unpacking(p)) {
         CHECK(!w->address && !w->pe && !w->name);
