@@ -3,9 +3,11 @@
  * ack_policy.h - whether a PE that leaves the runtime is expected back soon.
  *
  * A PE is expected back if each of its last `needed` absences was shorter than `limit`.  `needed`
- * starts at SKI_ACK_NEEDED_FIRST and doubles, up to SKI_ACK_NEEDED_MOST, with each long absence: a
- * PE that alternates between short absences and computing is wrongly expected a few times, then
- * once in thousands.
+ * follows from the last long absence: as many short ones as take to save, at a system call each,
+ * what the peers of the PE may have waited.  So a PE that alternates between short absences and
+ * computing costs its peers, on average, at most a system call for each absence, which is what an
+ * acknowledgement before each would cost; and a PE that was away just too long is expected back
+ * again soon.
  */
 #ifndef SKI_ACK_POLICY_H
 #define SKI_ACK_POLICY_H
@@ -17,6 +19,7 @@
 
 #define SKI_ACK_NEEDED_FIRST 8
 #define SKI_ACK_NEEDED_MOST  4096
+#define SKI_ACK_SAVING       16 /* system calls in the default limit of an absence */
 
 struct ski_ack_policy {
     uint32_t prompt; /* short absences in a row                            */
@@ -37,16 +40,28 @@ static inline void ski_ack_policy_leave(struct ski_ack_policy *policy, uint64_t 
     policy->since = now | 1;
 }
 
+/** Returns how many short absences make up for a long one of @p absence ticks. */
+static inline uint32_t ski_ack_policy_needed(const struct ski_ack_policy *policy, uint64_t absence)
+{
+    uint64_t saving = policy->limit / SKI_ACK_SAVING + 1;
+    uint64_t needed = absence / saving;
+
+    if (needed < SKI_ACK_NEEDED_FIRST)
+        return SKI_ACK_NEEDED_FIRST;
+    return needed < SKI_ACK_NEEDED_MOST ? (uint32_t)needed : SKI_ACK_NEEDED_MOST;
+}
+
 /** Ends the absence that has begun, and judges it. */
 static inline void ski_ack_policy_return(struct ski_ack_policy *policy, uint64_t now)
 {
+    uint64_t absence = now - policy->since;
+
     ski_assert(policy->since != 0);
-    if ((int64_t)(now - policy->since) <= (int64_t)policy->limit) {
+    if ((int64_t)absence <= (int64_t)policy->limit) {
         policy->prompt++;
     } else {
         policy->prompt = 0;
-        policy->needed =
-            policy->needed < SKI_ACK_NEEDED_MOST ? 2 * policy->needed : SKI_ACK_NEEDED_MOST;
+        policy->needed = ski_ack_policy_needed(policy, absence);
     }
     policy->since = 0;
 }
