@@ -75,6 +75,7 @@ static void start_panels(struct panel *p, double *copy, int64_t base)
         p[i].first    = base;
         p[i].count    = WIDTH;
         p[i].row      = copy + i * WIDTH * WIDTH;
+        p[i].pitch    = WIDTH;
         p[i].diagonal = i == 0;
         for (int r = 0; r < WIDTH; r++)
             p[i].number[r] = base + i * WIDTH + r;

@@ -11,9 +11,10 @@ void Block_on_create(Block *b)
     Scheduler              *scheduler = scheduler_here();
     const struct lu_column *column    = &scheduler->column[at.j];
 
-    b->i  = at.i;
-    b->j  = at.j;
-    b->at = scheduler->data + scheduler->offset[block_number(b->i, b->j)];
+    b->i     = at.i;
+    b->j     = at.j;
+    b->at    = scheduler->data + scheduler->offset[block_number(b->i, b->j)];
+    b->pitch = scheduler->pitch[block_number(b->i, b->j)];
     while (column->row[b->place] != b->i)
         b->place++;
     if (b->i == b->j)
@@ -87,7 +88,7 @@ static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
     Rows   *rows  = rows_new(b, rows_outside(x, i));
 
     for (int o = x->first[i]; o < x->first[i + 1]; o++)
-        copy_row(rows->at + (o - x->first[i]) * width, b->at + x->from_top[o] * width, width);
+        copy_row(rows->at + (o - x->first[i]) * width, b->at + x->from_top[o] * b->pitch, width);
     Block_rows(block_of_column(b, i), rows);
 }
 
@@ -100,10 +101,11 @@ static void move_within(Block *b, const struct lu_exchange *x)
     b->old = malloc(bytes);
     if (!b->old)
         skua_abort("no memory to exchange rows");
-    memcpy(b->old, b->at, bytes);
+    for (int c = 0; c < options.block; c++)
+        copy_row(b->old + c * width, b->at + c * b->pitch, width);
     for (int c = 0; c < options.block; c++)
         if (x->within[c] >= 0 && x->within[c] != c)
-            copy_row(b->at + c * width, b->old + x->within[c] * width, width);
+            copy_row(b->at + c * b->pitch, b->old + x->within[c] * width, width);
 }
 
 static void send_outside(const Block *b, const struct lu_exchange *x)
@@ -113,7 +115,7 @@ static void send_outside(const Block *b, const struct lu_exchange *x)
     Rows   *rows = rows_new(b, here ? 0 : rows_outside(x, b->i));
 
     for (int o = x->first[b->i]; o < x->first[b->i + 1] && !here; o++)
-        copy_row(rows->at + (o - x->first[b->i]) * width, b->at + (x->outside[o] - top) * width,
+        copy_row(rows->at + (o - x->first[b->i]) * width, b->at + (x->outside[o] - top) * b->pitch,
                  width);
     Block_rows(block_of_column(b, b->step), rows);
 }
@@ -137,13 +139,13 @@ void send_rows(Block *b)
 static void exchange_here(Block *b, const struct lu_exchange *x, int64_t i)
 {
     Block_element other = block_of_column(b, i);
-    double       *at    = Block_here(other)->at;
+    const Block  *to    = Block_here(other);
     int64_t       width = column_width(b->j);
 
     for (int o = x->first[i]; o < x->first[i + 1]; o++) {
-        double *row = at + (x->outside[o] - i * options.block) * width;
+        double *row = to->at + (x->outside[o] - i * options.block) * to->pitch;
 
-        copy_row(b->at + x->to_top[o] * width, row, width);
+        copy_row(b->at + x->to_top[o] * b->pitch, row, width);
         copy_row(row, b->old + x->from_top[o] * width, width);
     }
     Block_rows(other, rows_new(b, 0));
@@ -162,7 +164,7 @@ static void store_rows(Block *b, const struct lu_exchange *x, const Rows *rows)
     for (int o = first; o < end; o++) {
         int64_t to = top ? x->to_top[o] : x->outside[o] - b->i * options.block;
 
-        copy_row(b->at + to * width, rows->at + (o - first) * width, width);
+        copy_row(b->at + to * b->pitch, rows->at + (o - first) * width, width);
     }
 }
 
@@ -202,7 +204,7 @@ void send_product(Block *b, const double *x)
 
     if (!product)
         skua_abort("no memory for the backward substitution");
-    dense_multiply_vector(n, b->at, x, product);
+    dense_multiply_vector(n, b->at, b->pitch, x, product);
     Block_part(diagonal_of(b), n, product);
     free(product);
 }
@@ -211,7 +213,7 @@ void solve_diagonal(Block *b)
 {
     int n = (int)options.block;
 
-    dense_solve_upper(n, b->at, b->sum);
+    dense_solve_upper(n, b->at, b->pitch, b->sum);
     for (int64_t i = 0; i < b->i; i++)
         Block_solution(Block_at(matrix, (int)i, (int)b->j), n, b->sum);
     Main_solved(main_proxy, b->i, n, b->sum);

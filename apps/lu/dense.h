@@ -19,10 +19,10 @@ void dense_update(int64_t m, int64_t n, int64_t k, const double *a, int64_t la, 
 void dense_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, double *b,
                        int64_t lb);
 
-/** Solves U x = b in place, for one column; U is upper triangular, without gaps between rows. */
-void dense_solve_upper(int64_t n, const double *u, double *b);
+/** Solves U x = b in place, for one column; U is upper triangular. */
+void dense_solve_upper(int64_t n, const double *u, int64_t lu, double *b);
 
-/** y = -a x, where a has n x n numbers without gaps between rows. */
-void dense_multiply_vector(int64_t n, const double *a, const double *x, double *y);
+/** y = -a x, where a has n x n numbers. */
+void dense_multiply_vector(int64_t n, const double *a, int64_t la, const double *x, double *y);
 
 #endif

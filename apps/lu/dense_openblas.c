@@ -17,12 +17,12 @@ void dense_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, do
                 1, l, (int)ll, b, (int)lb);
 }
 
-void dense_solve_upper(int64_t n, const double *u, double *b)
+void dense_solve_upper(int64_t n, const double *u, int64_t lu, double *b)
 {
-    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, u, (int)n, b, 1);
+    cblas_dtrsv(CblasRowMajor, CblasUpper, CblasNoTrans, CblasNonUnit, (int)n, u, (int)lu, b, 1);
 }
 
-void dense_multiply_vector(int64_t n, const double *a, const double *x, double *y)
+void dense_multiply_vector(int64_t n, const double *a, int64_t la, const double *x, double *y)
 {
-    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)n, (int)n, -1, a, (int)n, x, 1, 0, y, 1);
+    cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)n, (int)n, -1, a, (int)la, x, 1, 0, y, 1);
 }

@@ -23,20 +23,20 @@ void dense_solve_lower(int64_t n, int64_t width, const double *l, int64_t ll, do
             dense_subtract_row(width, l[i * ll + x], b + x * lb, b + i * lb);
 }
 
-void dense_solve_upper(int64_t n, const double *u, double *b)
+void dense_solve_upper(int64_t n, const double *u, int64_t lu, double *b)
 {
     for (int64_t i = n - 1; i >= 0; i--) {
         for (int64_t x = i + 1; x < n; x++)
-            b[i] -= u[i * n + x] * b[x];
-        b[i] /= u[i * n + i];
+            b[i] -= u[i * lu + x] * b[x];
+        b[i] /= u[i * lu + i];
     }
 }
 
-void dense_multiply_vector(int64_t n, const double *a, const double *x, double *y)
+void dense_multiply_vector(int64_t n, const double *a, int64_t la, const double *x, double *y)
 {
     for (int64_t i = 0; i < n; i++) {
         y[i] = 0;
         for (int64_t j = 0; j < n; j++)
-            y[i] -= a[i * n + j] * x[j];
+            y[i] -= a[i * la + j] * x[j];
     }
 }

@@ -24,13 +24,21 @@ static skua_gaddr fetch_address(const Scheduler *s, int64_t i, int64_t j)
     return skua_at(s->region[pe], pe, s->offset[block_number(i, j)] * sizeof(double));
 }
 
-/* Returns a block that this PE can read where it is, or NULL.  With --memory those of other PEs are
+struct lu_view fetch_own(const Scheduler *s, int64_t i, int64_t j)
+{
+    size_t b = block_number(i, j);
+
+    return (struct lu_view){s->data + s->offset[b], s->pitch[b]};
+}
+
+/* Returns a block that this PE can read where it is, if any.  With --memory those of other PEs are
  * copied, as if they were on other hosts. */
-static const double *fetch_direct(const Scheduler *s, int64_t i, int64_t j)
+static struct lu_view fetch_direct(const Scheduler *s, int64_t i, int64_t j)
 {
     if (s->pe[block_number(i, j)] == skua_pe())
-        return s->data + s->offset[block_number(i, j)];
-    return options.memory < 0 ? skua_gaddr_local(fetch_address(s, i, j)) : NULL;
+        return fetch_own(s, i, j);
+    return (struct lu_view){options.memory < 0 ? skua_gaddr_local(fetch_address(s, i, j)) : NULL,
+                            s->pitch[block_number(i, j)]};
 }
 
 static size_t fetch_lower_bytes(const Scheduler *s, int64_t step)
@@ -38,7 +46,7 @@ static size_t fetch_lower_bytes(const Scheduler *s, int64_t step)
     size_t count = 0;
 
     for (int64_t i = step; i < options.blocks; i++)
-        count += fetch_needs(s, step, i) && !fetch_direct(s, i, step);
+        count += fetch_needs(s, step, i) && !fetch_direct(s, i, step).at;
     return count * fetch_block_numbers() * sizeof(double);
 }
 
@@ -56,13 +64,18 @@ static void fetch_lower_done(void *arg, const void *data, size_t bytes)
     fetch_lower_arrived(scheduler_here(), arg);
 }
 
-static void fetch_get(Scheduler *s, double *to, int64_t i, int64_t j, size_t count,
+/* Gets the rows of a block and of those that follow it, without the gaps between them. */
+static void fetch_get(Scheduler *s, double *to, int64_t i, int64_t j, size_t rows,
                       skua_completion done)
 {
     skua_gaddr      from   = fetch_address(s, i, j);
     skua_rma_params params = {.size = sizeof params, .local = done};
+    size_t          bytes  = (size_t)column_width(j) * sizeof(double);
+    ptrdiff_t       pitch  = s->pitch[block_number(i, j)] * (ptrdiff_t)sizeof(double);
+    skua_layout     local  = skua_layout_contiguous(to, rows * bytes);
+    skua_layout     remote = skua_layout_strided(NULL, bytes, 1, &rows, &pitch);
 
-    if (skua_get_nb(to, from, count * sizeof(double), &params) < 0)
+    if (skua_get_layout_nb(&local, from, &remote, &params) < 0)
         skua_abort("cannot get block (%lld, %lld) from PE %d", (long long)i, (long long)j,
                    (int)from.pe);
 }
@@ -75,12 +88,13 @@ static int64_t fetch_run(Scheduler *s, int64_t k, int64_t i, double *to)
     int64_t         end  = i;
 
     do {
-        step->lower[end] = to + (size_t)(end - i) * fetch_block_numbers();
+        step->lower[end] =
+            (struct lu_view){to + (size_t)(end - i) * fetch_block_numbers(), options.block};
         end++;
     } while (end < options.blocks && fetch_needs(s, k, end) &&
              s->pe[block_number(end, k)] == s->pe[block_number(i, k)]);
     step->missing++;
-    fetch_get(s, to, i, k, (size_t)(end - i) * fetch_block_numbers(),
+    fetch_get(s, to, i, k, (size_t)((end - i) * options.block),
               skua_done_call(fetch_lower_done, step));
     return end - i;
 }
@@ -90,7 +104,7 @@ static void fetch_step(Scheduler *s, int64_t k, size_t bytes)
     struct lu_step *step = &s->step[k];
     double         *to;
 
-    step->lower  = calloc((size_t)options.blocks, sizeof(double *));
+    step->lower  = calloc((size_t)options.blocks, sizeof *step->lower);
     step->memory = to = bytes ? malloc(bytes) : NULL;
     step->bytes       = bytes;
     step->missing     = 1; /* until all gets have begun */
@@ -98,12 +112,12 @@ static void fetch_step(Scheduler *s, int64_t k, size_t bytes)
     if (!step->lower || (bytes && !to))
         skua_abort("no memory for a panel; use a smaller --memory");
     for (int64_t i = k; i < options.blocks;) {
-        const double *direct = fetch_needs(s, k, i) ? fetch_direct(s, i, k) : NULL;
-        int64_t       count  = 1;
+        bool    needed = fetch_needs(s, k, i);
+        int64_t count  = 1;
 
-        if (direct)
-            step->lower[i] = direct;
-        else if (fetch_needs(s, k, i)) {
+        if (needed)
+            step->lower[i] = fetch_direct(s, i, k);
+        if (needed && !step->lower[i].at) {
             count = fetch_run(s, k, i, to);
             to += (size_t)count * fetch_block_numbers();
         }
@@ -152,7 +166,7 @@ static void fetch_upper_done(void *arg, const void *data, size_t bytes)
     struct lu_upper *upper = arg;
 
     (void)data, (void)bytes;
-    upper->at = upper->memory;
+    upper->view.at = upper->memory;
     scheduler_post(scheduler_here());
 }
 
@@ -171,22 +185,23 @@ bool fetch_upper(Scheduler *s, int64_t step, int64_t j)
     struct lu_upper *upper = &s->upper[block_number(step, j)];
     size_t           bytes = fetch_upper_bytes(j);
 
-    if (upper->at || !upper->announced || upper->requested)
-        return upper->at;
+    if (upper->view.at || !upper->announced || upper->requested)
+        return upper->view.at;
     s->region[s->pe[block_number(step, j)]] = upper->region;
-    upper->at                               = fetch_direct(s, step, j);
-    if (upper->at || (s->used + bytes > s->bound && s->used_upper > 0))
-        return upper->at;
-    upper->requested = true;
-    upper->left      = fetch_users(&s->column[j], step);
-    upper->memory    = malloc(bytes);
+    upper->view                             = fetch_direct(s, step, j);
+    if (upper->view.at || (s->used + bytes > s->bound && s->used_upper > 0))
+        return upper->view.at;
+    upper->requested  = true;
+    upper->left       = fetch_users(&s->column[j], step);
+    upper->view.pitch = column_width(j);
+    upper->memory     = malloc(bytes);
     if (!upper->memory)
         skua_abort("no memory for a block; use a smaller --memory");
     s->used += bytes;
     s->used_upper += bytes;
-    fetch_get(s, upper->memory, step, j, bytes / sizeof(double),
+    fetch_get(s, upper->memory, step, j, (size_t)options.block,
               skua_done_call(fetch_upper_done, upper));
-    return upper->at;
+    return upper->view.at;
 }
 
 void fetch_release_upper(Scheduler *s, int64_t step, int64_t j)
@@ -196,8 +211,8 @@ void fetch_release_upper(Scheduler *s, int64_t step, int64_t j)
     if (!upper->memory || --upper->left > 0)
         return;
     free(upper->memory);
-    upper->memory = NULL;
-    upper->at     = NULL;
+    upper->memory  = NULL;
+    upper->view.at = NULL;
     s->used -= fetch_upper_bytes(j);
     s->used_upper -= fetch_upper_bytes(j);
     fetch_lower(s);

@@ -5,7 +5,8 @@
  * Block (i, j) has `block` x `block` numbers, stored by rows; those of the last column, the
  * right-hand side, have one column.  Matrices that the blocks do not divide are padded: with ones
  * on the diagonal, else zeros.  The blocks of a PE that lie in one column follow each other in
- * memory, so that a matrix product can update several of them.
+ * memory, and some columns whose blocks lie in the same block rows lie side by side, in a *group*:
+ * so one matrix product can update several blocks, which is faster than one for each.
  */
 #ifndef LU_H
 #define LU_H
@@ -22,6 +23,7 @@ struct Block {
     int64_t step;  /* that the block waits for or takes part in            */
     int     place; /* among the blocks of its column on this PE            */
     double *at;    /* its numbers                                          */
+    int64_t pitch; /* from a row of them to the next                       */
     double *old;   /* during an exchange: the rows of the top before it     */
     double *sum;   /* diagonal: right-hand side minus products so far      */
 };
@@ -44,6 +46,12 @@ struct lu_exchange {
     int *first;             /* of the outside rows in each block row; the last is `count`     */
 };
 
+/* A block of L or U that this PE reads: its own, one of its host, or a copy. */
+struct lu_view {
+    const double *at;    /* NULL: not here                                  */
+    int64_t       pitch; /* from a row to the next                          */
+};
+
 /* A step, as far as this PE takes part in it. */
 struct lu_step {
     int                parts;     /* PEs that have blocks of the panel               */
@@ -53,23 +61,24 @@ struct lu_step {
     int                missing;   /* gets in flight                                  */
     double            *memory;    /* of copies of blocks of L                        */
     size_t             bytes;
-    const double     **lower; /* L(i, step), by block row                        */
+    struct lu_view    *lower; /* L(i, step), by block row                        */
     struct lu_exchange exchange;
 };
 
 /* Block (k, j) of U on this PE. */
 struct lu_upper {
-    bool          announced;
-    bool          requested;
-    int           left; /* blocks of this PE that it has to update       */
-    skua_region   region;
-    double       *memory; /* if it is a copy                                 */
-    const double *at;     /* NULL: not here                                  */
+    bool           announced;
+    bool           requested;
+    int            left; /* blocks of this PE that it has to update       */
+    skua_region    region;
+    double        *memory; /* if it is a copy                                 */
+    struct lu_view view;
 };
 
 struct Scheduler {
     int32_t          *pe;     /* of each block                                 */
     size_t           *offset; /* of each block in the memory of its PE, in doubles */
+    int32_t          *pitch;  /* of each block: doubles from a row to the next    */
     int64_t          *last; /* the last column in which this PE has a block of a block row, or -1 */
     double           *data; /* the blocks of this PE                         */
     skua_region       own, *region; /* that memory; those of other PEs          */
@@ -172,7 +181,15 @@ void factor_alone(Scheduler *scheduler);
 /** Ends a panel and announces its part of L to all Schedulers. */
 void end_panel(Scheduler *scheduler);
 
+/* place.c */
+
+/** Computes where the blocks of all PEs lie.  Returns the numbers that this PE needs memory for. */
+size_t place_blocks(Scheduler *scheduler);
+
 /* fetch.c */
+
+/** Returns block (i, j) of this PE. */
+struct lu_view fetch_own(const Scheduler *scheduler, int64_t i, int64_t j);
 
 /** Gets L of the next steps from other PEs, as far as memory allows. */
 void fetch_lower(Scheduler *scheduler);

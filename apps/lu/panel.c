@@ -40,9 +40,16 @@ static int panel_strip_width(const struct panel *p)
     return panel_least(PANEL_STRIP, p->width - p->begin);
 }
 
+/* Returns where numbers of `top` are. */
 static size_t panel_at(const struct panel *p, int64_t row, int column)
 {
     return (size_t)row * (size_t)p->width + (size_t)column;
+}
+
+/* Returns a number of a row of this PE. */
+static double *panel_own(const struct panel *p, int64_t row, int column)
+{
+    return p->row + row * p->pitch + column;
 }
 
 /* ---- delayed updates ---------------------------------------------------------------------- */
@@ -57,8 +64,8 @@ static void panel_update(struct panel *p)
     dense_solve_lower(from, to, p->top + panel_at(p, end - from, end - from), p->width, upper,
                       p->width);
     if (rows > 0)
-        dense_update(rows, to, from, p->row + panel_at(p, p->active, end - from), p->width, upper,
-                     p->width, p->row + panel_at(p, p->active, end), p->width);
+        dense_update(rows, to, from, panel_own(p, p->active, end - from), p->pitch, upper, p->width,
+                     panel_own(p, p->active, end), p->pitch);
 }
 
 static void panel_load_strip(struct panel *p)
@@ -70,7 +77,7 @@ static void panel_load_strip(struct panel *p)
     for (int64_t r = p->active; r < p->count; r++) {
         double *strip = p->strip + r * PANEL_STRIP;
 
-        memcpy(strip, p->row + panel_at(p, r, p->begin), bytes);
+        memcpy(strip, panel_own(p, r, p->begin), bytes);
         if (fabs(strip[0]) > most) {
             most    = fabs(strip[0]);
             p->best = r;
@@ -83,7 +90,7 @@ static void panel_store_strip(struct panel *p)
     size_t bytes = (size_t)panel_strip_width(p) * sizeof(double);
 
     for (int64_t r = p->active; r < p->count; r++)
-        memcpy(p->row + panel_at(p, r, p->begin), p->strip + r * PANEL_STRIP, bytes);
+        memcpy(panel_own(p, r, p->begin), p->strip + r * PANEL_STRIP, bytes);
 }
 
 /* ---- a column ----------------------------------------------------------------------------- */
@@ -98,13 +105,13 @@ void panel_begin(struct panel *p)
 /* Copies a row of this PE, whose strip is in the buffer. */
 static void panel_read_row(const struct panel *p, int64_t r, double *to)
 {
-    memcpy(to, p->row + panel_at(p, r, 0), (size_t)p->width * sizeof *to);
+    memcpy(to, panel_own(p, r, 0), (size_t)p->width * sizeof *to);
     memcpy(to + p->begin, p->strip + r * PANEL_STRIP, (size_t)panel_strip_width(p) * sizeof *to);
 }
 
 static void panel_write_row(struct panel *p, int64_t r, const double *from)
 {
-    memcpy(p->row + panel_at(p, r, 0), from, (size_t)p->width * sizeof *from);
+    memcpy(panel_own(p, r, 0), from, (size_t)p->width * sizeof *from);
     memcpy(p->strip + r * PANEL_STRIP, from + p->begin,
            (size_t)panel_strip_width(p) * sizeof *from);
 }
@@ -216,6 +223,6 @@ bool panel_eliminate(struct panel *p, const double *offer)
 
 void panel_end(struct panel *p)
 {
-    if (p->diagonal)
-        memcpy(p->row, p->top, (size_t)p->width * (size_t)p->width * sizeof *p->top);
+    for (int r = 0; r < p->width && p->diagonal; r++)
+        memcpy(panel_own(p, r, 0), p->top + panel_at(p, r, 0), (size_t)p->width * sizeof *p->top);
 }

@@ -35,6 +35,7 @@ struct panel {
     int64_t  first;    /* the row of the matrix that is the first of the panel       */
     int64_t  count;    /* rows of this PE                                            */
     double  *row;      /* these, one after the other                                 */
+    int64_t  pitch;    /* numbers from one of them to the next                       */
     int64_t *number;   /* their rows in the matrix                                   */
     bool     diagonal; /* the first `width` of them are the first rows of the panel  */
     int      column;   /* that is being eliminated                                   */
@@ -60,7 +61,8 @@ bool panel_create(struct panel *panel, int width, int64_t rows);
 /** Frees the buffers. */
 void panel_destroy(struct panel *panel);
 
-/** Begins a panel; the caller has set `first`, `count`, `row`, `number` and `diagonal`. */
+/** Begins a panel; the caller has set `first`, `count`, `row`, `pitch`, `number` and
+ *  `diagonal`. */
 void panel_begin(struct panel *panel);
 
 /** Returns what this PE offers as pivot of the current column; the memory is reused. */

@@ -7,7 +7,8 @@
 #include "lu.ci.h"
 
 #define WORK_PRIORITY 1 /* after all messages of priority 0 */
-#define PANELS_AHEAD  4 /* for which there is memory at least */
+#define PANELS_AHEAD                                                                               \
+    2 /* of the oldest step: the column of a panel goes first; memory for twice as many */
 
 Scheduler *scheduler_here(void)
 {
@@ -41,23 +42,6 @@ static void scheduler_make_column(Scheduler *s, int64_t j)
         }
 }
 
-/* The blocks of each PE follow each other by columns.  Returns the numbers of this PE. */
-static size_t scheduler_place_blocks(Scheduler *s)
-{
-    size_t *end = scheduler_alloc(skua_pes(), sizeof *end), own;
-
-    for (int64_t j = 0; j <= options.blocks; j++)
-        for (int64_t i = 0; i < options.blocks; i++) {
-            size_t b = block_number(i, j);
-
-            s->offset[b] = end[s->pe[b]];
-            end[s->pe[b]] += (size_t)(options.block * column_width(j));
-        }
-    own = end[skua_pe()];
-    free(end);
-    return own;
-}
-
 /* The number of PEs that have blocks of a panel; @p seen has room for all PEs. */
 static int scheduler_panel_pes(const Scheduler *s, int64_t k, int64_t *seen)
 {
@@ -78,6 +62,7 @@ static void scheduler_make_tables(Scheduler *s)
     int64_t *seen = scheduler_alloc(skua_pes(), sizeof *seen);
 
     s->offset  = scheduler_alloc(all, sizeof *s->offset);
+    s->pitch   = scheduler_alloc(all, sizeof *s->pitch);
     s->upper   = scheduler_alloc(all, sizeof *s->upper);
     s->last    = scheduler_alloc(blocks, sizeof *s->last);
     s->step    = scheduler_alloc(blocks, sizeof *s->step);
@@ -95,12 +80,12 @@ static void scheduler_make_tables(Scheduler *s)
 
 static void scheduler_fill_block(Scheduler *s, int64_t i, int64_t j)
 {
-    int64_t n = options.block, width = column_width(j);
+    int64_t n = options.block, width = column_width(j), pitch = s->pitch[block_number(i, j)];
     double *at = s->data + s->offset[block_number(i, j)];
 
     for (int64_t r = 0; r < n; r++)
         for (int64_t c = 0; c < width; c++)
-            at[r * width + c] = matrix_number(i * n + r, j * n + c);
+            at[r * pitch + c] = matrix_number(i * n + r, j * n + c);
 }
 
 static void scheduler_fill(Scheduler *s)
@@ -123,7 +108,7 @@ static int64_t scheduler_most_rows(const Scheduler *s)
 static size_t scheduler_bound(const Scheduler *s, size_t numbers)
 {
     size_t share = numbers / 10,
-           least = PANELS_AHEAD * (size_t)(options.block * scheduler_most_rows(s));
+           least = 2 * PANELS_AHEAD * (size_t)(options.block * scheduler_most_rows(s));
 
     return options.memory >= 0 ? (size_t)options.memory << 20
                                : (share > least ? share : least) * sizeof(double);
@@ -148,7 +133,7 @@ void Scheduler_on_create(Scheduler *s, int n, const int32_t *pe)
     s->pe = scheduler_alloc(n, sizeof *pe);
     memcpy(s->pe, pe, (size_t)n * sizeof *pe);
     scheduler_make_tables(s);
-    numbers  = scheduler_place_blocks(s);
+    numbers  = place_blocks(s);
     s->bound = scheduler_bound(s, numbers);
     if (skua_region_create_local((numbers + 1) * sizeof(double), &s->own) ||
         !panel_create(&s->panel, (int)options.block, scheduler_most_rows(s)))
@@ -170,6 +155,7 @@ void Scheduler_on_destroy(Scheduler *s)
     skua_region_destroy(s->own);
     free(s->pe);
     free(s->offset);
+    free(s->pitch);
     free(s->upper);
     free(s->last);
     free(s->step);
@@ -209,6 +195,7 @@ void begin_panel(Scheduler *s, int64_t step)
     panel->first    = step * options.block;
     panel->count    = 0;
     panel->row      = s->data + s->offset[block_number(column->row[first], step)];
+    panel->pitch    = s->pitch[block_number(column->row[first], step)];
     panel->diagonal = column->row[first] == step;
     for (int p = first; p < column->count; p++)
         for (int64_t r = 0; r < options.block; r++)
@@ -317,7 +304,7 @@ void Scheduler_on_upper(Scheduler *s, int64_t step, int64_t j, skua_region regio
  * it is. */
 static void scheduler_announce_upper(Scheduler *s, int64_t step, int64_t j)
 {
-    s->upper[block_number(step, j)].at = s->data + s->offset[block_number(step, j)];
+    s->upper[block_number(step, j)].view = fetch_own(s, step, j);
     for (int pe = 0; pe < skua_pes(); pe++)
         for (int64_t i = step + 1; pe != skua_pe() && i < options.blocks; i++)
             if (s->pe[block_number(i, j)] == pe) {
@@ -339,50 +326,135 @@ static void scheduler_finish(Scheduler *s, int64_t j, int p, int64_t step)
     fetch_release(s, step);
 }
 
-static void scheduler_solve(Scheduler *s, int64_t j, int p)
-{
-    int64_t step = s->column[j].row[p], n = options.block, width = column_width(j);
+/* Blocks that lie side by side and below each other, and take part in a step in the same way. */
+struct lu_run {
+    int64_t step;
+    int64_t from, to;   /* columns                                   */
+    int     first, end; /* places of the blocks in each of them      */
+};
 
-    dense_solve_lower(n, width, s->step[step].lower[step], n,
-                      s->data + s->offset[block_number(step, j)], width);
-    scheduler_announce_upper(s, step, j);
-    scheduler_finish(s, j, p, step);
+static struct lu_view scheduler_upper(const Scheduler *s, int64_t step, int64_t j)
+{
+    return s->upper[block_number(step, j)].view;
 }
 
-/* Updates blocks that follow each other, as do their blocks of L.  Returns the place after them. */
-static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
+/* Whether block (i, next) of this PE lies beside block (i, j). */
+static bool scheduler_is_beside(const Scheduler *s, int64_t i, int64_t j, int64_t next)
 {
-    struct lu_column    *column = &s->column[j];
-    const double *const *lower  = s->step[step].lower;
-    int64_t              area   = options.block * options.block;
-    int64_t              n = options.block, width = column_width(j);
-    int                  end = first + 1;
+    size_t a = block_number(i, j), b = block_number(i, next);
+
+    return s->pe[b] == skua_pe() && s->pitch[a] == s->pitch[b] &&
+           s->offset[b] == s->offset[a] + (size_t)options.block &&
+           s->column[j].count == s->column[next].count;
+}
+
+/* The next column in which this PE has blocks. */
+static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
+{
+    do
+        j++;
+    while (j <= options.blocks && s->column[j].count == 0);
+    return j;
+}
+
+/* Whether the same blocks of the next column can be part of a run. */
+static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t next)
+{
+    int64_t        i = s->column[run->to].row[run->first];
+    struct lu_view a, b;
+
+    if (next > options.blocks || next == s->next_panel || !scheduler_is_beside(s, i, run->to, next))
+        return false;
+    for (int p = run->first; p < run->end; p++)
+        if (s->column[next].ready[p] != run->step)
+            return false;
+    if (i == run->step)
+        return true;
+    if (!fetch_upper(s, run->step, next))
+        return false;
+    a = scheduler_upper(s, run->step, run->to);
+    b = scheduler_upper(s, run->step, next);
+    return b.at == a.at + options.block && b.pitch == a.pitch;
+}
+
+/* Extends a run by the columns beside it.  The column of the next panel is not delayed by others.
+ */
+static void scheduler_widen(Scheduler *s, struct lu_run *run)
+{
+    int64_t next = scheduler_next_column(s, run->from);
+
+    while (run->from != s->next_panel && scheduler_continues(s, run, next)) {
+        run->to = next;
+        next    = scheduler_next_column(s, next);
+    }
+}
+
+static int64_t scheduler_run_width(const Scheduler *s, const struct lu_run *run)
+{
+    int64_t width = 0;
+
+    for (int64_t j = run->from; j <= run->to; j = scheduler_next_column(s, j))
+        width += column_width(j);
+    return width;
+}
+
+static void scheduler_finish_run(Scheduler *s, const struct lu_run *run)
+{
+    for (int64_t j = run->from; j <= run->to; j = scheduler_next_column(s, j))
+        for (int p = run->first; p < run->end; p++)
+            scheduler_finish(s, j, p, run->step);
+}
+
+/* The triangular solve of the blocks of a run, which lie in the block row of its step. */
+static void scheduler_solve(Scheduler *s, int64_t j, int p, int64_t step)
+{
+    struct lu_run  run   = {step, j, j, p, p + 1};
+    struct lu_view lower = s->step[step].lower[step];
+
+    scheduler_widen(s, &run);
+    dense_solve_lower(options.block, scheduler_run_width(s, &run), lower.at, lower.pitch,
+                      s->data + s->offset[block_number(step, j)], s->pitch[block_number(step, j)]);
+    for (; j <= run.to; j = scheduler_next_column(s, j))
+        scheduler_announce_upper(s, step, j);
+    scheduler_finish_run(s, &run);
+}
+
+/* Finds the blocks of a column that follow each other, as do their blocks of L. */
+static struct lu_run scheduler_find_run(const Scheduler *s, int64_t j, int first, int64_t step)
+{
+    const struct lu_column *column = &s->column[j];
+    const struct lu_view   *lower = s->step[step].lower, *begin = &lower[column->row[first]];
+    int                     end = first + 1;
 
     while (end < column->count && column->ready[end] == step &&
-           lower[column->row[end]] == lower[column->row[first]] + (end - first) * area)
+           lower[column->row[end]].pitch == begin->pitch &&
+           lower[column->row[end]].at == begin->at + (end - first) * options.block * begin->pitch)
         end++;
-    dense_update((end - first) * n, width, n, lower[column->row[first]], n,
-                 s->upper[block_number(step, j)].at, width,
-                 s->data + s->offset[block_number(column->row[first], j)], width);
-    return end;
+    return (struct lu_run){step, j, j, first, end};
+}
+
+/* Updates blocks of a column from place @p first on.  Returns the place after them. */
+static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
+{
+    struct lu_run  run   = scheduler_find_run(s, j, first, step);
+    int64_t        row   = s->column[j].row[first];
+    struct lu_view lower = s->step[step].lower[row], upper = scheduler_upper(s, step, j);
+
+    scheduler_widen(s, &run);
+    dense_update((run.end - first) * options.block, scheduler_run_width(s, &run), options.block,
+                 lower.at, lower.pitch, upper.at, upper.pitch,
+                 s->data + s->offset[block_number(row, j)], s->pitch[block_number(row, j)]);
+    scheduler_finish_run(s, &run);
+    return run.end;
 }
 
 static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
 {
-    struct lu_column *column = &s->column[j];
-    int               p      = 0;
+    const struct lu_column *column = &s->column[j];
+    int                     p      = 0;
 
-    while (p < column->count) {
-        int first = p;
-
-        if (column->ready[p] != step) {
-            p++;
-            continue;
-        }
-        p = scheduler_update_run(s, j, p, step);
-        for (int done = first; done < p; done++)
-            scheduler_finish(s, j, done, step);
-    }
+    while (p < column->count)
+        p = column->ready[p] == step ? scheduler_update_run(s, j, p, step) : p + 1;
 }
 
 /* The earliest step for which a block of a column waits and has everything, or -1. */
@@ -410,20 +482,17 @@ static void scheduler_work_on(Scheduler *s, int64_t j, int64_t step)
 
     for (int p = 0; p < column->count; p++)
         if (column->ready[p] == step && column->row[p] == step) {
-            scheduler_solve(s, j, p);
+            scheduler_solve(s, j, p, step);
             return;
         }
     scheduler_update(s, j, step);
 }
 
-/* Chooses the column to work on, or -1: that of the next panel, else one of the oldest step. */
-static int64_t scheduler_choose(Scheduler *s, int64_t *step)
+/* Finds a column that waits for the oldest step, or -1. */
+static int64_t scheduler_oldest(Scheduler *s, int64_t *step)
 {
     int64_t best = -1;
 
-    *step = s->next_panel < options.blocks ? scheduler_column_step(s, s->next_panel) : -1;
-    if (*step >= 0)
-        return s->next_panel;
     for (int64_t j = 0; j <= options.blocks; j++) {
         int64_t at = scheduler_column_step(s, j);
 
@@ -435,9 +504,25 @@ static int64_t scheduler_choose(Scheduler *s, int64_t *step)
     return best;
 }
 
+/* Chooses the column to work on, or -1: that of the next panel, unless that is far ahead of the
+ * oldest step; else one of the oldest step, which is updated together with those beside it. */
+static int64_t scheduler_choose(Scheduler *s, int64_t *step)
+{
+    int64_t oldest = scheduler_oldest(s, step), panel;
+
+    if (oldest < 0 || s->next_panel >= options.blocks ||
+        s->next_panel > *step + options.grid[1] + PANELS_AHEAD)
+        return oldest;
+    panel = scheduler_column_step(s, s->next_panel);
+    if (panel < 0)
+        return oldest;
+    *step = panel;
+    return s->next_panel;
+}
+
 void Scheduler_on_work(Scheduler *s)
 {
-    int64_t step, j = s->shared || s->stopped ? -1 : scheduler_choose(s, &step);
+    int64_t step = -1, j = s->shared || s->stopped ? -1 : scheduler_choose(s, &step);
 
     s->posted = false;
     if (j < 0)
