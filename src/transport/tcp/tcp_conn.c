@@ -22,7 +22,7 @@
 #define TCP_COLD_MIN                                                                               \
     ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
 #define TCP_DIRECT_RECV_MAX                                                                        \
-    ((size_t)256 << 10) /* bytes received before other connections have their turn */
+    ((size_t)512 << 10) /* bytes received before other connections have their turn */
 
 /* ---- life --------------------------------------------------------------------------- */
 
