@@ -13,11 +13,12 @@
 #include "core/pe/handler.h"
 #include "core/message/message.h"
 
-#define SEGMENTED_FROM ((size_t)256 << 10) /* bytes of the least message that has segments */
-#define SEGMENT_LEAST  ((size_t)64 << 10)  /* bytes of a segment that is not the last */
-#define SEGMENT_MOST   ((size_t)256 << 10)
-#define SEGMENT_WHOLE  ((size_t)512 << 10) /* bytes of a message that is one segment, at most */
-#define SEGMENT_LINE   ((size_t)4 << 10)   /* segments begin at multiples of this */
+#define SEGMENTED_FROM     ((size_t)256 << 10) /* bytes of the least message that has segments */
+#define SEGMENT_LEAST      ((size_t)64 << 10)  /* bytes of a segment that is not the last */
+#define SEGMENT_MOST       ((size_t)256 << 10)
+#define SEGMENT_WHOLE      ((size_t)512 << 10) /* a message of at most so many bytes is one ... */
+#define SEGMENT_WHOLE_FROM ((size_t)2 << 20)   /* ... and one of at least so many              */
+#define SEGMENT_LINE       ((size_t)4 << 10)   /* segments begin at multiples of this */
 
 _Static_assert(sizeof(struct ski_segment) < SKI_SEGMENT_LEAST, "see builtin.h");
 _Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver passes the whole head");
@@ -49,15 +50,17 @@ bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
 
 /* Returns the bytes of a segment of a message of @p bytes.  Many small segments cost more than
  * their overlap gains.  Between two hosts nothing is forwarded: a message that the network
- * reads in place is one segment while one system call sends it. Larger segments took longer. */
+ * reads in place is one segment while one system call sends it, and if it is so large that the
+ * receipt of further heads costs more than the later begin of the next system call. */
 static size_t segment_bytes(const struct ski_pe *self, size_t bytes)
 {
     bool   many  = self->job->hosts > 2;
     size_t least = many ? SEGMENT_LEAST : 2 * SEGMENT_LEAST;
     size_t part  = bytes / (many ? 8 : 4) / SEGMENT_LINE * SEGMENT_LINE;
 
-    if (!many && bytes <= SEGMENT_WHOLE && ski_zcopy_send_takes(SEGMENT_WHOLE + SEGMENT_LINE))
-        return SEGMENT_WHOLE;
+    if (!many && (bytes <= SEGMENT_WHOLE || bytes >= SEGMENT_WHOLE_FROM) &&
+        ski_zcopy_send_takes(bytes + SEGMENT_LINE))
+        return bytes;
     if (part < least)
         return least;
     return part < SEGMENT_MOST ? part : SEGMENT_MOST;

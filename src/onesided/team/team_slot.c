@@ -29,7 +29,7 @@ struct team_slot {
     struct ski_team_kind kind;
     uint32_t             team_call; /* number among all calls of the team */
     uint32_t             bytes;     /* of a block */
-    _Alignas(16) char data[SKI_TEAM_SLOT_BYTES];
+    _Alignas(16) char data[SKI_TEAM_SLOT_INLINE];
 };
 
 _Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
@@ -40,6 +40,7 @@ struct team_board {
     _Alignas(
         SKI_CACHE_LINE) _Atomic uint64_t finished; /* team_stamp() of the last call, sleepers */
     struct team_slot slot[SKI_TEAM_SLOTS];
+    _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES]; /* by slot */
 };
 
 /* A call in flight. */
@@ -105,6 +106,13 @@ static struct team_board *team_board_of(struct ski_pe *self, struct ski_team_slo
     return slots->peer[pe];
 }
 
+/* Returns the memory for the data of a call on @p board, of which there are @p bytes. */
+static char *team_slot_data(struct team_board *board, uint32_t number, size_t bytes)
+{
+    return SKI_LIKELY(bytes <= SKI_TEAM_SLOT_INLINE) ? board->slot[number % SKI_TEAM_SLOTS].data
+                                                     : board->longer[number % SKI_TEAM_SLOTS];
+}
+
 /* Returns the slot of @p pe for a call if it is filled, else NULL. */
 static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_team_slots *slots,
                                                 int pe, uint32_t number)
@@ -168,19 +176,37 @@ static bool team_slot_holds_blocks(unsigned collective)
     return collective == SKI_COLLECTIVE_SCATTER || collective == SKI_COLLECTIVE_ALLTOALL;
 }
 
+/* Returns how many bytes a member writes for a call. */
+static size_t team_slot_written(const struct ski_team_slots *slots,
+                                const struct ski_small_call *small)
+{
+    return team_slot_holds_blocks(small->kind.collective) ? (size_t)slots->size * small->bytes
+                                                          : small->bytes;
+}
+
 static bool team_slot_is_scan(unsigned collective)
 {
     return collective == SKI_COLLECTIVE_SCAN || collective == SKI_COLLECTIVE_EXSCAN;
 }
 
+/* Returns the most bytes of a block.  A member that reads larger blocks of many others in one call
+ * is faster with messages; a scan combines the block on the stack. */
+static size_t team_slot_most(const struct ski_team_slots *slots, unsigned collective)
+{
+    size_t most = SKI_TEAM_SLOT_BYTES / (size_t)slots->size;
+
+    if (team_slot_is_scan(collective))
+        return SKI_TEAM_SLOT_INLINE;
+    return most < SKI_TEAM_SLOT_INLINE && !team_slot_holds_blocks(collective) ? SKI_TEAM_SLOT_INLINE
+                                                                              : most;
+}
+
 bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *kind, size_t bytes)
 {
     const struct ski_team_slots *slots = ski_onesided_pe(self)->team->slots;
-    size_t                       blocks;
 
     if (!slots)
         return false;
-    blocks = team_slot_holds_blocks(kind->collective) ? (size_t)slots->size : 1;
     switch ((enum ski_collective)kind->collective) {
     case SKI_COLLECTIVE_ALLGATHER:
     case SKI_COLLECTIVE_ALLTOALL:
@@ -197,7 +223,7 @@ bool ski_team_slots_fit(const struct ski_pe *self, const struct ski_team_kind *k
     case SKI_COLLECTIVE_SCATTER: break;
     default: return false;
     }
-    return bytes > 0 && bytes <= SKI_TEAM_SLOT_BYTES / blocks;
+    return bytes > 0 && bytes <= team_slot_most(slots, kind->collective);
 }
 
 /* Sets which slots this member reads and whether it writes one. */
@@ -227,7 +253,7 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
 /* Stores the output of a scan on the last rank; @p lower is the partial result of the others. */
 static void team_slot_take_last(const struct ski_small_call *small, const char *lower)
 {
-    _Alignas(16) char temp[SKI_TEAM_SLOT_BYTES];
+    _Alignas(16) char temp[SKI_TEAM_SLOT_INLINE];
     bool              scan  = small->kind.collective == SKI_COLLECTIVE_SCAN;
     char             *first = scan && small->in_place ? temp : small->to;
 
@@ -273,12 +299,14 @@ static void team_slot_take_own(const struct ski_team_slots *slots,
         ski_copy(to, from, small->bytes);
 }
 
-/* Stores the data of slot @p from of rank @p rank in the output. */
-static void team_slot_take(const struct ski_team_slots *slots, const struct ski_small_call *small,
-                           const struct team_slot *from, int rank)
+/* Stores the data of rank @p rank, whose slot is filled, in the output. */
+static void team_slot_take(const struct ski_team_slots *slots, const struct team_slot_call *call,
+                           int rank)
 {
-    const char *data = from->data;
-    char       *to   = small->to;
+    const struct ski_small_call *small = &call->small;
+    const char                  *data =
+        team_slot_data(slots->peer[rank], call->number, team_slot_written(slots, small));
+    char *to = small->to;
 
     if (team_slot_holds_blocks(small->kind.collective))
         data += (size_t)slots->rank * small->bytes;
@@ -363,15 +391,13 @@ static void team_slot_relay(struct ski_pe *self, struct ski_team_slots *slots,
 static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
                             struct team_slot_call *call)
 {
-    struct team_slot *slot = team_slot_own(slots, call->number);
-    const char       *from = call->small.from;
-    size_t            blocks;
+    const char *from  = call->small.from;
+    size_t      bytes = team_slot_written(slots, &call->small);
 
-    blocks = team_slot_holds_blocks(call->small.kind.collective) ? (size_t)slots->size : 1;
     if (call->small.kind.collective == SKI_COLLECTIVE_BROADCAST)
         from = call->small.to;
-    ski_copy(slot->data, from, blocks * call->small.bytes);
-    team_slot_publish(self, slots, call, slot);
+    ski_copy(team_slot_data(slots->board, call->number, bytes), from, bytes);
+    team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
 }
 
 /* Returns whether all slots that a call reads are filled. */
@@ -405,7 +431,7 @@ static void team_slot_call_read(struct ski_pe *self, struct ski_team_slots *slot
         if (SKI_UNLIKELY(!team_slot_agrees(call, slot) || slot->bytes != call->small.bytes))
             team_slot_mismatch(call, slot, rank);
         if (!call->relays) {
-            team_slot_take(slots, &call->small, slot, rank);
+            team_slot_take(slots, call, rank);
         } else if (call->writes) {
             team_slot_relay(self, slots, call, slot->data);
         } else {
@@ -562,7 +588,7 @@ void ski_team_slots_open(struct ski_pe *self)
     if (ski_span_alloc(self->job->arena, sizeof(struct team_board), SKI_UNIT_LARGE, &board) !=
         SKUA_OK)
         ski_fatal("PE %d: the arena has no room for the slots of collectives", self->pe);
-    memset(board, 0, sizeof(struct team_board));
+    memset(board, 0, offsetof(struct team_board, longer));
     slots                              = ski_calloc(1, sizeof *slots);
     slots->board                       = board;
     slots->rank                        = self->pe;

@@ -4,9 +4,10 @@
  * writes its data into a slot of its own, the members that need them poll it, and no message is
  * sent.
  *
- * Each PE has a *board* in the arena: SKI_TEAM_SLOTS slots and the number of calls that it has
- * finished.  All PEs make the same small calls in the same order and number them alike.  The slot
- * of a call is its number modulo SKI_TEAM_SLOTS.
+ * Each PE has a *board* in the arena: SKI_TEAM_SLOTS slots, memory for their data where that is
+ * longer than SKI_TEAM_SLOT_INLINE, and the number of calls that it has finished.  All PEs make the
+ * same small calls in the same order and number them alike.  The slot of a call is its number
+ * modulo SKI_TEAM_SLOTS.
  *
  *      writer    fills its slot, then sets the stamp of the slot to that of the call
  *      reader    polls the stamp on the board of the writer, then copies from the slot
@@ -44,8 +45,9 @@
 struct ski_pe;
 struct ski_team_slots;
 
-#define SKI_TEAM_SLOT_BYTES   992 /* most bytes that a member writes for one call */
-#define SKI_TEAM_SLOT_MEMBERS 32  /* most PEs of a job with slots: bits of half a stamp */
+#define SKI_TEAM_SLOT_BYTES   8192 /* most bytes that a member writes for one call */
+#define SKI_TEAM_SLOT_INLINE  992  /* those that it writes into the slot itself */
+#define SKI_TEAM_SLOT_MEMBERS 32   /* most PEs of a job with slots: bits of half a stamp */
 
 /* A call that can be made by slots. */
 struct ski_small_call {

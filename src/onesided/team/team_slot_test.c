@@ -120,10 +120,13 @@ static bool team_test_fits(enum ski_collective collective, size_t bytes)
 
 static void test_team_fit(void)
 {
-    OK(team_test_fits(SKI_COLLECTIVE_BROADCAST, SKI_TEAM_SLOT_BYTES) &&
-           !team_test_fits(SKI_COLLECTIVE_BROADCAST, SKI_TEAM_SLOT_BYTES + 1) &&
+    OK(team_test_fits(SKI_COLLECTIVE_BROADCAST, SKI_TEAM_SLOT_BYTES / TEAM_TEST_PES) &&
+           !team_test_fits(SKI_COLLECTIVE_BROADCAST, SKI_TEAM_SLOT_BYTES / TEAM_TEST_PES + 1) &&
            !team_test_fits(SKI_COLLECTIVE_BROADCAST, 0),
        "a broadcast fits a slot, or does not");
+    OK(team_test_fits(SKI_COLLECTIVE_SCAN, SKI_TEAM_SLOT_INLINE) &&
+           !team_test_fits(SKI_COLLECTIVE_SCAN, SKI_TEAM_SLOT_INLINE + 1),
+       "a scan fits the slot itself");
     OK(team_test_fits(SKI_COLLECTIVE_ALLTOALL, SKI_TEAM_SLOT_BYTES / TEAM_TEST_PES) &&
            !team_test_fits(SKI_COLLECTIVE_ALLTOALL, SKI_TEAM_SLOT_BYTES / TEAM_TEST_PES + 1),
        "all blocks of an alltoall share a slot");
@@ -166,6 +169,30 @@ static void test_team_collectives(int first)
         }
         OK(right, "collective %d, PE %d first", kinds[collective], first);
     }
+}
+
+/* Blocks that do not fit the slot itself alternate with blocks that do, in all slots. */
+static void test_team_longer(void)
+{
+    enum { LONG = SKI_TEAM_SLOT_BYTES / TEAM_TEST_PES };
+    static char from[TEAM_TEST_PES * LONG], to[TEAM_TEST_PES][TEAM_TEST_PES * LONG];
+    bool        right = true;
+
+    for (int call = 0; call < TEAM_TEST_AHEAD; call++) {
+        size_t bytes = call % 2 ? 8 : LONG;
+
+        for (int pe = 0; pe < TEAM_TEST_PES; pe++) {
+            memset(from, call + pe, sizeof from); /* the blocks for others are read at once */
+            team_test_call(pe, SKI_COLLECTIVE_ALLTOALL, 0, from, to[pe], bytes);
+        }
+        team_test_poll_all();
+        for (int pe = 0; pe < TEAM_TEST_PES; pe++)
+            for (int i = 0; i < TEAM_TEST_PES; i++)
+                right =
+                    right && (pe == i || (to[pe][(size_t)i * bytes] == (char)(call + i) &&
+                                          to[pe][(size_t)(i + 1) * bytes - 1] == (char)(call + i)));
+    }
+    OK(right, "long and short blocks arrive");
 }
 
 /* The root is ahead of the others by more calls than there are slots. */
@@ -227,6 +254,7 @@ int main(void)
     test_team_fit();
     for (int first = 0; first < TEAM_TEST_PES; first++)
         test_team_collectives(first);
+    test_team_longer();
     test_team_ahead();
     test_team_doze();
     for (int pe = 0; pe < TEAM_TEST_PES; pe++) {

@@ -17,7 +17,8 @@
  * A port has listening sockets, *listeners*, one for each address of the job's networks, and
  * connections with other ports.  Both directions of a connection are used, so that acknowledgements
  * travel with data.  epoll reports events of listeners and connections; the *hot* connection, which
- * received last, is read directly most of the time, which saves a system call.
+ * received last, is read directly most of the time, which saves a system call.  Where data comes
+ * from one connection after the other, epoll is asked each time.
  *
  * Both sides of a new connection prove that they know the secret of the job, each by answering a
  * nonce, fresh random numbers of the other side, so that recorded traffic proves nothing later.
@@ -145,7 +146,8 @@ struct ski_peer {
     struct ski_peer         *next, *next_waiting;
 };
 
-#define SKI_TCP_SCRATCH ((size_t)128 << 10) /* bytes received by one call, at most */
+#define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes received by one call, at most */
+#define SKI_TCP_HOT_MISSES 2 /* receives in a row from changing connections: others will follow */
 
 struct ski_port {
     int                       pe;
@@ -157,6 +159,7 @@ struct ski_port {
     struct ski_tcp_conn      *conns;
     struct ski_tcp_conn      *closed; /* connections to be freed                                */
     struct ski_tcp_conn      *hot;    /* the connection that received last                      */
+    unsigned                  hot_misses; /* receives in a row from another one than `hot`      */
     struct ski_peer          *peers;
     struct ski_peer          *waiting; /* peers with packets in their send queues               */
     struct ski_tcp_send_req  *spare;

@@ -22,7 +22,7 @@
 #define TCP_COLD_MIN                                                                               \
     ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
 #define TCP_DIRECT_RECV_MAX                                                                        \
-    ((size_t)256 << 10) /* bytes received before other connections have their turn */
+    ((size_t)512 << 10) /* bytes received before other connections have their turn */
 
 /* ---- life --------------------------------------------------------------------------- */
 
@@ -216,13 +216,25 @@ static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
     setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
+/* Makes a connection, on which something was received, the hot one. */
+static inline void tcp_conn_note_hot(struct ski_tcp_conn *conn)
+{
+    struct ski_port *port = conn->port;
+
+    if (port->hot == conn)
+        port->hot_misses = 0;
+    else if (port->hot_misses < SKI_TCP_HOT_MISSES)
+        port->hot_misses++;
+    port->hot = conn;
+}
+
 /* Handles the result of a receive: @p n bytes, which were valid if @p sense. */
 static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool sense,
                                      const char *nonsense)
 {
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
-    conn->port->hot = conn;
+    tcp_conn_note_hot(conn);
     if (n <= 0)
         tcp_conn_end(conn, tcp_conn_end_reason(n));
     else if (!sense)

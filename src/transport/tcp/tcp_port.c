@@ -246,12 +246,20 @@ static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
     return true;
 }
 
+/* Returns whether data comes from one connection after the other: then the next data is likely not
+ * from the hot one, unless that is amidst a packet. */
+static bool tcp_port_alternates(const struct ski_port *port)
+{
+    return port->hot_misses >= SKI_TCP_HOT_MISSES && port->hot && port->hot->in.bytes == 0;
+}
+
 /* Packets that wait are sent last, as a connection may just have become writable. */
 unsigned ski_tcp_progress(struct ski_port *port)
 {
-    unsigned n = port->hot && ski_tcp_on_readable(port->hot);
+    bool     alternates = tcp_port_alternates(port);
+    unsigned n          = port->hot && !alternates && ski_tcp_on_readable(port->hot);
 
-    if (tcp_port_epoll_is_due(port, n > 0)) {
+    if (alternates || tcp_port_epoll_is_due(port, n > 0)) {
         n += tcp_port_poll_epoll(port);
         if (port->accept_paused && ski_tcp_now() > port->accept_paused_until)
             ski_tcp_pause_accept(port, false);
