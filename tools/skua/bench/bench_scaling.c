@@ -75,7 +75,7 @@ static struct bench_host bench_scaling_host;
 /* ---- running ------------------------------------------------------------- */
 
 /* Threads of one process of Open MPI, with MPI_THREAD_MULTIPLE.  Those of MPICH 4.0 are not
- * measured: a receive of a message from the own process hangs there. */
+ * measured: a receive of a message from the own process hung there. */
 static void bench_scaling_run_mpi_threads(struct results *results, const struct bench_host *host,
                                           int pes)
 {
@@ -182,17 +182,25 @@ static void bench_scaling_print_peers(const struct results *r, const char *serie
     }
 }
 
-/* Goals against fewer PEs. */
+/* The rate of a PE of 16, relative to one PE alone. */
+static double bench_scaling_alloc_growth(const struct results *r, const char *series)
+{
+    return bench_ratio(bench_scaling_get(r, "alloc", series, 16) / 16,
+                       bench_scaling_get(r, "alloc", series, 1));
+}
+
+/* Goals against fewer PEs.  The rate of one PE alone differs by a factor of 1.4 from run to run on
+ * some machines, so the growth of allocation is compared with that of malloc(). */
 static void bench_scaling_print_growth(const struct results *r, const char *series)
 {
-    double few  = bench_scaling_get(r, "manytoone", series, 2),
-           each = bench_scaling_get(r, "alloc", series, 1);
+    double few = bench_scaling_get(r, "manytoone", series, 2);
 
     bench_scaling_goal("messages to PE 0 / with one sender", series, 16,
                        bench_ratio(bench_scaling_get(r, "manytoone", series, 16), few), ">=", 0.95);
-    bench_scaling_goal("allocations of a PE / on one PE", series, 16,
-                       bench_ratio(bench_scaling_get(r, "alloc", series, 16) / 16, each),
-                       ">=", 0.9);
+    bench_scaling_goal(
+        "growth of allocations / of malloc()", series, 16,
+        bench_ratio(bench_scaling_alloc_growth(r, series), bench_scaling_alloc_growth(r, "limit")),
+        ">=", 0.9);
 }
 
 /* Skua's threads against those of Open MPI. */

@@ -221,13 +221,13 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
     bench_print_goals_head("Goals");
     for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
         int  pes = host->pes[i];
-        char what[64];
+        char what[64], *plural = pes == 1 ? "" : "s";
 
         if (pes > host->cores)
             continue;
-        snprintf(what, sizeof what, "%s / better MPI, %d PEs", scaling->name, pes);
+        snprintf(what, sizeof what, "%s / better MPI, %d PE%s", scaling->name, pes, plural);
         bench_print_goal(what, scaling_speed_mpi(scaling, results, pes), ">=", 1);
-        snprintf(what, sizeof what, "%s / limit, %d PEs", scaling->name, pes);
+        snprintf(what, sizeof what, "%s / limit, %d PE%s", scaling->name, pes, plural);
         bench_print_goal(what, scaling_speed(scaling, results, "limit", pes),
                          ">=", scaling->of_limit);
     }
