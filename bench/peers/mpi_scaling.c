@@ -3,24 +3,46 @@
  * mpi_scaling.c - the kernels of bench_scaling.h with MPI: messages, collectives, and one-sided
  * accesses in an epoch of MPI_Win_lock_all.
  *
- * usage: mpi_scaling SERIES [KERNEL]
+ * With threads a PE is a thread of a rank, and MPI runs with MPI_THREAD_MULTIPLE.  Only
+ * messages and the barrier are measured then.  A communicator for each thread of the receiver and
+ * the sender's PE as tag make messages of different pairs independent of each other.
+ *
+ * usage: mpi_scaling SERIES [threads=THREADS] [KERNEL]
  */
 #include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
 
 #include "bench_scaling.h"
 
-static int     me, ranks;
-static MPI_Win window;
-static char    own[SCALING_BYTES];
+#define SCALING_THREADS 256
+
+static _Thread_local int me;
+static int               ranks; /* PEs: threads of all processes */
+static int               rank, threads = 1;
+static MPI_Comm          to_thread[SCALING_THREADS]; /* messages to this thread of a process */
+static MPI_Win           window;
+static char              own[SCALING_BYTES];
 
 /* ---- messages ------------------------------------------------------------------------ */
 
 #define SCALING_REQUESTS 4096
 
-static MPI_Request request[SCALING_REQUESTS];
-static MPI_Status  statuses[SCALING_REQUESTS];
-static uint64_t    word[SCALING_REQUESTS];
-static int         requests;
+static _Thread_local MPI_Request request[SCALING_REQUESTS];
+static _Thread_local MPI_Status  statuses[SCALING_REQUESTS];
+static _Thread_local uint64_t    word[SCALING_REQUESTS];
+static _Thread_local int         requests;
+
+/* Messages of a sender: data and acknowledgements. */
+static int data_tag(int from)
+{
+    return 2 * from;
+}
+
+static int ack_tag(int from)
+{
+    return 2 * from + 1;
+}
 
 static void wait_all(void)
 {
@@ -38,14 +60,27 @@ static void send_burst(int to)
 {
     make_room();
     for (int i = 0; i < SCALING_BURST; i++, requests++)
-        MPI_Isend(&word[requests], 8, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request[requests]);
+        MPI_Isend(&word[requests], 8, MPI_BYTE, to / threads, data_tag(me), to_thread[to % threads],
+                  &request[requests]);
 }
 
 static void receive_burst(int from)
 {
     make_room();
     for (int i = 0; i < SCALING_BURST; i++, requests++)
-        MPI_Irecv(&word[requests], 8, MPI_BYTE, from, 0, MPI_COMM_WORLD, &request[requests]);
+        MPI_Irecv(&word[requests], 8, MPI_BYTE, from / threads, data_tag(from),
+                  to_thread[me % threads], &request[requests]);
+}
+
+static void send_ack(int to)
+{
+    MPI_Send(NULL, 0, MPI_BYTE, to / threads, ack_tag(me), to_thread[to % threads]);
+}
+
+static void receive_ack(int from)
+{
+    MPI_Recv(NULL, 0, MPI_BYTE, from / threads, ack_tag(from), to_thread[me % threads],
+             MPI_STATUS_IGNORE);
 }
 
 /* Waits for the bursts of a window; the receiver acknowledges it. */
@@ -55,9 +90,9 @@ static void end_window(long round, int to, int from)
         return;
     wait_all();
     if (from >= 0)
-        MPI_Send(NULL, 0, MPI_BYTE, from, 1, MPI_COMM_WORLD);
+        send_ack(from);
     if (to >= 0)
-        MPI_Recv(NULL, 0, MPI_BYTE, to, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        receive_ack(to);
 }
 
 static void run_pairs(long rounds)
@@ -104,7 +139,7 @@ static void run_manytoone(long rounds)
             continue;
         wait_all();
         for (int from = 1; from < ranks; from++)
-            MPI_Send(NULL, 0, MPI_BYTE, from, 1, MPI_COMM_WORLD);
+            send_ack(from);
     }
     wait_all();
 }
@@ -204,7 +239,7 @@ SCALING_ACCESS(atomic_spread, SCALING_ATOMIC, 1)
 SCALING_ACCESS(acc_one, SCALING_ACC, 0)
 SCALING_ACCESS(acc_spread, SCALING_ACC, 1)
 
-/* ---- main ---------------------------------------------------------------------------- */
+/* ---- kernels ------------------------------------------------------------------------- */
 
 static const struct scaling_kernel kernels[] = {
     {"pairs", run_pairs, SCALING_BURST, scaling_half, 2},
@@ -225,25 +260,116 @@ static const struct scaling_kernel kernels[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-int main(int argc, char **argv)
+/* ---- threads ------------------------------------------------------------------------- */
+
+static const struct scaling_kernel thread_kernels[] = {
+    {"pairs", run_pairs, SCALING_BURST, scaling_half, 2},
+    {"alltoall", run_alltoall, SCALING_BURST, NULL, 1},
+    {"manytoone", run_manytoone, SCALING_BURST, scaling_all_but_one, 2},
+    {NULL, NULL, 0, NULL, 0},
+};
+
+static pthread_barrier_t threads_meet;
+static double            threads_value[SCALING_THREADS];
+static const char       *thread_series, *thread_kernel;
+
+/* Returns the largest value of the threads of all processes. */
+static double threads_largest(double value)
 {
-    struct scaling_library library = {argc > 1 ? argv[1] : "mpi", 0, 0, barrier, largest};
-    MPI_Aint               bytes;
+    double all = value;
+
+    threads_value[me % threads] = value;
+    pthread_barrier_wait(&threads_meet);
+    for (int i = 0; i < threads; i++)
+        all = threads_value[i] > all ? threads_value[i] : all;
+    pthread_barrier_wait(&threads_meet); /* all have read the values */
+    if (me % threads == 0)
+        threads_value[0] = largest(all);
+    pthread_barrier_wait(&threads_meet);
+    all = threads_value[0];
+    pthread_barrier_wait(&threads_meet);
+    return all;
+}
+
+static void threads_barrier(void)
+{
+    threads_largest(0);
+}
+
+static void *run_thread(void *arg)
+{
+    struct scaling_library library = {thread_series, 0, ranks, threads_barrier, threads_largest};
+
+    me         = rank * threads + (int)(intptr_t)arg;
+    library.me = me;
+    bench_pin(me);
+    scaling_measure_all(&library, thread_kernels, thread_kernel);
+    return NULL;
+}
+
+static void run_threads(void)
+{
+    pthread_t thread[SCALING_THREADS];
+
+    pthread_barrier_init(&threads_meet, NULL, (unsigned)threads);
+    for (int i = 0; i < threads; i++)
+        if (pthread_create(&thread[i], NULL, run_thread, (void *)(intptr_t)i))
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+}
+
+/* ---- main ---------------------------------------------------------------------------- */
+
+static void run_processes(const char *series, const char *kernel)
+{
+    struct scaling_library library = {series, rank, ranks, barrier, largest};
+    MPI_Aint               bytes   = SCALING_REGION + (MPI_Aint)ranks * SCALING_BYTES;
     char                  *memory;
 
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    library.me  = me;
-    library.pes = ranks;
-    bytes       = SCALING_REGION + (MPI_Aint)ranks * SCALING_BYTES;
+    me = rank;
     MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     memset(memory, 0, (size_t)bytes);
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
     barrier();
-    scaling_measure_all(&library, kernels, argc > 2 ? argv[2] : NULL);
+    scaling_measure_all(&library, kernels, kernel);
     MPI_Win_unlock_all(window);
     MPI_Win_free(&window);
+}
+
+/* Starts MPI, with the level of thread support that is needed. */
+static void begin(int *argc, char ***argv)
+{
+    int level;
+
+    MPI_Init_thread(argc, argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    if (threads > 1 && level < MPI_THREAD_MULTIPLE) {
+        fprintf(stderr, "this MPI does not support MPI_THREAD_MULTIPLE\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    ranks *= threads;
+    to_thread[0] = MPI_COMM_WORLD;
+    for (int i = 0; threads > 1 && i < threads; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &to_thread[i]);
+}
+
+int main(int argc, char **argv)
+{
+    const char *series = argc > 1 ? argv[1] : "mpi";
+    bool        many   = argc > 2 && sscanf(argv[2], "threads=%d", &threads) == 1;
+    const char *kernel = argc > 2 + many ? argv[2 + many] : NULL;
+
+    if (threads < 1 || threads > SCALING_THREADS)
+        return 2;
+    begin(&argc, &argv);
+    thread_series = series;
+    thread_kernel = kernel;
+    if (threads > 1)
+        run_threads();
+    else
+        run_processes(series, kernel);
     MPI_Finalize();
     return 0;
 }

@@ -9,6 +9,7 @@
  *   ski_order_swap()   makes the atomic read-modify-write before it a full barrier
  *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
  *                      an empty range: never
+ *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it
  *   ski_context_pc()   the program counter in the context of a signal handler
  */

@@ -187,10 +187,12 @@ static void bench_print_results(const struct bench_options *options, const struc
         results_print_json(results, stdout);
     else if (strcmp(options->format, "csv") == 0)
         results_print_csv(results, stdout);
-    else if (options->scaling)
+    else if (options->scaling) {
         scaling_print(options->scaling, results, host);
-    else
+        scaling_print_goals(options->scaling, results, host);
+    } else {
         options->bench->print(results);
+    }
 }
 
 /* ---- the command --------------------------------------------------------- */

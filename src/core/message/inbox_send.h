@@ -23,7 +23,7 @@ static inline struct ski_credit *ski_inbox_credit(struct ski_pe *self, int pe)
     struct ski_inbox_credits *known = &self->known[(uint32_t)pe % SKI_INBOX_CREDITS];
 
     if (SKI_UNLIKELY(known->pe != pe))
-        *known = (struct ski_inbox_credits){pe, {0}};
+        *known = (struct ski_inbox_credits){pe, {0, 0}};
     return &known->credit;
 }
 

@@ -96,6 +96,10 @@ void bench_run_app(struct results *results, const struct bench_host *host, const
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
+/** Run a program of a peer library as one process that is not bound: its threads choose their
+ * cores. */
+void bench_run_peer_threads(struct results *results, const struct bench_peer *peer);
+
 /** Measure the floor: two processes, or two threads, that bounce a cache line, or copy memory and
  * set a flag. */
 void bench_run_floor(struct results *results, const struct bench_host *host, bool threads);

@@ -121,8 +121,9 @@ bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES])
     return program_in_path(name, path) || program_in_path("mpirun", path);
 }
 
-void bench_run_peer(struct results *results, const struct bench_host *host,
-                    const struct bench_peer *peer, int ranks)
+/* Runs a peer on @p ranks processes; @p bind: "none", or what each of them is bound to. */
+static void bench_run_peer_bound(struct results *results, const struct bench_peer *peer, int ranks,
+                                 char *bind)
 {
     bool  open = strcmp(peer->launcher, "mpich") != 0;
     char  launcher[PROGRAM_PATH_BYTES], path[PROGRAM_PATH_BYTES], n[16];
@@ -138,7 +139,7 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
     if (open)
         argv[i++] = "--oversubscribe";
     argv[i++] = open ? "--bind-to" : "-bind-to";
-    argv[i++] = ranks > host->cores ? "none" : "core";
+    argv[i++] = bind;
     argv[i++] = "-n";
     argv[i++] = n;
     argv[i++] = path;
@@ -146,6 +147,17 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
     argv[i++] = (char *)peer->argument;
     argv[i]   = NULL;
     bench_run(results, argv);
+}
+
+void bench_run_peer(struct results *results, const struct bench_host *host,
+                    const struct bench_peer *peer, int ranks)
+{
+    bench_run_peer_bound(results, peer, ranks, ranks > host->cores ? "none" : "core");
+}
+
+void bench_run_peer_threads(struct results *results, const struct bench_peer *peer)
+{
+    bench_run_peer_bound(results, peer, 1, "none");
 }
 
 void bench_progress(const char *what)

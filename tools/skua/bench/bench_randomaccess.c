@@ -145,17 +145,20 @@ static void bench_randomaccess_scale(struct results *results, const struct bench
     if (pes > 1)
         bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, "--log2=" LOG2,
                                     "--series=skua-threads");
+    bench_randomaccess_run_skua(results, host, "bench-randomaccess_limit", pes, 1, "limit", LOG2);
     scaling_run_mpis(results, host, "randomaccess", LOG2, pes);
 }
 
-const struct scaling scaling_randomaccess = {.name    = "randomaccess",
-                                             .problem = "RandomAccess, 2^" LOG2 " words",
-                                             .unit    = "GUP/s",
-                                             .factor  = 1e-9,
-                                             .rate    = true,
-                                             .bytes   = 8,
-                                             .curve   = {{"skua", "skua"},
-                                                         {"skua-threads", "skua, threads"},
-                                                         {"openmpi", "Open MPI"},
-                                                         {"mpich", "MPICH"}},
-                                             .run     = bench_randomaccess_scale};
+const struct scaling scaling_randomaccess = {.name     = "randomaccess",
+                                             .problem  = "RandomAccess, 2^" LOG2 " words",
+                                             .unit     = "GUP/s",
+                                             .factor   = 1e-9,
+                                             .rate     = true,
+                                             .bytes    = 8,
+                                             .curve    = {{"skua", "skua"},
+                                                          {"skua-threads", "skua, threads"},
+                                                          {"openmpi", "Open MPI"},
+                                                          {"mpich", "MPICH"},
+                                                          {"limit", "limit"}},
+                                             .run      = bench_randomaccess_scale,
+                                             .of_limit = 0.85};

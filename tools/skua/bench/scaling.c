@@ -3,6 +3,7 @@
 #include "scaling.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SCALING_PLOTS 32 /* in one picture, at most */
 
@@ -69,15 +70,16 @@ static double scaling_time(const struct scaling *scaling, const struct results *
     return scaling->rate ? bench_ratio(1, value) : value;
 }
 
-/* The best time of any series on one PE. */
+/* The best time of any series on one PE.  The limit is no program that could be run instead. */
 static double scaling_reference(const struct scaling *scaling, const struct results *results)
 {
     double best = 0;
 
     for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++) {
-        double time = scaling_time(scaling, results, scaling->curve[c].series, 1);
+        const char *series = scaling->curve[c].series;
+        double      time   = scaling_time(scaling, results, series, 1);
 
-        if (time > 0 && (best == 0 || time < best))
+        if (time > 0 && strcmp(series, "limit") != 0 && (best == 0 || time < best))
             best = time;
     }
     return best;
@@ -189,6 +191,46 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
     if (oversubscribed)
         printf("* Oversubscribed: this host has %d core%s, which the PEs share.\n", host->cores,
                host->cores == 1 ? "" : "s");
+}
+
+/* ---- goals --------------------------------------------------------------- */
+
+/* Returns the speed of Skua, the time of @p series divided by its own. */
+static double scaling_speed(const struct scaling *scaling, const struct results *results,
+                            const char *series, int pes)
+{
+    return bench_ratio(scaling_time(scaling, results, series, pes),
+                       scaling_time(scaling, results, "skua", pes));
+}
+
+/* Returns the speed of Skua relative to the better MPI, or 0. */
+static double scaling_speed_mpi(const struct scaling *scaling, const struct results *results,
+                                int pes)
+{
+    double open  = scaling_speed(scaling, results, "openmpi", pes),
+           mpich = scaling_speed(scaling, results, "mpich", pes);
+
+    return open == 0 || (mpich > 0 && mpich < open) ? mpich : open;
+}
+
+void scaling_print_goals(const struct scaling *scaling, const struct results *results,
+                         const struct bench_host *host)
+{
+    if (scaling->of_limit == 0)
+        return;
+    bench_print_goals_head("Goals");
+    for (int i = 0; i < BENCH_PES_MOST && host->pes[i]; i++) {
+        int  pes = host->pes[i];
+        char what[64], *plural = pes == 1 ? "" : "s";
+
+        if (pes > host->cores)
+            continue;
+        snprintf(what, sizeof what, "%s / better MPI, %d PE%s", scaling->name, pes, plural);
+        bench_print_goal(what, scaling_speed_mpi(scaling, results, pes), ">=", 1);
+        snprintf(what, sizeof what, "%s / limit, %d PE%s", scaling->name, pes, plural);
+        bench_print_goal(what, scaling_speed(scaling, results, "limit", pes),
+                         ">=", scaling->of_limit);
+    }
 }
 
 /* ---- plot ---------------------------------------------------------------- */

@@ -4,10 +4,10 @@
  * of `skua bench scaling`.
  *
  * The problem of an application does not grow with the number of PEs.  The efficiency of a series
- * on P PEs is the best time of any series on one PE, divided by P times its time on P PEs.  So the
- * curves of all series share one reference, and a series that is slow on one PE does not look
- * efficient.  A kernel has as much work for each PE on any number of them, and an efficiency of its
- * kind (enum scaling_kind).
+ * on P PEs is the best time of any series but "limit" on one PE, divided by P times its time on P
+ * PEs.  So the curves of all series share one reference, and a series that is slow on one PE does
+ * not look efficient.  A kernel has as much work for each PE on any number of them, and an
+ * efficiency of its kind (enum scaling_kind).
  */
 #ifndef SKUA_SCALING_H
 #define SKUA_SCALING_H
@@ -41,6 +41,8 @@ struct scaling {
     } curve[SCALING_SERIES]; /* fewer end with a series of NULL */
     /** Measures the problem once on @p pes PEs, with Skua and with its peers. */
     void (*run)(struct results *results, const struct bench_host *host, int pes);
+    /** The goal for the rate of Skua relative to the series "limit", or 0: no goals are printed. */
+    double of_limit;
 };
 
 /** Measures an application on one PE and on each number of host->pes. */
@@ -54,6 +56,11 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
 /** Prints values and efficiencies as a table. */
 void scaling_print(const struct scaling *scaling, const struct results *results,
                    const struct bench_host *host);
+
+/** Prints the goals of an application on each number of PEs that have a core each: Skua against the
+ * better MPI and against the series "limit". */
+void scaling_print_goals(const struct scaling *scaling, const struct results *results,
+                         const struct bench_host *host);
 
 /** Draws the efficiencies of @p count applications or kernels over the number of PEs as one SVG
  * file, a plot for each. */

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * randomaccess_limit.c - the limit of RandomAccess: the updates of the application, and their way
+ * to the owner of a word, in plain C.  The launcher of Skua starts and binds the processes, and a
+ * region is their shared memory; between the barriers nothing of the runtime is called.
+ *
+ * A round makes the numbers that a PE may be ahead of their updates.  A PE sorts them into boxes,
+ * one for each owner, publishes the round, and updates its words with the boxes of all PEs for it.
+ * There are two sets of boxes: a PE makes the next numbers while others still read the last ones.
+ *
+ *   boxes and their counts   `made` release (publish) -> `made` acquire (apply)
+ *   reuse of boxes           `applied` release -> `applied` acquire, two rounds later
+ *
+ * usage: bench-randomaccess_limit SERIES LOG2
+ */
+#include <skua/skua.h>
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include "../apps/randomaccess/sequence.h"
+#include "bench.h"
+
+#define LIMIT_ROUND    1024 /* numbers that may be ahead of their updates */
+#define LIMIT_PER_WORD 4    /* updates of a word                          */
+#define LIMIT_PREFETCH 64   /* distance of prefetches, in updates         */
+#define LIMIT_SPINS    1000 /* of a wait before it yields the core        */
+#define LIMIT_PES      256
+
+/* The piece of a PE, which it alone writes.  Behind it: two boxes for each PE. */
+struct limit_piece {
+    BENCH_APART _Atomic uint64_t made; /* rounds */
+    BENCH_APART _Atomic uint64_t applied;
+    BENCH_APART uint32_t         count[2][LIMIT_PES];
+};
+
+/* Of a PE; a thread-local variable, because PEs may be threads. */
+static _Thread_local struct {
+    struct limit_piece *piece[LIMIT_PES];
+    uint64_t           *table, first, end, mask;
+    uint64_t            round;
+    int                 log2;
+} limit;
+
+static uint64_t *box_of(int maker, int owner, unsigned set)
+{
+    uint64_t *boxes = (uint64_t *)(void *)(limit.piece[maker] + 1);
+
+    return boxes + ((size_t)set * (size_t)skua_pes() + (size_t)owner) * LIMIT_ROUND;
+}
+
+static uint64_t first_of(int pe)
+{
+    uint64_t pes = (uint64_t)skua_pes();
+
+    return (((uint64_t)pe << limit.log2) + pes - 1) / pes;
+}
+
+static void wait_for(_Atomic uint64_t *counter, uint64_t rounds)
+{
+    for (long spins = 1; atomic_load_explicit(counter, memory_order_acquire) < rounds; spins++)
+        if (spins % LIMIT_SPINS == 0)
+            sched_yield();
+}
+
+/* Makes @p count numbers that follow @p a.  Returns the last. */
+static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
+{
+    uint64_t  pes = (uint64_t)skua_pes();
+    uint64_t *end[LIMIT_PES];
+
+    for (int pe = 0; pe < skua_pes(); pe++)
+        end[pe] = box_of(skua_pe(), pe, set);
+    for (uint64_t i = 0; i < count; i++) {
+        a                                              = sequence_next(a);
+        *end[((a & limit.mask) * pes) >> limit.log2]++ = a;
+    }
+    for (int pe = 0; pe < skua_pes(); pe++)
+        limit.piece[skua_pe()]->count[set][pe] = (uint32_t)(end[pe] - box_of(skua_pe(), pe, set));
+    return a;
+}
+
+static void apply_box(const uint64_t *a, size_t count)
+{
+    uint64_t *t = limit.table, first = limit.first, mask = limit.mask;
+    size_t    i = 0;
+
+    for (; i < count && i < LIMIT_PREFETCH; i++)
+        __builtin_prefetch(&t[(a[i] & mask) - first], 1);
+    for (i = 0; i < count; i++) {
+        if (i + LIMIT_PREFETCH < count)
+            __builtin_prefetch(&t[(a[i + LIMIT_PREFETCH] & mask) - first], 1);
+        t[(a[i] & mask) - first] ^= a[i];
+    }
+}
+
+/* Makes numbers, and applies those of all PEs for this one. */
+static uint64_t run_round(uint64_t a, uint64_t count)
+{
+    unsigned set = limit.round % 2;
+    int      me = skua_pe(), pes = skua_pes();
+
+    for (int pe = 0; limit.round >= 2 && pe < pes; pe++)
+        wait_for(&limit.piece[pe]->applied, limit.round - 1);
+    a = make_numbers(a, count, set);
+    limit.round++;
+    atomic_store_explicit(&limit.piece[me]->made, limit.round, memory_order_release);
+    for (int i = 0; i < pes; i++) {
+        int pe = (me + i) % pes;
+
+        wait_for(&limit.piece[pe]->made, limit.round);
+        apply_box(box_of(pe, me, set), limit.piece[pe]->count[set][me]);
+    }
+    atomic_store_explicit(&limit.piece[me]->applied, limit.round, memory_order_release);
+    return a;
+}
+
+/* Makes all updates once.  Returns the seconds of the slowest PE. */
+static double run_updates(void)
+{
+    uint64_t total = LIMIT_PER_WORD * (limit.end - limit.first), made = 0;
+    uint64_t most = LIMIT_PER_WORD * ((limit.mask + 1) / (uint64_t)skua_pes() + 1);
+    uint64_t a    = sequence_at(LIMIT_PER_WORD * limit.first);
+    double   start, seconds;
+
+    skua_sync();
+    start = bench_now();
+    for (uint64_t round = 0; round * LIMIT_ROUND < most; round++) {
+        uint64_t count = total - made < LIMIT_ROUND ? total - made : LIMIT_ROUND;
+
+        a = run_round(a, count);
+        made += count;
+    }
+    skua_sync();
+    seconds = bench_now() - start;
+    return seconds;
+}
+
+static void prepare(void)
+{
+    size_t bytes =
+        sizeof(struct limit_piece) + 2 * (size_t)skua_pes() * LIMIT_ROUND * sizeof(uint64_t);
+    skua_region region;
+
+    if (skua_pes() > LIMIT_PES || skua_region_create(bytes, &region) < 0)
+        skua_abort("there is no memory for so many PEs");
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        limit.piece[pe] = skua_gaddr_local(skua_at(region, pe, 0));
+        if (!limit.piece[pe])
+            skua_abort("PE %d shares no memory with this PE", pe);
+    }
+    memset(limit.piece[skua_pe()], 0, bytes);
+}
+
+/* The table lies in memory as that of the application. */
+static void create_table(void)
+{
+    size_t bytes;
+    void  *memory;
+
+    limit.mask  = (UINT64_C(1) << limit.log2) - 1;
+    limit.first = first_of(skua_pe());
+    limit.end   = first_of(skua_pe() + 1);
+    bytes       = (limit.end - limit.first + 1) * sizeof(uint64_t);
+    memory      = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        skua_abort("there is no memory for the table");
+    madvise(memory, bytes, MADV_HUGEPAGE);
+    limit.table = memory;
+    for (uint64_t i = limit.first; i < limit.end; i++)
+        limit.table[i - limit.first] = i;
+}
+
+static void start(int argc, char **argv)
+{
+    double seconds;
+    char   metric[32];
+
+    limit.log2 = argc > 2 ? atoi(argv[2]) : 20;
+    prepare();
+    create_table();
+    seconds = run_updates();
+    run_updates(); /* restores the table: an update is its own inverse */
+    for (uint64_t i = limit.first; i < limit.end; i++)
+        if (limit.table[i - limit.first] != i)
+            skua_abort("word %llu of the table is wrong", (unsigned long long)i);
+    snprintf(metric, sizeof metric, "rate-%dpe", skua_pes());
+    if (skua_pe() == 0)
+        bench_report("randomaccess", argc > 1 ? argv[1] : "limit", 8, metric,
+                     LIMIT_PER_WORD * (double)(limit.mask + 1) / seconds);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    return skua_main(argc, argv, start);
+}
