@@ -145,7 +145,7 @@ SKUA_API void skuac_flow_register(const skuac_flow_class *of, skua_class which);
 
 /** Registers an entry as skua_entry_register() does. Where other receivers share the data, as in a
  *  multicast, @p shared gets the data instead of a message with a copy of them; they are valid
- *  during the call. Neither SKUA_ENTRY_THREADED nor SKUA_ENTRY_SYNC is allowed in @p flags. */
+ *  during the call. An entry that is SKUA_ENTRY_THREADED always gets a message. */
 SKUA_API skua_entry skuac_entry_register(skua_class of, const char *name, skua_entry_fn fn,
                                          skua_method_fn shared, unsigned flags);
 

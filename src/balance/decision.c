@@ -237,7 +237,7 @@ static uint32_t *decision_place(struct ski_decision *decision, const struct ski_
     return number;
 }
 
-/* The mean share of idle time, by the clock: loads that the program tells are in units of its own. */
+/* The mean share of idle time, by the clock: loads that the program tells have its own unit. */
 static double decision_idle(const struct ski_gathered *all)
 {
     double idle = 0, wall = 0;

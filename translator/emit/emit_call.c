@@ -49,8 +49,8 @@ static void emit_call_head(struct writer          *to, const struct ast_class *c
 static void emit_call_open(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry, bool message)
 {
-    const char *data    = message ? "skua_msg_data(skua_packed)" : DATA;
-    const char *bytes   = message ? "skua_msg_size(skua_packed)" : BYTES;
+    const char *data  = message ? "skua_msg_data(skua_packed)" : DATA;
+    const char *bytes = message ? "skua_msg_size(skua_packed)" : BYTES;
 
     if (emit_call_has_open(entry))
         emit_open_call(to, class, entry, "skua_args", data, bytes);

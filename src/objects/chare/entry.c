@@ -217,7 +217,7 @@ static void entry_call_measured(struct ski_object *object, skua_method_fn method
     ski_measure_leave(outer);
 }
 
-/* The function that runs an entry on data which are not a message of its own.  NULL: it needs one. */
+/* The function that runs an entry on data that are not its own message.  NULL: it needs one. */
 static inline skua_method_fn entry_method(const struct ski_entry *entry)
 {
     if (SKI_UNLIKELY(entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC)))
