@@ -143,6 +143,12 @@ SKUA_API void skuac_flow_pup(const skuac_flow_class *of, skua_pup *p, void *self
  *  skua_main(), after the class was registered. */
 SKUA_API void skuac_flow_register(const skuac_flow_class *of, skua_class which);
 
+/** Registers an entry as skua_entry_register() does. Where other receivers share the data, as in a
+ *  multicast, @p shared gets the data instead of a message with a copy of them; they are valid
+ *  during the call. An entry that is SKUA_ENTRY_THREADED always gets a message. */
+SKUA_API skua_entry skuac_entry_register(skua_class of, const char *name, skua_entry_fn fn,
+                                         skua_method_fn shared, unsigned flags);
+
 /** Frees the frames and messages of an object, when it is deleted or after it was packed. */
 SKUA_API void skuac_flow_destroy(const skuac_flow_class *of, void *self);
 

@@ -44,6 +44,7 @@ struct ski_gathered_pe {
     skua_strategy_pe pe;
     uint32_t         objects; /* of it, in the order of its snapshot */
     uint32_t         unused;
+    double           wall; /* seconds by the clock in which it was idle for pe.idle */
 };
 
 /* What a balancing asks of each PE. */

@@ -237,6 +237,18 @@ static uint32_t *decision_place(struct ski_decision *decision, const struct ski_
     return number;
 }
 
+/* The mean share of idle time, by the clock: loads that the program tells have its own unit. */
+static double decision_idle(const struct ski_gathered *all)
+{
+    double idle = 0, wall = 0;
+
+    for (uint32_t i = 0; i < all->pes; i++) {
+        idle += all->pe[i].pe.idle;
+        wall += all->pe[i].wall;
+    }
+    return idle > 0 && idle <= wall ? idle / wall : 0;
+}
+
 /* Makes a problem of loads that were found valid, but for their values. */
 static void decision_make(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                           uint64_t seed)
@@ -262,6 +274,7 @@ static void decision_make(struct ski_decision *decision, const struct ski_gather
     decision->problem.object  = decision->object;
     decision->problem.edge    = decision->edge;
     decision->problem.seed    = seed;
+    decision->idle            = decision_idle(all);
 }
 
 bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
@@ -310,16 +323,12 @@ static void decision_judge(struct ski_decision *decision)
     const skua_strategy_problem *problem = &decision->problem;
     struct ski_quality           before  = ski_quality_of(problem, NULL, NULL);
     struct ski_quality           after   = ski_quality_of(problem, decision->to, NULL);
-    double                       idle    = 0;
 
-    for (int pe = 0; pe < problem->pes; pe++)
-        idle += problem->pe[pe].idle;
     decision->max_before = before.max;
     decision->mean       = before.mean;
     decision->max_after  = after.max;
     decision->moved      = after.moved;
     decision->bytes      = after.moved_bytes;
-    decision->idle       = idle > 0 ? idle / (idle + before.mean * problem->pes) : 0;
 }
 
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy)

@@ -24,9 +24,9 @@ static const skua_strategy decision_last = {.name = "last", .decide = decision_t
 
 int main(void)
 {
-    struct ski_gathered_pe pe[]     = {{{.pe = 2, .host = 1, .idle = 1}, 2, 0},
-                                       {{.pe = 0, .background = 0.5}, 1, 0},
-                                       {{.pe = 1}, 0, 0}};
+    struct ski_gathered_pe pe[]     = {{{.pe = 2, .host = 1, .idle = 1}, 2, 0, 4},
+                                       {{.pe = 0, .background = 0.5}, 1, 0, 4},
+                                       {{.pe = 1}, 0, 0, 2}};
     skua_strategy_object   object[] = {{.flags = SKUA_OBJECT_MOVABLE, .load = 3, .bytes = 10},
                                        {.flags = SKUA_OBJECT_MOVABLE, .load = 2, .bytes = 20},
                                        {.flags = SKUA_OBJECT_MOVABLE, .load = 1, .bytes = 30}};
@@ -51,6 +51,7 @@ int main(void)
        "objects are in the order of PEs");
     OK(made.problem.hosts == 2 && made.pe[2].idle == 1 && made.pe[0].background == 0.5,
        "PEs are, too");
+    OK(made.idle == 0.1, "idle time is a share of the time by the clock, whatever loads are told");
     OK(made.problem.edges == 3 && made.edge[0].from == 0 && made.edge[0].to == 1 &&
            made.edge[0].messages == 3 && made.edge[0].bytes == 11 && made.edge[1].from == 1,
        "edges are sorted and combined");

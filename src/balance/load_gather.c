@@ -243,7 +243,8 @@ static struct ski_gathered_pe gather_describe_pe(const struct ski_balance *balan
                                        .host  = skua_host_of(pe),
                                        .pe    = pe},
                                       balance->gather.listed,
-                                      0};
+                                      0,
+                                      times.wall};
 
     for (uint32_t i = 0; i < balance->gather.listed; i++)
         work -= balance->gather.sum.object[i].load / like.pe.speed;

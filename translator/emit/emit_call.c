@@ -25,6 +25,17 @@ static bool emit_call_has_open(const struct ast_entry *entry)
            format == MARSHAL_INPLACE;
 }
 
+/* Returns whether a multicast runs the entry on its own data, without a copy: a frame keeps what it
+ * needs behind its next wait. */
+static bool emit_call_shares(const struct ast_entry *entry)
+{
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
+
+    return entry->awaited && emit_takes_message(entry) && emit_count_nocopy(entry) == 0 &&
+           !(entry->attributes & (ATTRIBUTE_THREADED | ATTRIBUTE_SYNC)) &&
+           (format == MARSHAL_VARIABLE || format == MARSHAL_RAW);
+}
+
 static void emit_call_head(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry)
 {
@@ -33,18 +44,24 @@ static void emit_call_head(struct writer          *to, const struct ast_class *c
                                              : "const void *skua_data, size_t skua_bytes)\n{\n");
 }
 
-/* Emits the declaration of `skua_args`, the validated arguments or message. */
-static void emit_call_args(struct writer          *to, const struct ast_class *class,
-                           const struct ast_entry *entry)
+/* Emits the declaration of `skua_args`, the validated arguments or message.  @p message: the
+ * arguments come in a message of the entry. */
+static void emit_call_open(struct writer          *to, const struct ast_class *class,
+                           const struct ast_entry *entry, bool message)
 {
-    bool        message = emit_takes_message(entry);
-    const char *data    = message ? "skua_msg_data(skua_packed)" : DATA;
-    const char *bytes   = message ? "skua_msg_size(skua_packed)" : BYTES;
+    const char *data  = message ? "skua_msg_data(skua_packed)" : DATA;
+    const char *bytes = message ? "skua_msg_size(skua_packed)" : BYTES;
 
     if (emit_call_has_open(entry))
         emit_open_call(to, class, entry, "skua_args", data, bytes);
     else if (emit_marshal_format_of(entry) == MARSHAL_MESSAGE)
         emit_message_open(to, class, entry);
+}
+
+static void emit_call_args(struct writer          *to, const struct ast_class *class,
+                           const struct ast_entry *entry)
+{
+    emit_call_open(to, class, entry, emit_takes_message(entry));
 }
 
 /* `, skua_args->iter, ...` */
@@ -123,10 +140,9 @@ static void emit_call_reference(struct writer          *to, const struct ast_cla
 /* Emits the declaration of `skua_args`, the arguments by value alone: a frame that takes the
  * message validates the others when it opens the message. */
 static void emit_call_values_only(struct writer          *to, const struct ast_class *class,
-                                  const struct ast_entry *entry)
+                                  const struct ast_entry *entry, bool message)
 {
-    const char *stem    = emit_stem_of(class, entry);
-    bool        message = emit_takes_message(entry);
+    const char *stem = emit_stem_of(class, entry);
 
     writer_put(to,
                "    const struct %s *skua_args = (const struct %s *)%s;\n\n"
@@ -139,23 +155,34 @@ static void emit_call_values_only(struct writer          *to, const struct ast_c
 
 /* Emits the delivery to a frame that waits. */
 static void emit_call_arrive(struct writer          *to, const struct ast_class *class,
-                             const struct ast_entry *entry)
+                             const struct ast_entry *entry, bool message)
 {
-    bool message = emit_takes_message(entry);
     bool values =
         emit_marshal_format_of(entry) == MARSHAL_VARIABLE && emit_is_referenced(class, entry);
 
     assert(entry->awaited && entry->number < class->awaited_entries);
     if (values)
-        emit_call_values_only(to, class, entry);
+        emit_call_values_only(to, class, entry, message);
     else
-        emit_call_args(to, class, entry);
+        emit_call_open(to, class, entry, message);
     writer_put(to, "\n    skuac_flow_arrive%s(&%.*s__flow, skua_object, %u, ",
                message ? "_msg" : "", NAME_ARGS(class), entry->number);
     emit_call_reference(to, class, entry);
     writer_put(to, message ? ", skua_packed);\n" : ", skua_data, skua_bytes);\n");
     if (entry->parameters)
         writer_put(to, "    (void)skua_args;\n");
+}
+
+/* Emits the delivery of data that the entry shares with other receivers. */
+static void emit_call_shared(struct writer          *to, const struct ast_class *class,
+                             const struct ast_entry *entry)
+{
+    writer_put(to,
+               "static void %s_shared(void *skua_object, const void *skua_data, "
+               "size_t skua_bytes)\n{\n",
+               emit_stem_of(class, entry));
+    emit_call_arrive(to, class, entry, false);
+    writer_put(to, "}\n\n");
 }
 
 /* Emits the delivery of stream items to a member of a group. */
@@ -279,12 +306,14 @@ void emit_dispatch(struct emit_files       to, const struct ast_class *class,
     if (emit_count_nocopy(entry) > 0)
         emit_call_wait_for_nocopy(to.source, class, entry);
     if (entry->awaited)
-        emit_call_arrive(to.source, class, entry);
+        emit_call_arrive(to.source, class, entry, emit_takes_message(entry));
     else if (entry->body)
         emit_call_begin(to.source, class, entry);
     else
         emit_call_user(to.source, class, entry);
     writer_put(to.source, "}\n\n");
+    if (emit_call_shares(entry))
+        emit_call_shared(to.source, class, entry);
     if (aggregate)
         emit_call_element_items(to.source, class, entry);
 }
@@ -355,13 +384,16 @@ void emit_entry_registration(struct writer          *to, const struct ast_class 
         if (class->kind != CLASS_ARRAY)
             return;
     }
-    writer_put(to, "    %s_entry = skua_%s_register(%.*s__class, \"%.*s\", %s_call, ", stem,
-               emit_has_inplace(entry)     ? "inplace"
-               : emit_takes_message(entry) ? "entry"
-                                           : "method",
+    writer_put(to, "    %s_entry = %s_register(%.*s__class, \"%.*s\", %s_call, ", stem,
+               emit_call_shares(entry)     ? "skuac_entry"
+               : emit_has_inplace(entry)   ? "skua_inplace"
+               : emit_takes_message(entry) ? "skua_entry"
+                                           : "skua_method",
                NAME_ARGS(class), NAME_ARGS(entry), stem);
     if (emit_has_inplace(entry))
         writer_put(to, "%s_land, ", stem);
+    else if (emit_call_shares(entry))
+        writer_put(to, "%s_shared, ", stem);
     emit_call_flags(to, entry);
     writer_put(to, ");\n");
 }

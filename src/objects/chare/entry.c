@@ -208,32 +208,39 @@ void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, sku
 }
 
 /* Calls a method and charges its object. */
-static void entry_call_measured(struct ski_object *object, const struct ski_entry *entry,
-                                const void *data, size_t bytes)
+static void entry_call_measured(struct ski_object *object, skua_method_fn method, const void *data,
+                                size_t bytes)
 {
     struct ski_object *outer = ski_measure_enter(object);
 
-    entry->method(object + 1, data, bytes);
+    method(object + 1, data, bytes);
     ski_measure_leave(outer);
+}
+
+/* The function that runs an entry on data that are not its own message.  NULL: it needs one. */
+static inline skua_method_fn entry_method(const struct ski_entry *entry)
+{
+    if (SKI_UNLIKELY(entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC)))
+        return NULL;
+    return entry->method ? entry->method : entry->shared;
 }
 
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
-    bool measured = entry->flags & SKI_ENTRY_MEASURED;
+    bool           measured = entry->flags & SKI_ENTRY_MEASURED;
+    skua_method_fn method   = entry_method(entry);
 
-    if (SKI_UNLIKELY(measured))
-        entry = entry_unmeasured(entry);
-    if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
+    if (SKI_UNLIKELY(!method)) {
         ski_entry_run(object, &ski_self->objects->run[handler],
                       ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
     ski_element_enter(object);
     if (SKI_UNLIKELY(measured))
-        entry_call_measured(object, entry, data, bytes);
+        entry_call_measured(object, method, data, bytes);
     else
-        entry->method(object + 1, data, bytes);
+        method(object + 1, data, bytes);
     ski_element_leave(object);
 }
 

@@ -77,6 +77,7 @@ struct ski_entry {
     skua_entry_fn           entry;  /* of entry and method */
     skua_method_fn          method; /* one is NULL         */
     const char             *name;
+    skua_method_fn          shared; /* besides entry, for data that others get, too */
     _Alignas(16) unsigned flags;
     const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_INPLACE */
 };

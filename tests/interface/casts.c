@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* casts.c - see casts.ci. */
+#include "casts.ci.h"
+
+#define MOST 256 /* numbers in a cast */
+
+static int casts_count(int round)
+{
+    return 1 + round * 61 % MOST;
+}
+
+static double casts_value(int round, int way, int i)
+{
+    return round * 1e6 + way * 1e4 + i;
+}
+
+static void casts_fill(double *x, int round, int way)
+{
+    for (int i = 0; i < casts_count(round); i++)
+        x[i] = casts_value(round, way, i);
+}
+
+void send_rounds(void)
+{
+    skua_index   even[CELLS / 2];
+    Cell_section section;
+    double       x[MOST];
+
+    for (int i = 0; i < CELLS / 2; i++)
+        even[i] = skua_index1(2 * i);
+    section = Cell_section_of(cells, even, CELLS / 2);
+    for (int round = ROUNDS - 1; round >= 0; round--) {
+        casts_fill(x, round, 0);
+        Cell_values_section(section, round, 0, casts_count(round), x);
+        casts_fill(x, round, 1);
+        Cell_values_all(cells, round, 1, casts_count(round), x);
+    }
+}
+
+int check(int round, int way, int n, const double *x)
+{
+    if (n != casts_count(round))
+        skua_abort("a cast of round %d has %d numbers", round, n);
+    for (int i = 0; i < n; i++)
+        if (x[i] != casts_value(round, way, i))
+            skua_abort("number %d of a cast of round %d is %g", i, round, x[i]);
+    return 1;
+}
