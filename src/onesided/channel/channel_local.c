@@ -119,6 +119,7 @@ static void local_returned(struct ski_pe *self, struct ski_notify_watch *expecte
         (skua_sender *)(void *)((char *)expected - offsetof(skua_sender, expected));
 
     (void)self;
+    ski_assert(sender->zcopy);
     skua_complete(local_take(sender), NULL, 0);
 }
 
