@@ -255,6 +255,7 @@ static void buffer_put_registered(struct ski_pe *self, const skua_buffer *from,
     struct ski_buffer_put  *put  = ski_malloc(sizeof *put);
     struct ski_buffer_put **last = &own->put_first;
 
+    ski_assert(to->held || once);
     *put = (struct ski_buffer_put){.from = *from, .to = *to, .bytes = bytes, .once = once};
     if (!*last && buffer_has_room(self, put)) {
         buffer_put_start(self, put);

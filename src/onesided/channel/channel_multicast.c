@@ -157,9 +157,10 @@ void ski_on_channel_multicast(skua_msg *msg)
         ski_net_drop(self, msg);
         return;
     }
-    end   = at + packet->count;
-    here  = multicast_host_end(at, end);
-    data  = (const char *)end;
+    end  = at + packet->count;
+    here = multicast_host_end(at, end);
+    data = (const char *)end;
+    ski_assert(at < here && here <= end);
     block = skua_layout_contiguous(data, packet->head.bytes);
     ski_copy_plan_make(&plan, NULL, &block);
     if (here < end)
