@@ -114,7 +114,7 @@ size_t solve_offset(const struct solve_sizes *sizes, int from, int to);
 void solve_transfer(struct solver *s, enum transfer transfer, const struct solve_sizes *sizes,
                     const void *base);
 
-/** Waits until all parcels for this PE have come. */
+/** Waits until all parcels for this PE have arrived. */
 void solve_wait(struct solver *s, enum transfer transfer);
 
 /* ---- halo.c ---------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ void solve_place(struct solver *s);
  *  sizes, which the caller frees. */
 struct solve_sizes solve_put_shared(struct solver *s);
 
-/** Adds the parts of shared boxes, in the order of PEs, when they have come. */
+/** Adds the parts of shared boxes, in the order of PEs, when they have arrived. */
 void solve_add_shared(struct solver *s, const struct solve_sizes *sizes);
 
 /* ---- passes.c -------------------------------------------------------------------------------- */

@@ -35,7 +35,7 @@ struct ski_balancer {
     unsigned               flags;    /* SKI_GATHER_... of the balancing that runs            */
     uint32_t               round;    /* its number                                           */
     double                 started;  /* when it began                                        */
-    bool                   fresh;    /* `reported` has come since it was looked at           */
+    bool                   fresh;    /* `reported` has changed since it was read          */
     bool                   wanted;   /* an asynchronous balancing was requested              */
     bool                   pays;     /* the balancing that runs may move objects             */
     bool                   periodic; /* the timer of SKUA_BALANCE_PERIOD runs                */

@@ -288,7 +288,7 @@ bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered 
         if (ski_problem_check(&decision->problem, text))
             return true;
     }
-    ski_log(SKI_LOG_ERROR, "the loads that PEs have sent make no sense: %s: no object moves", text);
+    ski_log(SKI_LOG_ERROR, "the loads that PEs have sent are not valid: %s: no object moves", text);
     ski_decision_destroy(decision);
     return false;
 }

@@ -25,7 +25,7 @@ struct ski_decision {
 };
 
 /** Make the problem of @p all, the loads of @p pes PEs, whose numbers are in range.  False: the
- * loads make no sense, an error was logged, and there is no problem to free. */
+ * loads are not valid, an error was logged, and there is no problem to free. */
 bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                        uint64_t seed);
 

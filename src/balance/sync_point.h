@@ -83,7 +83,7 @@ void ski_on_sync_report(skua_msg *msg);
 /** Handler: an element here is resumed, unless it is gone. */
 void ski_on_sync_resume(skua_msg *msg);
 
-/** Handler: this PE looks whether it has something to report. */
+/** Handler: this PE checks whether it has something to report. */
 void ski_on_sync_check(skua_msg *msg);
 
 #endif

@@ -47,8 +47,7 @@ int main(void)
     OK(cgroup_test_limit("0::/elsewhere\n") == SIZE_MAX, "a group that is not visible sets none");
     OK(cgroup_test_limit("4:memory:/a/b\n3:cpuset:/user/small\n0::/\n") == 5000,
        "version 1, and other controllers do not count");
-    OK(cgroup_test_limit("nonsense\n:\n::\n9:memory\n") == SIZE_MAX,
-       "lines that make no sense are skipped");
+    OK(cgroup_test_limit("nonsense\n:\n::\n9:memory\n") == SIZE_MAX, "invalid lines are skipped");
     OK(cgroup_test_limit("") == SIZE_MAX, "no groups, no limit");
     OK(cgroup_test_kills("0::/user/small\n") == 2, "kills in version 2");
     OK(cgroup_test_kills("4:memory:/a/b\n0::/\n") == 7, "kills in version 1");

@@ -206,6 +206,7 @@ skua_status ski_boot_barrier(const struct ski_boot *boot)
 {
     uint32_t open;
 
+    ski_assert(boot->phase > 0 && boot->phase == boot_phases);
     if (boot->external)
         return boot->external->barrier();
     if (boot->mode == SKI_BOOT_LAUNCHED && ski_boot_lays_out(boot))
@@ -298,6 +299,7 @@ skua_status ski_boot_get(const struct ski_boot *boot, int process, const char *k
 /* Leaves a phase: the process has no pointer into the arena that the next phase clears. */
 static void boot_leave_phase(struct ski_boot *boot)
 {
+    ski_assert(atomic_load(&boot->job->ends) < (uint32_t)boot->job->local_processes);
     atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_FINALIZED);
     if (boot->mode != SKI_BOOT_LAUNCHED) {
         ski_arena_detach(boot->arena);

@@ -88,8 +88,10 @@ static skua_status external_publish_host(const struct ski_external_join *join,
     struct external_host host = {plan->local[0], 1};
     int                  at   = 0;
 
-    while (plan->local[at] != join->process)
+    while (plan->local[at] != join->process) {
+        ski_assert(at < plan->local_processes - 1); /* this process is on this host */
         at++;
+    }
     while (at + host.run < plan->local_processes &&
            plan->local[at + host.run] == join->process + host.run)
         host.run++;
@@ -190,6 +192,7 @@ static skua_status external_keep_apart(const struct ski_external_join *join,
     for (int i = 0; i < plan->local_processes; i++)
         if (local[i] == join->process)
             plan->cpu = cpu + i * plan->pes_per_process;
+    ski_assert(plan->cpu); /* this process is on this host */
     local[0]              = join->process;
     plan->local_processes = 1;
     return status;

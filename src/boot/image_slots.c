@@ -14,8 +14,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 
-#define SLOT_TEXT 48 /* the most bytes of one slot in the variable: four numbers, four separators  \
-                      */
+#define SLOT_TEXT                                                                                  \
+    48 /* the most bytes of one slot in the variable: four numbers, four separators                \
+        */
 
 char *ski_image_slots_text(const struct ski_image_slots *slots)
 {
@@ -98,6 +99,7 @@ void ski_image_completed(struct ski_job *job, int process, uint64_t generation)
     int  bytes =
         snprintf(mark, sizeof mark, SKI_OUTPUT_MARK "%" PRIu64 SKI_OUTPUT_MARK_END, generation);
 
+    ski_assert(generation > 0 && bytes > 0 && (size_t)bytes < sizeof mark);
     fflush(stdout);
     fflush(stderr);
     /* Before the marks: the launcher that reads the last one finds the generation. */
@@ -151,7 +153,9 @@ int ski_job_buddy(const struct ski_job *job, int process)
 
     if (job->hosts == 1)
         return -1;
-    while (job->host_process[first + here] != process)
+    while (job->host_process[first + here] != process) {
+        ski_assert(first + here < job->host_first[host + 1]);
         here++;
+    }
     return job->host_process[there + here % (job->host_first[next + 1] - there)];
 }

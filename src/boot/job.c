@@ -70,7 +70,8 @@ static void job_index_hosts(struct ski_job *job, const struct ski_job_params *pl
     for (int host = 0; host < job->hosts; host++) /* the ends have moved to the beginnings */
         job->host_first[host] = end[host];
     job->host_first[job->hosts] = job->processes;
-    job->host_number            = job->host_of[job->process[0].number];
+    ski_assert(job->hosts > 0 && job->host_first[0] == 0);
+    job->host_number = job->host_of[job->process[0].number];
 }
 
 static skua_status job_make_tag_key(uint64_t key[2])
@@ -209,6 +210,7 @@ static void job_renew_secret(struct ski_job *job, uint32_t phase)
                               phase};
     uint64_t       next[2];
 
+    ski_assert(job->secret);
     ski_siphash_long(job->secret, words, 2, next);
     memcpy(job->secret, next, sizeof next);
 }
@@ -230,6 +232,7 @@ void ski_job_next_phase(struct ski_job *job)
 
 void ski_job_open_phase(struct ski_job *job, uint32_t phase)
 {
+    ski_assert(phase > 0 && phase >= atomic_load(&job->phase));
     /* Pairs with the acquire in boot.c. */
     atomic_store_explicit(&job->phase, phase, memory_order_release);
     ski_futex_wake_all(&job->phase);

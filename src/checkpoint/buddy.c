@@ -48,7 +48,7 @@ static void buddy_send_piece(struct ski_buddy_copy *copy, size_t bytes)
               ski_msg_with_header(&piece, sizeof piece, data + copy->offset, bytes));
 }
 
-/* Begins with the images, or with their headers. */
+/* Starts sending the images, or their headers. */
 static void buddy_rewind(struct ski_buddy_copy *copy, bool headers)
 {
     copy->headers = headers;
@@ -74,7 +74,8 @@ static bool buddy_send_next(struct ski_buddy_copy *copy)
     return true;
 }
 
-/* Sends what the window allows.  Returns false if the copy is complete, or has failed. */
+/* Sends as many pieces as the window allows.  Returns false if the copy is complete, or has failed.
+ */
 static bool buddy_advance(struct ski_buddy_copy *copy)
 {
     while (copy->open < BUDDY_WINDOW && buddy_send_next(copy))
@@ -132,7 +133,7 @@ void ski_on_buddy_answer(skua_msg *msg)
 
 /* ---- its buddy ----------------------------------------------------------------------------- */
 
-/* Returns the memfd for the copy of a generation, or -1 if the piece makes no sense. */
+/* Returns the memfd for the copy of a generation, or -1 if the piece is not valid. */
 static int buddy_memfd(const struct ski_pe *self, const struct ski_buddy_piece *piece, size_t bytes,
                        int source)
 {

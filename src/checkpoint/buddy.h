@@ -4,8 +4,8 @@
  *
  * In a job on several hosts that survives their loss, a process sends its images to its buddy
  * (ski_job_buddy()), which writes them into the image slot that its host has for the process.  The
- * images travel in pieces, of which BUDDY_WINDOW are under way at a time.  Their headers, without
- * which they are no images, come last, when all other pieces have been acknowledged.
+ * images travel in pieces, of which BUDDY_WINDOW are in flight at a time.  Their headers, without
+ * which they are not valid, are sent last, when all other pieces have been acknowledged.
  */
 #ifndef SKI_BUDDY_H
 #define SKI_BUDDY_H
@@ -20,7 +20,7 @@ struct ski_pe;
 /* A copy that is being sent. */
 struct ski_buddy_copy;
 
-/* What happens on the PE that sends, when the buddy has all, or a piece could not be written. */
+/* Called on the sending PE when the buddy has all images, or when a piece could not be written. */
 typedef void ski_buddy_done_fn(struct ski_pe *self, skua_status status);
 
 /* A piece of an image; its bytes follow. */
@@ -29,8 +29,8 @@ struct ski_buddy_piece {
     uint64_t kept;   /* the generation that must stay */
     uint64_t offset; /* in the image */
     int32_t  process;
-    int32_t  index; /* the image: of so many-th PE of the process */
-    uint64_t first; /* 1: what the memory had before is no image any more */
+    int32_t  index; /* the index in its process of the PE whose image it is */
+    uint64_t first; /* 1: the images that the memory held before are invalid */
 };
 
 /* The answer to a piece. */

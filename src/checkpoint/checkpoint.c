@@ -30,8 +30,8 @@
 #include "objects/model/msg_target.h"
 #include "objects/services/termination.h"
 
-#define CHECKPOINT_SIGNAL_POLL 0.1  /* seconds between two looks for SIGUSR1 */
-#define CHECKPOINT_RETRY       1.0  /* seconds until a checkpoint that failed is made again */
+#define CHECKPOINT_SIGNAL_POLL 0.1  /* seconds between two checks for SIGUSR1 */
+#define CHECKPOINT_RETRY       1.0  /* seconds until a failed checkpoint is retried */
 #define CHECKPOINT_RETRY_MAX   60.0 /* at most, after many failures */
 
 /* A request at PE 0. */
@@ -43,7 +43,7 @@ struct checkpoint_request {
     char                       dir[SKI_CHECKPOINT_DIR]; /* empty: in memory */
 };
 
-/* The checkpoint that is under way, at PE 0. */
+/* The checkpoint in progress, at PE 0. */
 struct checkpoint_progress {
     enum ski_checkpoint_step step;
     int                      open; /* PEs that have not reported on it */
@@ -60,7 +60,7 @@ struct checkpoint_progress {
 /* The state of PE 0. */
 struct ski_checkpoint_root {
     struct checkpoint_request  *first, **last; /* requests; the first may be under way       */
-    struct checkpoint_progress *progress;      /* of the checkpoint that is under way        */
+    struct checkpoint_progress *progress;      /* of the checkpoint in progress             */
     struct ski_commit           commit;        /* the files that are being written           */
     uint64_t                    generation;    /* of the last checkpoint, or the one under way */
     uint64_t                    kept;          /* of the last one that succeeded             */
@@ -169,8 +169,8 @@ static void checkpoint_log(const struct checkpoint_progress *progress, const cha
                        progress->why);
 }
 
-/* A checkpoint that was asked for has failed: it stays due, but not at once, or a program that
- * cannot be saved would try it at each of its steps. */
+/* A requested checkpoint has failed. It stays due, but is delayed: a program that cannot be saved
+ * would otherwise try it at each of its steps. */
 static void checkpoint_retry(struct ski_checkpoint_root *root)
 {
     root->retry_wait = root->retry_wait > 0 ? 2 * root->retry_wait : CHECKPOINT_RETRY;
@@ -180,14 +180,14 @@ static void checkpoint_retry(struct ski_checkpoint_root *root)
     root->due      = true;
 }
 
-/* The next one that fails is made again after the shortest wait. */
+/* The next checkpoint that fails is retried after the shortest wait. */
 static void checkpoint_succeeded(struct ski_checkpoint_root *root)
 {
     root->retry_wait = 0;
     root->retry_at   = 0;
 }
 
-/* All PEs have taken the last step. */
+/* All PEs have completed the last step. */
 static void checkpoint_finish(struct ski_pe *self)
 {
     struct ski_checkpoint_root *root     = checkpoint_root(self);
@@ -278,7 +278,7 @@ static void checkpoint_advance(struct ski_pe *self)
         }
     }
     if (progress->saved && progress->status != SKUA_OK)
-        checkpoint_root(self)->commit.failed = true; /* files that are written all the same go */
+        checkpoint_root(self)->commit.failed = true; /* files that are written are removed */
     checkpoint_order(self, SKI_CHECKPOINT_AFTER);
 }
 
@@ -400,7 +400,7 @@ static void checkpoint_begin(struct ski_pe *self)
     skua_quiescence(skua_done_call(checkpoint_quiet, self));
 }
 
-/* Begins the first request, if nothing is under way. */
+/* Starts the first request, if no checkpoint is in progress. */
 static void checkpoint_next(struct ski_pe *self)
 {
     struct ski_checkpoint_root *root = checkpoint_root(self);
@@ -455,14 +455,14 @@ static const char *checkpoint_due(const struct ski_checkpoint_root *root)
                                                                                             : NULL;
 }
 
-/* A checkpoint is asked for: one that failed before does not delay it. */
+/* A checkpoint is requested: one that failed before does not delay it. */
 static void checkpoint_make_due(struct ski_checkpoint_root *root)
 {
     root->due      = true;
     root->retry_at = 0;
 }
 
-/* Whether a request of another PE makes sense. */
+/* Returns whether a request of another PE is valid. */
 static bool checkpoint_request_valid(skua_msg *msg, const struct ski_checkpoint_request *ask)
 {
     return checkpoint_root(ski_self) && ask->kind <= SKI_CHECKPOINT_FLUSH &&
@@ -513,7 +513,7 @@ void ski_checkpoint_restarted(struct ski_pe *self, const struct ski_image_common
     root->generation = root->kept = from->generation;
     root->made_dir = root->made_memory = skua_time();
     if (self->job->hosts > 1 && ski_image_slots()->generation > 0)
-        root->made_memory -= ski_config.survive; /* copies on a lost host are made anew at once */
+        root->made_memory -= ski_config.survive; /* copies on a lost host are replaced at once */
     checkpoint_complete(&from->done, from->generation, SKUA_OK, true);
 }
 
@@ -534,7 +534,7 @@ static void checkpoint_look_for_signal(void *arg, const void *data, size_t bytes
     skua_checkpoint_make_due();
 }
 
-/* Takes SIGUSR1, unless the program has a use of its own for it.  With --survive skuarun starts a
+/* Installs a handler of SIGUSR1, unless the program has one.  With --survive skuarun starts a
  * process with the signal blocked. */
 static void checkpoint_catch_signal(void)
 {

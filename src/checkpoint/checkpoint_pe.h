@@ -20,8 +20,8 @@ struct ski_checkpoint {
     uint64_t               copy_bytes; /* of the image of this PE, which reports with the copy */
 
     /* In a job that is restarted (restore.c). */
-    struct ski_restart           *restart;     /* once the common parts have come, or NULL */
-    struct ski_list               early;       /* records that came before these           */
+    struct ski_restart           *restart;     /* once the common parts have arrived, or NULL */
+    struct ski_list               early;       /* records that arrived before these           */
     int                           resumed_pes; /* at PE 0: PEs that have resumed       */
     uint64_t                      images;      /* at PE 0: images that these have read */
     bool                          resumed;

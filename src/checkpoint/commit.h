@@ -4,7 +4,7 @@
  * files the processes are writing (store_file.h).
  *
  * The directory stays open, and locked, from one checkpoint to the next.  All functions may block
- * in system calls, but for none that writes more than a manifest.
+ * in system calls, but none writes more than a manifest.
  */
 #ifndef SKI_COMMIT_H
 #define SKI_COMMIT_H

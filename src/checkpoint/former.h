@@ -28,7 +28,7 @@ struct ski_former_image {
 int ski_former_pe(const struct ski_pe *self, int i);
 
 /** Reads the image of PE @p pe of the former job.  Ends the job, with the file and the reason, if
- * it is not there, or damaged. */
+ * it is missing or damaged. */
 void ski_former_open(int pe, struct ski_former_image *image);
 
 /** Frees an image. */

@@ -28,7 +28,7 @@
 #define IMAGE_FILE_MAGIC   UINT64_C(0x31464d4941554b53) /* "SKUAIMF1" */
 #define IMAGE_FILE_VERSION 1
 #define IMAGE_FILE_PIECE   ((size_t)8 << 20) /* bytes of one write()                    */
-#define IMAGE_FILE_MOST    (1 << 20)         /* PEs of a process: more are not believed */
+#define IMAGE_FILE_MOST    (1 << 20)         /* PEs of a process; a file with more is refused */
 
 struct image_file_entry {
     uint64_t offset, stored, bytes;
@@ -260,7 +260,7 @@ static bool image_file_check_kind(const struct image_file_head *head, uint64_t s
     return true;
 }
 
-/* Reads the rest of the head, whose first part is @first, and checks all of it. */
+/* Reads the rest of the head, whose first part is @p first, and checks all of it. */
 static bool image_file_read_head(struct ski_image_file *file, const struct image_file_head *first,
                                  char *reason)
 {
@@ -319,7 +319,7 @@ void ski_image_file_close(struct ski_image_file *file)
     file->head = NULL;
 }
 
-/* Reads one block of a compressed image, of which @left stored bytes are at @at.  Returns the
+/* Reads one block of a compressed image, of which @p left stored bytes are at @p at.  Returns the
  * stored bytes of it, or 0. */
 static uint64_t image_file_unpack_block(struct ski_image_file *file, uint64_t at, uint64_t left,
                                         struct ski_image_span        room,
@@ -372,7 +372,7 @@ static bool image_file_unpack(struct ski_image_file *file, const struct image_fi
            image_file_refuse(reason, "a compressed image has too few bytes");
 }
 
-/* Checks an image that was read, and that it is the one of @pe. */
+/* Checks an image that was read, and that it is the one of @p pe. */
 static bool image_file_check_image(const struct ski_image_file *file, int32_t pe, const void *image,
                                    size_t bytes, struct ski_image_reader *reader, char *reason)
 {

@@ -7,8 +7,8 @@
  *     images    one behind the other, without a gap; a compressed one in blocks
  *
  * The head has a checksum of its own, which the manifest repeats: a file of another checkpoint is
- * not taken for one of this.  Images are covered by the checksums of image_format.h, which are
- * looked at when an image has been unpacked.
+ * refused.  Images are covered by the checksums of image_format.h, which are checked when an image
+ * has been unpacked.
  *
  * Functions here may block and are called by one thread at a time; they log nothing.
  */

@@ -10,8 +10,8 @@
  * died. The end of a process orders its stores, so the fences here bind the compiler alone.
  *
  * A reader checks the header, then directory and checksums as a whole, then each entry, then the
- * chunks.  It trusts none of these for the fact that a checksum matches: an entry is inside of the
- * data, or the image is refused.
+ * chunks.  A matching checksum is not enough: an entry that is not inside the data makes it refuse
+ * the image.
  */
 #include "checkpoint/image_format.h"
 
@@ -27,7 +27,7 @@
 
 #define IMAGE_MAGIC UINT64_C(0x31474d4941554b53) /* "SKUAIMG1" */
 
-/* Sums of a build without checksums are absent, not zero. */
+/* A build without checksums omits the sums instead of writing zeros. */
 enum { IMAGE_SUM_NONE, IMAGE_SUM_XXH3 };
 
 struct image_header {
@@ -64,7 +64,7 @@ static size_t image_chunk_count(size_t data_end)
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-/* Makes the bytes up to @to accessible.  A failure is kept: nothing is written any more. */
+/* Makes the bytes up to @p to accessible.  A failure is kept: nothing is written any more. */
 static bool image_make_room(struct ski_image_writer *writer, size_t to)
 {
     if (!writer->error && !ski_image_memory_grow(writer->memory, to))

@@ -29,7 +29,7 @@ static unsigned char pattern_at(size_t i)
     return (unsigned char)(i * 37 + (i >> 8) * 11);
 }
 
-/* Three sections: some words, nothing, and @bytes bytes in pieces of all kinds. */
+/* Three sections: some words, nothing, and @p bytes bytes in pieces of all kinds. */
 static size_t test_image_write(struct ski_image_memory *memory, size_t bytes, bool sums)
 {
     struct ski_image_writer writer;

@@ -56,7 +56,7 @@ static void *store_pack(void *arg)
     return NULL;
 }
 
-/* Has the first @count PEs pack, side by side.  Returns how many were told that they are last. */
+/* Has the first @p count PEs pack, side by side.  Returns how many were told that they are last. */
 static int store_pack_all(struct ski_image_store *store, uint64_t generation, uint64_t kept,
                           int count)
 {

@@ -103,7 +103,7 @@ static bool manifest_check_end(const char *text, size_t bytes, char *reason)
     return true;
 }
 
-/* Reads the lines before the images and moves *@text behind them. */
+/* Reads the lines before the images and moves *@p text behind them. */
 static bool manifest_parse_head(struct ski_manifest *manifest, const char **text)
 {
     int64_t seconds, nanoseconds;

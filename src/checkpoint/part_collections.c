@@ -167,7 +167,7 @@ static const char *collections_restore_head(struct ski_pe *self, struct ski_imag
     if (!ski_image_get(from, &head) || head.strategy[sizeof head.strategy - 1])
         return "its head is damaged";
     if (balance->active && !ski_sync_point_restore(balance, head.sync_point))
-        return "the number of its sync point makes no sense";
+        return "the number of its sync point is not valid";
     if (strcmp(ski_config.balance, "default") == 0 && !ski_balancer_restore(balance, head.strategy))
         return "there is no such strategy of balancing";
     return NULL;
@@ -180,7 +180,7 @@ static const char *collections_restore_ended(struct ski_pe                 *self
     struct ski_collection *all = ski_collection_expect(self->objects, saved->id);
 
     if (!all || all->state != SKI_EXPECTED || !ski_class_find(saved->class))
-        return "a deleted collection makes no sense";
+        return "a deleted collection is not valid";
     all->class = ski_class_find(saved->class);
     all->state = SKI_ENDED;
     if (ski_balance_of(self)->active) /* sync points wait for no elements of it */
@@ -200,7 +200,7 @@ static const char *collections_restore_one(struct ski_pe *self, struct ski_image
         return collections_restore_ended(self, &saved);
     all = ski_creation_restore(self->objects, creation, saved.bytes);
     if (!all || all->id != saved.id)
-        return "a collection makes no sense";
+        return "a collection is not valid";
     ski_array_broadcast_restore(all, saved.broadcast);
     if (saved.closed)
         ski_closing_restore(all);
@@ -226,7 +226,7 @@ static void collections_moved(struct ski_object *object, void *arg)
     object->of->class->def.moved(object + 1);
 }
 
-/* Objects have other addresses than in the former job: their class hears of it. */
+/* Objects have other addresses than in the former job, so their classes are notified. */
 static void collections_tell_class(struct ski_collection *all, void *arg)
 {
     (void)arg;

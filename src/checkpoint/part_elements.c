@@ -220,7 +220,7 @@ const char *ski_record_location(struct ski_pe *self, struct ski_image_reader *re
         !(all = elements_collection(self, saved.id, &saved.index)) ||
         saved.update.pe < SKI_ABSENT_DELETED || saved.update.pe >= self->pes ||
         saved.update.pe == SKI_ABSENT_UNKNOWN || !all->directory.slot)
-        return "where an element is makes no sense";
+        return "the location of an element is not valid";
     ski_location_update(all, &saved.index, &saved.update);
     return NULL;
 }

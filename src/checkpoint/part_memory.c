@@ -66,7 +66,7 @@ const char *ski_part_memory_restore(struct ski_pe *self, struct ski_image_reader
     if (ski_image_left(from) == 0)
         return NULL;
     if (!ski_image_get(from, &process) || process >= (uint64_t)restart->common.processes)
-        return "the number of its process makes no sense";
+        return "the number of its process is not valid";
     bytes = ski_image_left(from);
     for (int to = (int)process; to < self->job->processes; to += restart->common.processes)
         ski_record_send(self, ski_job_first_pe(self->job, to), SKI_RECORD_MEMORY,

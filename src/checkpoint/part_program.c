@@ -156,7 +156,7 @@ const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reade
     if ((why = program_compare_names(from)))
         return why;
     if (!program_common_valid(&restart->common))
-        return "its numbers of PEs, or its completion, make no sense";
+        return "its numbers of PEs, or its completion, are not valid";
     restart->same =
         restart->common.pes == self->pes && restart->common.processes == self->job->processes;
     program_restore_counts(self->objects, &restart->common);

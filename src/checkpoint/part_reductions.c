@@ -94,7 +94,7 @@ const char *ski_record_partial(struct ski_pe *self, struct ski_image_reader *rec
     if (!ski_image_get(record, &saved) || !(data = ski_image_read(record, saved.bytes)) ||
         !(all = reductions_collection(self, saved.id)) || !ski_completion_restore(&saved.to) ||
         !ski_array_reduction_add_saved(all, &saved, data))
-        return "a reduction that was under way makes no sense";
+        return "a reduction in progress is not valid";
     return NULL;
 }
 
@@ -115,7 +115,7 @@ const char *ski_part_reductions_restore(struct ski_pe *self, struct ski_image_re
     while (ski_image_left(from) > 0) {
         if (!ski_image_get(from, &saved) || !(data = ski_image_read(from, saved.bytes)) ||
             !(all = reductions_collection(self, saved.id)))
-            return "a reduction that was under way makes no sense";
+            return "a reduction in progress is not valid";
         ski_record_send(self, all->root, SKI_RECORD_PARTIAL, &saved, sizeof saved, data,
                         saved.bytes);
     }

@@ -6,7 +6,7 @@
  *
  * All multicasts have been delivered when a checkpoint is made, and a checkpoint is refused while a
  * reduction of a section is under way.  So a restarted job needs nothing of a section but its id
- * and its members: the root gathers them, and creates the section once more.
+ * and its members: the root gathers them, and creates the section again.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_read
         const void *members = sections_read(from, &saved);
 
         if (!members || !ski_id_valid(self, saved.id))
-            return "a section makes no sense";
+            return "a section is not valid";
         ski_record_send(self, ski_section_root(saved.id), SKI_RECORD_SECTION, &saved, sizeof saved,
                         members, saved.count * sizeof(skua_index));
     }
@@ -160,7 +160,7 @@ const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *rec
     struct ski_section_members *section;
 
     if (!members || !sections_valid(self, &saved, members))
-        return "a section makes no sense";
+        return "a section is not valid";
     section             = sections_get(self, saved.id);
     section->collection = saved.collection;
     section->index =

@@ -79,7 +79,7 @@ const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_read
 const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record);
 /** Writes to @p why why the sections of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room);
-/** Creates the sections once more whose root is here; their collections exist. */
+/** Creates the sections whose root is here again; their collections exist. */
 void ski_part_sections_resume(struct ski_pe *self);
 
 /* part_memory.c: memory that the program has registered. */

@@ -41,7 +41,7 @@ struct restore_report {
 
 typedef const char *(*restore_record_fn)(struct ski_pe *self, struct ski_image_reader *record);
 
-/* The functions that take records in, by their kind. */
+/* The functions that receive records, by kind. */
 static const restore_record_fn restore_records[SKI_RECORDS] = {
     [SKI_RECORD_ELEMENT]      = ski_record_element,
     [SKI_RECORD_LOCATION]     = ski_record_location,
@@ -263,7 +263,7 @@ void ski_on_restore_report(skua_msg *msg)
     if (++state->resumed_pes != self->pes)
         return;
     if (state->images != (uint64_t)state->restart->common.pes)
-        ski_fatal("restart from %s: %llu images of %d were read; start the job once more from a "
+        ski_fatal("restart from %s: %llu images of %d were read; start the job again from a "
                   "checkpoint on disk (skuarun --restart)",
                   ski_config.restart, (unsigned long long)state->images,
                   state->restart->common.pes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * restore.h - a job that goes on from the images of another one.
+ * restore.h - a job that continues from the images of another one.
  *
  * The PE that reads the image of PE 0, PE 0 if images are in files, broadcasts its common parts.
  * Each PE defines the collections, and reads the images of some former PEs (ski_former_pe()): of
@@ -10,9 +10,9 @@
  * resume: collections exist, reductions go on, hooks of the program and `moved` of its classes are
  * called.  When all have done so, PE 0 performs the completion of the checkpoint.
  *
- * No code of the program runs before, but `pup`, and no message of the program is sent: messages to
- * a collection that does not exist on a PE yet wait there.  Once a PE resumes, the homes of all
- * elements know where these are.
+ * Before that, no code of the program runs except `pup`, and no message of the program is sent:
+ * messages to a collection that does not exist on a PE yet wait there.  Once a PE resumes, the
+ * homes of all elements know where these are.
  *
  * Where an element goes: to the PE of the same number if the job has as many PEs as before, so the
  * balance of loads is kept; else to its home.  Member i of a group is made of member i modulo the

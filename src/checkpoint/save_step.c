@@ -23,7 +23,7 @@
 #include "objects/zerocopy/object_channel_end.h"
 #include "onesided/region/region_table.h"
 
-#define SAVE_STEP_POLL 0.002 /* seconds between two looks at the writer thread */
+#define SAVE_STEP_POLL 0.002 /* seconds between two checks of the writer thread */
 
 /* The generation that the writer thread of this process was given. */
 static _Atomic uint64_t save_step_given;
@@ -197,7 +197,7 @@ static void save_step_send_written(struct ski_pe *self, const struct ski_write_r
         ski_msg_with_header(&written, sizeof written, result->reason, strlen(result->reason) + 1));
 }
 
-/* Reports on the file of the process, or looks again later. */
+/* Reports on the file of the process, or checks again later. */
 static void save_step_poll(void *arg, const void *data, size_t bytes)
 {
     struct ski_pe          *self   = arg;

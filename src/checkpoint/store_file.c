@@ -122,7 +122,7 @@ static bool store_same_program(struct ski_store_file *store, uint64_t generation
     return same;
 }
 
-/* Removes the oldest generations of the program but @keep. */
+/* Removes the oldest generations of the program but @p keep. */
 static void store_prune(struct ski_store_file *store, uint64_t fingerprint, unsigned keep)
 {
     struct ski_store_generation *list;
@@ -160,7 +160,7 @@ bool ski_store_file_prepare(struct ski_store_file *store, uint64_t generation, c
     return true;
 }
 
-/* Opens the directory of a generation, whose path is @path. */
+/* Opens the directory of a generation, whose path is @p path. */
 static int store_open_generation(const char *path, char *reason)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -179,7 +179,7 @@ static bool store_rename(int folder, const char *from, const char *to, const cha
     return ski_store_refuse(reason, path, "%s cannot be renamed: %s", from, strerror(errno));
 }
 
-/* Writes the file of a process into the directory @path of its generation. */
+/* Writes the file of a process into the directory @p path of its generation. */
 static bool store_write_image(const char *path, const struct ski_image_file_source *source,
                               struct ski_image_file_written *written, char *reason)
 {
@@ -229,7 +229,7 @@ static bool store_write_text(int folder, const char *name, const char *text, siz
     return ok;
 }
 
-/* Writes a manifest into the directory @path of its generation. */
+/* Writes a manifest into the directory @p path of its generation. */
 static bool store_write_manifest(const char *path, const char *text, size_t bytes, char *reason)
 {
     static const char temporary[] = SKI_MANIFEST_NAME SKI_STORE_TEMPORARY;

@@ -83,7 +83,7 @@ void ski_store_file_remove(struct ski_store_file *store, uint64_t generation);
 int ski_store_file_list(const char *path, struct ski_store_generation **list, char *reason);
 
 /** Opens the checkpoint in @p path: a directory of a generation, or a directory of checkpoints, of
- *  which the newest that is committed is taken.  The images are not looked at yet. */
+ *  which the newest that is committed is taken.  The images are not read yet. */
 bool ski_store_checkpoint_open(struct ski_store_checkpoint *checkpoint, const char *path,
                                char *reason);
 

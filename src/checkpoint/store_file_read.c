@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "checkpoint/store_file.h"
 
-#define STORE_MOST_MANIFEST ((off_t)1 << 30) /* bytes: more are not believed */
+#define STORE_MOST_MANIFEST ((off_t)1 << 30) /* bytes; a longer manifest is refused */
 
 int ski_store_file_list(const char *path, struct ski_store_generation **list, char *reason)
 {
@@ -95,7 +95,7 @@ static char *store_find_newest(const char *path, char *reason)
     return whole;
 }
 
-/* Opens the checkpoint in the directory of generation @number. */
+/* Opens the checkpoint in the directory of generation @p number. */
 static bool store_open_number(struct ski_store_checkpoint *checkpoint, uint64_t number,
                               char *reason)
 {
@@ -225,7 +225,7 @@ bool ski_store_checkpoint_verify(struct ski_store_checkpoint *checkpoint, char *
 /* ---- what there is instead ----------------------------------------------------------------------
  */
 
-/* Writes the offer of the generation in the directory @path if it is intact. */
+/* Writes the offer of the generation in the directory @p path if it is intact. */
 static bool store_offer_one(const char *path, char *text, size_t size)
 {
     struct ski_store_checkpoint checkpoint;
@@ -243,7 +243,8 @@ static bool store_offer_one(const char *path, char *text, size_t size)
     return intact;
 }
 
-/* Writes the offer of the newest intact generation before @refused; 0 is the newest one of all. */
+/* Writes the offer of the newest intact generation before @p refused; 0 is the newest one of all.
+ */
 static bool store_offer_before(const char *folder, uint64_t refused, char *text, size_t size)
 {
     struct ski_store_generation *list;

@@ -2,6 +2,7 @@
 /* keepalive.c - see keepalive.h. */
 #include "transport/keepalive.h"
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static void keepalive_enable(int fd, double timeout)
 
 bool ski_keepalive_is_dead(int fd, double timeout)
 {
+    assert(fd >= 0);
     if (keepalive_found_dead(fd, timeout))
         return true;
     keepalive_enable(fd, timeout);

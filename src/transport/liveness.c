@@ -7,6 +7,7 @@
  */
 #include "transport/liveness.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -126,6 +127,7 @@ static bool liveness_is_open(int fd)
 
 static void liveness_close_oldest(void)
 {
+    assert(liveness.accepted_count > 0);
     close(liveness.accepted[0]);
     liveness.accepted_count--;
     memmove(liveness.accepted, liveness.accepted + 1,
@@ -145,6 +147,7 @@ static void liveness_keep(int fd)
     size_t most = (size_t)liveness.net->processes + LIVENESS_SPARE;
     int   *more;
 
+    assert(fd >= 0 && liveness.accepted_count <= most);
     if (liveness.accepted_count == most || (ski_fd_is_reserved(fd) && liveness.accepted_count > 0))
         liveness_close_oldest();
     more = realloc(liveness.accepted, (liveness.accepted_count + 1) * sizeof *more);
@@ -182,6 +185,7 @@ static void liveness_accept(void)
 
 static void monitor_close(struct ski_monitor *monitor, size_t i)
 {
+    assert(i < monitor->addrs.count);
     if (monitor->fd[i] >= 0)
         close(monitor->fd[i]);
     monitor->fd[i] = -1;
@@ -232,6 +236,7 @@ static void monitor_take_bytes(struct ski_monitor *monitor, const unsigned char 
     for (size_t i = 0; i < bytes; i++) {
         int32_t note;
 
+        assert(monitor->part_bytes < sizeof monitor->part);
         monitor->part[monitor->part_bytes++] = from[i];
         if (monitor->part_bytes < sizeof note)
             continue;
@@ -288,6 +293,7 @@ static void monitor_check_socket(struct ski_monitor *monitor, size_t i)
     int  fd = monitor->fd[i], error;
     bool connected;
 
+    assert(fd >= 0);
     connected = monitor_is_connected(fd, &error);
     if (error != 0) {
         monitor_give_up(monitor, i, error);
@@ -329,6 +335,7 @@ static void monitor_set_addrs(struct ski_monitor *monitor, const struct ski_sock
     }
     if (monitor->addrs.count == 0)
         monitor->addrs = *addrs;
+    assert(monitor->addrs.count > 0 && monitor->addrs.count <= addrs->count);
     for (size_t i = 0; i < SKI_SOCKADDRS_MAX; i++)
         monitor->fd[i] = -1;
 }
@@ -378,9 +385,12 @@ void ski_liveness_unmonitor(struct ski_monitor *monitor)
     if (!monitor)
         return;
     pthread_mutex_lock(&liveness_lock);
+    assert(monitor->uses > 0);
     last = --monitor->uses == 0;
-    while (last && *at != monitor)
+    while (last && *at != monitor) {
+        assert(*at); /* a monitor that is in use is in the list */
         at = &(*at)->next;
+    }
     if (last)
         *at = monitor->next;
     pthread_mutex_unlock(&liveness_lock);
@@ -448,6 +458,7 @@ bool ski_liveness_start(const struct ski_net *net, const struct sockaddr_storage
 {
     int error = EADDRNOTAVAIL;
 
+    assert(liveness.addrs.count == 0); /* it is not started twice */
     liveness.net = net;
     for (int i = 0; i < count && liveness.addrs.count < SKI_SOCKADDRS_MAX; i++) {
         struct sockaddr_storage addr = addrs[i];

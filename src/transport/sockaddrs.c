@@ -2,6 +2,7 @@
 /* sockaddrs.c - see sockaddrs.h. */
 #include "transport/sockaddrs.h"
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 size_t ski_sockaddrs_pack(const struct ski_sockaddrs *addrs, char *to)
 {
+    assert(addrs->count <= SKI_SOCKADDRS_MAX);
     memcpy(to, &addrs->count, sizeof addrs->count);
     for (size_t i = 0; i < addrs->count; i++)
         memcpy(to + sizeof addrs->count + i * SOCKADDR_BYTES, &addrs->addr[i], SOCKADDR_BYTES);

@@ -75,7 +75,7 @@ void ski_on_adopt(skua_msg *msg)
     ski_wake_all(all->self, &all->waiters);
 }
 
-/* Whether a creation that came from another PE makes sense. */
+/* Whether a creation that came from another PE is valid. */
 static bool creation_valid(const struct ski_creation *creation)
 {
     return ski_class_find(creation->class) && creation->kind > SKI_CHARES &&
@@ -154,7 +154,7 @@ void ski_on_create(skua_msg *msg)
     struct ski_collection *all      = ski_collection_expect(ski_self->objects, creation->id);
 
     if (!all || all->state > SKI_DEFINED || !creation_valid(creation))
-        ski_fatal("PE %d sent the creation of a collection that makes no sense (%llx)", msg->source,
+        ski_fatal("PE %d sent an invalid creation of a collection (%llx)", msg->source,
                   (unsigned long long)creation->id);
     if (all->state == SKI_EXPECTED)
         creation_define(all, creation);

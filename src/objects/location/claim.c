@@ -198,7 +198,7 @@ void ski_on_claim(skua_msg *msg)
         return;
     memcpy(&claimant, skua_msg_data(msg), sizeof claimant);
     if (all->kind != SKI_ARRAY || (unsigned)claimant >= (unsigned)all->self->pes)
-        ski_fatal("PE %d sent a claim of %s for PE %d, which makes no sense", msg->source,
+        ski_fatal("PE %d sent a claim of %s for PE %d, which is not valid", msg->source,
                   ski_element_text(all, &index), claimant);
     object = ski_element_here(all, &index);
     if (!object)

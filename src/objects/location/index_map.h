@@ -17,7 +17,7 @@
  */
 void ski_index_map_prepare(const char *call, skua_array_def *def);
 
-/** Whether a definition that came from another PE makes sense. */
+/** Whether a definition that came from another PE is valid. */
 bool ski_index_map_valid(const skua_array_def *def);
 
 /** The home of @p index in a job of @p pes PEs. */

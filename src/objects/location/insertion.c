@@ -27,7 +27,7 @@ static struct ski_account insertion_open_account(struct ski_collection *all)
     return account;
 }
 
-/* Whether an account that came from another PE makes sense. */
+/* Whether an account that came from another PE is valid. */
 static bool insertion_account_valid(const struct ski_collection *all,
                                     const struct ski_account    *account)
 {

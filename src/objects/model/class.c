@@ -59,7 +59,7 @@ skua_class skua_class_register(const skua_class_def *def)
     return (skua_class){made->id};
 }
 
-/* Ends the job if the parameters that a class shall be balanced with make no sense. */
+/* Ends the job if the parameters of the balancing of a class are not valid. */
 static void class_check_balance(const char *call, const struct ski_class *of,
                                 const skua_balance_params *params)
 {

@@ -130,11 +130,11 @@ static inline bool ski_class_moves_threads(const struct ski_class *class)
 bool ski_class_any_moves_threads(void);
 
 /** Add an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry
- * makes no sense.  @p call names the caller. */
+ * is not valid.  @p call names the caller. */
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
 
-/** Let the objects of a class take part in balancing; ends the job if @p params makes no sense.
+/** Let the objects of a class take part in balancing; ends the job if @p params is not valid.
  *  @p call names the caller. */
 void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
 

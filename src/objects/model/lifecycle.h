@@ -73,7 +73,7 @@ struct ski_lifecycle {
     /* What a checkpoint keeps of an element, of this module; NULL: nothing. */
     const struct ski_saved_part *saved;
 
-    /* Whether an account of an insertion that came from another PE makes sense. */
+    /* Whether an account of an insertion that came from another PE is valid. */
     bool (*account_valid)(const struct ski_collection *all, const struct ski_account *account);
 
     /* Free a message that will not be delivered; false: it is none of this module's. */

@@ -106,7 +106,7 @@ struct ski_object *ski_saved_element_restore(struct ski_collection *all, const s
     ski_notify_element_created(&all->self->objects->lifecycle, object);
     for (int i = 0; part[i]; at += head.part_bytes[i++])
         if (!part[i]->restore(object, at, head.part_bytes[i])) {
-            *why = "what a module of the runtime has saved of it makes no sense";
+            *why = "the state that a module of the runtime has saved of it is not valid";
             return NULL;
         }
     if (all->class->def.pup)

@@ -41,7 +41,7 @@ bool ski_saved_element_read(const void *from, size_t left, struct ski_saved_elem
                             skua_index *index);
 
 /** Adds an element to @p all, under @p index, by the record at @p from, which was read.  Returns
- *  NULL if the record makes no sense for this class or PE; the error is in *why. */
+ *  NULL if the record is not valid for this class or PE; the error is in *why. */
 struct ski_object *ski_saved_element_restore(struct ski_collection *all, const skua_index *index,
                                              const void *from, const char **why);
 

@@ -241,7 +241,8 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
     for (program_read(rest, &n, sizeof n); n > 0; n--) {
         program_read(rest, &bytes, sizeof bytes);
         if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
-            ski_fatal("PE %d got creations of collections from PE 0 that make no sense", self->pe);
+            ski_fatal("PE %d received creations of collections from PE 0 that are not valid",
+                      self->pe);
         ski_list_push(&program_gate_of(self)->creations,
                       ski_msg_copy(self, SKI_HANDLER_COLLECTION_CREATE, rest->at, bytes));
         rest->at += bytes;

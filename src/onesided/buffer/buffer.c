@@ -255,6 +255,7 @@ static void buffer_put_registered(struct ski_pe *self, const skua_buffer *from,
     struct ski_buffer_put  *put  = ski_malloc(sizeof *put);
     struct ski_buffer_put **last = &own->put_first;
 
+    ski_assert(to->held || once);
     *put = (struct ski_buffer_put){.from = *from, .to = *to, .bytes = bytes, .once = once};
     if (!*last && buffer_has_room(self, put)) {
         buffer_put_start(self, put);
@@ -284,6 +285,7 @@ static skua_status buffer_get_by_driver(const skua_buffer *here, const skua_buff
                                      .local = skua_done_call(buffer_get_done, get)};
     skua_status            status;
 
+    ski_assert(from->held && bytes <= here->bytes && bytes <= from->bytes);
     *get   = (struct ski_buffer_put){.from = *from, .to = *here, .bytes = bytes};
     status = skua_get_nb(here->at, from->where, bytes, &params);
     if (status < 0)
@@ -310,6 +312,7 @@ static skua_status buffer_register_once(struct ski_pe *self, struct ski_buffer_p
 {
     skua_status status = SKUA_OK;
 
+    ski_assert(packet->to.pe == self->pe && !packet->once);
     if (packet->to.held)
         return SKUA_OK;
     status = ski_registration_acquire(self, packet->to.at, packet->to.bytes, &packet->to.where,
@@ -488,6 +491,5 @@ void ski_buffers_end(struct ski_pe *self)
         own->put_first              = gone->next;
         free(gone);
     }
-    free(own->pool);                 /* its blocks go with the arena, */
-    ski_slots_end(&own->once, NULL); /* as these items do             */
+    ski_slots_end(&own->once, NULL); /* the items go with the arena */
 }

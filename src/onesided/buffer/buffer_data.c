@@ -51,6 +51,7 @@ bool ski_buffer_data_send_uncopied(struct ski_pe *self, const skua_buffer *from,
     if (ski_zcopy_send(self, to->pe, msg, sizeof(struct ski_buffer_data), from->at, bytes,
                        buffer_data_sent, sent))
         return true;
+    ski_assert(ski_rma_pe(self)->at_driver > 0);
     ski_rma_pe(self)->at_driver--;
     skua_msg_free(sent);
     skua_msg_free(msg);
@@ -62,6 +63,7 @@ static void buffer_data_send_copied(struct ski_pe *self, const skua_buffer *from
 {
     skua_msg *msg = buffer_data_new(self, to, bytes);
 
+    ski_assert(from->pe == self->pe && bytes <= from->bytes && bytes <= to->bytes);
     if (bytes)
         memcpy((struct ski_buffer_data *)skua_msg_data(msg) + 1, from->at, bytes);
     ski_msg_post(self, to->pe, SKI_HANDLER_BUFFER_DATA, msg);
@@ -111,6 +113,7 @@ static skua_msg *buffer_data_left(struct ski_pe *self, const skua_msg *msg,
 {
     skua_msg *left;
 
+    ski_assert(!head->placed && head->to.pe == self->pe);
     head->placed = 1;
     left         = ski_msg_copy(self, SKI_HANDLER_BUFFER_DATA, head, sizeof *head);
     left->source = msg->source;

@@ -7,10 +7,9 @@
 #include "onesided/pe/onesided_pe.h"
 
 struct ski_buffer_pe {
-    struct ski_buffer_pool *pool;      /* pinned memory (buffer_pool.c)             */
-    struct ski_buffer_put  *put_first; /* puts that wait for room (buffer.c)        */
-    uint32_t                puts;      /* and that are in flight                    */
-    struct ski_slots        once;      /* what completions name (buffer_share.h)    */
+    struct ski_buffer_put *put_first; /* puts that wait for room (buffer.c)        */
+    uint32_t               puts;      /* and that are in flight                    */
+    struct ski_slots       once;      /* what completions name (buffer_share.h)    */
 };
 
 /** Returns the state of @p self in this sub-folder. */

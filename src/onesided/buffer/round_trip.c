@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 
 #define ROUND_TRIP_PROBES 16
-#define ROUND_TRIP_MOST   UINT64_C(1000000000) /* nanoseconds; a longer one measures something else \
-                                                */
+#define ROUND_TRIP_MOST                                                                            \
+    UINT64_C(1000000000) /* nanoseconds; a longer one measures something else                      \
+                          */
 
 static struct {
     _Atomic uint64_t shortest; /* nanoseconds; 0: none yet */
@@ -33,6 +35,7 @@ static void round_trip_send(struct ski_pe *self, int pe, const struct ski_round_
 
 void ski_round_trip_probe(struct ski_pe *self, int pe)
 {
+    ski_assert(ski_job_index(self->job, pe) < 0);
     if (atomic_load_explicit(&round_trip.probes, memory_order_relaxed) >= ROUND_TRIP_PROBES ||
         atomic_exchange_explicit(&round_trip.away, true, memory_order_relaxed))
         return;

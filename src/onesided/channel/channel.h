@@ -278,7 +278,8 @@ ski_channel_put_fn ski_channel_packet_path(const skua_sender *sender);
 bool ski_channel_packet_uncopied(const skua_sender *sender);
 
 /** Sends @p msg, which has a header of @p header bytes and room for a struct ski_zcopy_send, with
- * the data of a put at @p from.  False: that is not possible now, and nothing has happened. */
+ * the data of a put at @p from.  False: that is not possible now; @p msg
+ * is freed. */
 bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_msg *msg,
                                size_t header, const char *from);
 

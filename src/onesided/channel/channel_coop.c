@@ -151,6 +151,7 @@ static void coop_begin(struct ski_coop *all, const char *from, bool reached)
     all->reached = reached;
     all->piece   = !all->staging ? PIECE : reached ? PIECE_TAKEN : PIECE_STAGED;
     all->pieces  = (uint32_t)((all->bytes + all->piece - 1) / all->piece);
+    ski_assert(all->pieces > 0);
     all->count = all->slots = all->again = 0;
     atomic_store_explicit(&all->done, 0, memory_order_relaxed);
     atomic_store_explicit(&all->word, RUNG, memory_order_relaxed);
@@ -162,6 +163,7 @@ static uint32_t coop_staging_slot(struct ski_coop *all)
 {
     if (all->again + KEEP < atomic_load_explicit(&all->out, memory_order_acquire))
         return all->staged[all->again++].slot;
+    ski_assert(all->slots < all->pieces);
     return all->slots++;
 }
 
@@ -188,6 +190,7 @@ static void coop_wait(struct ski_coop *all)
          spins++)
         if (spins % SPINS == SPINS - 1)
             sched_yield();
+    ski_assert(atomic_load_explicit(&all->done, memory_order_relaxed) == all->pieces);
 }
 
 void ski_channel_put_coop(skua_sender *sender, const char *from)

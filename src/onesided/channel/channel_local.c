@@ -97,6 +97,7 @@ void ski_channel_local_complete(struct ski_pe *self)
     struct ski_channel_pe  *channels = ski_channel_pe(self);
     struct ski_channel_due *due      = channels->due, *next;
 
+    ski_assert(self == ski_self); /* code of the program runs */
     channels->due = NULL;
     for (; due; due = next) {
         next = due->next;
@@ -119,6 +120,7 @@ static void local_returned(struct ski_pe *self, struct ski_notify_watch *expecte
         (skua_sender *)(void *)((char *)expected - offsetof(skua_sender, expected));
 
     (void)self;
+    ski_assert(sender->zcopy);
     skua_complete(local_take(sender), NULL, 0);
 }
 

@@ -71,6 +71,7 @@ static void multicast_send(struct ski_pe *self, const skua_channel *at, const sk
     skua_msg                *msg    = skua_msg_alloc(multicast_packet_bytes(count) + plan->bytes);
     struct multicast_packet *packet = skua_msg_data(msg);
 
+    ski_assert(count > 0 && head->bytes == plan->bytes);
     packet->head  = *head;
     packet->count = count;
     memcpy(packet->channel, at, count * sizeof *at);
@@ -94,6 +95,7 @@ static void multicast_send_all(struct ski_pe *self, const skua_channel *at, cons
 
         while (share-- > 0)
             at = multicast_host_end(at, end);
+        ski_assert(part < at && at <= end);
         multicast_send(self, part, at, head, plan, from);
     }
 }
@@ -155,9 +157,10 @@ void ski_on_channel_multicast(skua_msg *msg)
         ski_net_drop(self, msg);
         return;
     }
-    end   = at + packet->count;
-    here  = multicast_host_end(at, end);
-    data  = (const char *)end;
+    end  = at + packet->count;
+    here = multicast_host_end(at, end);
+    data = (const char *)end;
+    ski_assert(at < here && here <= end);
     block = skua_layout_contiguous(data, packet->head.bytes);
     ski_copy_plan_make(&plan, NULL, &block);
     if (here < end)

@@ -7,6 +7,7 @@
  * differs.  A put that finds no channel has the same reply.  The reply is logged, and changes
  * nothing else.
  */
+#include "base/assert.h"
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"
@@ -15,6 +16,7 @@ void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t b
 {
     struct ski_channel_head head = {.key = key, .kind = SKI_CHANNEL_OPENED, .bytes = bytes};
 
+    ski_assert(key != 0 && ski_job_index(self->job, pe) < 0);
     ski_channel_send_head(self, pe, &head);
 }
 

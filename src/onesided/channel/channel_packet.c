@@ -39,6 +39,7 @@ static skua_msg *channel_packet_new(struct ski_pe *self, const skua_sender *send
 {
     skua_msg *msg = skua_msg_alloc(sizeof sender->key + more);
 
+    ski_assert(sender->key != 0);
     memcpy(skua_msg_data(msg), &sender->key, sizeof sender->key);
     msg->handler = SKI_HANDLER_CHANNEL_PUT;
     msg->flags |= SKI_MSG_EXPEDITED;
@@ -55,20 +56,13 @@ static void channel_packet_put_copied(skua_sender *sender, const char *from)
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL_PUT, msg);
 }
 
-/* Sends the data of a put from the program's memory; false: that is not possible now. */
-static bool channel_packet_send(struct ski_pe *self, skua_sender *sender, const char *from)
-{
-    skua_msg *msg = channel_packet_new(self, sender, sizeof(struct ski_zcopy_send));
-
-    if (ski_channel_send_uncopied(self, sender, msg, sizeof sender->key, from))
-        return true;
-    skua_msg_free(msg);
-    return false;
-}
-
+/* Sends the data of a put from the program's memory, or copied if that is not possible now. */
 static void channel_packet_put_uncopied(skua_sender *sender, const char *from)
 {
-    if (!channel_packet_send(SKI_SELF(), sender, from))
+    struct ski_pe *self = SKI_SELF();
+    skua_msg      *msg  = channel_packet_new(self, sender, sizeof(struct ski_zcopy_send));
+
+    if (!ski_channel_send_uncopied(self, sender, msg, sizeof sender->key, from))
         channel_packet_put_copied(sender, from);
 }
 
@@ -178,6 +172,7 @@ static void channel_packet_deliver(struct ski_pe *self, skua_msg *msg, struct sk
     const char *data = (const char *)skua_msg_data(msg) + sizeof channel->key;
     bool        all  = true;
 
+    ski_assert(msg->bytes == sizeof channel->key + channel->bytes && channel->pe == self->pe);
     if (channel->reduces)
         all = ski_channel_reduce(channel, data);
     else

@@ -249,29 +249,24 @@ bool ski_channel_send_uncopied(struct ski_pe *self, skua_sender *sender, skua_ms
     if (ski_zcopy_send(self, sender->pe, msg, header, from, sender->bytes, ski_channel_send_done,
                        sender))
         return true;
+    ski_assert(sender->sending > 0 && ski_rma_pe(self)->at_driver > 0);
     sender->sending--;
     ski_rma_pe(self)->at_driver--;
-    return false;
-}
-
-/* Sends the data of a put in checked mode from the program's memory; false: that is not possible
- * now. */
-static bool channel_put_send_checked(struct ski_pe *self, skua_sender *sender, const char *from)
-{
-    skua_msg *msg =
-        channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct ski_zcopy_send));
-    struct ski_channel_head *head = skua_msg_data(msg);
-
-    head->sum = ski_channel_check_sum(from, sender->bytes);
-    if (ski_channel_send_uncopied(self, sender, msg, sizeof *head, from))
-        return true;
     skua_msg_free(msg);
     return false;
 }
 
+/* Sends the data of a put in checked mode from the program's memory, or copied if that is not
+ * possible now. */
 static void channel_put_checked_uncopied(skua_sender *sender, const char *from)
 {
-    if (!channel_put_send_checked(SKI_SELF(), sender, from))
+    struct ski_pe *self = SKI_SELF();
+    skua_msg      *msg =
+        channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct ski_zcopy_send));
+    struct ski_channel_head *head = skua_msg_data(msg);
+
+    head->sum = ski_channel_check_sum(from, sender->bytes);
+    if (!ski_channel_send_uncopied(self, sender, msg, sizeof *head, from))
         ski_channel_put_message(sender, from);
 }
 

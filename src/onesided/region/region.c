@@ -110,6 +110,7 @@ static skua_status region_free_piece(skua_region id, struct ski_region *region, 
 {
     int last = region->kind == SKI_REGION_SYMMETRIC ? ski_region_leave(region, rank) : 1;
 
+    ski_assert(rank >= 0 && region->kind != SKI_REGION_REGISTERED);
     if (last < 0)
         return SKUA_ERR_REGION;
     if (ski_self)

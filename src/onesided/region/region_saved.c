@@ -2,6 +2,7 @@
 /* region_saved.c - see region_saved.h. */
 #include "onesided/region/region_saved.h"
 
+#include "base/assert.h"
 #include "core/pe/pe.h"
 #include "onesided/region/symmetric_alloc.h"
 
@@ -85,6 +86,7 @@ const char *ski_saved_region_restore_local(struct ski_pe                 *self,
     struct ski_region like;
     const char       *why;
 
+    ski_assert(saved->kind == SKI_REGION_ALLOCATED);
     if (ski_symmetric_lay_out(NULL, 1, saved->bytes, &like) != SKUA_OK)
         return "the arena has no room for it; raise SKUA_ARENA_SIZE";
     like.kind  = SKI_REGION_ALLOCATED;

@@ -318,6 +318,7 @@ skua_status ski_registration_acquire(struct ski_pe *self, const void *at, size_t
     size_t                    length;
 
     registration_extent(self, at, bytes, &base, &length);
+    ski_assert(base <= (const char *)at && (size_t)((const char *)at - base) + bytes <= length);
     r = registration_use(all, base, length, self->pe);
     if (!r) { /* make room */
         registration_trim(all, &(struct ski_registration_limit){.count = 0});
@@ -343,6 +344,7 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
     r = *registration_find(base, length, self->pe);
     if (!r || r->holders == 0)
         ski_misuse("a buffer at %p was deregistered that has no registration", at);
+    ski_assert(!r->kept && all->used > 0);
     if (--r->holders == 0) {
         all->used--;
         if (r->refs == 0)

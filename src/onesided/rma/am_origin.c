@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "core/sched/wait.h"
 #include "onesided/pe/external_thread.h"
@@ -129,6 +130,7 @@ void ski_am_send_one(struct ski_pe *self, struct ski_rma_request *req, const str
 {
     struct ski_am_gather g;
 
+    ski_assert(!req->sealed);
     ski_am_gather_begin(&g, self, op, req);
     req->sealed = true;
     ski_am_request_send(&g, params);

@@ -18,6 +18,7 @@
 /* Copies the data of a reply to where they were asked for. */
 static void am_reply_scatter(const struct ski_am_sent *sent, const char *data)
 {
+    ski_assert(sent->runs && !sent->filling);
     for (uint32_t i = 0; i < sent->run_count; i++) {
         const struct ski_am_local_run *run = &sent->runs[i];
 
@@ -99,6 +100,7 @@ static skua_msg *am_reply_without_data(struct ski_pe *self, struct ski_am_sent *
 {
     skua_msg *left;
 
+    ski_assert(sent->runs && sent->run_count > 0);
     free(sent->runs);
     sent->runs       = NULL;
     sent->run_count  = 0;

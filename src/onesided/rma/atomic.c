@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "core/collective/collective.h"
@@ -62,6 +63,7 @@ static SKI_COLD skua_status atomic_slow(const char *call, skua_gaddr at, struct 
     struct ski_resolved target;
     skua_status         status = ski_resolve(call, at, 0, a.bytes, &target);
 
+    ski_assert(a.bytes > 0 && a.bytes <= sizeof *old);
     if (status != SKUA_OK)
         return status;
     status = atomic_check_aligned(call, &a, at, &target);
@@ -95,6 +97,7 @@ static skua_status atomic_now(const struct ski_rma_op *op, const struct ski_reso
     uint64_t    before;
     skua_status status = SKUA_OK;
 
+    ski_assert(op->verb == SKI_RMA_ATOMIC && op->atomic);
     if (!ski_config.direct || target->remote_host || ski_rma_outstanding(op->remote.pe) ||
         !ski_op_params_notify_is_direct(params))
         return SKUA_ERR_UNSUPPORTED;

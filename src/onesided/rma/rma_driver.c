@@ -64,6 +64,7 @@ static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_rma_after *after = req->after;
 
+    ski_assert(req->parts == 0 && !req->done);
     if (req->atomic && !rma_driver_advance_atomic(self, req))
         return;
     req->after = NULL;
@@ -120,6 +121,7 @@ static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req
 {
     if (status == SKUA_PENDING)
         return true;
+    ski_assert(req->parts > 0 && req->rma->at_driver > 0);
     req->parts--;
     req->rma->at_driver--;
     ski_net_op_end(self);
@@ -138,6 +140,7 @@ static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *req, st
     uint64_t                 remote = rkey->base + op->remote.offset + (uint64_t)iov.remote;
     skua_status              status;
 
+    ski_assert(op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET);
     do {
         rma_driver_count_part(self, req);
         status = op->verb == SKI_RMA_PUT

@@ -50,6 +50,7 @@ static size_t notify_set_stride(const skua_notify_set *set)
 
 static skua_notify *notify_set_at(const skua_notify_set *set, size_t i)
 {
+    ski_assert(i < set->count);
     return (skua_notify *)(void *)((char *)set->notify + i * notify_set_stride(set));
 }
 
@@ -142,6 +143,7 @@ static size_t notify_set_wait(const skua_notify_set *set, struct ski_call call)
     }
     if (!self->thread && ski_scheduler_spin(self, notify_set_reached, &wait))
         return wait.found;
+    ski_assert(wait.found == SKUA_NOTIFY_NONE);
     while (!notify_set_reached(&wait))
         if (!ski_notify_watch_wait(self, &wait.watch, notify_set_reached_one, call))
             return SKUA_NOTIFY_NONE;

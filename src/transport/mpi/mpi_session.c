@@ -2,6 +2,7 @@
 /* mpi_session.c - see mpi_session.h. */
 #include "transport/mpi/mpi_session.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,7 @@ void ski_mpi_session_end(void)
     static bool at_exit;
     int         over;
 
+    assert(mpi_uses > 0);
     if (--mpi_uses > 0 || !mpi_initialized_here)
         return;
     MPI_Finalized(&over);

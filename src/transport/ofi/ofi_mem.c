@@ -11,6 +11,7 @@
  * one or several keys: the PE whose port it is for (8; -1: all of the process), the key of the
  * provider (8).
  */
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static int ofi_mem_register(struct ski_driver_mem *memory, struct ski_port *port
 
     if (error)
         return error;
+    assert(memory->count < OFI_MEM_KEYS_MAX);
     error = port ? ofi_mem_bind(region, port) : 0;
     if (error) {
         fi_close(&region->fid);
@@ -135,8 +137,10 @@ void ski_ofi_mem_dereg(struct ski_driver_mem *memory)
     struct ski_driver_mem **at = &ski_ofi.memory;
 
     pthread_mutex_lock(&ski_ofi.lock);
-    while (*at != memory)
+    while (*at != memory) {
+        assert(*at); /* registered memory is in the list */
         at = &(*at)->next;
+    }
     *at = memory->next;
     ofi_mem_close(memory);
     pthread_mutex_unlock(&ski_ofi.lock);
@@ -170,8 +174,10 @@ void ski_ofi_mem_remove_port(struct ski_port *port)
     struct ski_port **at = &ski_ofi.ports;
 
     pthread_mutex_lock(&ski_ofi.lock);
-    while (*at != port)
+    while (*at != port) {
+        assert(*at); /* an open port is in the list */
         at = &(*at)->next;
+    }
     *at = port->next;
     for (struct ski_driver_mem *memory = ski_ofi.memory; memory; memory = memory->next)
         ofi_mem_close_port(memory, port);
@@ -191,6 +197,7 @@ size_t ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to)
             wire.key[n++] = (struct ofi_mem_wire_key){memory->region[i].pe,
                                                       fi_mr_key(memory->region[i].region)};
     pthread_mutex_unlock(&ski_ofi.lock);
+    assert(n <= memory->count);
     if (n == 0)
         return 0;
     bytes = offsetof(struct ofi_mem_wire, key) + n * sizeof *wire.key;

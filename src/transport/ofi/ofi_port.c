@@ -9,6 +9,7 @@
  * close() makes progress until all packets were sent, for at most net->peer_timeout; packets that
  * arrive meanwhile are dropped.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,20 +44,19 @@ bool ski_ofi_arm(struct ski_port *port)
 
 static struct ofi_address_head ofi_own_address_head(void)
 {
-    const char             *limit            = getenv(SKI_OFI_EAGER_LIMIT);
-    struct ofi_address_head ofi_address_head = {.limit = limit ? strtoull(limit, NULL, 0) : 0};
+    const char             *limit = getenv(SKI_OFI_EAGER_LIMIT);
+    struct ofi_address_head head  = {.limit = limit ? strtoull(limit, NULL, 0) : 0};
 
-    snprintf(ofi_address_head.provider, sizeof ofi_address_head.provider, "%s",
-             ski_ofi.info->fabric_attr->prov_name);
-    return ofi_address_head;
+    snprintf(head.provider, sizeof head.provider, "%s", ski_ofi.info->fabric_attr->prov_name);
+    return head;
 }
 
 size_t ski_ofi_address(struct ski_port *port, void *to)
 {
-    struct ofi_address_head ofi_address_head = ofi_own_address_head();
-    size_t                  at               = sizeof ofi_address_head, bytes;
+    struct ofi_address_head head = ofi_own_address_head();
+    size_t                  at   = sizeof head, bytes;
 
-    memcpy(to, &ofi_address_head, sizeof ofi_address_head);
+    memcpy(to, &head, sizeof head);
     at += ski_sockaddrs_pack(ski_liveness_addrs(), (char *)to + at);
     bytes = SKI_PORT_ADDRESS_MAX - at;
     if (fi_getname(&port->ep->fid, (char *)to + at, &bytes) != 0)
@@ -138,6 +138,7 @@ static void ofi_port_destroy(struct ski_port *port)
             if (port->blocks[b][i].kind != SKI_OFI_FREE)
                 ski_ofi_op_end(port, &port->blocks[b][i], SKUA_ERR_UNREACH);
     }
+    assert(port->in_flight == 0 && port->rndv_count == 0);
     if (port->cq)
         fi_close(&port->cq->fid);
     if (port->av)
@@ -196,18 +197,18 @@ void ski_ofi_close(struct ski_port *port)
 static bool ofi_is_compatible(struct ski_port *port, int pe, const void *address, size_t bytes)
 {
     char                    own[SKI_PORT_ADDRESS_MAX];
-    struct ofi_address_head ofi_address_head, ours = ofi_own_address_head();
+    struct ofi_address_head head, ours = ofi_own_address_head();
 
     if (bytes != ski_ofi_address(port, own))
         return false;
-    memcpy(&ofi_address_head, address, sizeof ofi_address_head);
-    if (memcmp(&ofi_address_head, &ours, sizeof ofi_address_head) == 0)
+    memcpy(&head, address, sizeof head);
+    if (memcmp(&head, &ours, sizeof head) == 0)
         return true;
     ski_ofi.net->log(SKI_LOG_ERROR,
                      "PE %d uses libfabric's %.31s with " SKI_OFI_EAGER_LIMIT
                      "=%llu, PE %d %s with %llu",
-                     pe, ofi_address_head.provider, (unsigned long long)ofi_address_head.limit,
-                     port->pe, ours.provider, (unsigned long long)ours.limit);
+                     pe, head.provider, (unsigned long long)head.limit, port->pe, ours.provider,
+                     (unsigned long long)ours.limit);
     return false;
 }
 

@@ -47,10 +47,10 @@ static struct ski_ofi_epoch *ofi_rma_epoch(struct ski_peer *peer)
 }
 
 static ssize_t ofi_rma_write(struct ski_ofi_op *op, const void *local, size_t bytes,
-                             uint64_t ofi_rma_address, uint64_t key)
+                             uint64_t remote, uint64_t key)
 {
     struct iovec      part    = {(void *)(uintptr_t)local, bytes};
-    struct fi_rma_iov to      = {ofi_rma_address, bytes, key};
+    struct fi_rma_iov to      = {remote, bytes, key};
     struct fi_msg_rma message = {.msg_iov       = &part,
                                  .iov_count     = 1,
                                  .addr          = op->peer->address,
@@ -110,6 +110,7 @@ static void ofi_rma_end_epochs(struct ski_peer *peer, skua_status status)
     struct ski_ofi_epoch *epoch;
 
     while ((epoch = peer->first) && epoch->ends && epoch->open == 0) {
+        assert(epoch != peer->last && epoch->next); /* the last epoch has not ended */
         peer->first = epoch->next;
         peer->port->up->done(peer->port->owner, epoch->cookie, status);
         free(epoch);
@@ -125,6 +126,7 @@ skua_status ski_ofi_flush(struct ski_peer *peer, void *cookie)
     next = calloc(1, sizeof *next);
     if (!next)
         return SKUA_ERR_NOMEM;
+    assert(!peer->last->ends);
     peer->last->ends   = true;
     peer->last->cookie = cookie;
     peer->last->next   = next;

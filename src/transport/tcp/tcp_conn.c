@@ -132,18 +132,18 @@ static void tcp_conns_close_to(struct ski_port *port, int pe)
     }
 }
 
-void ski_tcp_peer_lost(struct ski_peer *peer, const char *tcp_conn_end_reason)
+void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason)
 {
     peer->conn      = NULL;
     peer->lost      = true;
     peer->slow_path = true;
     tcp_conns_close_to(peer->port, peer->pe);
-    peer->port->up->lost(peer->port->owner, peer->pe, tcp_conn_end_reason);
+    peer->port->up->lost(peer->port->owner, peer->pe, reason);
     ski_tcp_sendq_clear(peer);
 }
 
 /* Ends a connection that was open. */
-static void tcp_conn_end(struct ski_tcp_conn *conn, const char *tcp_conn_end_reason)
+static void tcp_conn_end(struct ski_tcp_conn *conn, const char *reason)
 {
     struct ski_peer *peer  = ski_tcp_peer_find(conn->port, conn->pe);
     bool             ended = conn->in.ended || conn->end_sent; /* by either side */
@@ -152,7 +152,7 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *tcp_conn_end_rea
     if (!peer || peer->lost)
         return;
     if (!ended)
-        ski_tcp_peer_lost(peer, tcp_conn_end_reason);
+        ski_tcp_peer_lost(peer, reason);
     else if (peer->conn == conn)
         peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
 }

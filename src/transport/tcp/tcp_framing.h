@@ -11,8 +11,8 @@
  * says where the rest belongs (ski_framing_lead()).  Nothing follows a head of the kind END, which
  * has no bytes.
  */
-#ifndef SKI_TCP_STREAM_H
-#define SKI_TCP_STREAM_H
+#ifndef SKI_TCP_FRAMING_H
+#define SKI_TCP_FRAMING_H
 
 #include <string.h>
 

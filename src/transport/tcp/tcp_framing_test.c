@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_test.c - packets in streams that come in random pieces: each comes whole, once, in
- * order.  Then streams that are cut, damaged or no streams at all: nothing beyond a piece is
- * read, nothing beyond a room written, which AddressSanitizer would see, and every room is
- * filled or spoilt.
+ * tcp_framing_test.c - packets in streams that arrive in random pieces: each packet arrives once,
+ * complete and in order.  Then streams that are cut, damaged or random: no byte beyond a piece is
+ * read and none beyond an allocated packet is written, which AddressSanitizer would report, and
+ * every allocated packet either arrives or is aborted.
  */
 #include "transport/tcp/tcp_framing.h"
 
@@ -194,7 +194,7 @@ static bool framing_test_all_rooms_are_back(const struct framing_test_world *w)
 
 static void test_framing_whole(void)
 {
-    unsigned good = 0, refused = 0, framing_test_recv_inline = 0, filled = 0;
+    unsigned good = 0, refused = 0, inlined = 0, filled = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
         struct framing_test_world w;
@@ -205,17 +205,18 @@ static void test_framing_whole(void)
         good += sense && ended && w.next == PACKETS && w.wrong == 0 && w.aborted == 0 &&
                 framing_test_all_rooms_are_back(&w);
         refused += w.refused;
-        framing_test_recv_inline += w.inlined;
+        inlined += w.inlined;
         filled += w.filled;
     }
-    OK(good == ROUNDS, "packets come whole, once and in order: %u of %d streams", good, ROUNDS);
-    OK(refused && framing_test_recv_inline && filled, "%u were received, %u taken, %u dropped",
-       filled, framing_test_recv_inline, refused);
+    OK(good == ROUNDS, "packets arrive once, complete and in order: %u of %d streams", good,
+       ROUNDS);
+    OK(refused && inlined && filled, "%u arrived, %u were received inline, %u dropped", filled,
+       inlined, refused);
 }
 
 static void test_framing_cut(void)
 {
-    unsigned good = 0, framing_test_abort = 0;
+    unsigned good = 0, aborted = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
         struct framing_test_world w;
@@ -224,10 +225,10 @@ static void test_framing_cut(void)
         framing_test_make_stream(&w, 5, PACKET_MOST, false);
         sense = framing_test_receive(&w, tap_random(&random_state) % w.length, &ended);
         good += sense && !ended && w.wrong == 0 && framing_test_all_rooms_are_back(&w);
-        framing_test_abort += w.aborted;
+        aborted += w.aborted;
     }
-    OK(good == ROUNDS, "streams may end anywhere: %u of %d", good, ROUNDS);
-    OK(framing_test_abort > 0, "%u rooms were spoilt", framing_test_abort);
+    OK(good == ROUNDS, "a stream may end at any byte: %u of %d", good, ROUNDS);
+    OK(aborted > 0, "%u packets were aborted", aborted);
 }
 
 /* Whether a stream with this head behind a packet is refused, and nothing made of it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tcp_port.c - ports: listeners, epoll, progress and close (see tcp.h). */
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -49,6 +50,7 @@ static bool tcp_listeners_open(struct ski_port *port)
     for (int i = 0; i < n; i++) {
         struct ski_tcp_source *listener = &port->listener[port->addrs.count];
 
+        assert(port->addrs.count < SKI_SOCKADDRS_MAX);
         *listener = (struct ski_tcp_source){SKI_TCP_LISTENER, tcp_listener_open(&all[i])};
         if (listener->fd < 0)
             continue; /* one address is enough */
@@ -83,6 +85,7 @@ static void tcp_listeners_close(struct ski_port *port)
 
 static void tcp_port_free(struct ski_port *port)
 {
+    assert(!port->conns && !port->hot);
     tcp_listeners_close(port);
     ski_tcp_conns_reap(port);
     while (port->peers) {
@@ -214,6 +217,7 @@ static bool tcp_conn_on_event(struct ski_tcp_conn *conn, uint32_t events)
 {
     bool room = conn->state == SKI_TCP_OPEN && events & EPOLLOUT;
 
+    assert(conn->source.kind == SKI_TCP_CONN);
     if (room)
         ski_tcp_want_writable(conn, false);
     return ski_tcp_on_readable(conn) || room;
@@ -257,8 +261,10 @@ static bool tcp_port_alternates(const struct ski_port *port)
 unsigned ski_tcp_progress(struct ski_port *port)
 {
     bool     alternates = tcp_port_alternates(port);
-    unsigned n          = port->hot && !alternates && ski_tcp_on_readable(port->hot);
+    unsigned n;
 
+    assert(!port->hot || port->hot->state == SKI_TCP_OPEN);
+    n = port->hot && !alternates && ski_tcp_on_readable(port->hot);
     if (alternates || tcp_port_epoll_is_due(port, n > 0)) {
         n += tcp_port_poll_epoll(port);
         if (port->accept_paused && ski_tcp_now() > port->accept_paused_until)

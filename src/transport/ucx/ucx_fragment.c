@@ -137,6 +137,7 @@ static void fragment_take(struct ski_fragments *fragments, const struct fragment
     in = *at ? *at : (*at = fragment_begin(fragments, header));
     if (!in || bytes > in->left)
         return;
+    assert(in->left <= in->of.bytes);
     assert(header->at <= in->of.bytes && bytes <= in->of.bytes - header->at);
     if (in->room)
         memcpy(in->room + header->at, data, bytes);

@@ -15,8 +15,8 @@
  * cannot guess, its PE, and a count.  bytes is the length of the packet, at the offset of the
  * fragment in it.  Fragments arrive exactly once, in any order.
  */
-#ifndef SKI_UCX_PIECES_H
-#define SKI_UCX_PIECES_H
+#ifndef SKI_UCX_FRAGMENT_H
+#define SKI_UCX_FRAGMENT_H
 
 #include <ucp/api/ucp.h>
 

@@ -81,7 +81,7 @@ static void ucx_on_sent(void *request, ucs_status_t status, void *packet)
 
     (void)status; /* a failure is reported by on_error() */
     port->events++;
-    assert(request_data->peer->sends > 0);
+    assert(request_data->peer->sends > 0 && request_data->peer->sends_bytes >= request_data->bytes);
     request_data->peer->sends--;
     request_data->peer->sends_bytes -= request_data->bytes;
     port->up->sent(port->owner, packet);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ucx_port.c - ports and peers: see ucx.h. */
+#include <assert.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +36,10 @@ static void ucx_port_unlink(struct ski_port *port)
     struct ski_port **at = &ski_ucx.ports;
 
     pthread_mutex_lock(&ski_ucx.lock);
-    while (*at != port)
+    while (*at != port) {
+        assert(*at); /* an open port is in the list */
         at = &(*at)->next;
+    }
     *at = port->next;
     pthread_mutex_unlock(&ski_ucx.lock);
 }
@@ -182,6 +185,7 @@ static void ucx_peer_silent(struct ski_peer *peer)
                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
     void               *request;
 
+    assert(!peer->lost && peer->ep);
     ucx_peer_lost(peer, "its host does not answer any more");
     request  = ucp_ep_close_nbx(peer->ep, &force);
     peer->ep = NULL;
@@ -250,6 +254,7 @@ unsigned ski_ucx_progress(struct ski_port *port)
 {
     unsigned n;
 
+    assert(port->worker);
     port->events = port->fragments.events = 0;
     n = ucp_worker_progress(port->worker) + port->events + port->fragments.events;
     if (n == 0 && ski_keepalive_is_due(&port->checked_at, ucx_now(), ski_ucx.net->peer_timeout))
