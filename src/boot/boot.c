@@ -164,6 +164,7 @@ static skua_status boot_claim_slot(struct ski_boot *boot)
 
     ski_assert(ski_job_has_process(boot->job, boot->process));
     if (atomic_compare_exchange_strong(&process->state, &fresh, SKI_PROCESS_ATTACHED)) {
+        atomic_store(&process->pid, (int32_t)getpid());
         atomic_store(&process->phase, boot->phase);
         boot_phases = boot->phase;
         if (boot->mode == SKI_BOOT_LAUNCHED)
