@@ -7,8 +7,9 @@
  * killed.  The next one to be killed, number k of COUNT, is determined by SEED and k: its phase is
  * one of the letters PHASES, its process, and how many times that is in the phase before it is
  * killed.  All processes are started again after a kill, so a number holds for the whole life of a
- * process.  X, which is the last letter, is the phase of the last kill.  In one case of four another
- * process of the host, which the seed chooses as well, is killed in the same moment; the file has a
+ * process.  X, which is the last letter, is the phase of the last kill.  In one case of four
+ * another process of the host, which the seed chooses as well, is killed in the same moment; the
+ * file has a
  * '+' for it.
  *
  *   S  start: before main()              C  compute: skua_invoke_all()
