@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # killed.sh - jobs whose processes are killed in every phase of a run, many times in each job: start,
-# compute, reduction, migration, balancing, checkpoint, recovery and exit (killer.c).  Applications
-# and a test have the result of an undisturbed run.
+# compute, reduction, migration, balancing, checkpoint, recovery and exit (killer.c); sometimes two at
+# once.  Applications and a test have the result of an undisturbed run.
 #
 # usage: killed.sh SKUARUN KILLER APPLICATIONS EXAMPLES TEST SEEDS KILLS [FIRST-SEED]
 . "$(dirname "$0")/tap.sh"

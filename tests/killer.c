@@ -7,7 +7,10 @@
  * killed.  The next one to be killed, number k of COUNT, is determined by SEED and k: its phase is
  * one of the letters PHASES, its process, and how many times that is in the phase before it is
  * killed.  All processes are started again after a kill, so a number holds for the whole life of a
- * process.  X, which is the last letter, is the phase of the last kill.
+ * process.  X, which is the last letter, is the phase of the last kill.  In one case of four
+ * another process of the host, which the seed chooses as well, is killed in the same moment; the
+ * file has a
+ * '+' for it.
  *
  *   S  start: before main()              C  compute: skua_invoke_all()
  *   R  reduction: a contribution         P  pack or unpack: migration, checkpoint and recovery
@@ -33,6 +36,7 @@ static struct {
     char        phase;  /* 0: no process is to be killed any more */
     bool        any;    /* of the phase: the first process that comes to it is killed */
     bool        victim; /* this process is the one that the seed has chosen          */
+    unsigned    other;  /* not 0: the choice of a second process                     */
     atomic_long times;  /* that a process is in the phase, and lives                 */
 } killer;
 
@@ -45,6 +49,25 @@ static uint64_t killer_random(uint64_t *state)
     return x ^ x >> 31;
 }
 
+/* Kills another child of the launcher, if there is one.  Returns whether it has. */
+static bool killer_kill_other(void)
+{
+    pid_t launcher = getppid(), child[64];
+    int   count    = 0, pid;
+    char  path[64];
+    FILE *children;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", launcher, launcher);
+    children = fopen(path, "re");
+    if (!children)
+        return false;
+    while (count < 64 && fscanf(children, "%d", &pid) == 1)
+        if (pid != getpid())
+            child[count++] = pid;
+    fclose(children);
+    return count > 0 && kill(child[killer.other % (unsigned)count], SIGKILL) == 0;
+}
+
 static void killer_visit(char phase)
 {
     bool wanted = phase == killer.phase
@@ -55,8 +78,11 @@ static void killer_visit(char phase)
     if (!wanted || (phase == killer.phase && atomic_fetch_sub(&killer.times, 1) > 0))
         return;
     file = open(killer.file, O_WRONLY | O_APPEND | O_CLOEXEC);
-    if (file >= 0 && write(file, &phase, 1) == 1)
+    if (file >= 0 && write(file, &phase, 1) == 1) {
+        if (killer.other && killer_kill_other())
+            (void)!write(file, "+", 1);
         raise(SIGKILL);
+    }
     close(file);
 }
 
@@ -136,6 +162,8 @@ static void killer_choose(uint64_t state, const char *phases, bool last, int pro
     atomic_store(&killer.times, strchr("CRP", killer.phase) ? (long)(killer_random(&state) % 20)
                                 : killer.phase == 'K'       ? (long)(killer_random(&state) % 2)
                                                             : 0);
+    if (!last && killer_random(&state) % 4 == 0)
+        killer.other = 1 + (unsigned)(killer_random(&state) % 1000);
 }
 
 static __attribute__((constructor)) void killer_begin(void)
@@ -151,7 +179,7 @@ static __attribute__((constructor)) void killer_begin(void)
             5 ||
         stat(killer.file, &killed) != 0 || killed.st_size >= count)
         return;
-    killer_choose(state * 1000003 + (uint64_t)killed.st_size, phases, killed.st_size == count - 1,
+    killer_choose(state * 1000003 + (uint64_t)killed.st_size, phases, killed.st_size >= count - 2,
                   processes, killer_process(job));
     skua_checkpoint_hook(SKUA_CHECKPOINT_BEFORE, killer_hook, &killer_checkpoint);
     skua_checkpoint_hook(SKUA_CHECKPOINT_AFTER, killer_hook, &killer_checkpoint);

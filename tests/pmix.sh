@@ -55,6 +55,12 @@ run env ODD_ONE="$work/odd" timeout 60 "$mpirun" --oversubscribe --bind-to none 
 ok "processes that differ are reported" has "$err" 'handler [0-9]+ is (missing|"odd") in process'
 ok "no process is left" none_left
 
+# ---- srun without PMI
+run env SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=0 "$examples/hello"
+ok "processes of srun that are no job are warned of" has "$code $err" 'srun has started 3 processes without PMI'
+run env SLURM_STEP_NUM_TASKS=3 SLURM_PROCID=1 "$examples/hello"
+ok "once" test "$code" = 0 -a -z "$err"
+
 run "$skua" info
 ok "skua info lists PMIx" has "$out" 'srun \(PMIx\)$'
 tap_end

@@ -59,12 +59,13 @@ launch()
 # begin SECONDS OPTIONS...: starts the job with checkpoints in this interval, and waits until it has made
 # one.  It does not end before it is released.
 export HOLD="$work/hold" STAY="$work/stay"
+wrapper=
 begin()
 {
   : >"$HOLD"
   seconds=$1
   shift
-  launch -v -x HOLD -x STAY --survive="$seconds" "$@" "$program" none "$steps" due
+  launch -v -x HOLD -x STAY --survive="$seconds" "$@" $wrapper "$program" none "$steps" due
   await 'a checkpoint is complete' 1
 }
 
@@ -228,5 +229,22 @@ ok "SIGUSR1 makes a checkpoint on several hosts" true
 await 'epoch 2, with 3 PE' 1
 end "and skua resize to 3"
 ok "at once" has "$err" 'epoch 2, with 3 PE\(s\), goes on after .* in memory'
+
+# ---- behind a shell that has run another command: SIGUSR1, which makes a checkpoint due, would end it
+cat >"$work/wrapper" <<'END'
+#!/bin/sh
+/bin/true
+"$@"
+exit $?
+END
+chmod +x "$work/wrapper"
+wrapper=$work/wrapper
+: >"$STAY"
+begin 1000 --hosts=$a:1,$b:1,$c:1
+rm "$HOLD"
+"$skua" resize 1 $launcher
+await 'epoch 3, with 1 PE' 1
+end "skua resize in two steps behind a shell"
+ok "without a loss" eval '! has "$err" "died|lost"'
 ok "nothing is left" none_left
 tap_end

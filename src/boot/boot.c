@@ -102,6 +102,20 @@ static skua_status boot_start_launched(struct ski_boot *boot, const char *line)
     return status;
 }
 
+/* srun without PMI starts processes that do not know of each other: each would compute the whole
+ * problem.  The variables of Slurm are also those of a program that a task starts, so this is no
+ * error. */
+static void boot_warn_of_slurm(void)
+{
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS"), *task = getenv("SLURM_PROCID");
+
+    if (tasks && task && atoi(tasks) > 1 && atoi(task) == 0)
+        ski_log(SKI_LOG_WARN,
+                "srun has started %s processes without PMI, so each is a job of its own; for one "
+                "job use srun --mpi=pmix",
+                tasks);
+}
+
 static skua_status boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
@@ -164,6 +178,7 @@ static skua_status boot_claim_slot(struct ski_boot *boot)
 
     ski_assert(ski_job_has_process(boot->job, boot->process));
     if (atomic_compare_exchange_strong(&process->state, &fresh, SKI_PROCESS_ATTACHED)) {
+        atomic_store(&process->pid, (int32_t)getpid());
         atomic_store(&process->phase, boot->phase);
         boot_phases = boot->phase;
         if (boot->mode == SKI_BOOT_LAUNCHED)
@@ -194,7 +209,8 @@ skua_status ski_boot_start(struct ski_boot *boot)
         status     = boot_start_external(boot);
     } else {
         boot->mode = SKI_BOOT_SELF;
-        status     = boot_start_self(boot);
+        boot_warn_of_slurm();
+        status = boot_start_self(boot);
     }
     if (status != SKUA_OK)
         return status;

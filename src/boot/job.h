@@ -60,6 +60,7 @@ enum ski_process_state {
 struct ski_process {
     int32_t          number;
     _Atomic int32_t  state;
+    _Atomic int32_t  pid;        /* of the program, which a wrapper may have started; 0: none yet */
     _Atomic uint32_t phase;      /* the phase that it joined last; 0: none */
     _Atomic uint64_t generation; /* of its last complete image (boot/image_slots.h); 0: none */
     struct ski_crash crash;

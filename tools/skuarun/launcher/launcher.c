@@ -307,7 +307,8 @@ static bool launcher_on_generation(struct launcher *l, struct remote_agent *agen
                                                             : least;
     if (l->monitor.recovering)
         return true;
-    recovery_completed(&l->recovery, least);
+    if (recovery_completed(&l->recovery, least))
+        launcher_signal_all(l, SIGUSR1); /* makes the checkpoint of the resize due once more */
     if (recovery_may_resize(&l->recovery) && !l->monitor.failed)
         monitor_end_epoch(&l->monitor);
     return true;
@@ -646,7 +647,7 @@ static bool launcher_place(struct launcher *l)
 
     if ((least - 1) * threads >= wanted) {
         r->pes = least * threads;
-        if (r->resized)
+        if (r->resize == 0)
             recovery_resize(r, wanted);
     }
     l->map.epoch      = r->epoch;
@@ -675,8 +676,6 @@ static bool launcher_next_epoch(struct launcher *l)
     }
     launcher_set_idle(l);
     launcher_send_specs(l);
-    if (l->recovery.resize > 0)
-        launcher_signal_all(l, SIGUSR1); /* the former processes may have died with the request */
     recovery_started(&l->recovery);
     return true;
 }

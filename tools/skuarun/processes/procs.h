@@ -58,7 +58,9 @@ bool procs_create(struct procs *procs, const struct ski_job_params *plan);
 bool procs_start(struct procs *procs, const struct run_options *options, int *code,
                  char reason[REASON_BYTES]);
 
-/** Send @p signal to the process group of every process that is alive. */
+/** Send @p signal to the process group of every process that is alive.  SIGUSR1 of a job with
+ *  --survive, which makes a checkpoint due, goes to the program alone once it has joined the job: a
+ *  shell that has started it would end. */
 void procs_signal(struct procs *procs, int signal);
 
 /** Release the arena, close the pipes, and free the table of processes. */

@@ -315,11 +315,23 @@ bool procs_start(struct procs *procs, const struct run_options *options, int *co
     return true;
 }
 
+/* Returns what a signal is sent to: the process group, or the program in it.  The id that a program
+ * of another PID namespace has recorded is that of a process outside of the group, or of none. */
+static pid_t procs_signal_target(const struct procs *procs, int i, int signal)
+{
+    pid_t group   = procs->child[i].pid;
+    pid_t program = (pid_t)atomic_load(&procs->job->process[i].pid);
+
+    if (procs->survival && signal == SIGUSR1 && program > 0 && getpgid(program) == group)
+        return program;
+    return -group;
+}
+
 void procs_signal(struct procs *procs, int signal)
 {
     for (int i = 0; i < procs->job->local_processes; i++)
         if (procs->child[i].pid > 0)
-            kill(-procs->child[i].pid, signal);
+            kill(procs_signal_target(procs, i, signal), signal);
 }
 
 static void procs_close_ends(struct procs_child *child)

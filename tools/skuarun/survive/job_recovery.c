@@ -90,19 +90,28 @@ void recovery_started(struct recovery *r)
         recovery_announce(r);
 }
 
-void recovery_completed(struct recovery *r, uint64_t generation)
+/* If the epoch has restored its images, prints that.  Returns whether this call has seen it. */
+static bool recovery_restored(struct recovery *r, uint64_t generation)
 {
-    if (r->generation > 0 && generation >= r->generation && !r->announced) {
-        recovery_trace(r, "images are restored");
-        recovery_announce(r);
-    }
+    if (r->announced || r->generation == 0 || generation < r->generation)
+        return false;
+    recovery_trace(r, "images are restored");
+    recovery_announce(r);
+    return true;
+}
+
+bool recovery_completed(struct recovery *r, uint64_t generation)
+{
+    bool restored = recovery_restored(r, generation);
+
     if (generation <= r->completed)
-        return;
+        return restored && r->resize > 0; /* the former processes have ended with the request */
     recovery_trace(r, "a checkpoint is complete");
     r->completed    = generation;
     r->completed_at = skua_time();
     r->attempts     = 0;
     r->has_fault    = false;
+    return false;
 }
 
 bool recovery_resize(struct recovery *r, int pes)

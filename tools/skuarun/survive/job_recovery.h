@@ -53,8 +53,11 @@ void recovery_begin(struct recovery *recovery, const struct run_options *options
  *  is counted itself.  @p report says how one of them died, or is NULL if their host was lost. */
 void recovery_lost(struct recovery *recovery, const struct exit_report *report, int lost);
 
-/** Records that all processes have completed @p generation, or restored it, which is printed. */
-void recovery_completed(struct recovery *recovery, uint64_t generation);
+/** Records that all processes have completed @p generation, or restored it, which is printed.
+ *  Returns whether the epoch has just restored its images and a resize waits for a checkpoint,
+ * which the caller makes due.  An earlier signal could end a program that has not begun to handle
+ * it. */
+bool recovery_completed(struct recovery *recovery, uint64_t generation);
 
 /** Decides how to go on when all processes of the epoch have ended, from the complete images of all
  *  hosts, and sets epoch, generation and pes of the next one.  SKUA_RESTART in the environment

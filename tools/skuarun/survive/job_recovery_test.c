@@ -110,6 +110,23 @@ static void test_recovery_resize(void)
     unsetenv("SKUA_RESTART");
 }
 
+/* A job that loses a process before the checkpoint of its resize: the checkpoint is made due once
+ * more, when the next epoch has restored its images and not before. */
+static void test_recovery_repeats_request(void)
+{
+    struct recovery r;
+
+    recovery_begin(&r, &recovery_test_options, 4);
+    OK(!recovery_completed(&r, 3) && recovery_resize(&r, 2), "a resize waits for a checkpoint");
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    OK(recovery_test_next(&r, 3, 0) && r.pes == 4 && r.resize == 2, "it survives a recovery");
+    recovery_started(&r);
+    OK(!recovery_completed(&r, 0) && !recovery_completed(&r, 2), "no signal before the restore");
+    OK(recovery_completed(&r, 3) && !recovery_completed(&r, 3), "one signal after it");
+    OK(!recovery_completed(&r, 4) && recovery_may_resize(&r), "and the checkpoint ends the epoch");
+    unsetenv("SKUA_RESTART");
+}
+
 static void test_recovery_undo_resize(void)
 {
     struct run_options options = {.survive = true, .spare = 0};
@@ -149,6 +166,7 @@ int main(void)
     test_recovery_spares();
     test_recovery_limits();
     test_recovery_resize();
+    test_recovery_repeats_request();
     test_recovery_undo_resize();
     return tap_end();
 }
