@@ -29,6 +29,7 @@
 #include "objects/model/lifecycle.h"
 
 struct ski_boot;
+struct skua_thread;
 struct ski_object_threads;
 
 /** The observer of this module (model/lifecycle.h). */
@@ -47,6 +48,23 @@ bool ski_thread_migration_possible(const struct ski_object *object);
 /** Whether an element that shall migrate, and in which only threads run that can move, can leave
  *  now. */
 bool ski_thread_migration_may_depart(const struct ski_object *object);
+
+/** Whether the memory at @p at moves with @p arg, an object that is here. */
+bool ski_thread_migration_moves(const void *at, void *arg);
+
+/** Whether all that wait in the list of @p thread move with its object, and the list as well. */
+bool ski_thread_migration_list_moves(const struct skua_thread *thread, struct ski_object *object);
+
+/** Whether @p thread can continue in another process. */
+bool ski_thread_migration_leaves_process(const struct skua_thread *thread);
+
+/** Adds a thread to an element, in a slot that may arrive: the @p bytes of its stack at @p stack are
+ *  copied there, unless its memory is shared. */
+void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_move *move,
+                              const char *stack, size_t bytes);
+
+/** Lets the threads of an element that has been unpacked go on. */
+void ski_thread_migration_continue(struct ski_object *object);
 
 /** The block of an element that departs, which is not here any more; at 0: it lies elsewhere. */
 struct ski_iso_move ski_thread_migration_block(struct ski_object *object);
