@@ -47,7 +47,8 @@ struct leader {
 };
 
 static skua_class      walker_class, leader_class;
-static skua_entry      walk_entry, hold_entry, release_entry, report_entry, lead_entry, result_entry;
+static skua_entry      walk_entry, hold_entry, release_entry, last_entry, report_entry, lead_entry,
+    result_entry;
 static skua_handler    die_handler;
 static skua_collection walkers; /* read-only */
 static skua_ref        leader;  /* read-only */
@@ -188,8 +189,7 @@ static void on_release(void *self, const void *data, size_t bytes)
     static const uint64_t value[2] = {3, 7};
     struct walker        *w        = self;
 
-    CHECK(bytes == sizeof w->last);
-    memcpy(&w->last, data, sizeof w->last);
+    (void)data, (void)bytes;
     for (int i = 0; i < THREADS; i++) {
         struct held held = w->held[i];
 
@@ -199,6 +199,12 @@ static void on_release(void *self, const void *data, size_t bytes)
         else if (held.used)
             skua_complete(held.done, value, sizeof value);
     }
+}
+
+static void on_last(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    ((struct walker *)self)->last = 1;
 }
 
 static void on_report(void *self, const void *data, size_t bytes)
@@ -258,8 +264,7 @@ static void on_lead(void *self, const void *data, size_t bytes)
 
     (void)data, (void)bytes;
     for (l->rounds = 0; l->rounds < ROUNDS; l->rounds++) {
-        int32_t last = l->rounds == ROUNDS - 1;
-        bool    restarted;
+        bool restarted;
 
         if (l->rounds < THREADS)
             skua_invoke_all(walkers, walk_entry, &l->rounds, sizeof l->rounds);
@@ -269,9 +274,12 @@ static void on_lead(void *self, const void *data, size_t bytes)
         if (l->rounds == 2 && !restarted && !stay)
             end_job();
         stuck = 0;
-        skua_invoke_all(walkers, release_entry, &last, sizeof last);
+        if (l->rounds == ROUNDS - 1)
+            skua_invoke_all(walkers, last_entry, NULL, 0);
+        wait_quiet();
+        skua_invoke_all(walkers, release_entry, NULL, 0);
+        wait_quiet(); /* before other threads begin, which it would release */
     }
-    wait_quiet();
     skua_invoke_all(walkers, report_entry, NULL, 0);
 }
 
@@ -338,6 +346,7 @@ int main(int argc, char **argv)
     stick_entry   = skua_method_register(walker_class, "stick", on_stick, SKUA_ENTRY_THREADED);
     hold_entry    = skua_method_register(walker_class, "hold", on_hold, 0);
     release_entry = skua_method_register(walker_class, "release", on_release, 0);
+    last_entry    = skua_method_register(walker_class, "last", on_last, 0);
     report_entry  = skua_method_register(walker_class, "report", on_report, 0);
     lead_entry    = skua_method_register(leader_class, "lead", on_lead, SKUA_ENTRY_THREADED);
     result_entry  = skua_method_register(leader_class, "result", on_result, 0);

@@ -555,7 +555,9 @@ void ski_isomalloc_begin(struct ski_pe *self)
     self->iso        = ski_calloc(1, sizeof *self->iso);
     self->iso->mask  = 63;
     self->iso->block = ski_calloc(self->iso->mask + 1, sizeof *self->iso->block);
-    /* what a phase before has left */
+    /* What a phase before has left goes.  In the first one other PEs may have restored blocks. */
+    if (atomic_load_explicit(&self->job->phase, memory_order_relaxed) < 2)
+        return;
     for (size_t i = (size_t)self->pe; i < iso.shares; i += (size_t)iso.pes)
         madvise((char *)iso.base + i * iso.share, iso.share, MADV_REMOVE);
 }
