@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint_threads.c - user threads of elements are in a checkpoint: they go on in a restarted job,
- * in deep recursion, on any number of PEs.
+ * checkpoint_threads.c - user threads of elements are in a checkpoint: they go on in a restarted
+ * job, in deep recursion, on any number of PEs.
  *
  * usage: checkpoint_threads DIR [stay] [die] [host] [stuck]
  *
  * Elements of an array have threads that recurse and wait in each frame, for a future, a counter or
  * to be resumed.  The next element holds what wakes them.  The thread of another object makes a
- * checkpoint in each round, and waits for it with a future on its stack; then all waits end, threads
- * go deeper, some elements migrate, and more threads begin.  The result depends on all frames.
+ * checkpoint in each round, and waits for it with a future on its stack; then all waits end,
+ * threads go deeper, some elements migrate, and more threads begin.  The result depends on all
+ * frames.
  *
- * The job ends after a checkpoint in the second round; with `stay` it goes on; with `die` checkpoints
- * are in memory, and the process of the last PE kills itself; with `host` that of PE 1 and its agent
- * are killed.  With `stuck` a thread holds a mutex: the first checkpoint is refused.
+ * The job ends after a checkpoint in the second round; with `stay` it goes on; with `die`
+ * checkpoints are in memory, and the process of the last PE kills itself; with `host` that of PE 1
+ * and its agent are killed.  With `stuck` a thread holds a mutex: the first checkpoint is refused.
  */
 #include <alloca.h>
 #include <inttypes.h>
@@ -46,12 +47,12 @@ struct leader {
     int32_t rounds;
 };
 
-static skua_class      walker_class, leader_class;
-static skua_entry      walk_entry, hold_entry, release_entry, last_entry, report_entry, lead_entry,
+static skua_class walker_class, leader_class;
+static skua_entry walk_entry, hold_entry, release_entry, last_entry, report_entry, lead_entry,
     result_entry;
 static skua_handler    die_handler;
-static skua_collection walkers; /* read-only */
-static skua_ref        leader;  /* read-only */
+static skua_collection walkers;                /* read-only */
+static skua_ref        leader;                 /* read-only */
 static int             stay, die, host, stuck; /* read-only */
 static char            dir[4000];              /* read-only */
 

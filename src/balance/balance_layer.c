@@ -286,7 +286,7 @@ static const char *layer_restore(struct ski_object *object, const void *from, si
 }
 
 static const struct ski_saved_part layer_saved = {layer_saved_bytes, layer_save, layer_restore,
-                                                 NULL};
+                                                  NULL};
 
 /* Whether a message brings an element that is expected here. */
 static bool layer_is_ordered(const skua_msg *msg)

@@ -91,7 +91,8 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
     iso.pes        = job->pes;
     iso.slot_bytes = slot_bytes;
     spare          = iso.bytes / ISO_SHARE_MOST;
-    iso.base = iso_divide(spare > (size_t)job->pes ? spare : (size_t)job->pes) ? (uintptr_t)base : 0;
+    iso.base =
+        iso_divide(spare > (size_t)job->pes ? spare : (size_t)job->pes) ? (uintptr_t)base : 0;
     return iso.base != 0;
 }
 

@@ -172,7 +172,8 @@ const struct ski_code_object *ski_code_map_differs(const struct ski_code_object 
     return found;
 }
 
-/* ---- the objects that some memory refers to ---------------------------------------------------- */
+/* ---- the objects that some memory refers to ----------------------------------------------------
+ */
 
 static int code_scan_extent(struct dl_phdr_info *info, size_t size, void *arg)
 {

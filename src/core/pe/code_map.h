@@ -40,8 +40,8 @@ size_t ski_code_map(struct ski_code_object *map, size_t most);
 const struct ski_code_object *ski_code_map_differs(const struct ski_code_object *theirs,
                                                    size_t count, struct ski_code_object *ours);
 
-/* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these, and
- * not the modules that a process has loaded besides. */
+/* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these,
+ * and not the modules that a process has loaded besides. */
 struct ski_code_scan {
     struct {
         uintptr_t from, to;
@@ -57,8 +57,8 @@ void ski_code_scan_begin(struct ski_code_scan *scan);
 /** Marks the objects that a word of the @p bytes at @p from, aligned as words are, points into. */
 void ski_code_scan_add(struct ski_code_scan *scan, const void *from, size_t bytes);
 
-/** Writes the objects that are used to @p map, of room for SKI_CODE_MOST, if it is not NULL.  Returns
- *  their number. */
+/** Writes the objects that are used to @p map, of room for SKI_CODE_MOST, if it is not NULL.
+ * Returns their number. */
 size_t ski_code_scan_map(const struct ski_code_scan *scan, struct ski_code_object *map);
 
 /** Returns whether another process that is started as this one was has its code at the same

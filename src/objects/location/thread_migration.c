@@ -454,8 +454,7 @@ void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_mo
 {
     struct ski_object_threads *block  = ski_object_block(object);
     struct skua_thread        *thread = ski_thread_in_slot((char *)(uintptr_t)move->at);
-    char                      *end =
-        (char *)(uintptr_t)move->at + ski_isomalloc_guard() + ski_isomalloc_slot_bytes();
+    char *end = (char *)(uintptr_t)move->at + ski_isomalloc_guard() + ski_isomalloc_slot_bytes();
 
     ski_unpoison(end - bytes, bytes);
     memcpy(end - bytes, stack, bytes);

@@ -58,8 +58,8 @@ bool ski_thread_migration_list_moves(const struct skua_thread *thread, struct sk
 /** Whether @p thread can continue in another process. */
 bool ski_thread_migration_leaves_process(const struct skua_thread *thread);
 
-/** Adds a thread to an element, in a slot that may arrive: the @p bytes of its stack at @p stack are
- *  copied there, unless its memory is shared. */
+/** Adds a thread to an element, in a slot that may arrive: the @p bytes of its stack at @p stack
+ * are copied there, unless its memory is shared. */
 void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_move *move,
                               const char *stack, size_t bytes);
 
@@ -76,8 +76,8 @@ bool ski_thread_migration_valid(const struct ski_collection *all, const struct s
 struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collection *all,
                                                        const struct ski_iso_move   *block);
 
-/** Give the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to its
- *  owners: they have come after the end of their collection. */
+/** Give the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to
+ * its owners: they have come after the end of their collection. */
 void ski_thread_migration_discard(const struct ski_collection *all,
                                   const struct ski_iso_move *block, const void *packed,
                                   size_t bytes);

@@ -146,10 +146,10 @@ static bool thread_saved_threads_possible(struct ski_object *object, char *why, 
         if (!reason)
             reason = thread_saved_refusal(object, thread);
         if (reason)
-            return thread_saved_refuse(why, room, "user thread %s of %s, in %s(), cannot be saved: %s",
-                                       ski_thread_name(thread), ski_object_text(object),
-                                       thread->blocked.name ? thread->blocked.name : "no call",
-                                       reason);
+            return thread_saved_refuse(
+                why, room, "user thread %s of %s, in %s(), cannot be saved: %s",
+                ski_thread_name(thread), ski_object_text(object),
+                thread->blocked.name ? thread->blocked.name : "no call", reason);
         bytes += thread_saved_stack_bytes(thread);
     }
     return bytes < UINT32_MAX / 2 || thread_saved_refuse(why, room,
@@ -258,8 +258,7 @@ static bool thread_saved_thread_valid(const struct thread_saved *saved, const ch
         return false;
     memcpy(&thread, stack + saved->bytes - from, sizeof thread);
     return thread.entry < ski_handlers.count && thread.wait > SKI_THREAD_STAYS &&
-           thread.wait < SKI_THREAD_MIGRATES &&
-           ski_thread_used(&thread) == end - saved->bytes &&
+           thread.wait < SKI_THREAD_MIGRATES && ski_thread_used(&thread) == end - saved->bytes &&
            (thread.wait != SKI_THREAD_WAITS ||
             (ski_isomalloc_contains(thread.list) && ski_isomalloc_contains(thread.waiter)));
 }
@@ -291,14 +290,15 @@ static const char *thread_saved_code_refusal(const struct ski_code_object *map, 
 
     if (!theirs)
         return NULL;
-    snprintf(why, sizeof why,
-             "its user threads need %.*s, which %s (%#llx, and %#llx when it was saved); restart the "
-             "same program with SKUA_ASLR=0, and without it no process has the same addresses",
-             SKI_CODE_NAME - 1, theirs->name[0] ? theirs->name : "the program",
-             !ours.contents               ? "is not loaded here"
-             : ours.base != theirs->base  ? "is loaded at another address here"
-                                          : "is another file here",
-             (unsigned long long)ours.base, (unsigned long long)theirs->base);
+    snprintf(
+        why, sizeof why,
+        "its user threads need %.*s, which %s (%#llx, and %#llx when it was saved); restart the "
+        "same program with SKUA_ASLR=0, and without it no process has the same addresses",
+        SKI_CODE_NAME - 1, theirs->name[0] ? theirs->name : "the program",
+        !ours.contents              ? "is not loaded here"
+        : ours.base != theirs->base ? "is loaded at another address here"
+                                    : "is another file here",
+        (unsigned long long)ours.base, (unsigned long long)theirs->base);
     return why;
 }
 
@@ -348,6 +348,5 @@ static const char *thread_saved_restore(struct ski_object *object, const void *f
     return at == end ? NULL : "its user threads are damaged";
 }
 
-const struct ski_saved_part ski_thread_saved = {thread_saved_bytes, thread_saved_save,
-                                                thread_saved_restore,
-                                                ski_thread_migration_continue};
+const struct ski_saved_part ski_thread_saved = {
+    thread_saved_bytes, thread_saved_save, thread_saved_restore, ski_thread_migration_continue};
