@@ -11,7 +11,7 @@ const struct ski_image_part ski_image_parts[] = {
     {"isomalloc", 1, true, ski_part_isomalloc_save, ski_part_isomalloc_restore},
     {"memory", 1, false, ski_part_memory_save, ski_part_memory_restore},
     {"regions", 1, false, ski_part_regions_save, ski_part_regions_restore},
-    {"sections", 1, false, ski_part_sections_save, ski_part_sections_restore},
+    {"sections", 2, false, ski_part_sections_save, ski_part_sections_restore},
     {"reductions", 1, false, ski_part_reductions_save, ski_part_reductions_restore},
     {"elements", 2, false, ski_part_elements_save, ski_part_elements_restore},
     {"deleted", 1, false, ski_part_deleted_save, ski_part_deleted_restore},

@@ -88,6 +88,9 @@ void        ski_part_sections_save(struct ski_pe *self, struct ski_image_writer 
 const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_reader *from,
                                       struct ski_restart *restart);
 const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record);
+const char *ski_record_section_next(struct ski_pe *self, struct ski_image_reader *record);
+/** Tells the roots of the sections of an element that was restored here its next reductions. */
+void ski_part_sections_placed(struct ski_object *object);
 /** Writes to @p why why the sections of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room);
 /** Creates the sections once more whose root is here; their collections exist. */
