@@ -16,7 +16,6 @@
 #include "core/pe/handler.h"
 #include "core/sched/future.h"
 #include "core/sched/thread_move.h"
-#include "objects/location/thread_saved.h"
 #include "objects/measure/measure.h"
 #include "objects/model/element.h"
 #include "onesided/onesided.h"
@@ -569,5 +568,4 @@ const struct ski_lifecycle ski_thread_migration_lifecycle = {
     .element_delayed = thread_migration_delayed,
     .element_arrived = thread_migration_arrived,
     .baggage         = &thread_migration_baggage,
-    .saved           = &ski_thread_saved,
 };

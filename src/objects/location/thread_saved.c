@@ -348,5 +348,7 @@ static const char *thread_saved_restore(struct ski_object *object, const void *f
     return at == end ? NULL : "its user threads are damaged";
 }
 
-const struct ski_saved_part ski_thread_saved = {
+static const struct ski_saved_part thread_saved_part = {
     thread_saved_bytes, thread_saved_save, thread_saved_restore, ski_thread_migration_continue};
+
+const struct ski_lifecycle ski_thread_saved_lifecycle = {.saved = &thread_saved_part};

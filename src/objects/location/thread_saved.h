@@ -20,8 +20,8 @@
 
 #include "objects/model/lifecycle.h"
 
-/** What a checkpoint keeps of the threads of an element. */
-extern const struct ski_saved_part ski_thread_saved;
+/** The observer of this module (model/lifecycle.h). */
+extern const struct ski_lifecycle ski_thread_saved_lifecycle;
 
 /** Writes to @p why why the entries of @p object that have not returned cannot be saved.  Returns
  *  whether they can. */
