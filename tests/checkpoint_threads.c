@@ -31,7 +31,7 @@
 
 /* What wakes a thread of another element. */
 struct held {
-    int32_t         number, used;
+    int32_t         number, used, pe;
     skua_thread    *thread; /* NULL: the completion does */
     skua_completion done;
 };
@@ -85,7 +85,7 @@ static void construct_walker(void *self, const void *data, size_t bytes)
 /* The next walker holds what wakes this thread. */
 static void hand_over(const struct walker *w, int number, skua_thread *thread, skua_completion done)
 {
-    struct held held = {number, 1, thread, done};
+    struct held held = {number, 1, skua_pe(), thread, done};
 
     skua_invoke_copy(skua_element1(walkers, (w->index + 1) % WALKERS), hold_entry, &held,
                      sizeof held);
@@ -196,7 +196,7 @@ static void on_release(void *self, const void *data, size_t bytes)
 
         w->held[i].used = 0;
         if (held.used && held.thread)
-            skua_thread_resume_on(skua_pe(), held.thread);
+            skua_thread_resume_on(held.pe, held.thread);
         else if (held.used)
             skua_complete(held.done, value, sizeof value);
     }
