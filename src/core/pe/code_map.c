@@ -9,6 +9,7 @@
 #include <sys/personality.h>
 
 #include "base/memory.h"
+#include "base/module.h"
 
 #define CODE_PRIME UINT64_C(0x100000001b3) /* FNV-1a */
 
@@ -175,13 +176,18 @@ const struct ski_code_object *ski_code_map_differs(const struct ski_code_object 
 /* ---- the objects that some memory refers to ----------------------------------------------------
  */
 
+static bool code_is_never_needed(const struct dl_phdr_info *info)
+{
+    return code_is_of_kernel(code_name(info)) || ski_module_has_loaded(info->dlpi_addr);
+}
+
 static int code_scan_extent(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct ski_code_scan *scan = arg;
     uintptr_t             from = UINTPTR_MAX, to = 0;
 
     (void)size;
-    if (code_is_of_kernel(code_name(info)) || scan->count == SKI_CODE_MOST)
+    if (code_is_never_needed(info) || scan->count == SKI_CODE_MOST)
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
@@ -236,7 +242,7 @@ static int code_scan_write(struct dl_phdr_info *info, size_t size, void *arg)
     struct code_scan_map *to = arg;
 
     (void)size;
-    if (code_is_of_kernel(code_name(info)) || to->number == to->scan->count ||
+    if (code_is_never_needed(info) || to->number == to->scan->count ||
         !to->scan->object[to->number++].used)
         return 0;
     if (to->map)

@@ -40,8 +40,9 @@ size_t ski_code_map(struct ski_code_object *map, size_t most);
 const struct ski_code_object *ski_code_map_differs(const struct ski_code_object *theirs,
                                                    size_t count, struct ski_code_object *ours);
 
-/* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these,
- * and not the modules that a process has loaded besides. */
+/* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these.
+ * Words that nothing uses any more may point into modules (base/module.h), which another job need
+ * not have loaded: no user thread waits there, so modules are left out. */
 struct ski_code_scan {
     struct {
         uintptr_t from, to;
