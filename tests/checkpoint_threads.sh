@@ -4,7 +4,7 @@
 # checkpoint_threads.sh - user threads of elements are in a checkpoint: a restarted job goes on with them,
 # on any number of PEs.  What cannot be restored is refused.
 #
-# usage: checkpoint_threads.sh SKUARUN PROGRAM
+# usage: checkpoint_threads.sh SKUARUN PROGRAM [fewer]
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/checkpoint_job.sh"
 skuarun=$1 program=$2
@@ -14,9 +14,13 @@ job 3 1 -- "$work/dir" stay
 ok "a job whose threads are saved goes on" test "$code" -eq 0
 expected=$out
 ok "with a result" has "$expected" '^result [0-9a-f]{16}$'
-restarts 4 1 "" "" 4.1 4.4 4.2 1.1 3.1 7.7 40.20 4.1,shared_memory=0 5.1,shared_memory=0
-restarts 4 2 shared_memory=0 "" 4.2,shared_memory=0 6.2
-restarts 1 1 "" "" 1.1 2.1
+if [ "${3:-}" = fewer ]; then
+  restarts 4 1 "" "" 4.1 3.1 5.1,shared_memory=0
+else
+  restarts 4 1 "" "" 4.1 4.4 4.2 1.1 3.1 7.7 40.20 4.1,shared_memory=0 5.1,shared_memory=0
+  restarts 4 2 shared_memory=0 "" 4.2,shared_memory=0 6.2
+  restarts 1 1 "" "" 1.1 2.1
+fi
 for threads in 1 2; do
   run timeout 60 "$skuarun" $settings --survive=100 -n 4 -t $threads --pin=none "$program" "$work/dir" die
   ok "4 PEs, $threads a process, go on when a process is killed" \
