@@ -49,7 +49,7 @@ for threads in 1 4; do
   ok "an object is named" has "$err" "rock \\(0, 0, 0, 0\\) cannot be saved: its class has no .pup"
   ok "a user thread is named" has "$err" "user thread waiter cannot be saved"
   ok "a reduction is named" has "$err" "reduction 0 of item, which is under way, cannot be saved"
-  ok "a section is named" has "$err" "section 1 of PE 0 cannot be saved"
+  ok "a section is named" has "$err" "reduction 0 of section 1 of PE 0, which is under way, cannot be saved"
   ok "a directory is named" has "$err" "no checkpoint in /dev/null/there"
 done
 tap_end

@@ -6,7 +6,7 @@
  * usage: checkpoint_refused DIR
  *
  * Each case is refused: an object without `pup`; a user thread that waits; a reduction whose result
- * goes to a callback; a section with a reduction under way; a directory that cannot be made.  The
+ * goes to a callback; one of a section; a directory that cannot be made.  The
  * last one, with nothing in its way, is made; and none is due.
  */
 #include <skua/skua.h>
@@ -37,6 +37,11 @@ struct round {
     bool         first;
 };
 
+static void on_called(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+}
+
 /* One element contributes. */
 static void on_give(void *self, const void *data, size_t bytes)
 {
@@ -59,18 +64,13 @@ static void on_take(void *self, const void *data, size_t bytes)
     if ((skua_index_of(self).at.x[0] == 0) == round.first)
         skua_section_contribute(round.section, self,
                                 skua_contribution_make(SKUA_SUM, SKUA_INT32, NULL, 0),
-                                skua_done_nothing());
+                                skua_done_call(on_called, NULL));
 }
 
 static void on_rock(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
     skua_object_destroy(self);
-}
-
-static void on_called(void *arg, const void *data, size_t bytes)
-{
-    (void)arg, (void)data, (void)bytes;
 }
 
 static void wait_for_ever(void *arg)

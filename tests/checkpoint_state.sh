@@ -9,26 +9,6 @@
 . "$(dirname "$0")/checkpoint_job.sh"
 skuarun=$1 program=$2
 
-# restarts PES THREADS SETTING ARGUMENTS PES.THREADS[,SETTING] ...: a checkpoint, then restarts.
-restarts()
-{
-  from=$1 by=$2 how=$3 arguments=$4
-  shift 4
-  rm -rf "$work/dir"
-  # shellcheck disable=SC2086
-  job "$from" "$by" $how -- "$work/dir" $arguments
-  ok "$from PEs, $by a process, $how: stop after a checkpoint ($arguments)" test "$code" -eq 0
-  for to in "$@"; do
-    form=${to%%,*}
-    other=
-    test "$form" = "$to" || other=${to#*,}
-    # shellcheck disable=SC2086
-    job "${form%.*}" "${form#*.}" $other restart="$work/dir" --
-    ok "they go on as ${form%.*}, ${form#*.} a process, $other" \
-      test "$code" -eq 0 -a "$out" = "result $from"
-  done
-}
-
 job 3 1 -- "$work/dir" stay
 ok "a job that makes a checkpoint goes on" test "$code" -eq 0 -a "$out" = "result 3"
 restarts 4 1 "" "" 4.1 4.4 4.2

@@ -4,7 +4,8 @@
  *
  * A *checkpoint* holds the objects of a program with their control flow, its collections, the
  * read-only variables, reductions that some elements have contributed to, object channels, regions
- * with their contents (skua_region_set_restart()), and memory that the program has registered. It
+ * with their contents (skua_region_set_restart()), user threads of elements that could migrate to
+ * another host (SKUA_ENTRY_THREADED), and memory that the program has registered. It
  * is made at a *sync point*: a moment at which the program waits for the checkpoint and has nothing
  * else to do. The runtime waits for quiescence, and each PE packs its objects by the `pup` of their
  * classes.
@@ -22,9 +23,10 @@
  * the completion of that checkpoint happens once more. Its result tells the two apart.
  *
  * A checkpoint cannot hold what belongs to a process: open files, addresses outside of what a `pup`
- * packs, counters, futures and callbacks of completions, user threads and the stack of `start`. What
- * of this the runtime sees ends the checkpoint with an error that names it, and the program goes on.
- * Channels of PEs, teams and timers are gone after a restart; the program makes them anew.
+ * packs, counters, futures and callbacks of completions, other user threads and the stack of
+ * `start`. What of this the runtime sees ends the checkpoint with an error that names it, and the
+ * program goes on. Channels of PEs, teams and timers are gone after a restart; the program makes
+ * them anew.
  */
 #ifndef SKUA_CHECKPOINT_H
 #define SKUA_CHECKPOINT_H
@@ -66,7 +68,8 @@ typedef void (*skua_checkpoint_fn)(void *arg);
  *
  * @p done is part of the checkpoint, so it must be a value: it invokes an entry
  * (skua_done_invoke(), skua_done_invoke_all()), sends to a handler (skua_done_send()), or does
- * nothing. One with an address of the process ends the job with an error.
+ * nothing. It may also be a future or counter on the stack of a user thread that is in the
+ * checkpoint, or in its object. One with another address of the process ends the job with an error.
  *
  * May be called on any PE, in a handler or entry, or in a user thread. A request that comes while
  * a checkpoint is under way waits for it.

@@ -266,15 +266,15 @@ static void layer_save(const struct ski_object *object, void *to)
     memcpy(to, &saved, sizeof saved);
 }
 
-static bool layer_restore(struct ski_object *object, const void *from, size_t bytes)
+static const char *layer_restore(struct ski_object *object, const void *from, size_t bytes)
 {
     struct layer_saved       saved;
     struct ski_element_load *load;
 
     if (bytes == 0 || !object->of->measured)
-        return true;
+        return NULL;
     if (bytes != sizeof saved)
-        return false;
+        return "its load is damaged";
     memcpy(&saved, from, sizeof saved);
     load           = ski_element_load(object);
     load->ticks    = layer_ticks(saved.ns, ski_measure_cpu_share(object->of->self));
@@ -282,10 +282,11 @@ static bool layer_restore(struct ski_object *object, const void *from, size_t by
     load->messages = saved.messages;
     if (saved.waits && layer_of(object->of) && ski_balance_syncs(object->of))
         ski_sync_point_wait(layer_of(object->of), object);
-    return true;
+    return NULL;
 }
 
-static const struct ski_saved_part layer_saved = {layer_saved_bytes, layer_save, layer_restore};
+static const struct ski_saved_part layer_saved = {layer_saved_bytes, layer_save, layer_restore,
+                                                  NULL};
 
 /* Whether a message brings an element that is expected here. */
 static bool layer_is_ordered(const skua_msg *msg)

@@ -3,7 +3,9 @@
 #include "base/module.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,6 +55,80 @@ bool ski_module_find(const char *name, char *path, size_t size)
            module_find_in("/usr/" SKUA_LIBDIR "/skua", name, path, size);
 }
 
+/* ---- what modules have loaded ---------------------------------------------------------------- */
+
+#define MODULE_OBJECTS 512
+
+/* Load addresses of objects. */
+struct module_objects {
+    size_t    count;
+    uintptr_t base[MODULE_OBJECTS];
+};
+
+/* Modules, and the libraries that came with them.  Objects are added under the lock; the release of
+ * `module_loaded_count` pairs with the acquire in ski_module_has_loaded(), which takes no lock: it
+ * is called while the loader holds its own. */
+static uintptr_t       module_loaded[MODULE_OBJECTS];
+static _Atomic size_t  module_loaded_count;
+static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool module_objects_have(const struct module_objects *objects, uintptr_t base)
+{
+    for (size_t i = 0; i < objects->count; i++)
+        if (objects->base[i] == base)
+            return true;
+    return false;
+}
+
+static int module_objects_add(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct module_objects *objects = arg;
+
+    (void)size;
+    if (objects->count < MODULE_OBJECTS)
+        objects->base[objects->count++] = info->dlpi_addr;
+    return 0;
+}
+
+/* Records an object; under the lock. */
+static void module_note_loaded(uintptr_t base)
+{
+    size_t count = atomic_load_explicit(&module_loaded_count, memory_order_relaxed);
+
+    if (count == MODULE_OBJECTS)
+        return;
+    module_loaded[count] = base;
+    atomic_store_explicit(&module_loaded_count, count + 1, memory_order_release);
+}
+
+/* Loads a module, and records what was loaded with it. */
+static void *module_load(const char *path)
+{
+    struct module_objects before = {.count = 0}, after = {.count = 0};
+    void                 *library;
+
+    pthread_mutex_lock(&module_lock);
+    dl_iterate_phdr(module_objects_add, &before);
+    /* RTLD_LOCAL: another library of the program may define the same symbols. */
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    dl_iterate_phdr(module_objects_add, &after);
+    for (size_t i = 0; i < after.count; i++)
+        if (!module_objects_have(&before, after.base[i]))
+            module_note_loaded(after.base[i]);
+    pthread_mutex_unlock(&module_lock);
+    return library;
+}
+
+bool ski_module_has_loaded(uintptr_t base)
+{
+    size_t count = atomic_load_explicit(&module_loaded_count, memory_order_acquire);
+
+    for (size_t i = 0; i < count; i++)
+        if (module_loaded[i] == base)
+            return true;
+    return false;
+}
+
 void *ski_module_open(const char *name, char *reason, size_t size)
 {
     char  path[4096];
@@ -62,8 +138,7 @@ void *ski_module_open(const char *name, char *reason, size_t size)
         snprintf(reason, size, "skua-%s.so was not found", name);
         return NULL;
     }
-    /* RTLD_LOCAL: another library of the program may define the same symbols. */
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    library = module_load(path);
     if (!library)
         snprintf(reason, size, "%s", dlerror());
     return library;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Writes the path of skua-NAME.so.  Returns false if it is not found.  Uses ski_config. */
 bool ski_module_find(const char *name, char *path, size_t size);
@@ -19,5 +20,9 @@ bool ski_module_find(const char *name, char *path, size_t size);
  *  written.  Uses ski_config.  The handle is never closed, which the libraries that the module uses
  *  do not support. */
 void *ski_module_open(const char *name, char *reason, size_t size);
+
+/** Returns whether the object that is loaded at @p base is a module, or a library that was loaded
+ * with one. */
+bool ski_module_has_loaded(uintptr_t base);
 
 #endif

@@ -23,6 +23,7 @@
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction_saved.h"
 #include "objects/location/closing.h"
+#include "objects/location/thread_saved.h"
 #include "objects/model/element.h"
 #include "objects/zerocopy/object_channel.h"
 #include "objects/zerocopy/object_channel_end.h"
@@ -70,14 +71,8 @@ static void collections_refuse_element(struct ski_object *object, void *arg)
                  "%s cannot be saved: its put to object channel end %s is not locally complete; "
                  "make the checkpoint after `sent` was called",
                  ski_object_text(object), ski_object_ends_unsent(object));
-    else if (ski_object_running(object))
-        snprintf(
-            to->why, to->room,
-            "%s cannot be saved: an entry of it has not returned, and waits in a user thread or "
-            "in a call",
-            ski_object_text(object));
     else
-        to->refused = false;
+        to->refused = !ski_thread_saved_possible(object, to->why, to->room);
 }
 
 static void collections_refuse_partial(const struct ski_saved_partial *partial, const void *data,
@@ -103,19 +98,32 @@ static void collections_refuse(struct ski_collection *all, void *arg)
     ski_array_reduction_each_saved(all, collections_refuse_partial, arg);
 }
 
-/* What runs on a stack: it stays in its process. */
+/* The first user thread that does not run for an element which has its stack saved with it; NULL:
+ * there is none. */
+static const struct skua_thread *collections_own_thread(const struct ski_pe *self)
+{
+    const struct skua_thread *thread = self->threads.first;
+
+    while (thread && thread->object)
+        thread = thread->next;
+    return thread;
+}
+
+/* What runs on a stack that stays in its process. */
 static void collections_refuse_stacks(const struct ski_pe *self, struct collections_refusal *to)
 {
-    to->refused = self->blocked || self->threads.first;
+    const struct skua_thread *thread = collections_own_thread(self);
+
+    to->refused = self->blocked || thread;
     if (self->blocked)
         snprintf(to->why, to->room,
                  "the program waits in %s() on the stack of the PE, which cannot be saved",
                  self->blocked->call.name);
-    else if (self->threads.first)
+    else if (thread)
         snprintf(to->why, to->room,
-                 "user thread %s cannot be saved; let it end, or wait in `when` of an interface "
-                 "file instead",
-                 ski_thread_name(self->threads.first));
+                 "user thread %s cannot be saved: it is not that of a threaded entry of an element "
+                 "that can migrate; let it end, or wait in `when` of an interface file instead",
+                 ski_thread_name(thread));
 }
 
 bool ski_part_collections_possible(struct ski_pe *self, char *why, size_t room)

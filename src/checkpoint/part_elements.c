@@ -105,6 +105,8 @@ static const char *elements_add(struct ski_collection *all, const skua_index *in
 
     if (!object)
         return why;
+    ski_part_isomalloc_placed(object);
+    ski_part_sections_placed(object);
     if (all->kind != SKI_ARRAY && all->kind != SKI_CHARES)
         return NULL;
     home         = ski_home(all, index);

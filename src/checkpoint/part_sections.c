@@ -2,11 +2,13 @@
 /*
  * part_sections.c - part `sections`: of each section, the members whose delegate the PE is.
  *
- *      struct section_saved | the index of each member | struct section_saved ...
+ *      struct section_saved | the index of each member | struct ski_saved_partial | its data | ...
  *
- * All multicasts have been delivered when a checkpoint is made, and a checkpoint is refused while a
- * reduction of a section is under way.  So a restarted job needs nothing of a section but its id
- * and its members: the root gathers them, and creates the section again.
+ * All multicasts have been delivered when a checkpoint is made.  So a restarted job needs of a
+ * section its id, its members, and what was combined of reductions that are under way: the root
+ * gathers them, and creates the section again.  Elements have the numbers of their next
+ * reductions (objects/collective/section_saved.h), which the PEs where they are restored send to
+ * the root as well: struct section_next.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +17,24 @@
 #include "base/memory.h"
 #include "checkpoint/checkpoint_pe.h"
 #include "checkpoint/parts.h"
+#include "core/sched/completion.h"
+#include "objects/collective/section_reduction.h"
+#include "objects/collective/section_saved.h"
 #include "objects/collective/section_tree.h"
 
-/* Members of a section; their indices follow. */
+/* Members of a section; their indices follow, and partial results of `partial_bytes`. */
 struct section_saved {
     uint64_t id, collection;
-    uint64_t count;
+    uint64_t count, partial_bytes;
+    uint32_t root;  /* 1: the PE is the root of the section, and knows ... */
+    uint32_t first; /* ... its first reduction that is not complete */
+};
+
+/* The next reduction of a member. */
+struct section_next {
+    uint64_t   id;
+    uint64_t   number;
+    skua_index index;
 };
 
 /* A section at its root, while it is restored. */
@@ -29,6 +43,10 @@ struct ski_section_members {
     uint64_t                    id, collection;
     size_t                      count;
     skua_index                 *index;
+    uint32_t                    first; /* reduction that is not complete */
+    size_t                      nexts, partial_bytes;
+    struct section_next        *next_of; /* members that have contributed */
+    char                       *partials;
 };
 
 /* ---- saving ---------------------------------------------------------------------------- */
@@ -46,18 +64,35 @@ struct sections_refusal {
     bool   refused;
 };
 
+static void sections_refuse_partial(const struct ski_saved_partial *partial, const void *data,
+                                    void *arg)
+{
+    struct sections_refusal *to = arg;
+    char                     text[SKI_SECTION_TEXT];
+
+    (void)data;
+    if (to->refused || ski_completion_is_value(&partial->to))
+        return;
+    to->refused = true;
+    snprintf(to->why, to->room,
+             "reduction %u of %s, which is under way, cannot be saved: its result goes to a "
+             "counter, a future or a callback; let it invoke an entry or send to a handler",
+             partial->number, ski_section_text(text, partial->id));
+}
+
 static void sections_refuse(struct ski_hash_link *link, void *arg)
 {
     const struct ski_section *section = (struct ski_section *)link;
     struct sections_refusal  *to      = arg;
     char                      text[SKI_SECTION_TEXT];
 
-    if (to->refused || !section->reduction.partials)
+    ski_section_each_partial(section, sections_refuse_partial, arg);
+    if (to->refused || !section->reduction.partials || sections_in_use(section))
         return;
     to->refused = true;
     snprintf(to->why, to->room,
-             "%s cannot be saved: a reduction of it is under way; make the checkpoint when its "
-             "members have all contributed, and the result has come",
+             "%s cannot be saved: a reduction is under way in a tree that was rebuilt meanwhile; "
+             "make the checkpoint when its result has come",
              ski_section_text(text, section->id));
 }
 
@@ -69,20 +104,37 @@ bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room)
     return !to.refused;
 }
 
+static void sections_measure_partial(const struct ski_saved_partial *partial, const void *data,
+                                     void *arg)
+{
+    (void)data;
+    *(uint64_t *)arg += sizeof *partial + partial->bytes;
+}
+
+static void sections_save_partial(const struct ski_saved_partial *partial, const void *data,
+                                  void *to)
+{
+    ski_image_write(to, partial, sizeof *partial);
+    ski_image_write(to, data, partial->bytes);
+}
+
 static void sections_save_one(struct ski_hash_link *link, void *to)
 {
     const struct ski_section *section = (struct ski_section *)link;
-    struct section_saved      saved   = {.id = section->id};
+    struct section_saved      saved   = {
+               .id = section->id, .root = section->parent < 0, .first = section->reduction.first};
 
     if (!sections_in_use(section))
         return;
     saved.collection = section->of->id;
     for (size_t i = 0; i < section->own_count; i++)
         saved.count += !section->own[i]->gone;
+    ski_section_each_partial(section, sections_measure_partial, &saved.partial_bytes);
     ski_image_write(to, &saved, sizeof saved);
     for (size_t i = 0; i < section->own_count; i++)
         if (!section->own[i]->gone)
             ski_image_write(to, &section->own[i]->index, sizeof section->own[i]->index);
+    ski_section_each_partial(section, sections_save_partial, to);
 }
 
 void ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
@@ -94,12 +146,19 @@ void ski_part_sections_save(struct ski_pe *self, struct ski_image_writer *to,
 
 /* ---- restoring ------------------------------------------------------------------------- */
 
-/* Reads the head of a record, and its members, which are returned; NULL: it is too short. */
+/* The bytes that follow the head of a record. */
+static size_t sections_bytes(const struct section_saved *saved)
+{
+    return saved->count * sizeof(skua_index) + saved->partial_bytes;
+}
+
+/* Reads the head of a record, and what follows, which is returned; NULL: it is too short. */
 static const void *sections_read(struct ski_image_reader *from, struct section_saved *saved)
 {
-    if (!ski_image_get(from, saved) || saved->count > ski_image_left(from) / sizeof(skua_index))
+    if (!ski_image_get(from, saved) || saved->count > ski_image_left(from) / sizeof(skua_index) ||
+        saved->partial_bytes > ski_image_left(from) - saved->count * sizeof(skua_index))
         return NULL;
-    return ski_image_read(from, saved->count * sizeof(skua_index));
+    return ski_image_read(from, sections_bytes(saved));
 }
 
 const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_reader *from,
@@ -109,12 +168,12 @@ const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_read
 
     (void)restart;
     while (ski_image_left(from) > 0) {
-        const void *members = sections_read(from, &saved);
+        const void *rest = sections_read(from, &saved);
 
-        if (!members || !ski_id_valid(self, saved.id))
+        if (!rest || !ski_id_valid(self, saved.id))
             return "a section is not valid";
         ski_record_send(self, ski_section_root(saved.id), SKI_RECORD_SECTION, &saved, sizeof saved,
-                        members, saved.count * sizeof(skua_index));
+                        rest, sections_bytes(&saved));
     }
     return NULL;
 }
@@ -153,23 +212,69 @@ static bool sections_valid(struct ski_pe *self, const struct section_saved *save
     return true;
 }
 
+/* Appends @p bytes at @p data to the @p have bytes at @p to, which may be NULL. */
+static void *sections_append(void *to, size_t have, const void *data, size_t bytes)
+{
+    char *grown = ski_realloc(to, have + bytes + 1);
+
+    if (bytes)
+        memcpy(grown + have, data, bytes);
+    return grown;
+}
+
 const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record)
 {
     struct section_saved        saved;
-    const void                 *members = sections_read(record, &saved);
+    const char                 *rest = sections_read(record, &saved);
+    size_t                      members;
     struct ski_section_members *section;
 
-    if (!members || !sections_valid(self, &saved, members))
+    if (!rest || !sections_valid(self, &saved, rest))
         return "a section is not valid";
+    members             = saved.count * sizeof(skua_index);
     section             = sections_get(self, saved.id);
     section->collection = saved.collection;
     section->index =
-        ski_realloc(section->index, (section->count + saved.count + 1) * sizeof *section->index);
-    if (saved.count)
-        memcpy(section->index + section->count, members, saved.count * sizeof(skua_index));
+        sections_append(section->index, section->count * sizeof(skua_index), rest, members);
+    section->partials = sections_append(section->partials, section->partial_bytes, rest + members,
+                                        saved.partial_bytes);
     section->count += saved.count;
+    section->partial_bytes += saved.partial_bytes;
+    if (saved.root)
+        section->first = saved.first;
     return NULL;
 }
+
+const char *ski_record_section_next(struct ski_pe *self, struct ski_image_reader *record)
+{
+    struct section_next         next;
+    struct ski_section_members *section;
+
+    if (!ski_image_get(record, &next) || !ski_id_valid(self, next.id) ||
+        ski_section_root(next.id) != self->pe || next.index.bytes > SKUA_INDEX_MAX)
+        return "the next reduction of an element is not valid";
+    section = sections_get(self, next.id);
+    section->next_of =
+        sections_append(section->next_of, section->nexts++ * sizeof next, &next, sizeof next);
+    return NULL;
+}
+
+static void sections_tell_root(struct ski_section *section, struct ski_section_member *member,
+                               void *arg)
+{
+    struct section_next next = {section->id, member->next, member->index};
+
+    if (member->next > 0)
+        ski_record_send(arg, ski_section_root(section->id), SKI_RECORD_SECTION_NEXT, &next,
+                        sizeof next, NULL, 0);
+}
+
+void ski_part_sections_placed(struct ski_object *object)
+{
+    ski_section_each_of(object, sections_tell_root, object->of->self);
+}
+
+/* ---- going on -------------------------------------------------------------------------- */
 
 /* A member of a group that has fewer members now is not in the section any more. */
 static bool sections_exists(const struct ski_collection *all, const skua_index *index)
@@ -181,20 +286,56 @@ static bool sections_exists(const struct ski_collection *all, const skua_index *
     return all->kind == SKI_ARRAY || index->at.x[0] < most;
 }
 
+/* Adds what was combined of reductions; ends the job if that is not valid. */
+static void sections_add_partials(struct ski_section               *section,
+                                  const struct ski_section_members *from)
+{
+    struct ski_image_reader  rest = {.base = (const unsigned char *)from->partials,
+                                     .end  = from->partial_bytes};
+    struct ski_saved_partial partial;
+
+    while (ski_image_left(&rest) > 0) {
+        const void *data = NULL;
+
+        if (!ski_image_get(&rest, &partial) || !(data = ski_image_read(&rest, partial.bytes)) ||
+            !ski_completion_restore(&partial.to) ||
+            !ski_section_add_partial(section, &partial, data))
+            ski_fatal(
+                "restart on PE %d: a reduction of a section that was under way is not valid",
+                section->self->pe);
+    }
+}
+
+static void sections_create(struct ski_collection *all, struct ski_section_members *from)
+{
+    struct ski_section *section;
+    size_t              count = 0;
+
+    for (size_t i = 0; i < from->count; i++)
+        if (sections_exists(all, &from->index[i]))
+            from->index[count++] = from->index[i];
+    section = ski_section_tree_restore(all, from->id, from->index, count, from->first);
+    sections_add_partials(section, from);
+    ski_section_enter(section);
+    for (size_t i = 0; i < from->nexts; i++)
+        ski_section_reduction_late(section, &from->next_of[i].index,
+                                   (uint32_t)from->next_of[i].number);
+    ski_section_leave(section);
+}
+
 void ski_part_sections_resume(struct ski_pe *self)
 {
-    struct ski_section_members *section;
+    struct ski_section_members *from;
 
-    while ((section = ski_checkpoint_of(self)->sections)) {
-        struct ski_collection *all   = ski_collection_find(self->objects, section->collection);
-        size_t                 count = 0;
+    while ((from = ski_checkpoint_of(self)->sections)) {
+        struct ski_collection *all = ski_collection_find(self->objects, from->collection);
 
-        for (size_t i = 0; i < section->count; i++)
-            if (sections_exists(all, &section->index[i]))
-                section->index[count++] = section->index[i];
-        ski_section_tree_restore(all, section->id, section->index, count);
-        ski_checkpoint_of(self)->sections = section->next;
-        free(section->index);
-        free(section);
+        if (all) /* else the section was deleted, and an element still has a position in it */
+            sections_create(all, from);
+        ski_checkpoint_of(self)->sections = from->next;
+        free(from->index);
+        free(from->next_of);
+        free(from->partials);
+        free(from);
     }
 }

@@ -12,6 +12,8 @@
 #include "checkpoint/image_part.h"
 #include "checkpoint/record.h"
 
+struct ski_object;
+
 /* part_program.c: what a restart needs to know of the program, and its read-only variables. */
 void        ski_part_program_save(struct ski_pe *self, struct ski_image_writer *to,
                                   const struct ski_image_common *common);
@@ -37,6 +39,15 @@ bool ski_part_collections_possible(struct ski_pe *self, char *why, size_t room);
 void ski_part_collections_exist(struct ski_pe *self);
 /** Tells the classes of the program that their objects are elsewhere. */
 void ski_part_collections_resume(struct ski_pe *self);
+
+/* part_isomalloc.c: the range of addresses of elements with user threads. */
+void        ski_part_isomalloc_save(struct ski_pe *self, struct ski_image_writer *to,
+                                    const struct ski_image_common *common);
+const char *ski_part_isomalloc_restore(struct ski_pe *self, struct ski_image_reader *from,
+                                       struct ski_restart *restart);
+const char *ski_record_iso_block(struct ski_pe *self, struct ski_image_reader *record);
+/** Tells the owners of the addresses of an element that was restored here, and of its threads. */
+void ski_part_isomalloc_placed(struct ski_object *object);
 
 /* part_elements.c: elements, and where deleted ones were. */
 void        ski_part_elements_save(struct ski_pe *self, struct ski_image_writer *to,
@@ -77,6 +88,9 @@ void        ski_part_sections_save(struct ski_pe *self, struct ski_image_writer 
 const char *ski_part_sections_restore(struct ski_pe *self, struct ski_image_reader *from,
                                       struct ski_restart *restart);
 const char *ski_record_section(struct ski_pe *self, struct ski_image_reader *record);
+const char *ski_record_section_next(struct ski_pe *self, struct ski_image_reader *record);
+/** Tells the roots of the sections of an element that was restored here its next reductions. */
+void ski_part_sections_placed(struct ski_object *object);
 /** Writes to @p why why the sections of @p self cannot be saved.  Returns whether they can. */
 bool ski_part_sections_possible(struct ski_pe *self, char *why, size_t room);
 /** Creates the sections whose root is here again; their collections exist. */

@@ -24,6 +24,8 @@ enum ski_record {
     SKI_RECORD_REGION_ID,    /* the number of a symmetric region, for PE 0 of several hosts     */
     SKI_RECORD_REGION_PIECE, /* a piece of a region, for the PE that it belongs to          */
     SKI_RECORD_REGION_BLOCK, /* a block of a region that is redistributed, for its PE       */
+    SKI_RECORD_SECTION_NEXT, /* the next reduction of a member of a section, for the root   */
+    SKI_RECORD_ISO_BLOCK,    /* where a block of the isomalloc range is, for its owner      */
     SKI_RECORDS
 };
 

@@ -52,6 +52,8 @@ static const restore_record_fn restore_records[SKI_RECORDS] = {
     [SKI_RECORD_REGION_ID]    = ski_record_region_id,
     [SKI_RECORD_REGION_PIECE] = ski_record_region_piece,
     [SKI_RECORD_REGION_BLOCK] = ski_record_region_block,
+    [SKI_RECORD_SECTION_NEXT] = ski_record_section_next,
+    [SKI_RECORD_ISO_BLOCK]    = ski_record_iso_block,
 };
 
 bool ski_restore_wanted(void)

@@ -19,6 +19,7 @@
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
 #include "objects/location/thread_migration.h"
+#include "objects/location/thread_saved.h"
 #include "objects/measure/measure.h"
 #include "objects/services/detector.h"
 #include "objects/services/finalize.h"
@@ -46,6 +47,7 @@ static const struct ski_lifecycle *const objects_modules[] = {
     &ski_learned_channel_lifecycle,
     &ski_object_channel_lifecycle,
     &ski_thread_migration_lifecycle,
+    &ski_thread_saved_lifecycle,
     &ski_array_broadcast_lifecycle,
     &ski_array_reduction_lifecycle,
     &ski_section_lifecycle,

@@ -2,6 +2,7 @@
 /* isomalloc.c - see isomalloc.h. */
 #include "core/isomalloc/isomalloc.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,11 +25,14 @@
 #define ISO_ROOMY       ((size_t)16 << 30) /* slots of a PE that have large guards */
 #define ISO_KEPT_LEAST  4 /* free slots that keep their pages even if they are large */
 #define ISO_GOLDEN      UINT64_C(0x9e3779b97f4a7c15)
+#define ISO_SHARE_MOST  ((size_t)512 << 30) /* bytes of a share */
+#define ISO_SHARES_MOST ((uint64_t)1 << 24)
 
 /* The layout of the range, the same in all processes of the job. */
 static struct {
     uintptr_t base; /* 0: the range is not mapped */
-    size_t    share, stacks, zone;
+    size_t    bytes, slot_bytes;
+    size_t    shares, share, stacks, zone;
     size_t    guard, slot;
     int32_t   pes;
 } iso;
@@ -44,6 +48,7 @@ struct ski_isomalloc {
     struct ski_vector     cold;  /* free slots whose pages went back to the system */
     struct ski_iso_block *block; /* open addressing by address */
     size_t                count, mask;
+    bool                  restores; /* blocks of a former job come back at their addresses */
 };
 
 /* What an owner is told of its block. */
@@ -62,20 +67,32 @@ static size_t iso_round_up(size_t bytes, size_t to)
     return (bytes + to - 1) / to * to;
 }
 
-bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
+/* Divides the range into @p shares.  Returns false if they would be too small. */
+static bool iso_divide(size_t shares)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes;
-    void  *base = ski_arena_map_iso(&bytes);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    if (!base)
-        return false;
-    iso.pes    = job->pes;
-    iso.share  = bytes / (size_t)job->pes / ((size_t)2 << 20) * ((size_t)2 << 20);
+    iso.shares = shares;
+    iso.share  = iso.bytes / shares / ((size_t)2 << 20) * ((size_t)2 << 20);
     iso.stacks = iso.share / 2 / page * page;
     iso.zone   = (iso.share - iso.stacks) / ISO_ZONES / SKI_UNIT_BYTES * SKI_UNIT_BYTES;
     iso.guard  = iso_round_up(iso.stacks >= ISO_ROOMY ? ISO_GUARD_LARGE : ISO_GUARD_SMALL, page);
-    iso.slot   = iso.guard + iso_round_up(slot_bytes, page);
-    iso.base   = iso.zone > 0 && iso.stacks >= iso.slot ? (uintptr_t)base : 0;
+    iso.slot   = iso.guard + iso_round_up(iso.slot_bytes, page);
+    return iso.zone > 0 && iso.stacks >= iso.slot;
+}
+
+bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
+{
+    void  *base = ski_arena_map_iso(&iso.bytes);
+    size_t spare;
+
+    if (!base)
+        return false;
+    iso.pes        = job->pes;
+    iso.slot_bytes = slot_bytes;
+    spare          = iso.bytes / ISO_SHARE_MOST;
+    iso.base =
+        iso_divide(spare > (size_t)job->pes ? spare : (size_t)job->pes) ? (uintptr_t)base : 0;
     return iso.base != 0;
 }
 
@@ -86,7 +103,13 @@ void ski_isomalloc_close(void)
 
 uint64_t ski_isomalloc_layout(void)
 {
-    return ((uint64_t)iso.base ^ iso.share * ISO_GOLDEN) + iso.slot * 31 + (uint64_t)iso.pes;
+    return iso.base ? ((uint64_t)iso.base ^ iso.share * ISO_GOLDEN) + iso.slot * 31 + iso.shares
+                    : 0;
+}
+
+uint64_t ski_isomalloc_shares(void)
+{
+    return iso.base ? iso.shares : 0;
 }
 
 size_t ski_isomalloc_guard(void)
@@ -101,12 +124,23 @@ size_t ski_isomalloc_slot_bytes(void)
 
 bool ski_isomalloc_contains(const void *at)
 {
-    return iso.base && (uintptr_t)at - iso.base < iso.share * (size_t)iso.pes;
+    return iso.base && (uintptr_t)at - iso.base < iso.share * iso.shares;
 }
 
+static size_t iso_share_of(uintptr_t at)
+{
+    return (at - iso.base) / iso.share;
+}
+
+/* A job that was restarted may have fewer PEs than there are shares in use. */
 static int iso_owner(uintptr_t at)
 {
-    return (int)((at - iso.base) / iso.share);
+    return (int)(iso_share_of(at) % (size_t)iso.pes);
+}
+
+int ski_isomalloc_owner(const void *at)
+{
+    return iso_owner((uintptr_t)at);
 }
 
 static size_t iso_zone_block(unsigned zone)
@@ -119,9 +153,9 @@ static size_t iso_zone_bytes(unsigned zone)
     return zone == ISO_STACKS ? iso.stacks : iso.zone;
 }
 
-static uintptr_t iso_zone_start(int owner, unsigned zone)
+static uintptr_t iso_zone_start(size_t number, unsigned zone)
 {
-    uintptr_t share = iso.base + (uintptr_t)owner * iso.share;
+    uintptr_t share = iso.base + number * iso.share;
 
     return zone == ISO_STACKS ? share : share + iso.stacks + zone * iso.zone;
 }
@@ -154,7 +188,7 @@ uintptr_t ski_isomalloc_block(const void *at)
 
     if (!ski_isomalloc_contains(at) || (zone = iso_zone_of(address)) > ISO_ZONES)
         return 0;
-    start  = iso_zone_start(iso_owner(address), zone);
+    start  = iso_zone_start(iso_share_of(address), zone);
     each   = iso_zone_block(zone);
     number = (address - start) / each;
     return (number + 1) * each <= iso_zone_bytes(zone) ? start + number * each : 0;
@@ -256,23 +290,36 @@ static uintptr_t iso_take_used(struct ski_isomalloc *m, unsigned zone)
     return (uintptr_t)(at || zone != ISO_STACKS ? at : ski_vector_pop(&m->cold));
 }
 
-/* Takes a block; *@p fresh becomes whether it is used for the first time. */
+/* Returns the next block of this PE's share that was never used; 0: there is none.  Blocks of a
+ * former job, which have records, lie among them. */
+static uintptr_t iso_take_fresh(struct ski_pe *self, unsigned zone)
+{
+    size_t   *next = &self->iso->zone[zone].fresh, each = iso_zone_block(zone);
+    uintptr_t at;
+
+    do {
+        if ((size_t)self->pe >= iso.shares || (*next + 1) * each > iso_zone_bytes(zone))
+            return 0;
+        at = iso_zone_start((size_t)self->pe, zone) + (*next)++ * each;
+    } while (iso_find(self->iso, at)->at);
+    return at;
+}
+
+/* Takes a block; *@p fresh becomes whether this process uses it for the first time. */
 static void *iso_take(struct ski_pe *self, unsigned zone, bool *fresh)
 {
-    struct iso_zone      *from = &self->iso->zone[zone];
-    size_t                each = iso_zone_block(zone);
-    uintptr_t             at   = iso_take_used(self->iso, zone);
+    uintptr_t             at = iso_take_used(self->iso, zone);
     struct ski_iso_block *block;
 
     *fresh = !at;
-    if (!at && (from->fresh + 1) * each > iso_zone_bytes(zone))
+    if (!at && !(at = iso_take_fresh(self, zone)))
         return NULL;
-    if (!at)
-        at = iso_zone_start(self->pe, zone) + from->fresh++ * each;
     block = iso_add(self->iso, at);
     ski_assert(block->pe == SKI_ISO_FREE);
+    *fresh |= block->bare;
     block->pe      = self->pe;
     block->results = 0;
+    block->bare    = false;
     return (void *)at;
 }
 
@@ -413,6 +460,61 @@ void ski_isomalloc_arrive(struct ski_pe *self, const struct ski_iso_move *move)
         ski_sanitizer_root_add((void *)(uintptr_t)move->at, iso_zone_block(zone));
 }
 
+/* ---- a restart ----------------------------------------------------------------------------- */
+
+bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    size_t                 own;
+
+    if (!self->iso || shares == 0 || shares > ISO_SHARES_MOST)
+        return false;
+    pthread_mutex_lock(&lock);
+    own = iso.shares;
+    if (own != shares)
+        iso_divide(shares);
+    self->iso->restores = iso.zone > 0 && ski_isomalloc_layout() == layout;
+    if (!self->iso->restores)
+        iso_divide(own);
+    pthread_mutex_unlock(&lock);
+    return self->iso->restores;
+}
+
+bool ski_isomalloc_restores(const struct ski_pe *self)
+{
+    return self->iso && self->iso->restores;
+}
+
+/* Whether the block at @p at is known to be in use. */
+static bool iso_is_used(const struct ski_isomalloc *m, uintptr_t at)
+{
+    const struct ski_iso_block *block = iso_find(m, at);
+
+    return block->at && block->pe != SKI_ISO_FREE;
+}
+
+bool ski_isomalloc_may_restore(struct ski_pe *self, const struct ski_iso_move *move, size_t bytes)
+{
+    return ski_isomalloc_restores(self) && ski_isomalloc_move_valid(self, move, bytes) &&
+           !iso_is_used(self->iso, (uintptr_t)move->at);
+}
+
+bool ski_isomalloc_restored(struct ski_pe *self, uint64_t at, int pe)
+{
+    struct ski_iso_block *block;
+
+    if (pe < 0 || pe >= self->pes || !ski_isomalloc_restores(self) || !at ||
+        ski_isomalloc_block((void *)(uintptr_t)at) != at || iso_owner((uintptr_t)at) != self->pe ||
+        iso_is_used(self->iso, (uintptr_t)at))
+        return false;
+    block       = iso_add(self->iso, (uintptr_t)at);
+    block->pe   = pe;
+    block->bare = true;
+    return true;
+}
+
+/* ---- updates ------------------------------------------------------------------------------- */
+
 /* Whether an update from another PE is about a block that this PE owns and has given out. */
 static bool iso_update_valid(const struct ski_pe *self, const struct iso_update *update)
 {
@@ -454,8 +556,11 @@ void ski_isomalloc_begin(struct ski_pe *self)
     self->iso        = ski_calloc(1, sizeof *self->iso);
     self->iso->mask  = 63;
     self->iso->block = ski_calloc(self->iso->mask + 1, sizeof *self->iso->block);
-    /* what a phase before has left */
-    madvise((char *)iso.base + (size_t)self->pe * iso.share, iso.share, MADV_REMOVE);
+    /* What a phase before has left goes.  In the first one other PEs may have restored blocks. */
+    if (atomic_load_explicit(&self->job->phase, memory_order_relaxed) < 2)
+        return;
+    for (size_t i = (size_t)self->pe; i < iso.shares; i += (size_t)iso.pes)
+        madvise((char *)iso.base + i * iso.share, iso.share, MADV_REMOVE);
 }
 
 void ski_isomalloc_end(struct ski_pe *self)

@@ -19,6 +19,11 @@
  * block of another PE that is here.  A block counts its moves, also over several uses, so that the
  * owner ignores an update that was overtaken by a later one.
  *
+ * A restarted job restores the blocks of the former one at their addresses.  It takes over the
+ * division of the range from the former job, whatever its own number of PEs is: share i belongs to
+ * PE i modulo that number, and a PE allocates from the share of its number, if there is one.  There
+ * are more shares than PEs in a small job, so that it can be restarted on more PEs.
+ *
  * The range is mapped only in programs that have a class whose objects migrate and have threaded
  * entries; in others a PE has no struct ski_isomalloc.
  */
@@ -40,6 +45,7 @@ struct ski_iso_block {
     int32_t   pe;      /* SKI_ISO_FREE, or the PE where the block is                   */
     uint32_t  moves;   /* so far                                                       */
     uint32_t  results; /* of futures in it that hold a message (sched/future.c)        */
+    bool      bare;    /* a slot of a former job, whose guard this process has not made */
 };
 
 #define SKI_ISO_FREE (-1)
@@ -113,6 +119,27 @@ void ski_isomalloc_arrive(struct ski_pe *self, const struct ski_iso_move *move);
 /** Returns the PE to ask for the block that contains @p at, which is not here: where it was last
  *  known to be, or its owner.  SKI_ISO_FREE: there is no such block. */
 int ski_isomalloc_lookup(struct ski_pe *self, const void *at);
+
+/** Returns the PE that owns the address @p at, which is in the range. */
+int ski_isomalloc_owner(const void *at);
+
+/** Returns the number of shares that the range is divided into; 0: it is not mapped. */
+uint64_t ski_isomalloc_shares(void);
+
+/** Lets this PE restore blocks of a former job, whose range had @p shares and @p layout.  No block
+ *  exists yet.  Returns false, and changes nothing, if the range is another here. */
+bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout);
+
+/** Returns whether this PE restores the blocks of a former job at their addresses. */
+bool ski_isomalloc_restores(const struct ski_pe *self);
+
+/** Returns whether @p move, which was read from a file, is that of a block of at least @p bytes
+ * which can be restored here by ski_isomalloc_arrive(); 0: of a slot for a stack. */
+bool ski_isomalloc_may_restore(struct ski_pe *self, const struct ski_iso_move *move, size_t bytes);
+
+/** Records that block @p at of the former job, which this PE owns, has been restored on another PE,
+ *  @p pe.  Returns false if there is no such block, or it has been restored twice. */
+bool ski_isomalloc_restored(struct ski_pe *self, uint64_t at, int pe);
 
 /** Handler: a block of this PE has moved, or is free. */
 void ski_on_isomalloc(skua_msg *msg);

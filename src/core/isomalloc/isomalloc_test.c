@@ -25,6 +25,14 @@ static char *iso_test_slot(void)
     return ski_isomalloc_slot(core_pe[0], &fresh);
 }
 
+/* The first slot of the share of PE @p i, of which none was used. */
+static char *iso_test_slot_of(int i)
+{
+    bool fresh;
+
+    return ski_isomalloc_slot(core_pe[i], &fresh);
+}
+
 static bool iso_test_blocks(void)
 {
     static char  *block[BLOCKS];
@@ -134,6 +142,67 @@ static bool iso_test_refused(void)
            ski_isomalloc_block(&slot) == 0;
 }
 
+/* All PEs begin, as if in another job. */
+static void iso_test_begin_again(void)
+{
+    for (int i = 0; i < CORE_PES; i++) {
+        ski_isomalloc_end(core_pe[i]);
+        ski_isomalloc_begin(core_pe[i]);
+    }
+}
+
+/* Blocks of a former job come back; their owner gives none of them out before they are free. */
+static bool iso_test_restart(void)
+{
+    enum { SLOTS = 3 };
+    uint64_t            shares = ski_isomalloc_shares(), layout = ski_isomalloc_layout();
+    char               *slot[SLOTS];
+    struct ski_iso_move move;
+    bool                fresh, right;
+
+    iso_test_begin_again();
+    for (int i = 0; i < SLOTS; i++)
+        slot[i] = ski_isomalloc_slot(core_pe[0], &fresh);
+    iso_test_begin_again();
+    right = !ski_isomalloc_adopt(core_pe[0], shares, layout + 1) &&
+            !ski_isomalloc_adopt(core_pe[0], 0, layout) &&
+            !ski_isomalloc_adopt(core_pe[0], UINT64_MAX, layout) &&
+            ski_isomalloc_layout() == layout && !ski_isomalloc_restores(core_pe[0]);
+    for (int i = 0; i < CORE_PES; i++)
+        right &= ski_isomalloc_adopt(core_pe[i], shares, layout);
+    move = (struct ski_iso_move){.at = (uintptr_t)slot[0]};
+    right &= ski_isomalloc_may_restore(core_pe[0], &move, 0);
+    ski_isomalloc_arrive(core_pe[0], &move);
+    right &= !ski_isomalloc_may_restore(core_pe[0], &move, 0); /* twice */
+    right &= !ski_isomalloc_restored(core_pe[0], move.at, 1);
+    right &= ski_isomalloc_restored(core_pe[0], (uintptr_t)slot[1], 2);
+    right &= !ski_isomalloc_restored(core_pe[0], (uintptr_t)slot[1] + 8, 2);
+    right &= !ski_isomalloc_restored(core_pe[0], (uintptr_t)slot[2], CORE_PES);
+    right &= !ski_isomalloc_restored(core_pe[1], (uintptr_t)slot[2], 2); /* not its own */
+    right &= ski_isomalloc_lookup(core_pe[0], slot[1]) == 2;
+    right &= ski_isomalloc_slot(core_pe[0], &fresh) == slot[2] && fresh;
+    move.at = (uintptr_t)slot[1];
+    ski_isomalloc_arrive(core_pe[2], &move);
+    ski_isomalloc_free(core_pe[2], slot[1]);
+    iso_test_deliver();
+    return right && ski_isomalloc_slot(core_pe[0], &fresh) == slot[1] && fresh; /* no guard yet */
+}
+
+/* A share beyond the number of PEs belongs to one of them. */
+static bool iso_test_owners(void)
+{
+    char  *slot  = iso_test_slot_of(1);
+    size_t share = (size_t)(iso_test_slot_of(2) - slot);
+    bool   right = true;
+
+    slot -= share;
+
+    for (size_t i = 0; i < ski_isomalloc_shares(); i++)
+        right &= ski_isomalloc_owner(slot + i * share) == (int)(i % CORE_PES) &&
+                 ski_isomalloc_block(slot + i * share) == (uintptr_t)slot + i * share;
+    return right && !ski_isomalloc_contains(slot + ski_isomalloc_shares() * share);
+}
+
 int main(void)
 {
     core_handler[SKI_HANDLER_ISOMALLOC] = ski_on_isomalloc;
@@ -154,6 +223,9 @@ int main(void)
     OK(iso_test_cache(1, 4), "a few keep them in any case");
     OK(iso_test_cache(0, 0), "none keeps them if stack_cache is 0");
     OK(!ski_isomalloc(core_pe[0], (size_t)1 << 45), "a block that is too large is not there");
+    OK(iso_test_restart(),
+       "blocks of a former job come back, and are given out when they are free");
+    OK(iso_test_owners(), "each share has an owner");
     core_pes_end();
     ski_isomalloc_close();
     return tap_end();

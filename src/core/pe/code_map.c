@@ -4,11 +4,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
 
 #include "base/memory.h"
+#include "base/module.h"
 
 #define CODE_PRIME UINT64_C(0x100000001b3) /* FNV-1a */
 
@@ -106,23 +107,34 @@ static bool code_is_of_kernel(const char *name)
            strncmp(name, "linux-gate", strlen("linux-gate")) == 0;
 }
 
+/* The last part of the path of an object. */
+static const char *code_name(const struct dl_phdr_info *info)
+{
+    const char *slash = strrchr(info->dlpi_name, '/');
+
+    return slash ? slash + 1 : info->dlpi_name;
+}
+
+static struct ski_code_object code_describe(const struct dl_phdr_info *info)
+{
+    const char            *name   = code_name(info);
+    struct ski_code_object object = {.base     = info->dlpi_addr,
+                                     .contents = code_contents(info),
+                                     .canary   = code_canary(info, name)};
+
+    snprintf(object.name, sizeof object.name, "%s", name);
+    return object;
+}
+
 static int code_add(struct dl_phdr_info *info, size_t size, void *arg)
 {
-    struct code_map *map   = arg;
-    const char      *slash = strrchr(info->dlpi_name, '/');
-    const char      *name  = slash ? slash + 1 : info->dlpi_name;
+    struct code_map *map = arg;
 
     (void)size;
-    if (code_is_of_kernel(name))
+    if (code_is_of_kernel(code_name(info)))
         return 0;
-    if (map->count < map->most) {
-        struct ski_code_object *object = &map->object[map->count];
-
-        *object = (struct ski_code_object){.base     = info->dlpi_addr,
-                                           .contents = code_contents(info),
-                                           .canary   = code_canary(info, name)};
-        snprintf(object->name, sizeof object->name, "%s", name);
-    }
+    if (map->count < map->most)
+        map->object[map->count] = code_describe(info);
     map->count++;
     return 0;
 }
@@ -159,4 +171,100 @@ const struct ski_code_object *ski_code_map_differs(const struct ski_code_object 
     }
     free(here);
     return found;
+}
+
+/* ---- the objects that some memory refers to ----------------------------------------------------
+ */
+
+static bool code_is_never_needed(const struct dl_phdr_info *info)
+{
+    return code_is_of_kernel(code_name(info)) || ski_module_has_loaded(info->dlpi_addr);
+}
+
+static int code_scan_extent(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct ski_code_scan *scan = arg;
+    uintptr_t             from = UINTPTR_MAX, to = 0;
+
+    (void)size;
+    if (code_is_never_needed(info) || scan->count == SKI_CODE_MOST)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t at           = info->dlpi_addr + part->p_vaddr;
+
+        if (part->p_type == PT_LOAD && at < from)
+            from = at;
+        if (part->p_type == PT_LOAD && at + part->p_memsz > to)
+            to = at + part->p_memsz;
+    }
+    scan->object[scan->count].from   = from;
+    scan->object[scan->count].to     = to;
+    scan->object[scan->count++].used = false;
+    scan->lowest                     = from < scan->lowest ? from : scan->lowest;
+    scan->highest                    = to > scan->highest ? to : scan->highest;
+    return 0;
+}
+
+void ski_code_scan_begin(struct ski_code_scan *scan)
+{
+    scan->count   = 0;
+    scan->lowest  = UINTPTR_MAX;
+    scan->highest = 0;
+    dl_iterate_phdr(code_scan_extent, scan);
+}
+
+static void code_scan_word(struct ski_code_scan *scan, uintptr_t word)
+{
+    for (size_t i = 0; i < scan->count; i++)
+        if (word >= scan->object[i].from && word < scan->object[i].to)
+            scan->object[i].used = true;
+}
+
+void ski_code_scan_add(struct ski_code_scan *scan, const void *from, size_t bytes)
+{
+    const uintptr_t *word = from;
+
+    for (size_t i = 0; i < bytes / sizeof *word; i++)
+        if (word[i] >= scan->lowest && word[i] < scan->highest)
+            code_scan_word(scan, word[i]);
+}
+
+/* Objects that are being written, as a scan has numbered them. */
+struct code_scan_map {
+    const struct ski_code_scan *scan;
+    size_t                      number, count;
+    struct ski_code_object     *map;
+};
+
+static int code_scan_write(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct code_scan_map *to = arg;
+
+    (void)size;
+    if (code_is_never_needed(info) || to->number == to->scan->count ||
+        !to->scan->object[to->number++].used)
+        return 0;
+    if (to->map)
+        to->map[to->count] = code_describe(info);
+    to->count++;
+    return 0;
+}
+
+size_t ski_code_scan_map(const struct ski_code_scan *scan, struct ski_code_object *map)
+{
+    struct code_scan_map to = {scan, 0, 0, map};
+
+    dl_iterate_phdr(code_scan_write, &to);
+    return to.count;
+}
+
+bool ski_code_is_fixed(void)
+{
+    FILE *file = fopen("/proc/sys/kernel/randomize_va_space", "re");
+    int   mode = file ? fgetc(file) : '1';
+
+    if (file)
+        fclose(file);
+    return mode == '0' || (personality(0xffffffff) & ADDR_NO_RANDOMIZE);
 }

@@ -14,6 +14,7 @@
 #ifndef SKI_CODE_MAP_H
 #define SKI_CODE_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,5 +39,31 @@ size_t ski_code_map(struct ski_code_object *map, size_t most);
  * this process, or has a base of 0. */
 const struct ski_code_object *ski_code_map_differs(const struct ski_code_object *theirs,
                                                    size_t count, struct ski_code_object *ours);
+
+/* The loaded objects that words of some memory point into.  A stack in a checkpoint needs these.
+ * Words that nothing uses any more may point into modules (base/module.h), which another job need
+ * not have loaded: no user thread waits there, so modules are left out. */
+struct ski_code_scan {
+    struct {
+        uintptr_t from, to;
+        bool      used;
+    } object[SKI_CODE_MOST];
+    size_t    count;
+    uintptr_t lowest, highest; /* of all objects */
+};
+
+/** Begins a scan, in which no object is used. */
+void ski_code_scan_begin(struct ski_code_scan *scan);
+
+/** Marks the objects that a word of the @p bytes at @p from, aligned as words are, points into. */
+void ski_code_scan_add(struct ski_code_scan *scan, const void *from, size_t bytes);
+
+/** Writes the objects that are used to @p map, of room for SKI_CODE_MOST, if it is not NULL.
+ * Returns their number. */
+size_t ski_code_scan_map(const struct ski_code_scan *scan, struct ski_code_object *map);
+
+/** Returns whether another process that is started as this one was has its code at the same
+ *  addresses: the kernel does not randomise them. */
+bool ski_code_is_fixed(void);
 
 #endif

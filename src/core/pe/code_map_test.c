@@ -7,6 +7,24 @@
 
 #include "tests/tap.h"
 
+/* Memory that points into the program and a library needs these two, and no others. */
+static void test_scan(void)
+{
+    uintptr_t               words[4] = {1, (uintptr_t)test_scan, 2, (uintptr_t)stdout};
+    struct ski_code_scan    scan;
+    struct ski_code_object *map = calloc(SKI_CODE_MOST, sizeof *map), ours;
+
+    ski_code_scan_begin(&scan);
+    ski_code_scan_add(&scan, words, sizeof *words);
+    OK(ski_code_scan_map(&scan, NULL) == 0, "a number points into no code object");
+    ski_code_scan_add(&scan, words, 2 * sizeof *words);
+    OK(ski_code_scan_map(&scan, map) == 1 && !map[0].name[0], "a function is in the program");
+    ski_code_scan_add(&scan, words, sizeof words);
+    OK(ski_code_scan_map(&scan, map) == 2 && map[1].name[0], "a variable may be in a library");
+    OK(!ski_code_map_differs(map, 2, &ours), "both are here");
+    free(map);
+}
+
 int main(void)
 {
     size_t                        count = ski_code_map(NULL, 0);
@@ -32,5 +50,6 @@ int main(void)
     OK(ski_code_map_differs(map, count, &ours) == &map[count - 1] && !ours.base && !ours.contents,
        "a library that is not loaded here, as well");
     free(map);
+    test_scan();
     return tap_end();
 }

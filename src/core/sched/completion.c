@@ -106,10 +106,19 @@ skua_completion skua_done_exit(int code)
 
 /* ---- in a checkpoint ------------------------------------------------------------ */
 
+/* Whether a completion wakes a user thread of an element, whose addresses a restarted job keeps
+ * (isomalloc/isomalloc.h).  Its tag is of the former job, and its PE may not exist: the target is
+ * found by its address. */
+static bool completion_is_kept(const skua_completion *done)
+{
+    return (done->kind == COUNT || done->kind == FUTURE) &&
+           ski_isomalloc_contains(done->what.counter);
+}
+
 bool ski_completion_is_value(const skua_completion *done)
 {
     return done->kind == NOTHING || done->kind == SEND || done->kind == EXIT ||
-           done->kind == OBJECT;
+           done->kind == OBJECT || completion_is_kept(done);
 }
 
 bool ski_completion_restore(skua_completion *done)
@@ -266,7 +275,7 @@ static SKI_COLD void completion_happen_somewhere(struct ski_pe *self, const skua
 static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
                                    const void *data, size_t bytes, skua_msg *carrier)
 {
-    if (SKI_UNLIKELY(self->net && !completion_is_ours(self, done)))
+    if (SKI_UNLIKELY(self->net && !completion_is_ours(self, done) && !completion_is_kept(done)))
         ski_net_reject(self, "a completion that came from PE %d was dropped: this PE never made it",
                        carrier ? carrier->source : self->pe);
     else if (SKI_UNLIKELY(self->iso != NULL)) {
@@ -295,9 +304,15 @@ static bool completion_is_possible(const struct ski_pe *self, const skua_complet
     return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes || done->pe == self->pe;
 }
 
-/* One that came from elsewhere in data of the program's is not the program's fault. */
-static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completion *done)
+/* One that came from elsewhere in data of the program's is not the program's fault; nor is one of a
+ * former job that had more PEs, which happens nevertheless. */
+static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completion *done,
+                                       const void *data, size_t bytes)
 {
+    if (done->kind <= OBJECT && completion_is_kept(done)) {
+        completion_happen_here(self, done, data, bytes, NULL);
+        return;
+    }
     if (!self->net)
         ski_misuse("skua_complete: there is no completion of kind %u of PE %d", done->kind,
                    done->pe);
@@ -313,7 +328,7 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
     if (SKI_LIKELY(done.pe == self->pe && done.kind <= CALL))
         completion_happen_here(self, &done, data, bytes, NULL);
     else if (SKI_UNLIKELY(!completion_is_possible(self, &done)))
-        completion_refuse(self, &done);
+        completion_refuse(self, &done, data, bytes);
     else if (done.kind == OBJECT)
         completion_invoke(self, &done, data, bytes);
     else if (done.kind == SEND)

@@ -10,8 +10,8 @@
  *  given away.  A future of this PE keeps the message, and nothing is copied. */
 void ski_complete_with(skua_completion done, skua_msg *msg);
 
-/** Returns whether a completion is a value: it names no address of its process, so it can be kept in
- *  a checkpoint. */
+/** Returns whether a completion is a value: it names no address of its process, or one that a
+ *  restarted job keeps, so it can be kept in a checkpoint. */
 bool ski_completion_is_value(const skua_completion *done);
 
 /** Lets a completion that is a value, and comes from a checkpoint, take effect on a PE of this job,

@@ -188,11 +188,11 @@ void skua_thread_resume_on(int pe, skua_thread *thread)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (SKI_UNLIKELY((uint32_t)pe >= (uint32_t)self->pes))
+    if (self->iso && ski_isomalloc_contains(thread)) /* pe may be of a former job of more PEs */
+        pe = ski_thread_find_owned(self, thread, pe);
+    else if (SKI_UNLIKELY((uint32_t)pe >= (uint32_t)self->pes))
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
                    self->pes - 1);
-    if (self->iso && ski_isomalloc_contains(thread))
-        pe = ski_thread_find_owned(self, thread, pe);
     if (pe == self->pe)
         thread_resume(self, thread);
     else if (pe >= 0)

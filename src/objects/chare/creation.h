@@ -20,7 +20,7 @@ void ski_collections_destroy(struct ski_objects *objects);
 
 /** Defines a collection of a job that is restarted by the @p bytes at @p creation that it was
  *  created with.  It has no elements yet, and messages to it wait until ski_creation_restored().
- *  Returns NULL if @p creation, which was read from a checkpoint, makes no sense. */
+ *  Returns NULL if @p creation, which was read from a checkpoint, is not valid. */
 struct ski_collection *ski_creation_restore(struct ski_objects *objects, const void *creation,
                                             size_t bytes);
 

@@ -191,17 +191,18 @@ static const struct ski_baggage array_reduction_baggage = {
     array_reduction_packed_bytes, array_reduction_pack, array_reduction_packed_valid,
     array_reduction_unpack};
 
-/* Whether the number is valid is known when all reductions are (array_reduction_saved.h). */
-static bool array_reduction_restore_part(struct ski_object *object, const void *from, size_t bytes)
+/* Whether the number makes sense is known when all reductions are (array_reduction_saved.h). */
+static const char *array_reduction_restore_part(struct ski_object *object, const void *from,
+                                                size_t bytes)
 {
     if (bytes != sizeof object->next_reduction)
-        return false;
+        return "the number of its next reduction is damaged";
     array_reduction_unpack(object, from, bytes);
-    return true;
+    return NULL;
 }
 
 static const struct ski_saved_part array_reduction_saved = {
-    array_reduction_packed_bytes, array_reduction_save, array_reduction_restore_part};
+    array_reduction_packed_bytes, array_reduction_save, array_reduction_restore_part, NULL};
 
 const struct ski_lifecycle ski_array_reduction_lifecycle = {
     .collection_added     = array_reduction_collection_added,

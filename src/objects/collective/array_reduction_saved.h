@@ -22,7 +22,7 @@
 
 /* What has been combined of one reduction on one PE; the data follow. */
 struct ski_saved_partial {
-    uint64_t                  id; /* of the collection */
+    uint64_t                  id; /* of the collection, or of the section */
     uint64_t                  bytes;
     struct ski_reduction_spec spec;
     skua_completion           to;

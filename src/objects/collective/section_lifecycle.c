@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/log.h"
 #include "objects/collective/section_multicast.h"
+#include "objects/collective/section_saved.h"
 #include "objects/collective/section_rebuild.h"
 #include "objects/collective/section_reduction.h"
 
@@ -156,4 +157,5 @@ const struct ski_lifecycle ski_section_lifecycle = {
     .element_replaced  = section_lifecycle_element_replaced,
     .element_departed  = section_lifecycle_element_departed,
     .baggage           = &section_lifecycle_baggage,
+    .saved             = &ski_section_saved,
 };

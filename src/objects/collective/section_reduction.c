@@ -29,13 +29,15 @@ _Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_
 
 /* A contributor contributes to no reduction from a number on: it was deleted; it was deleted before
  * it was enrolled, and may have contributed before; it has switched to the next generation.  A
- * member contributes from a number on, or never. */
+ * member contributes from a number on, or never; in a section that was restored, from a number on,
+ * since it has contributed to those before. */
 enum section_reduction_change {
     SECTION_REDUCTION_DELETED,
     SECTION_REDUCTION_LOST,
     SECTION_REDUCTION_SWITCHED,
     SECTION_REDUCTION_JOINED,
     SECTION_REDUCTION_NEVER,
+    SECTION_REDUCTION_LATE,
 };
 
 /* A contributor leaves, or joins. */
@@ -337,6 +339,32 @@ static void section_reduction_member_joined(struct ski_section        *section,
     section_reduction_advance(section);
 }
 
+/* At the delegate of a member that has contributed to the reductions before @p number. */
+static void section_reduction_member_late(struct ski_section *section, uint32_t number)
+{
+    struct ski_section_reduction *reduction = &section->reduction;
+
+    if (ski_seqnum_before(reduction->first, number))
+        reduction->late_from =
+            section_reduction_append(reduction->late_from, &reduction->late, number);
+    section_reduction_advance(section);
+}
+
+void ski_section_reduction_late(struct ski_section *section, const skua_index *index,
+                                uint32_t number)
+{
+    const struct ski_section_member   *member = ski_section_member_find(section, index);
+    struct section_reduction_leave_msg late   = {section->id, number, section->generation,
+                                                 SECTION_REDUCTION_LATE, 0};
+
+    if (!member || !member->listed || !ski_seqnum_before(section->reduction.first, number))
+        return;
+    if (member->delegate == section->self->pe)
+        section_reduction_member_late(section, number);
+    else
+        section_reduction_send_leave(section->of, member->delegate, index, &late);
+}
+
 void ski_section_reduction_joined(struct ski_section *section, struct ski_section_member *member)
 {
     struct section_reduction_leave_msg joined = {section->id, member->next, section->generation,
@@ -538,6 +566,7 @@ static void section_reduction_member_changed(struct ski_section                 
     case SECTION_REDUCTION_SWITCHED:
         section_reduction_member_left(section, member, leave->number);
         break;
+    case SECTION_REDUCTION_LATE: section_reduction_member_late(section, leave->number); break;
     default:
         if (!member->gone && !(leave->change == SECTION_REDUCTION_LOST && member->came))
             section_reduction_member_deleted(section, member, leave->number);

@@ -49,6 +49,11 @@ bool ski_section_reduction_over(const struct ski_section *section);
 void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
                                 int delegate);
 
+/** At the root of a section that was restored, whose partial results are there: the member of index
+ *  @p index has contributed to the reductions before @p number. */
+void ski_section_reduction_late(struct ski_section *section, const skua_index *index,
+                                uint32_t number);
+
 /** Append to @p text which members here a reduction of @p section in progress waits for, or that it
  *  waits for contributions from other PEs. */
 void ski_section_reduction_explain(const struct ski_section *section, struct ski_text *text);
@@ -60,7 +65,8 @@ void ski_on_section_reduction_report(skua_msg *msg);
 void ski_on_section_reduction_leave(skua_msg *msg);
 
 #define SKI_SECTION_REDUCTION_REPORT_LEAST 80 /* bytes of the smallest contribution or report */
-#define SKI_SECTION_REDUCTION_LEAVE_LEAST  24 /* bytes of the message of a contributor that leaves \
-                                               */
+#define SKI_SECTION_REDUCTION_LEAVE_LEAST                                                          \
+    24 /* bytes of the message of a contributor that leaves                                        \
+        */
 
 #endif

@@ -330,10 +330,23 @@ static struct ski_collection *section_tree_collection(struct ski_pe *self, const
     return all;
 }
 
+/* At the root: creates the generation of a section that @p msg describes, at once. */
+static struct ski_section *section_tree_begin(struct ski_collection *all, skua_msg *msg)
+{
+    const struct section_tree_creation *creation = skua_msg_data(msg);
+    struct ski_section                 *section =
+        ski_section_get(all->self->objects, creation->id, creation->generation);
+
+    ski_section_set_collection(section, all);
+    section_tree_join(section, creation, -1);
+    skua_msg_free(msg);
+    ski_msg_unhold(section->self, &section->held);
+    return section;
+}
+
 struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
                                              struct ski_section_choice *chosen, size_t count)
 {
-    struct ski_section           *next;
     struct section_tree_creation *creation;
     skua_msg                     *msg;
 
@@ -342,12 +355,7 @@ struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
     creation             = skua_msg_data(msg);
     creation->generation = section->generation + 1;
     creation->first      = section->reduction.first;
-    next = ski_section_get(section->self->objects, section->id, creation->generation);
-    ski_section_set_collection(next, section->of);
-    section_tree_join(next, creation, -1);
-    skua_msg_free(msg);
-    ski_msg_unhold(next->self, &next->held);
-    return next;
+    return section_tree_begin(section->of, msg);
 }
 
 /* Queues the creation of section @p id, of which this PE is the root. */
@@ -362,11 +370,17 @@ static void section_tree_create(struct ski_collection *all, uint64_t id, const s
     skua_enqueue((skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
 }
 
-void ski_section_tree_restore(struct ski_collection *all, uint64_t id, const skua_index *indices,
-                              size_t count)
+struct ski_section *ski_section_tree_restore(struct ski_collection *all, uint64_t id,
+                                             const skua_index *indices, size_t count,
+                                             uint32_t first)
 {
+    struct ski_section_choice *chosen = section_tree_choose(all, indices, count);
+    skua_msg                  *msg    = section_tree_creation_msg(all, id, chosen, count);
+
     ski_assert(ski_section_root(id) == all->self->pe);
-    section_tree_create(all, id, indices, count);
+    ((struct section_tree_creation *)skua_msg_data(msg))->first = first;
+    free(chosen);
+    return section_tree_begin(all, msg);
 }
 
 skua_section skua_section_create(skua_collection of, const skua_index *indices, size_t count)

@@ -59,9 +59,11 @@ struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
                                              struct ski_section_choice *chosen, size_t count);
 
 /** At the root of a job that is restarted: create section @p id of @p all once more, whose members
- *  were the @p count elements of @p indices. */
-void ski_section_tree_restore(struct ski_collection *all, uint64_t id, const skua_index *indices,
-                              size_t count);
+ *  were the @p count elements of @p indices and whose first reduction is @p first.  Returns its
+ *  record. */
+struct ski_section *ski_section_tree_restore(struct ski_collection *all, uint64_t id,
+                                             const skua_index *indices, size_t count,
+                                             uint32_t first);
 
 /** Handler: create a section at a delegate. */
 void ski_on_section_create(skua_msg *msg);

@@ -60,8 +60,7 @@ void ski_thread_migration_close(void)
 
 /* ---- what can move --------------------------------------------------------------------------- */
 
-/* Whether the memory at @p at moves with @p arg, an object that is here. */
-static bool thread_migration_moves(const void *at, void *arg)
+bool ski_thread_migration_moves(const void *at, void *arg)
 {
     const struct ski_object *object = arg;
     uintptr_t                block  = ski_isomalloc_block(at);
@@ -74,16 +73,15 @@ static bool thread_migration_moves(const void *at, void *arg)
            ski_thread_in_slot((char *)block)->object == object;
 }
 
-/* Whether all that wait in the list of @p thread move with its object, and the list as well.  A
- * thread that was woken by a future of the object first looks at it: the class need not pack
+/* A thread that was woken by a future of the object first looks at it: the class need not pack
  * futures. */
-static bool thread_migration_list_moves(const struct skua_thread *thread, struct ski_object *object)
+bool ski_thread_migration_list_moves(const struct skua_thread *thread, struct ski_object *object)
 {
     const struct ski_waiter *waiter = thread->waiter;
 
     if (thread->wait != SKI_THREAD_WAITS)
         return true;
-    if (!thread_migration_moves(thread->list, object))
+    if (!ski_thread_migration_moves(thread->list, object))
         return false;
     if (waiter->woken)
         return ski_isomalloc_block(thread->list) != (uintptr_t)ski_object_block(object);
@@ -102,7 +100,7 @@ static bool thread_migration_leaves_host(struct ski_pe *self, const struct skua_
 }
 
 /* The bounds of locals that AddressSanitizer keeps in the heap of the process do not move. */
-static bool thread_migration_leaves_process(const struct skua_thread *thread)
+bool ski_thread_migration_leaves_process(const struct skua_thread *thread)
 {
 #ifdef SKI_ASAN
     return !thread->fiber.fake_stack;
@@ -127,11 +125,11 @@ static bool thread_migration_threads_move(struct ski_object *object, uint32_t *c
 
     *count = 0;
     for (struct skua_thread *thread = block->first; thread; thread = thread->sibling, ++*count)
-        if (!ski_thread_can_move(thread) || !thread_migration_list_moves(thread, object) ||
-            (away && !thread_migration_leaves_process(thread)) ||
+        if (!ski_thread_can_move(thread) || !ski_thread_migration_list_moves(thread, object) ||
+            (away && !ski_thread_migration_leaves_process(thread)) ||
             (far && !thread_migration_leaves_host(self, thread)))
             return false;
-    return !ski_futures_chained(self, thread_migration_moves, object) &&
+    return !ski_futures_chained(self, ski_thread_migration_moves, object) &&
            (!far || (ski_isomalloc_here(self, block)->results == 0 && ski_onesided_is_idle(self)));
 }
 
@@ -450,22 +448,21 @@ static bool thread_migration_packed_valid(const struct ski_collection *all, cons
     return true;
 }
 
-static void thread_migration_unpack_one(struct ski_object          *object,
-                                        const struct thread_packed *packed, const char *stack)
+void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_move *move,
+                              const char *stack, size_t bytes)
 {
     struct ski_object_threads *block  = ski_object_block(object);
-    struct skua_thread        *thread = ski_thread_in_slot((char *)(uintptr_t)packed->move.at);
-    char                      *end =
-        (char *)(uintptr_t)packed->move.at + ski_isomalloc_guard() + ski_isomalloc_slot_bytes();
+    struct skua_thread        *thread = ski_thread_in_slot((char *)(uintptr_t)move->at);
+    char *end = (char *)(uintptr_t)move->at + ski_isomalloc_guard() + ski_isomalloc_slot_bytes();
 
-    ski_unpoison(end - packed->bytes, packed->bytes);
-    memcpy(end - packed->bytes, stack, packed->bytes);
+    ski_unpoison(end - bytes, bytes);
+    memcpy(end - bytes, stack, bytes);
     thread->object   = object;
     thread->siblings = &block->first;
     thread->sibling  = block->first;
     thread->name     = ski_entries[(uint16_t)thread->entry].name;
     block->first     = thread;
-    ski_thread_arrive(object->of->self, &packed->move);
+    ski_thread_arrive(object->of->self, move);
     ski_element_enter(object);
 }
 
@@ -477,7 +474,7 @@ static void thread_migration_unpack(struct ski_object *object, const void *from,
         struct thread_packed packed;
 
         memcpy(&packed, at, sizeof packed);
-        thread_migration_unpack_one(object, &packed, at + sizeof packed);
+        ski_thread_migration_add(object, &packed.move, at + sizeof packed, packed.bytes);
         at += sizeof packed + packed.bytes;
     }
 }
@@ -526,13 +523,12 @@ void ski_thread_migration_discard(const struct ski_collection *all,
     }
 }
 
-/* The element is unpacked: its threads go on.  A wait list in the element is what the class made of
- * it when it packed and unpacked the element, so it is set to what it was. */
-static void thread_migration_arrived(struct ski_object *object, int from)
+/* A wait list in the element is what the class made of it when it packed and unpacked the element,
+ * so it is set to what it was. */
+void ski_thread_migration_continue(struct ski_object *object)
 {
     struct ski_object_threads *block = ski_object_block(object);
 
-    (void)from;
     for (struct skua_thread *thread = block ? block->first : NULL; thread;
          thread                     = thread->sibling) {
         if (thread->wait == SKI_THREAD_WAITS && !thread->waiter->woken)
@@ -541,6 +537,12 @@ static void thread_migration_arrived(struct ski_object *object, int from)
             ski_thread_unblock(object->of->self, thread);
         thread->queued = false;
     }
+}
+
+static void thread_migration_arrived(struct ski_object *object, int from)
+{
+    (void)from;
+    ski_thread_migration_continue(object);
 }
 
 /* ---- life cycle ---------------------------------------------------------------------------------

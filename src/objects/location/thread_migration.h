@@ -29,6 +29,7 @@
 #include "objects/model/lifecycle.h"
 
 struct ski_boot;
+struct skua_thread;
 struct ski_object_threads;
 
 /** The observer of this module (model/lifecycle.h). */
@@ -48,6 +49,23 @@ bool ski_thread_migration_possible(const struct ski_object *object);
  *  now. */
 bool ski_thread_migration_may_depart(const struct ski_object *object);
 
+/** Whether the memory at @p at moves with @p arg, an object that is here. */
+bool ski_thread_migration_moves(const void *at, void *arg);
+
+/** Whether all that wait in the list of @p thread move with its object, and the list as well. */
+bool ski_thread_migration_list_moves(const struct skua_thread *thread, struct ski_object *object);
+
+/** Whether @p thread can continue in another process. */
+bool ski_thread_migration_leaves_process(const struct skua_thread *thread);
+
+/** Adds a thread to an element, in a slot that may arrive: the @p bytes of its stack at @p stack
+ * are copied there, unless its memory is shared. */
+void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_move *move,
+                              const char *stack, size_t bytes);
+
+/** Lets the threads of an element that has been unpacked go on. */
+void ski_thread_migration_continue(struct ski_object *object);
+
 /** The block of an element that departs, which is not here any more; at 0: it lies elsewhere. */
 struct ski_iso_move ski_thread_migration_block(struct ski_object *object);
 
@@ -58,8 +76,8 @@ bool ski_thread_migration_valid(const struct ski_collection *all, const struct s
 struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collection *all,
                                                        const struct ski_iso_move   *block);
 
-/** Give the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to its
- *  owners: they have come after the end of their collection. */
+/** Give the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to
+ * its owners: they have come after the end of their collection. */
 void ski_thread_migration_discard(const struct ski_collection *all,
                                   const struct ski_iso_move *block, const void *packed,
                                   size_t bytes);

@@ -52,8 +52,12 @@ struct ski_saved_part {
     void (*save)(const struct ski_object *object, void *to);
 
     /* Read it in the job that restarts, which may have another number of PEs, after the element was
-     * added and before it is unpacked.  False: @from, which was read from a file, is invalid. */
-    bool (*restore)(struct ski_object *object, const void *from, size_t bytes);
+     * added and before it is unpacked.  Returns NULL, or what is wrong with @from, which was read
+     * from a file. */
+    const char *(*restore)(struct ski_object *object, const void *from, size_t bytes);
+
+    /* The element has been unpacked; NULL: that does not concern the module. */
+    void (*restored)(struct ski_object *object);
 };
 
 /* An observer.  A member that is NULL does not concern the module. */

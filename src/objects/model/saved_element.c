@@ -3,6 +3,7 @@
 #include "objects/model/saved_element.h"
 
 #include "base/memory.h"
+#include "core/isomalloc/isomalloc.h"
 #include "objects/model/pup.h"
 
 static const struct ski_saved_part *const *saved_element_parts(const struct ski_collection *all)
@@ -25,6 +26,7 @@ size_t ski_saved_element_measure(struct ski_object *object, struct ski_saved_ele
     *head =
         (struct ski_saved_element){.id          = object->of->id,
                                    .moves       = object->moves,
+                                   .block       = (uintptr_t)ski_object_block(object),
                                    .index_bytes = object->index_bytes,
                                    .class_bytes = ski_pup_measure(object->of->class, object + 1)};
     for (int i = 0; part[i]; i++)
@@ -89,27 +91,69 @@ static const char *saved_element_refused(const struct ski_collection *all, const
     return NULL;
 }
 
+/* Adds an element where it was, if it has to be there; NULL: it cannot, as *@p why says. */
+static struct ski_object *saved_element_add(struct ski_collection          *all,
+                                            const struct ski_saved_element *head,
+                                            const skua_index *index, const char **why)
+{
+    struct ski_pe      *self = all->self;
+    struct ski_iso_move move = {.at = head->block};
+
+    if (!ski_isomalloc_restores(self) || !ski_class_moves_threads(all->class))
+        return ski_element_add(all, index);
+    if (!head->block)
+        return ski_element_add_at(all, index, NULL);
+    if (!ski_isomalloc_may_restore(self, &move, ski_object_block_bytes(all->class->def.bytes))) {
+        *why = "its address is not valid, or is that of another element";
+        return NULL;
+    }
+    ski_isomalloc_arrive(self, &move);
+    return ski_element_add_at(all, index, (struct ski_object_threads *)(uintptr_t)head->block);
+}
+
+/* Restores what modules have saved of an element, at @p at.  Returns NULL, or what is wrong. */
+static const char *saved_element_restore_parts(struct ski_object              *object,
+                                               const struct ski_saved_element *head, const char *at)
+{
+    const struct ski_saved_part *const *part = saved_element_parts(object->of);
+    const char                         *why  = NULL;
+
+    for (int i = 0; part[i] && !why; at += head->part_bytes[i++])
+        why = part[i]->restore(object, at, head->part_bytes[i]);
+    return why;
+}
+
+/* Lets the class unpack an element, from @p at, and tells the modules. */
+static void saved_element_unpack(struct ski_object *object, const struct ski_saved_element *head,
+                                 const char *at)
+{
+    const struct ski_saved_part *const *part = saved_element_parts(object->of);
+
+    if (object->of->class->def.pup)
+        ski_pup_part_unpack(object->of->class->def.pup, object + 1, at, head->class_bytes);
+    for (int i = 0; part[i]; i++)
+        if (part[i]->restored)
+            part[i]->restored(object);
+}
+
 struct ski_object *ski_saved_element_restore(struct ski_collection *all, const skua_index *index,
                                              const void *from, const char **why)
 {
-    const struct ski_saved_part *const *part = saved_element_parts(all);
-    struct ski_saved_element            head;
-    struct ski_object                  *object;
-    const char                         *at = (const char *)from + sizeof head;
+    struct ski_saved_element head;
+    struct ski_object       *object;
+    const char              *at = (const char *)from + sizeof head;
 
     memcpy(&head, from, sizeof head);
-    if ((*why = saved_element_refused(all, index)))
+    if ((*why = saved_element_refused(all, index)) ||
+        !(object = saved_element_add(all, &head, index, why)))
         return NULL;
     at += head.index_bytes;
-    object        = ski_element_add(all, index);
     object->moves = head.moves;
     ski_notify_element_created(&all->self->objects->lifecycle, object);
-    for (int i = 0; part[i]; at += head.part_bytes[i++])
-        if (!part[i]->restore(object, at, head.part_bytes[i])) {
-            *why = "the state that a module of the runtime has saved of it is not valid";
-            return NULL;
-        }
-    if (all->class->def.pup)
-        ski_pup_part_unpack(all->class->def.pup, object + 1, at, head.class_bytes);
+    if ((*why = saved_element_restore_parts(object, &head, at)))
+        return NULL;
+    for (int i = 0; i < SKI_SAVED_MOST; i++)
+        at += head.part_bytes[i];
+    saved_element_unpack(object, &head, at);
     return object;
 }

@@ -10,6 +10,10 @@
  * and zeros up to a multiple of SKI_SAVED_ALIGN.  Records lie one behind the other.  They are read
  * from a file, perhaps in a job of another number of PEs, so all of a record is checked before it
  * is used.
+ *
+ * An element in a block of the isomalloc range is restored there, if the range is as it was:
+ * threads that run in it have its address on their stacks, and another element cannot get its
+ * block.
  */
 #ifndef SKI_SAVED_ELEMENT_H
 #define SKI_SAVED_ELEMENT_H
@@ -23,7 +27,8 @@ struct ski_saved_element {
     _Alignas(SKI_SAVED_ALIGN) uint64_t id; /* of its collection                        */
     uint64_t bytes;                        /* of the whole record                      */
     uint64_t class_bytes;                  /* that its class has packed                */
-    uint32_t moves;                        /* its number of migrations                 */
+    uint64_t block; /* its block of the isomalloc range, which has threads of it; 0: none    */
+    uint32_t moves; /* its number of migrations                 */
     uint32_t index_bytes;
     uint32_t part_bytes[SKI_SAVED_MOST]; /* of each module                           */
 };

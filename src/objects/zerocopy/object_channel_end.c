@@ -186,16 +186,16 @@ const struct ski_baggage ski_object_end_baggage = {object_end_packed_bytes, obje
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 
-static bool object_end_restore(struct ski_object *object, const void *from, size_t bytes)
+static const char *object_end_restore(struct ski_object *object, const void *from, size_t bytes)
 {
     if (!object_end_packed_valid(object->of, from, bytes))
-        return false;
+        return "its ends of object channels make no sense";
     object_end_unpack(object, from, bytes);
-    return true;
+    return NULL;
 }
 
 const struct ski_saved_part ski_object_end_saved = {object_end_packed_bytes, object_end_save,
-                                                    object_end_restore};
+                                                    object_end_restore, NULL};
 
 const char *ski_object_ends_unsent(const struct ski_object *object)
 {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * section_saved.h - reductions of sections in a checkpoint.
+ *
+ * A checkpoint is made while no message is under way, but members of a section may have contributed
+ * to reductions that others have not reached.  What has been combined lies with delegates of a tree
+ * that a restarted job does not have.  It goes on from a state without a tree: all that was
+ * combined is at the root, and each member knows its next reduction.
+ *
+ * Numbers of reductions go on.  The new tree begins with the first one that is not complete.  A
+ * member that has contributed to it, and to others behind it, is *late*, as one that joins a tree
+ * that was rebuilt (section_reduction.h): its delegate expects it from its next reduction on.  A
+ * delegate that is not told yet waits for a contribution that does not come, so no reduction is
+ * complete too early.
+ */
+#ifndef SKI_SECTION_SAVED_H
+#define SKI_SECTION_SAVED_H
+
+#include "objects/collective/array_reduction_saved.h"
+#include "objects/collective/section.h"
+
+/** What a checkpoint keeps of an element: its next reduction in each of its sections. */
+extern const struct ski_saved_part ski_section_saved;
+
+/** Calls @p fn for all that has been combined of the reductions of @p section on this PE. */
+void ski_section_each_partial(const struct ski_section *section,
+                              void (*fn)(const struct ski_saved_partial *partial, const void *data,
+                                         void *arg),
+                              void *arg);
+
+/** At the root of a section that was restored: adds @p partial of a checkpoint, with its data,
+ * before any reduction goes on.  Returns false if it is not valid. */
+bool ski_section_add_partial(struct ski_section *section, const struct ski_saved_partial *partial,
+                             const void *data);
+
+#endif
