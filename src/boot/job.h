@@ -84,6 +84,7 @@ struct ski_job {
     uint64_t         *secret;  /* of a spread job: two words in pages of their own, then tag_key */
     uint64_t         *tag_key; /* of a spread job: the key of this host (core/message/addr_tag.h) */
     bool              one_host; /* all processes are on one host, also if the job is spread       */
+    bool cpus_shared; /* PEs of the job that do not share this arena run on the CPUs of its PEs   */
     int32_t           pes, pes_per_process, processes; /* of the whole job                        */
     int32_t           local_processes, local_pes;      /* processes on this host, and their PEs   */
     int32_t           run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
@@ -113,6 +114,7 @@ struct ski_job_params {
                           not in `local` is a host of its own */
     const char *pin;   /* how PEs are bound to CPUs (topology.h), if cpu is NULL */
     const int  *cpu;   /* by local index, the CPU of each PE                     */
+    bool        cpus_shared; /* PEs on other processes' arenas are bound to these CPUs, too */
     uint64_t    secret[2];
 };
 
