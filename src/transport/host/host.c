@@ -19,8 +19,8 @@
 #include "base/log.h"
 #include "base/topology.h"
 
-/* Returns how many PEs without an inbox here a new domain counts: those on its CPU that do not share
- * the arena are one, which is always awake. */
+/* Returns how many PEs without an inbox here a new domain counts: those on its CPU that do not
+ * share the arena are one, which is always awake. */
 static int host_foreign_pes(const struct ski_job *job, int index)
 {
     return job->cpus_shared && job->cpu[index] != SKI_CPU_ANY ? 1 : 0;

@@ -85,12 +85,12 @@ static bool host_test_as_other_user(void (*act)(void))
 static bool host_test_shares(bool cpus_shared)
 {
     static const int      local[] = {1}, cpu[] = {0, 1};
-    struct ski_job_params plan    = {.pes             = 4,
-                                     .pes_per_process = 2,
-                                     .local           = local,
-                                     .local_processes = 1,
-                                     .cpu             = cpu,
-                                     .cpus_shared     = cpus_shared};
+    struct ski_job_params plan = {.pes             = 4,
+                                  .pes_per_process = 2,
+                                  .local           = local,
+                                  .local_processes = 1,
+                                  .cpu             = cpu,
+                                  .cpus_shared     = cpus_shared};
     struct ski_arena     *arena;
     struct ski_job       *job;
     bool                  shared;
