@@ -239,11 +239,27 @@ static void row_once(skua_gaddr at)
     skua_put_layout(at, &row, &word);
 }
 
+#define SCATTERED 64 /* elements of an accumulate at a list of offsets */
+
+/* Accumulates at scattered places in one call. */
+static void scatter_once(skua_gaddr at)
+{
+    static const skua_update bits = {SKUA_BIT_XOR, SKUA_UINT64, NULL};
+    static uint64_t          value[SCATTERED];
+    static ptrdiff_t         offset[SCATTERED];
+    skua_layout              local  = skua_layout_contiguous(value, sizeof value);
+    skua_layout              remote = skua_layout_indexed(NULL, sizeof *value, SCATTERED, offset);
+
+    for (int i = 0; i < SCATTERED; i++)
+        offset[i] = i * 29 % 8 * 8;
+    skua_acc_layout(at, &remote, &local, &bits);
+}
+
 static const struct {
     const char *name;
     void (*once)(skua_gaddr at);
-} onesided[] = {
-    {"put", put_once}, {"get", get_once}, {"add", add_once}, {"acc", acc_once}, {"row", row_once}};
+} onesided[] = {{"put", put_once}, {"get", get_once}, {"add", add_once},
+                {"acc", acc_once}, {"row", row_once}, {"scatter", scatter_once}};
 
 /* Runs @p what if it is a one-sided operation.  Returns whether it is. */
 static bool do_onesided(const char *what)

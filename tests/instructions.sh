@@ -58,6 +58,7 @@ at_most get 70
 at_most add 85
 at_most acc 250
 at_most row 300
+at_most scatter 5440 # 64 elements in one call: each at most the 85 of an atomic operation
 # An entry call had 147 instructions before loads were measured; measuring may add 5 % while it is off.
 at_most element 154
 at_most doubles 220

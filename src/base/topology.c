@@ -229,6 +229,15 @@ skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu
     return SKUA_OK;
 }
 
+bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count)
+{
+    for (int i = 0; i < all; i++)
+        for (int own = first; own < first + count && (i < first || i >= first + count); own++)
+            if (cpu[i] == cpu[own] && cpu[i] != SKI_CPU_ANY)
+                return true;
+    return false;
+}
+
 /* Returns whether hwloc describes another machine than this one. */
 static bool topology_is_synthetic(void)
 {

@@ -56,6 +56,10 @@ bool ski_topology_is_list(const char *text);
  * logged, for an invalid policy. */
 skua_status ski_topology_assign(const char *policy, int pes, int group, int *cpu);
 
+/** Returns whether one of the @p count CPUs from @p cpu[first] on is also among the others of the
+ *  @p all CPUs at @p cpu.  SKI_CPU_ANY is not. */
+bool ski_topology_cpus_shared(const int *cpu, int all, int first, int count);
+
 /** Finds the NUMA node of each of @p count CPUs; -1 if it is not known. */
 skua_status ski_topology_numa_of(const int *cpu, int count, int *numa);
 

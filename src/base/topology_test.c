@@ -26,6 +26,17 @@ static void test_topology_lists(void)
     OK(ski_topology_assign("cores", 1, 1, cpu) == SKUA_ERR_INVAL, "an unknown word is refused");
 }
 
+static void test_topology_shared(void)
+{
+    const int cpu[] = {0, 0, 1, 2, 1, SKI_CPU_ANY, SKI_CPU_ANY};
+
+    OK(!ski_topology_cpus_shared(cpu, 7, 0, 2), "two PEs on one CPU that no other PE uses");
+    OK(ski_topology_cpus_shared(cpu, 7, 0, 1) && ski_topology_cpus_shared(cpu, 7, 3, 2),
+       "PEs on a CPU that others use, before or behind them");
+    OK(!ski_topology_cpus_shared(cpu, 7, 3, 1) && !ski_topology_cpus_shared(cpu, 7, 6, 1),
+       "a PE with a CPU of its own, and one that is not bound");
+}
+
 /* With more PEs than CPUs, as many neighbours share a CPU as must. */
 static void test_topology_auto(void)
 {
@@ -179,6 +190,7 @@ static void test_topology_numa(void)
 int main(void)
 {
     test_topology_lists();
+    test_topology_shared();
     test_topology_auto();
 #ifdef TEST_HWLOC
     test_topology_placement();

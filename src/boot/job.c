@@ -153,6 +153,7 @@ skua_status ski_job_create(struct ski_arena *arena, const struct ski_job_params 
     made->processes       = processes;
     made->local_processes = local_processes;
     made->one_host        = plan->one_host || !plan->local;
+    made->cpus_shared     = plan->cpus_shared;
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     made->range           = made->cpu + cpus;

@@ -85,10 +85,11 @@ struct ski_job {
     uint64_t         *secret;  /* of a spread job: two words in pages of their own, then tag_key */
     uint64_t         *tag_key; /* of a spread job: the key of this host (core/message/addr_tag.h) */
     bool              one_host; /* all processes are on one host, also if the job is spread       */
-    int32_t           pes, pes_per_process, processes; /* of the whole job                        */
-    int32_t           local_processes, local_pes;      /* processes on this host, and their PEs   */
-    int32_t           run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
-    _Atomic uint64_t  exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
+    bool cpus_shared; /* PEs of the job that do not share this arena run on the CPUs of its PEs   */
+    int32_t          pes, pes_per_process, processes; /* of the whole job                        */
+    int32_t          local_processes, local_pes;      /* processes on this host, and their PEs   */
+    int32_t          run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
+    _Atomic uint64_t exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
     _Atomic uint32_t phase; /* a futex: the phase that the arena is laid out for, from 1 on       */
     _Atomic uint32_t ends;  /* processes that ended this phase by skua_finalize(): a futex        */
     _Atomic bool     phased;     /* a process has called skua_init(): skua_exit() ends a phase    */
@@ -114,6 +115,7 @@ struct ski_job_params {
                           not in `local` is a host of its own */
     const char *pin;   /* how PEs are bound to CPUs (topology.h), if cpu is NULL */
     const int  *cpu;   /* by local index, the CPU of each PE                     */
+    bool        cpus_shared; /* PEs on other processes' arenas are bound to these CPUs, too */
     uint64_t    secret[2];
 };
 

@@ -189,7 +189,7 @@ const struct ski_baggage ski_object_end_baggage = {object_end_packed_bytes, obje
 static const char *object_end_restore(struct ski_object *object, const void *from, size_t bytes)
 {
     if (!object_end_packed_valid(object->of, from, bytes))
-        return "its ends of object channels make no sense";
+        return "its ends of object channels are not valid";
     object_end_unpack(object, from, bytes);
     return NULL;
 }

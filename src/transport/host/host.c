@@ -19,6 +19,13 @@
 #include "base/log.h"
 #include "base/topology.h"
 
+/* Returns how many PEs without an inbox here a new domain counts: those on its CPU that do not
+ * share the arena are one, which is always awake. */
+static int host_foreign_pes(const struct ski_job *job, int index)
+{
+    return job->cpus_shared && job->cpu[index] != SKI_CPU_ANY ? 1 : 0;
+}
+
 /* Assigns PEs to domains: those bound to one CPU share a domain, those that are not bound share
  * one. */
 static skua_status host_make_domains(struct ski_host *host, const struct ski_job *job)
@@ -46,6 +53,8 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
         host->domain[index] = twin < index ? host->domain[twin] : domains++;
         domain              = &host->domains[host->domain[index]];
         domain->cpus        = topology.cpus;
+        if (twin == index)
+            domain->pes = domain->awake = host_foreign_pes(job, index);
         domain->pes++;
         domain->awake++;
     }

@@ -3,6 +3,8 @@
  * host_test.c - only the wakeup key wakes a PE: other users of the host see the name of its wakeup
  * socket and can send to it.
  *
+ * PEs know whether they share their CPU with others, also with PEs of another arena.
+ *
  * The other user is a child of this program, which becomes user 65534 where it may.
  */
 #include "transport/host/host.h"
@@ -15,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "tests/tap.h"
 
 #define OTHER_USER 65534
@@ -77,6 +80,31 @@ static bool host_test_as_other_user(void (*act)(void))
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
 
+/* Creates a host with process 1 of two, whose two PEs have a CPU each; returns whether they share
+ * it, if PEs of other processes do or do not use these CPUs. */
+static bool host_test_shares(bool cpus_shared)
+{
+    static const int      local[] = {1}, cpu[] = {0, 1};
+    struct ski_job_params plan = {.pes             = 4,
+                                  .pes_per_process = 2,
+                                  .local           = local,
+                                  .local_processes = 1,
+                                  .cpu             = cpu,
+                                  .cpus_shared     = cpus_shared};
+    struct ski_arena     *arena;
+    struct ski_job       *job;
+    bool                  shared;
+    int                   fd;
+
+    if (ski_arena_create((size_t)16 << 20, 0, (size_t)1 << 20, &arena, &fd) != SKUA_OK ||
+        ski_job_create(arena, &plan, &job) != SKUA_OK || ski_host_create(job, 64) != SKUA_OK)
+        return !cpus_shared;
+    shared = ski_host_shared(job->host, 0) && ski_host_crowded(job->host, 1);
+    ski_arena_detach(arena);
+    close(fd);
+    return shared;
+}
+
 int main(void)
 {
     int  bell;
@@ -89,5 +117,8 @@ int main(void)
     OK(host_test_send(host.wakeup_key, sizeof host.wakeup_key) && host_test_is_woken(bell),
        "its key does");
     close(bell);
+    ski_config_load();
+    OK(!host_test_shares(false), "PEs with a CPU each do not share it");
+    OK(host_test_shares(true), "unless PEs of another arena use it");
     return tap_end();
 }

@@ -117,16 +117,19 @@ static void agent_set_environment(const struct job_spec *spec)
  * takes our share. */
 static skua_status agent_choose_cpus(struct job_spec *spec)
 {
-    const struct job_spec_head *h = &spec->head;
-    skua_status                 status;
+    struct job_spec_head *h   = &spec->head;
+    int                   own = job_spec_pes(spec, h->agent);
+    skua_status           status;
 
     if (spec->cpu)
         return SKUA_OK;
     spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
     status    = ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, spec->cpu);
-    memmove(spec->cpu, spec->cpu + h->host_first_pe,
-            (size_t)job_spec_pes(spec, h->agent) * sizeof *spec->cpu);
-    return status;
+    if (status != SKUA_OK)
+        return status;
+    h->cpus_shared = ski_topology_cpus_shared(spec->cpu, h->host_pes, h->host_first_pe, own);
+    memmove(spec->cpu, spec->cpu + h->host_first_pe, (size_t)own * sizeof *spec->cpu);
+    return SKUA_OK;
 }
 
 /* Returns the first process of the host of each process: an agent has the processes of a host. */
@@ -177,8 +180,9 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
     bool                        made   = false;
 
     if (ski_config_load() == SKUA_OK && agent_choose_cpus(spec) == SKUA_OK) {
-        plan.cpu = spec->cpu;
-        made     = procs_create(&a->procs, &plan) &&
+        plan.cpu         = spec->cpu;
+        plan.cpus_shared = h->cpus_shared;
+        made             = procs_create(&a->procs, &plan) &&
                (h->epoch == 0 || procs_begin_epoch(&a->procs, &a->survival, &images));
     }
     a->procs.terminal = h->terminal;

@@ -182,8 +182,9 @@ static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agen
         if (ski_topology_assign(ski_config.pin, h->host_pes, h->pes_per_process, *cpu) != SKUA_OK)
             return false;
     }
-    h->cpus   = pes;
-    spec->cpu = *cpu + h->host_first_pe;
+    h->cpus        = pes;
+    h->cpus_shared = ski_topology_cpus_shared(*cpu, h->host_pes, h->host_first_pe, pes);
+    spec->cpu      = *cpu + h->host_first_pe;
     return true;
 }
 

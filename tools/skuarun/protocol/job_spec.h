@@ -30,6 +30,7 @@ struct job_spec_head {
     int32_t  reads;                  /* processes whose images the agent's PEs read */
     int32_t  setting_count, argument_count;
     uint8_t  one_host, label, verbose, terminal;
+    uint8_t  cpus_shared; /* with cpus: PEs of other agents are bound to them, too */
     uint64_t secret[2];
     uint64_t generation; /* of images that the epoch restores; 0: none */
 };
