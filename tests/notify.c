@@ -490,7 +490,8 @@ static void *put_from_outside(void *arg)
                                 .signal_bytes = sizeof told};
 
         fill(&block, told[1]);
-        CHECK(skua_put_nb(to, &block, sizeof block, &ends) == SKUA_OK);
+        CHECK(skua_put_nb(to, &block, sizeof block, &ends) >= 0);
+        skua_flush(pe);
         CHECK(skua_get(&back, to, sizeof back) == SKUA_OK);
         check_block(&back, told[1]);
         CHECK(skua_notify_add(notify, 1) == SKUA_OK);

@@ -21,7 +21,7 @@ done
 strict="-Wall -Wextra -Wpedantic -Werror"
 
 # Programs: the name of the C file, followed by its interface files.
-programs="everything:everything,second inplace:inplace nocopy:nocopy owner:owner"
+programs="everything:everything,second inplace:inplace nocopy:nocopy owner:owner packed:packed"
 for program in $programs; do
   name=${program%%:*}
   for interface in $(echo "${program#*:}" | tr , ' '); do
@@ -57,6 +57,15 @@ for cxx in g++ clang++; do
   ok "$cxx: methods compiles" test "$code" = 0
   run timeout 60 "$skuarun" -n 3 "$work/methods"
   ok "$cxx: methods runs" test "$code $out" = '0 hello: 12 words'
+
+  # A type that cannot be copied byte by byte, and is not declared as packed.
+  printf '#include <string>\nstruct line { std::string text; };\n' >"$work/line.h"
+  printf 'module lines { include "line.h"; chare Page { state {} entry void add(int n, struct line l[n]); }; }\n' \
+    >"$work/lines.ci"
+  run "$skuac" -o "$work" "$work/lines.ci"
+  run $cxx -std=c++17 $includes -fsyntax-only -x c++ "$work/lines.ci.c"
+  ok "$cxx: a type with a copy constructor is refused" has "$err" \
+    "error: static.assert.*Page.add: argument .l' cannot be copied byte by byte"
 done
 
 tap_end

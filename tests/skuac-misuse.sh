@@ -18,6 +18,12 @@ for folder in "$@"; do
   includes="$includes -I$folder"
 done
 
+cat >"$work/odd.h" <<'END'
+struct odd {
+    int when, wrong;
+};
+END
+
 # Runs a program whose main chare executes $1.
 try()
 {
@@ -78,6 +84,34 @@ mainmodule wrong {
         void Table_on_add(Table *self, int x) { self->sum += x; }
         int Square_on_square(Square *self, int x) { (void)self; return x * x; }
     }
+
+    include "odd.h";
+
+    struct odd;
+
+    chare Taker {
+        state {}
+        entry void take(odd o) { serial { (void)o; skua_exit(0); } }
+    };
+
+    code {
+        /* Processes a field less when it is called to measure (when: 0), pack (1) or unpack (2). */
+        void odd_pup(skua_pup *p, odd *it)
+        {
+            int when = skua_pup_sizing(p) ? 0 : skua_pup_packing(p) ? 1 : 2;
+
+            skua_pup_value(p, &it->when);
+            if (when != it->when)
+                skua_pup_value(p, &it->wrong);
+        }
+        void odd_free(odd *it) { (void)it; }
+        static void take_odd(int when, int wrong)
+        {
+            odd it = {when, wrong};
+
+            Taker_take(Taker_new(), &it);
+        }
+    }
 }
 END
   run "$skuac" -o "$work" "$work/wrong.ci"
@@ -99,6 +133,11 @@ refused()
 refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of argument .x' is -1"
 refused 'Square_square(Square_new(), 3);' 'Square.square waits for a result before the program has started'
 refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
+
+refused 'Taker_take(Taker_new(), NULL);' "Taker.take: argument .o' is NULL on PE 0"
+refused 'take_odd(1, 0);' "pup of argument .o' of Taker.take packs 4 bytes less than it measured"
+refused 'take_odd(0, 1);' "pup of argument .o' of Taker.take: packing goes beyond what was possible, at .it->wrong'"
+refused 'take_odd(2, 0);' "pup of argument .o' of Taker.take unpacks 4 bytes less than were packed"
 
 # A backtrace shows the callers, including inlined ones, at lines of the interface file.
 shows()
@@ -135,5 +174,7 @@ try 'Main_text(Main_self(self), NULL);'
 ok "a string may be NULL" test "$code $out" = '0 nothing'
 try 'Main_array(Main_self(self), 0, NULL); Main_again(Main_self(self));'
 ok "an array may be empty" test "$code" = 0
+try 'take_odd(9, 3);'
+ok "a packed struct arrives" test "$code" = 0
 
 tap_end

@@ -58,9 +58,9 @@ SKUA_API skua_status skua_atomic(skua_gaddr at, skua_atomic_op op, skua_type typ
  *  handle and `remote` when the atomic is complete at the target, `local` when the previous value
  *  has been stored (at once if @p old is NULL); NULL: implicit, a flush waits for it. It is ordered
  *  as an accumulate. Returns SKUA_OK if the atomic is complete, SKUA_PENDING if not, or a failure.
- * It never waits and runs no handlers, also between hosts; in a thread that is not a PE it waits
- * for completion. What only the target can find wrong, such as an address outside a region of which
- *  this host does not know the size, is logged when its answer arrives, and *old is not changed. */
+ * It never waits and runs no handlers, also between hosts. What only the target can find wrong,
+ * such as an address outside a region of which this host does not know the size, is logged when its
+ * answer arrives, and *old is not changed. */
 SKUA_API skua_status skua_atomic_nb(skua_gaddr at, skua_atomic_op op, skua_type type,
                                     const void *operand, void *old, const skua_rma_params *params);
 

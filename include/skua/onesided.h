@@ -37,7 +37,8 @@
  * operation on such a region asks for the size, and delivers messages meanwhile.
  *
  * Any PE, and any other thread of its process, may call these functions at any time until
- * skua_main() returns. Only calls with handles or completions are restricted to PEs.
+ * skua_main() returns. Operations of all such threads of a process count as those of one caller:
+ * a flush by one of them waits for the operations of all.
  */
 #ifndef SKUA_ONESIDED_H
 #define SKUA_ONESIDED_H
@@ -95,7 +96,8 @@ typedef struct {
 } skua_rma_params;
 
 /** Waits until all operations of a handle are complete at their targets. A user thread is
- *  suspended; on the PE's own stack messages are delivered meanwhile. */
+ *  suspended; on the PE's own stack messages are delivered meanwhile. A handle belongs to one PE or
+ *  to one thread that is not a PE. */
 SKUA_API void skua_handle_wait(skua_handle *handle);
 
 /** Returns true if all operations of a handle are complete at their targets. */
@@ -227,7 +229,7 @@ SKUA_API skua_status skua_acc_layout_nb(skua_gaddr to, const skua_layout *remote
  *  starts later, whatever their `order`. Every observer that sees the effect of a later one also
  *  sees that of the earlier ones. Gets are not ordered. The fence does not wait for completion; a
  *  later operation waits where the network keeps no order. In a thread that is not a PE it orders
- *  operations of that thread. Misuse ends the job: a PE that does not exist. */
+ *  operations of all such threads of the process. Misuse ends the job: a PE that does not exist. */
 SKUA_API void skua_fence(int pe);
 
 /** Orders the caller's operations on the memory of every PE, for each as skua_fence(). Operations
@@ -237,16 +239,17 @@ SKUA_API void skua_fence_all(void);
 /* ---- flush --------------------------------------------------------------- */
 
 /** Waits until all operations of the calling PE on the memory of @p pe are complete at the target.
- *  In a thread that is not a PE it returns at once. Misuse ends the job: a PE that does not
- *  exist. */
+ *  In a thread that is not a PE it waits for the operations of all such threads of the process.
+ *  Misuse ends the job: a PE that does not exist. */
 SKUA_API void skua_flush(int pe);
 
 /** Waits until all operations of the calling PE on @p region are complete at the target. In a
- *  thread that is not a PE it returns at once. Misuse ends the job: a zero region. */
+ *  thread that is not a PE it waits for the operations of all such threads of the process. Misuse
+ *  ends the job: a zero region. */
 SKUA_API void skua_flush_region(skua_region region);
 
 /** Waits until all operations of the calling PE are complete at their targets. In a thread that is
- *  not a PE it returns at once. */
+ *  not a PE it waits for the operations of all such threads of the process. */
 SKUA_API void skua_flush_all(void);
 
 /** Completes all one-sided operations of all PEs: skua_flush_all(), then a barrier. Collective.

@@ -30,6 +30,17 @@ SKUA_BEGIN_DECLS
 /** Arguments of up to this many bytes are marshalled on the stack. */
 #define SKUA_SMALL_ARGUMENTS 256
 
+/** Asserts in C++ that an argument can be copied byte by byte. */
+#ifdef __cplusplus
+#define SKUAC_BYTEWISE(type, entry, parameter)                                                     \
+    static_assert(__is_trivially_copyable(type),                                                   \
+                  entry ": argument `" parameter "' cannot be copied byte by byte; declare its "   \
+                        "type as a struct with a pup function: `struct name;'")
+#else
+#define SKUAC_BYTEWISE(type, entry, parameter)                                                     \
+    _Static_assert(sizeof(type) > 0, entry ": argument `" parameter "' has no size")
+#endif
+
 /** Ends the job with the error that @p bytes of received data are not arguments of @p entry, such
  *  as "Block.ghost". */
 SKUA_API void skuac_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
@@ -154,13 +165,80 @@ SKUA_API void *skuac_state_array(const char *field, long long count, size_t each
 /** Returns a copy of @p string for the initial state of an object. */
 SKUA_API char *skuac_state_string(const char *string);
 
-/** Allocates zeroed memory of skua_buffer_alloc() for an array of @p count items in the initial state
- *  of an object that is by pointer. */
+/** Allocates zeroed memory of skua_buffer_alloc() for an array of @p count items in the initial
+ * state of an object that is by pointer. */
 SKUA_API void *skuac_shared_array(const char *field, long long count, size_t each);
 
 /** Returns a copy of @p string in memory of skua_buffer_alloc() for the initial state of an object
  *  that is by pointer. */
 SKUA_API char *skuac_shared_string(const char *string);
+
+/* ---- packed arguments (pup.h) --------------------------------------------------------------- */
+
+/** How structs of a type are packed and freed. */
+typedef struct skuac_packable {
+    size_t bytes; /* of one struct */
+    void (*pup)(skua_pup *p, void *it);
+    void (*free)(void *it);
+} skuac_packable;
+
+/** A parameter that is packed, of "Block.ghost" for example. */
+typedef struct {
+    const skuac_packable *of;
+    const char           *entry, *name;
+} skuac_packed_parameter;
+
+/** A packed argument in received data. */
+typedef struct {
+    const void *data;
+    size_t      bytes;
+} skuac_packed;
+
+/** An unpacked argument. */
+typedef struct {
+    const skuac_packable *of;
+    void                 *items;
+    size_t                count;
+} skuac_unpacked;
+
+/** The attribute of a skuac_unpacked variable that is freed at the end of its scope. */
+#define SKUAC_FREED __attribute__((cleanup(skuac_unpacked_free)))
+
+/** Returns the size of @p count structs at @p items when they are packed. Ends the job if @p items
+ *  is NULL, or @p count is negative. */
+SKUA_API size_t skuac_packed_bytes(const skuac_packed_parameter *of, const void *items,
+                                   long long count);
+
+/** Packs @p count structs at @p items to the @p bytes at @p to, which skuac_packed_bytes() has
+ *  returned. Ends the job if they do not take exactly these. */
+SKUA_API void skuac_pack(const skuac_packed_parameter *of, const void *items, long long count,
+                         void *to, size_t bytes);
+
+/** Finds a packed argument of @p length bytes behind *end in the @p bytes of received data; *end
+ *  advances. */
+static inline skuac_packed skuac_found_packed(const void *data, size_t bytes, size_t *end,
+                                              uint64_t length, const char *entry)
+{
+    skuac_packed packed = {NULL, (size_t)length};
+
+    packed.data = skuac_found(data, bytes, end, (long long)length, 1, entry);
+    return packed;
+}
+
+/** Unpacks @p count structs into new memory, zeroed before. Ends the job if they are not all that
+ *  was packed. A thread that holds them does not migrate. */
+SKUA_API skuac_unpacked skuac_unpack(const skuac_packed_parameter *of, skuac_packed from,
+                                     long long count);
+
+/** Frees what skuac_unpack() has returned, except for what the program has taken from it. */
+SKUA_API void skuac_unpacked_free(skuac_unpacked *unpacked);
+
+/** Moves a struct of @p bytes to @p to: @p from is zeroed and owns nothing afterwards. */
+static inline void skuac_take(void *to, void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+    memset(from, 0, bytes);
+}
 
 /* ---- nocopy arguments (nocopy.h) ------------------------------------------------------------ */
 

@@ -9,7 +9,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/pe/pe.h"
+#include "core/sched/thread.h"
 #include "objects/model/objects_pe.h"
+#include "objects/model/pup.h"
 
 void skuac_malformed(const char *entry, size_t bytes)
 {
@@ -104,4 +106,63 @@ char *skuac_shared_string(const char *string)
 
     skuac_copy(copy, string, bytes);
     return copy;
+}
+
+/* ---- packed arguments ----------------------------------------------------------------------- */
+
+/* Packing does not change the structs. */
+static struct ski_pup_argument codegen_argument(const skuac_packed_parameter *of, const void *items,
+                                                long long count)
+{
+    return (struct ski_pup_argument){.pup       = of->of->pup,
+                                     .items     = (void *)items,
+                                     .count     = (size_t)count,
+                                     .each      = of->of->bytes,
+                                     .entry     = of->entry,
+                                     .parameter = of->name};
+}
+
+size_t skuac_packed_bytes(const skuac_packed_parameter *of, const void *items, long long count)
+{
+    struct ski_pup_argument argument = codegen_argument(of, items, count);
+
+    if (count < 0)
+        skuac_bad_length(of->entry, of->name, count);
+    if (!items && count > 0)
+        ski_misuse("%s: argument `%s' is NULL on PE %d: it is the address of the struct to send",
+                   of->entry, of->name, SKI_SELF()->pe);
+    return ski_pup_argument_measure(&argument);
+}
+
+void skuac_pack(const skuac_packed_parameter *of, const void *items, long long count, void *to,
+                size_t bytes)
+{
+    struct ski_pup_argument argument = codegen_argument(of, items, count);
+
+    ski_pup_argument_pack(&argument, to, bytes);
+}
+
+/* The structs do not lie on the thread's stack, so the thread stays here while it has them. */
+skuac_unpacked skuac_unpack(const skuac_packed_parameter *of, skuac_packed from, long long count)
+{
+    skuac_unpacked          unpacked = {of->of, NULL, (size_t)count};
+    struct ski_pup_argument argument;
+
+    if (count < 0 || (unsigned long long)count > PTRDIFF_MAX / of->of->bytes)
+        skuac_malformed(of->entry, from.bytes);
+    unpacked.items = calloc(count > 0 ? (size_t)count : 1, of->of->bytes);
+    if (!unpacked.items)
+        codegen_no_memory(of->entry, count, of->of->bytes);
+    ski_thread_pin(SKI_SELF());
+    argument = codegen_argument(of, unpacked.items, count);
+    ski_pup_argument_unpack(&argument, from.data, from.bytes);
+    return unpacked;
+}
+
+void skuac_unpacked_free(skuac_unpacked *unpacked)
+{
+    for (size_t i = 0; i < unpacked->count; i++)
+        unpacked->of->free((char *)unpacked->items + i * unpacked->of->bytes);
+    free(unpacked->items);
+    ski_thread_unpin(SKI_SELF());
 }

@@ -66,6 +66,14 @@ static const struct ski_placement am_placement = {
 static const struct ski_placement team_placement = {
     .place = ski_team_place, .placed = ski_team_placed, .until_exit = true};
 
+/* Operations of external threads may be in flight: the driver has to be done with their memory. */
+static void onesided_end_external(struct ski_pe *self)
+{
+    while (ski_rma_pe(self)->at_driver > 0)
+        ski_net_progress(self);
+    ski_onesided_end(self);
+}
+
 void ski_onesided_open(const struct ski_boot *boot)
 {
     ski_onesided_set_job(boot->job, boot->process);
@@ -74,7 +82,7 @@ void ski_onesided_open(const struct ski_boot *boot)
     prctl(PR_SET_PTRACER, (unsigned long)boot->job->starter, 0, 0, 0);
     ski_regions_open(boot->job, boot->process, ski_onesided->regions, onesided_observers);
     ski_rkey_cache_open(ski_am_query_rkey);
-    ski_external_open(boot, ski_onesided_begin, ski_onesided_end);
+    ski_external_open(boot, ski_onesided_begin, onesided_end_external);
     ski_net_set_placement(SKI_HANDLER_AM_REQUEST, &am_placement);
     ski_net_set_placement(SKI_HANDLER_AM_REPLY, &am_placement);
     ski_net_set_placement(SKI_HANDLER_BUFFER_DATA, &ski_buffer_placement);
@@ -155,5 +163,6 @@ const struct ski_layer ski_onesided_layer = {
     .reset           = ski_onesided_reset,
     .begin           = ski_onesided_begin,
     .end             = ski_onesided_end,
+    .before_sleep    = ski_external_before_sleep,
     .during_shutdown = ski_external_progress,
 };

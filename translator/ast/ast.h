@@ -18,8 +18,9 @@
 /* ---- declarations ---------------------------------------------------------------------- */
 
 /** How an argument is passed.  The parser derives VALUE, ARRAY, STRING or LANDING from the syntax;
- *  the checker turns pointers to messages into MESSAGE. */
-enum ast_passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE, PASS_INPLACE };
+ *  the checker turns pointers to messages into MESSAGE, and structs that a pup function packs, or
+ *  arrays of them, into PACKED. */
+enum ast_passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE, PASS_INPLACE, PASS_PACKED };
 
 /** A parameter: `double x[n]`, `inplace double x[n]`, `struct point p`, `string name`, `Tile *t`.
  */
@@ -29,10 +30,12 @@ struct ast_parameter {
     unsigned                  stars;
     struct source_name        name; /* text.at NULL: unnamed */
     enum ast_passing          passing;
-    struct source_code        length;  /* of an array                                */
+    struct source_code        length;  /* of an array; text.at NULL: no array        */
     bool                      nocopy;  /* `nocopy` or `nocopypost`                   */
     bool                      post;    /* `nocopypost`: the receiver provides memory */
-    const struct ast_message *message; /* checker: the type of a PASS_MESSAGE       */
+    const struct ast_message *message; /* checker: the type of a PASS_MESSAGE        */
+    const struct ast_record  *record;  /* checker: the type of a PASS_PACKED         */
+    bool                      assumed; /* checker: a header declares the type        */
 };
 
 /** A member of a message, struct or state; a readonly variable; a local variable of a body. */
@@ -56,11 +59,14 @@ struct ast_dimension {
     struct source_location location;
 };
 
-/** A struct: `struct point { int n; double x[n]; };` */
+/** A struct: `struct point { int n; double x[n]; };`, or `struct graph;` for one that the program
+ *  defines and packs. */
 struct ast_record {
     struct text        comment;
     struct source_name name;
     struct ast_field  *fields;
+    bool               external; /* without fields: the program defines it */
+    bool               deep;     /* checker: it cannot be copied bytewise  */
 };
 
 /** A message type: `message Tile { int row; double x[]; };` */

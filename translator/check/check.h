@@ -129,9 +129,9 @@ const struct ast_record *check_record_of(const struct checker *checker, struct s
 const struct ast_message *check_message_of(const struct checker *checker, struct source_code type);
 
 /** Records in checker->deep the first field of @p record, at any depth, whose data lie outside of
- *  the struct: a string, an array of variable length, a pointer.  A struct without such a field can
- *  be copied bytewise. */
-void check_note_deep_field(struct checker *checker, const struct ast_record *record);
+ *  the struct: a string, an array of variable length, a pointer, a struct that the program packs.
+ *  A struct without such a field can be copied bytewise, and is not `deep`. */
+void check_note_deep_field(struct checker *checker, struct ast_record *record);
 
 /** Rejects a struct with a deep field as the type of @p name; @p record may be NULL. */
 void check_reject_deep(const struct checker *checker, const struct ast_record *record,
@@ -141,6 +141,9 @@ void check_reject_deep(const struct checker *checker, const struct ast_record *r
 
 /** Sets checker->headers from the includes of all modules. */
 void check_note_headers(struct checker *checker);
+
+/** Lets the C compiler report an external struct that no included header defines. */
+void check_external_record(struct checker *checker, const struct ast_record *record);
 
 /** Rejects a type that is declared nowhere and returns false.  A type that an included header may
  *  declare is recorded in the AST, so that the C compiler can report it at its location. */

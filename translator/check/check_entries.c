@@ -2,9 +2,9 @@
 /*
  * check_entries.c - parameters and attributes.
  *
- * The arguments of an entry must be transferable: values, arrays with a length, strings, or a
- * single message.  Attributes that exclude each other, or contradict the rest of the entry, are
- * rejected; the tables give the reasons.
+ * The arguments of an entry must be transferable: values, arrays with a length, strings, structs
+ * that a pup function packs, or a single message.  Attributes that exclude each other, or
+ * contradict the rest of the entry, are rejected; the tables give the reasons.
  */
 #include "check/check.h"
 
@@ -35,6 +35,22 @@ static void check_entry_reject_pointer(const struct checker       *checker,
                         check_type_spelling_of(parameter->type), TEXT_ARGS(parameter->name.text));
 }
 
+/* A struct that cannot be copied bytewise is packed by its pup function; only copies are packed. */
+static void check_entry_packed(const struct checker *checker, struct ast_parameter *parameter)
+{
+    const struct ast_record *record = check_record_of(checker, parameter->type);
+
+    if (!record || !record->deep)
+        return;
+    if (parameter->nocopy || parameter->passing == PASS_INPLACE) {
+        check_reject_deep(checker, record, parameter->name,
+                          parameter->nocopy ? "a `nocopy' argument" : "a `inplace' argument");
+        return;
+    }
+    parameter->record  = record;
+    parameter->passing = PASS_PACKED;
+}
+
 struct check_length_context {
     const struct ast_parameter *list, *array;
 };
@@ -51,7 +67,7 @@ static void check_entry_length_word(struct text word, void *arg)
 }
 
 static void check_entry_array(const struct checker *checker, const struct ast_parameter *list,
-                              const struct ast_parameter *parameter)
+                              struct ast_parameter *parameter)
 {
     struct check_length_context check = {list, parameter};
 
@@ -64,8 +80,7 @@ static void check_entry_array(const struct checker *checker, const struct ast_pa
         diagnostic_hint("add a parameter for the length: `int n, %s %.*s[n]'",
                         check_type_spelling_of(parameter->type), TEXT_ARGS(parameter->name.text));
     } else {
-        check_reject_deep(checker, check_record_of(checker, parameter->type), parameter->name,
-                          "an argument");
+        check_entry_packed(checker, parameter);
         ident_for_each(parameter->length, check_entry_length_word, &check);
     }
 }
@@ -88,13 +103,14 @@ static void check_entry_value(const struct checker *checker, struct ast_paramete
     else if (check_type_is(parameter->type, "void"))
         diagnostic_error_name(parameter->name, "a parameter cannot be void");
     else
-        check_reject_deep(checker, check_record_of(checker, parameter->type), parameter->name,
-                          "an argument");
+        check_entry_packed(checker, parameter);
 }
 
 static void check_entry_parameter(struct checker *checker, const struct ast_parameter *list,
                                   struct ast_parameter *parameter)
 {
+    const struct ast_assumed_type *assumed = checker->tree->assumed_types;
+
     if (!parameter->name.text.length) {
         diagnostic_error_at(parameter->type.location, parameter->type.text.length,
                             "a parameter needs a name");
@@ -103,6 +119,7 @@ static void check_entry_parameter(struct checker *checker, const struct ast_para
     check_variable_name(checker, parameter->name);
     if (!check_type_names(checker, parameter->type, parameter->stars))
         return;
+    parameter->assumed = checker->tree->assumed_types != assumed;
     if (parameter->nocopy && parameter->passing != PASS_ARRAY)
         diagnostic_error_name(parameter->name, "`%s' applies only to arrays",
                               parameter->post ? "nocopypost" : "nocopy");
@@ -114,6 +131,7 @@ static void check_entry_parameter(struct checker *checker, const struct ast_para
         if (parameter->stars)
             check_entry_reject_pointer(checker, parameter);
         break;
+    case PASS_PACKED:
     case PASS_MESSAGE: break;
     }
 }

@@ -237,6 +237,8 @@ static void check_field_list(struct checker *checker, const struct check_field_r
 void check_record(struct checker *checker, struct ast_record *record)
 {
     checker->unit = record;
+    if (record->external)
+        check_external_record(checker, record);
     check_field_list(checker, &of_record, record->fields);
     check_note_deep_field(checker, record);
 }
@@ -287,7 +289,9 @@ static bool check_field_accepts(const struct checker *checker, const struct ast_
         return !field->variable || parameter->passing == PASS_ARRAY;
     if (check_type_is(field->type, "string"))
         return parameter->passing == PASS_STRING;
-    return parameter->passing == PASS_VALUE && field->stars == parameter->stars &&
+    return (parameter->passing == PASS_VALUE ||
+            (parameter->passing == PASS_PACKED && !parameter->length.text.at)) &&
+           field->stars == parameter->stars &&
            field->record == check_record_of(checker, parameter->type);
 }
 
@@ -311,6 +315,8 @@ static void check_field_namesakes(const struct checker   *checker, const struct 
 /* Returns whether a struct owns memory: its release function frees what malloc() allocated. */
 static bool check_record_owns_memory(const struct ast_record *record)
 {
+    if (record->external)
+        return true;
     for (const struct ast_field *f = record->fields; f; f = f->next)
         if (f->variable || text_is(f->type.text, "string") ||
             (f->record && !f->stars && check_record_owns_memory(f->record)))

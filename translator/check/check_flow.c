@@ -130,13 +130,25 @@ static const char *check_flow_parameter_spelling(const struct ast_parameter *p)
                        p->passing == PASS_ARRAY ? " []" : "");
 }
 
-/* The parser does not know messages, and a bare name has no type. */
+/* Returns what the parser takes the parameter for: it knows neither messages nor packed structs. */
+static enum ast_passing check_flow_parsed_passing(const struct ast_parameter *declared)
+{
+    switch (declared->passing) {
+    case PASS_MESSAGE: return PASS_VALUE;
+    case PASS_INPLACE: return PASS_ARRAY;
+    case PASS_PACKED: return declared->length.text.at ? PASS_ARRAY : PASS_VALUE;
+    case PASS_VALUE:
+    case PASS_ARRAY:
+    case PASS_STRING: break;
+    }
+    return declared->passing;
+}
+
+/* A bare name has no type. */
 static bool check_flow_parameter_fits(const struct ast_parameter *own,
                                       const struct ast_parameter *declared)
 {
-    enum ast_passing passing = declared->passing == PASS_MESSAGE   ? PASS_VALUE
-                               : declared->passing == PASS_INPLACE ? PASS_ARRAY
-                                                                   : declared->passing;
+    enum ast_passing passing = check_flow_parsed_passing(declared);
 
     if (!own->type.text.at)
         return own->passing == PASS_VALUE || own->passing == passing;
@@ -168,6 +180,7 @@ static void check_flow_bind_parameter(struct check_flow_context *flow, struct as
         own->length = declared->length;
     own->passing = declared->passing;
     own->message = declared->message;
+    own->record  = declared->record;
 }
 
 static void check_flow_bind_parameters(struct check_flow_context *flow,

@@ -151,6 +151,19 @@ static void check_header_look_at_word(struct text word, void *arg)
     words->tag = false;
 }
 
+void check_external_record(struct checker *checker, const struct ast_record *record)
+{
+    struct source_code        name = {.text = record->name.text, .location = record->name.location};
+    struct check_type_context words = {checker, name, 0, true, false};
+
+    if (!name.text.length || name.location.source != checker->tree->source)
+        return;
+    if (checker->headers)
+        check_header_note_assumed(&words, true);
+    else
+        check_header_reject_unknown(&words, name.text);
+}
+
 bool check_type_names(struct checker *checker, struct source_code type, unsigned stars)
 {
     struct check_type_context words = {checker, type, stars, false, false};

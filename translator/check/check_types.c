@@ -124,16 +124,20 @@ const struct ast_message *check_message_of(const struct checker *checker, struct
 }
 
 /* The inner structs have been checked before: they are declared first. */
-void check_note_deep_field(struct checker *checker, const struct ast_record *record)
+void check_note_deep_field(struct checker *checker, struct ast_record *record)
 {
+    record->deep = record->external;
     for (struct ast_field *field = record->fields; field; field = field->next) {
         struct ast_field *deep = NULL;
 
         if (field->variable || field->stars || check_type_is(field->type, "string"))
             deep = field;
+        else if (field->record && field->record->external)
+            deep = field;
         else if (field->record)
             deep = strmap_find(&checker->deep, field->record->name.text);
         if (deep) {
+            record->deep = true;
             strmap_put(&checker->deep, record->name.text, deep);
             return;
         }
@@ -143,12 +147,20 @@ void check_note_deep_field(struct checker *checker, const struct ast_record *rec
 void check_reject_deep(const struct checker *checker, const struct ast_record *record,
                        struct source_name name, const char *where)
 {
-    const struct ast_field *deep = record ? strmap_find(&checker->deep, record->name.text) : NULL;
+    const struct ast_field *deep;
 
-    if (!deep)
+    if (!record || !record->deep)
         return;
     diagnostic_error_name(name, "struct `%.*s' cannot be %s, because it cannot be copied bytewise",
                           TEXT_ARGS(record->name.text), where);
-    diagnostic_note_at(deep->name.location, "the data of `%.*s' lie outside of the struct",
-                       TEXT_ARGS(deep->name.text));
+    deep = strmap_find(&checker->deep, record->name.text);
+    if (!deep)
+        diagnostic_note_at(record->name.location, "`%.*s_pup' packs it",
+                           TEXT_ARGS(record->name.text));
+    else if (deep->record && deep->record->external)
+        diagnostic_note_at(deep->name.location, "`%.*s_pup' packs `%.*s'",
+                           TEXT_ARGS(deep->record->name.text), TEXT_ARGS(deep->name.text));
+    else
+        diagnostic_note_at(deep->name.location, "the data of `%.*s' lie outside of the struct",
+                           TEXT_ARGS(deep->name.text));
 }

@@ -70,8 +70,7 @@ static void emit_call_values(struct writer *to, const struct ast_entry *entry)
     if (emit_marshal_format_of(entry) == MARSHAL_MESSAGE)
         writer_put(to, ", skua_args");
     else
-        for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-            writer_put(to, ", skua_args%s%.*s", emit_member_operator(entry), NAME_ARGS(p));
+        emit_received_values(to, entry);
 }
 
 /* Emits a call of the user's function. */
@@ -81,6 +80,7 @@ static void emit_call_user(struct writer          *to, const struct ast_class *c
     bool value = entry->result.text.at != NULL;
 
     emit_call_args(to, class, entry);
+    emit_packed_hold_all(to, class, entry);
     if (value) {
         writer_put(to, "    ");
         emit_result_type(to, entry);

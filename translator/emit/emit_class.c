@@ -382,11 +382,12 @@ static void emit_class_constructor_names(struct writer          *to, const struc
         if (emit_default_mentions(class, p)) {
             writer_put(to, "    ");
             emit_const_parameter(to, p);
+            writer_put(to, " = ");
             if (p->passing == PASS_MESSAGE)
-                writer_put(to, " = skua_args;\n");
+                writer_put(to, "skua_args");
             else
-                writer_put(to, " = skua_args%s%.*s;\n", emit_member_operator(constructor),
-                           NAME_ARGS(p));
+                emit_received_value(to, constructor, p);
+            writer_put(to, ";\n");
         }
 }
 
@@ -417,8 +418,7 @@ static void emit_class_constructor_call(struct writer          *to, const struct
     if (emit_marshal_format_of(constructor) == MARSHAL_MESSAGE)
         writer_put(to, ", skua_args");
     else
-        for (const struct ast_parameter *p = constructor->parameters; p; p = p->next)
-            writer_put(to, ", skua_args%s%.*s", emit_member_operator(constructor), NAME_ARGS(p));
+        emit_received_values(to, constructor);
     writer_put(to, ");\n");
 }
 
@@ -446,8 +446,10 @@ static void emit_class_construct(struct writer *to, const struct ast_class *clas
         emit_message_open(to, class, constructor);
     else if (args)
         emit_open_call(to, class, constructor, "skua_args", "skua_data", "skua_bytes");
-    if (args)
+    if (args) {
+        emit_packed_hold_all(to, class, constructor);
         emit_class_constructor_names(to, class, constructor);
+    }
     writer_put(to, "\n");
     emit_class_stream_binding(to, class, "self");
     emit_state_defaults(to, class);
@@ -518,7 +520,7 @@ static void emit_class_user_functions(struct writer *to, const struct ast_class 
             writer_put(to, "%.*s_on_%.*s(%.*s *self", NAME_ARGS(class), NAME_ARGS(entry),
                        NAME_ARGS(class));
         }
-        emit_parameters(to, entry, false);
+        emit_received_parameters(to, entry);
         writer_put(to, ");\n");
     }
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
@@ -747,8 +749,8 @@ void emit_class_registration(struct writer *to, const struct ast_class *class)
     emit_class_migration(to, class);
     writer_put(to, "        %.*s__class = skua_class_register(&skua_def);\n", NAME_ARGS(class));
     if (emit_has_flow(class))
-        writer_put(to, "        skuac_flow_register(&%.*s__flow, %.*s__class);\n",
-                   NAME_ARGS(class), NAME_ARGS(class));
+        writer_put(to, "        skuac_flow_register(&%.*s__flow, %.*s__class);\n", NAME_ARGS(class),
+                   NAME_ARGS(class));
     writer_put(to, "    }\n");
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         emit_entry_registration(to, class, entry);

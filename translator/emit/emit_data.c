@@ -108,6 +108,10 @@ static void emit_data_for_each(struct writer *to, struct text of, const char *it
                    TEXT_ARGS(of), NAME_ARGS(field), it, it, NAME_ARGS(field));
     else
         writer_put(to, "sizeof %s->%.*s / sizeof *skua_each;\n\n", it, NAME_ARGS(field));
+    if (field->variable && field->record->external && *before)
+        writer_put(to,
+                   "        if (skua_pup_unpacking(skua_p))\n"
+                   "            memset((void *)skua_each, 0, skua_count * sizeof *skua_each);\n");
     writer_put(to,
                "        for (size_t skua_i = 0; skua_i < skua_count; skua_i++)\n"
                "            %.*s_%s(%s&skua_each[skua_i]);\n    }\n",
@@ -150,17 +154,25 @@ static void emit_data_pup(struct writer *to, struct text of, const char *it,
 
 /* ---- structs ------------------------------------------------------------------------------ */
 
-void emit_record(struct emit_files to, const struct ast_record *record)
+/* Emits the description of a struct that is packed when it is an argument. */
+static void emit_data_packable(struct emit_files to, struct text of)
 {
-    struct text    of     = record->name.text;
-    struct writer *source = to.source;
+    writer_put(to.header, "extern const struct skuac_packable %.*s__packable;\n\n", TEXT_ARGS(of));
+    writer_put(to.source,
+               "static void %.*s__pup_item(skua_pup *skua_p, void *skua_it)\n{\n"
+               "    %.*s_pup(skua_p, (%.*s *)skua_it);\n}\n\n"
+               "static void %.*s__free_item(void *skua_it)\n{\n"
+               "    %.*s_free((%.*s *)skua_it);\n}\n\n"
+               "const skuac_packable %.*s__packable = {sizeof(%.*s), %.*s__pup_item, "
+               "%.*s__free_item};\n\n",
+               TEXT_ARGS(of), TEXT_ARGS(of), TEXT_ARGS(of), TEXT_ARGS(of), TEXT_ARGS(of),
+               TEXT_ARGS(of), TEXT_ARGS(of), TEXT_ARGS(of), TEXT_ARGS(of), TEXT_ARGS(of));
+}
 
-    writer_put_comment(to.header, record->comment, 0);
-    writer_put(to.header, "struct %.*s {\n", TEXT_ARGS(of));
-    emit_data_fields(to.header, record->fields);
-    writer_put(to.header, "};\n\nvoid %.*s_pup(skua_pup *skua_p, %.*s *skua_it);\n", TEXT_ARGS(of),
-               TEXT_ARGS(of));
-    writer_put(to.header, "void %.*s_free(%.*s *skua_it);\n\n", TEXT_ARGS(of), TEXT_ARGS(of));
+static void emit_data_record_functions(struct writer *source, const struct ast_record *record)
+{
+    struct text of = record->name.text;
+
     emit_data_length_functions(source, of, record->fields);
     writer_put(source, "void %.*s_pup(skua_pup *skua_p, %.*s *skua_it)\n{\n", TEXT_ARGS(of),
                TEXT_ARGS(of));
@@ -169,6 +181,24 @@ void emit_record(struct emit_files to, const struct ast_record *record)
     writer_put(source, "void %.*s_free(%.*s *skua_it)\n{\n", TEXT_ARGS(of), TEXT_ARGS(of));
     emit_data_free(source, of, "skua_it", record->fields, "free");
     writer_put(source, "    (void)skua_it;\n}\n\n");
+}
+
+void emit_record(struct emit_files to, const struct ast_record *record)
+{
+    struct text of = record->name.text;
+
+    writer_put_comment(to.header, record->comment, 0);
+    if (!record->external) {
+        writer_put(to.header, "struct %.*s {\n", TEXT_ARGS(of));
+        emit_data_fields(to.header, record->fields);
+        writer_put(to.header, "};\n\n");
+        emit_data_record_functions(to.source, record);
+    }
+    writer_put(to.header, "void %.*s_pup(skua_pup *skua_p, %.*s *skua_it);\n", TEXT_ARGS(of),
+               TEXT_ARGS(of));
+    writer_put(to.header, "void %.*s_free(%.*s *skua_it);\n\n", TEXT_ARGS(of), TEXT_ARGS(of));
+    if (record->deep)
+        emit_data_packable(to, of);
 }
 
 /* ---- messages ----------------------------------------------------------------------------- */
@@ -360,7 +390,8 @@ static const struct ast_parameter *emit_data_namesake(const struct ast_class *cl
 
     for (; p; p = p->next)
         if (text_equal(p->name.text, field->name.text) &&
-            (p->passing == PASS_VALUE || p->passing == PASS_ARRAY || p->passing == PASS_STRING))
+            (p->passing == PASS_VALUE || p->passing == PASS_ARRAY || p->passing == PASS_STRING ||
+             p->passing == PASS_PACKED))
             return p;
     return NULL;
 }
@@ -421,6 +452,9 @@ static void emit_data_value_default(struct writer          *to, const struct ast
         emit_assignment(to, bump_printf("self->%.*s", NAME_ARGS(field)), field, copy);
     else if (from && emit_data_is_string(field))
         writer_put(to, "    self->%.*s = %s(%.*s);\n", NAME_ARGS(field), copy, NAME_ARGS(field));
+    else if (from && from->passing == PASS_PACKED)
+        writer_put(to, "    skuac_take(&self->%.*s, %.*s, sizeof self->%.*s);\n", NAME_ARGS(field),
+                   NAME_ARGS(field), NAME_ARGS(field));
     else if (from && from->passing != PASS_ARRAY)
         writer_put(to, "    self->%.*s = %.*s;\n", NAME_ARGS(field), NAME_ARGS(field));
 }

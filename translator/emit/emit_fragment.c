@@ -4,7 +4,8 @@
  * function of its own, so that `return`, `break` and declarations keep their meaning.
  *
  * A fragment declares the names in scope that its code mentions: parameters, unmarshalled from the
- * messages that frames hold, and variables of frames, which are copied in and out.
+ * messages that frames hold, and variables of frames, which are copied in and out.  A packed
+ * parameter is a copy of the fragment's own.
  */
 #include "emit/emit_flow.h"
 
@@ -149,6 +150,14 @@ static void emit_fragment_parameter(const struct emit_fragment *fragment,
         b->slot->opened = fragment->flow->fragment_count;
         emit_open_call(to, class, entry, args, bump_printf("%s.data", held),
                        bump_printf("%s.bytes", held));
+    }
+    if (named.passing == PASS_PACKED) {
+        const char *unpacked = bump_printf("%s_%.*s", args, NAME_ARGS(b->parameter));
+
+        emit_packed_hold(to, class, entry, b->parameter, args, unpacked);
+        writer_put(to, "    %.*s *%.*s = (%.*s *)%s.items;\n", NAME_ARGS(named.record),
+                   NAME_ARGS(&named), NAME_ARGS(named.record), unpacked);
+        return;
     }
     writer_put(to, "    ");
     emit_const_parameter(to, &named);

@@ -142,113 +142,21 @@ const char *emit_title_of(const struct ast_class *class, const struct ast_entry 
     return bump_printf("%.*s.%.*s", NAME_ARGS(class), NAME_ARGS(entry));
 }
 
-/* ---- parameters --------------------------------------------------------------------------- */
-
-void emit_type(struct writer *to, struct source_code type, unsigned stars)
+/* Returns the words of skua_at that an argument takes: its offset, and the size of a packed one. */
+static unsigned emit_marshal_variable_slots(const struct ast_parameter *p)
 {
-    emit_bare_type(to, type, stars);
-    if (stars == 0)
-        writer_put(to, " ");
+    if (p->passing == PASS_PACKED)
+        return 2;
+    return (p->passing == PASS_ARRAY && !p->nocopy) || p->passing == PASS_STRING;
 }
 
-void emit_bare_type(struct writer *to, struct source_code type, unsigned stars)
+unsigned emit_count_variable(const struct ast_entry *entry)
 {
-    writer_put_flat(to, type.text);
-    if (stars > 0)
-        writer_put(to, " ");
-    for (; stars > 0; stars--)
-        writer_put(to, "*");
-}
+    unsigned variable = 0;
 
-/* Returns a type without its leading `const`: emit_array_type() adds one. */
-static struct source_code emit_marshal_without_const(struct source_code type)
-{
-    if (text_starts_with(type.text, "const ") || text_starts_with(type.text, "const\t")) {
-        type.text.at += 6;
-        type.text.length -= 6;
-    }
-    return type;
-}
-
-void emit_array_type(struct writer *to, const struct ast_parameter *p)
-{
-    writer_put(to, "const ");
-    emit_type(to, emit_marshal_without_const(p->type), p->stars);
-    writer_put(to, "*");
-}
-
-void emit_parameter(struct writer *to, const struct ast_parameter *p)
-{
-    switch (p->passing) {
-    case PASS_STRING: writer_put(to, "const char *"); break;
-    case PASS_INPLACE: writer_put(to, "const skua_layout *"); break;
-    case PASS_ARRAY: emit_array_type(to, p); break;
-    case PASS_MESSAGE:
-    case PASS_VALUE: emit_type(to, p->type, p->stars); break;
-    }
-    writer_put(to, "%.*s", NAME_ARGS(p));
-}
-
-void emit_const_parameter(struct writer *to, const struct ast_parameter *p)
-{
-    if (p->passing == PASS_VALUE) {
-        emit_type(to, p->type, p->stars);
-        writer_put(to, "const %.*s", NAME_ARGS(p));
-    } else {
-        emit_parameter(to, p);
-    }
-}
-
-void emit_parameters(struct writer *to, const struct ast_entry *entry, bool first)
-{
-    for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
-        if (p != entry->parameters || !first)
-            writer_put(to, ", ");
-        emit_parameter(to, p);
-    }
-}
-
-void emit_arguments(struct writer *to, const struct ast_entry *entry, bool first)
-{
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-        writer_put(to, "%s%.*s", p == entry->parameters && first ? "" : ", ", NAME_ARGS(p));
-}
-
-void emit_send_parameters(struct writer *to, const struct ast_entry *entry, bool first)
-{
-    for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
-        if (p != entry->parameters || !first)
-            writer_put(to, ", ");
-        emit_parameter(to, p);
-        if (p->nocopy)
-            writer_put(to, ", skua_completion %.*s_done", NAME_ARGS(p));
-    }
-}
-
-void emit_send_arguments(struct writer *to, const struct ast_entry *entry, bool first)
-{
-    for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
-        writer_put(to, "%s%.*s", p == entry->parameters && first ? "" : ", ", NAME_ARGS(p));
-        if (p->nocopy)
-            writer_put(to, ", %.*s_done", NAME_ARGS(p));
-    }
-}
-
-void emit_post_head(struct writer *to, const struct ast_class *class, const struct ast_entry *entry)
-{
-    writer_put(to, "void %.*s_post_%.*s(%.*s *self", NAME_ARGS(class), NAME_ARGS(entry),
-               NAME_ARGS(class));
-    for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
-        if (p->passing == PASS_VALUE) {
-            writer_put(to, ", ");
-            emit_parameter(to, p);
-        } else if (p->post) {
-            writer_put(to, ", ");
-            emit_type(to, emit_marshal_without_const(p->type), p->stars);
-            writer_put(to, "**%.*s", NAME_ARGS(p));
-        }
-    }
-    writer_put(to, ")");
+        variable += emit_marshal_variable_slots(p);
+    return variable;
 }
 
 /* ---- structs ------------------------------------------------------------------------------ */
@@ -261,16 +169,18 @@ static void emit_marshal_struct(struct writer *to, const char *stem, const struc
             writer_put(to, "    ");
             emit_parameter(to, p);
             writer_put(to, ";\n");
-        } else if (p->passing == PASS_STRING) {
+        } else if (p->passing == PASS_STRING || p->passing == PASS_PACKED) {
             writer_put(to, "    uint64_t %.*s__bytes;\n", NAME_ARGS(p));
         }
     }
     writer_put(to, "};\n\n");
 }
 
+/* The size of a packed struct follows its offset in skua_at: see emit_count_variable(). */
 void emit_initializer(struct writer *to, const struct ast_entry *entry)
 {
     const char *comma = "";
+    unsigned    index = 0;
 
     writer_put(to, "{");
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
@@ -278,9 +188,11 @@ void emit_initializer(struct writer *to, const struct ast_entry *entry)
             writer_put(to, "%s%.*s", comma, NAME_ARGS(p));
         else if (p->passing == PASS_STRING)
             writer_put(to, "%sskuac_string_bytes(%.*s)", comma, NAME_ARGS(p));
-        else
-            continue;
-        comma = ", ";
+        else if (p->passing == PASS_PACKED)
+            writer_put(to, "%sskua_at[%u]", comma, index + 1);
+        if (p->passing == PASS_VALUE || p->passing == PASS_STRING || p->passing == PASS_PACKED)
+            comma = ", ";
+        index += emit_marshal_variable_slots(p);
     }
     writer_put(to, "}");
 }
@@ -328,15 +240,6 @@ void emit_length_call(struct writer *to, const char *stem, const struct ast_entr
 
 /* ---- packing ------------------------------------------------------------------------------ */
 
-unsigned emit_count_variable(const struct ast_entry *entry)
-{
-    unsigned variable = 0;
-
-    for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-        variable += (p->passing == PASS_ARRAY && !p->nocopy) || p->passing == PASS_STRING;
-    return variable;
-}
-
 static void emit_marshal_bytes_function(struct writer *to, const char *stem, const char *title,
                                         const struct ast_entry *entry)
 {
@@ -355,12 +258,15 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
                        "long)skuac_string_bytes(%.*s), 1, 1, "
                        "\"%s\", \"%.*s\");\n",
                        index++, NAME_ARGS(p), title, NAME_ARGS(p));
+        } else if (p->passing == PASS_PACKED) {
+            emit_packed_reserve(to, stem, title, entry, p, index);
+            index += 2;
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             writer_put(to, "    skua_at[%u] = skuac_reserve(&skua_end, ", index++);
             emit_length_call(to, stem, entry, p, "");
             writer_put(to, ", sizeof *%.*s,\n                           SKUA_ALIGNOF(",
                        NAME_ARGS(p));
-            emit_bare_type(to, emit_marshal_without_const(p->type), p->stars);
+            emit_bare_type(to, emit_without_const(p->type), p->stars);
             writer_put(to, "), \"%s\", \"%.*s\");\n", title, NAME_ARGS(p));
         }
     }
@@ -389,6 +295,9 @@ static void emit_marshal_fill_function(struct writer *to, const char *stem,
             writer_put(to,
                        "    skuac_copy(skua_data + skua_at[%u], %.*s, skuac_string_bytes(%.*s));\n",
                        index++, NAME_ARGS(p), NAME_ARGS(p));
+        } else if (p->passing == PASS_PACKED) {
+            emit_packed_fill(to, stem, entry, p, index);
+            index += 2;
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             writer_put(to, "    skuac_copy(skua_data + skua_at[%u], %.*s, (size_t)", index++,
                        NAME_ARGS(p));
@@ -458,6 +367,10 @@ void emit_view_struct(struct writer *to, const char *stem, const struct ast_entr
 {
     writer_put(to, "struct %s_view {\n", stem);
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
+        if (p->passing == PASS_PACKED) {
+            writer_put(to, "    skuac_packed %.*s;\n", NAME_ARGS(p));
+            continue;
+        }
         writer_put(to, "    ");
         emit_parameter(to, p);
         writer_put(to, ";\n");
@@ -516,13 +429,18 @@ static void emit_marshal_open_variable(struct writer *to, const char *stem, cons
                    "    skua_view.%.*s = skuac_found_string(skua_data, skua_bytes, &skua_end, "
                    "skua_args->%.*s__bytes, \"%s\");\n",
                    NAME_ARGS(p), NAME_ARGS(p), title);
+    } else if (p->passing == PASS_PACKED) {
+        writer_put(to,
+                   "    skua_view.%.*s = skuac_found_packed(skua_data, skua_bytes, &skua_end, "
+                   "skua_args->%.*s__bytes, \"%s\");\n",
+                   NAME_ARGS(p), NAME_ARGS(p), title);
     } else if (p->passing == PASS_ARRAY && !p->nocopy) {
         writer_put(to,
                    "    skua_view.%.*s = " CAST_LIKE(
                        "skua_view.%.*s") "skuac_found(skua_data, skua_bytes,\n"
                                          "        skuac_align(&skua_end, SKUA_ALIGNOF(",
                    NAME_ARGS(p), NAME_ARGS(p));
-        emit_bare_type(to, emit_marshal_without_const(p->type), p->stars);
+        emit_bare_type(to, emit_without_const(p->type), p->stars);
         writer_put(to, ")), ");
         emit_length_call(to, stem, entry, p, "skua_view.");
         writer_put(to, ", sizeof *skua_view.%.*s, \"%s\");\n", NAME_ARGS(p), title);
@@ -622,11 +540,28 @@ void emit_message_open(struct writer          *to, const struct ast_class *class
                emit_title_of(class, entry));
 }
 
-static void emit_marshal_lengths(struct writer *to, const char *stem, const struct ast_entry *entry)
+/* Emits what describes arguments of variable length. */
+static void emit_marshal_lengths(struct writer *to, const char *stem, const char *title,
+                                 const struct ast_entry *entry)
+{
+    for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
+        if (p->passing == PASS_PACKED)
+            emit_packed_parameter(to, stem, title, p);
+        if (p->passing == PASS_ARRAY || (p->passing == PASS_PACKED && p->length.text.at))
+            emit_length_function(to, stem, entry, p);
+    }
+}
+
+/* Lets a C++ compiler reject types that cannot be copied bytewise. */
+static void emit_marshal_type_checks(struct writer *to, const char *title,
+                                     const struct ast_entry *entry)
 {
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-        if (p->passing == PASS_ARRAY)
-            emit_length_function(to, stem, entry, p);
+        if (p->assumed && p->passing != PASS_PACKED && p->passing != PASS_MESSAGE) {
+            writer_put(to, "SKUAC_BYTEWISE(");
+            emit_bare_type(to, emit_without_const(p->type), p->stars);
+            writer_put(to, ", \"%s\", \"%.*s\");\n\n", title, NAME_ARGS(p));
+        }
 }
 
 void emit_marshalling(struct emit_files       to, const struct ast_class *class,
@@ -641,6 +576,7 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
 
     if (local || format == MARSHAL_NONE || format == MARSHAL_MESSAGE || emit_is_batch(entry))
         return;
+    emit_marshal_type_checks(to.source, title, entry);
     if (format == MARSHAL_INPLACE) {
         emit_inplace_marshalling(to, class, entry);
         return;
@@ -653,7 +589,7 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
     }
     if (emit_marshal_has_struct(entry))
         emit_marshal_struct(to.source, name, entry);
-    emit_marshal_lengths(to.source, name, entry);
+    emit_marshal_lengths(to.source, name, title, entry);
     if (opened) {
         emit_view_struct(to.source, name, entry);
         emit_marshal_open_view(to.source, name, title, entry);

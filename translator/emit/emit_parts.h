@@ -6,7 +6,9 @@
  *     emit_lines.c     #line directives in the header
  *     emit_data.c      structs, messages, states, readonly variables
  *     emit_class.c     classes: types, creation, registration
+ *     emit_parameter.c parameters of entries as C declares them
  *     emit_marshal.c   arguments of entries
+ *     emit_packed.c    arguments that a pup function packs
  *     emit_send.c      functions that users call to reach an entry
  *     emit_call.c      functions that the runtime calls when a message arrives
  *     emit_inplace.c   entries with a `inplace` argument
@@ -85,6 +87,9 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
 /** Emits the parameters `, int n, const double *x`; with @p first no comma precedes them. */
 void emit_parameters(struct writer *to, const struct ast_entry *entry, bool first);
 
+/** Emits the parameters `, int n, graph *g` of a function that gets received arguments. */
+void emit_received_parameters(struct writer *to, const struct ast_entry *entry);
+
 /** Emits the arguments `, n, x`; with @p first no comma precedes them. */
 void emit_arguments(struct writer *to, const struct ast_entry *entry, bool first);
 
@@ -129,6 +134,13 @@ void emit_bare_type(struct writer *to, struct source_code type, unsigned stars);
 /** Emits the declaration of a parameter. */
 void emit_parameter(struct writer *to, const struct ast_parameter *parameter);
 
+/** Emits the declaration of a parameter of a function that gets received arguments: a packed struct
+ *  is not const. */
+void emit_received_parameter(struct writer *to, const struct ast_parameter *parameter);
+
+/** Returns a type without its leading `const`, which emit_array_type() adds. */
+struct source_code emit_without_const(struct source_code type);
+
 /** Emits the type of an array argument: `const double *` for `double x[n]`. */
 void emit_array_type(struct writer *to, const struct ast_parameter *array);
 
@@ -153,7 +165,8 @@ const char *emit_title_of(const struct ast_class *class, const struct ast_entry 
 /** Returns whether an [aggregate] entry receives its items in batches, as an array. */
 bool emit_is_batch(const struct ast_entry *entry);
 
-/** Returns the number of arguments of variable length that are copied. */
+/** Returns the number of words that the offsets of arguments of variable length take: one each, and
+ *  one more for the size of a packed one. */
 unsigned emit_count_variable(const struct ast_entry *entry);
 
 /** Emits an initializer of the argument struct: `{iter, face, skuac_string_bytes(name)}`. */
@@ -178,6 +191,40 @@ void emit_dispatch(struct emit_files       to, const struct ast_class *class,
 /** Emits the registration of an entry. */
 void emit_entry_registration(struct writer          *to, const struct ast_class *class,
                              const struct ast_entry *entry);
+
+/* ---- packed arguments (emit_packed.c) ------------------------------------------------------ */
+
+/** Emits the description of a packed parameter: `Block__ghost_packed_g`. */
+void emit_packed_parameter(struct writer *to, const char *stem, const char *title,
+                           const struct ast_parameter *p);
+
+/** Emits statements that compute the size of a packed argument, skua_at[@p index + 1], and its
+ *  offset, skua_at[@p index]. */
+void emit_packed_reserve(struct writer *to, const char *stem, const char *title,
+                         const struct ast_entry *entry, const struct ast_parameter *p,
+                         unsigned index);
+
+/** Emits the statement that packs an argument. */
+void emit_packed_fill(struct writer *to, const char *stem, const struct ast_entry *entry,
+                      const struct ast_parameter *p, unsigned index);
+
+/** Emits the declaration of @p held, which unpacks an argument of the view @p args and frees it at
+ *  the end of its scope. */
+void emit_packed_hold(struct writer          *to, const struct ast_class *class,
+                      const struct ast_entry *entry, const struct ast_parameter *p,
+                      const char *args, const char *held);
+
+/** Emits the declarations of `skua_got_g` for each packed argument `g` of `skua_args`. */
+void emit_packed_hold_all(struct writer          *to, const struct ast_class *class,
+                          const struct ast_entry *entry);
+
+/** Emits an argument of `skua_args` as it is passed to the user's function, after
+ *  emit_packed_hold_all(). */
+void emit_received_value(struct writer *to, const struct ast_entry *entry,
+                         const struct ast_parameter *p);
+
+/** Emits `, ` and emit_received_value() for each argument. */
+void emit_received_values(struct writer *to, const struct ast_entry *entry);
 
 /* ---- inplace arguments (emit_inplace.c) ---------------------------------------------------- */
 

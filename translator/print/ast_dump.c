@@ -328,7 +328,8 @@ static void ast_dump_item(struct ast_dump_output *out, const struct ast_item *he
         ast_dump_record(out, "message", here->is.message->name, here->is.message->fields);
         break;
     case ITEM_RECORD:
-        ast_dump_record(out, "struct", here->is.record->name, here->is.record->fields);
+        ast_dump_record(out, here->is.record->external ? "external struct" : "struct",
+                        here->is.record->name, here->is.record->fields);
         break;
     case ITEM_CLASS: ast_dump_class(out, here->is.class); break;
     case ITEM_INIT:

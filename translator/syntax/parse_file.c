@@ -116,9 +116,9 @@ static struct ast_item *parse_file_readonly(struct parser *parser)
     return item->is.readonly ? item : NULL;
 }
 
-/* NAME "{" { field } "}" [ ";" ]; a message also NAME ";". */
+/* NAME "{" { field } "}" [ ";" ], or NAME ";", which sets *@p bare. */
 static bool parse_file_record(struct parser *parser, struct source_name *name,
-                              struct ast_field **fields, bool message)
+                              struct ast_field **fields, bool message, bool *bare)
 {
     const char *open;
 
@@ -130,7 +130,8 @@ static bool parse_file_record(struct parser *parser, struct source_name *name,
     if (!parser_expect_name(parser, name,
                             message ? "the name of a message" : "the name of a struct"))
         return false;
-    if (message && parser_accept_punctuator(parser, ';'))
+    *bare = parser_accept_punctuator(parser, ';');
+    if (*bare)
         return true;
     open = parser_peek(parser)->text.at;
     if (!parser_expect_punctuator(parser, '{', "the name"))
@@ -145,9 +146,10 @@ static struct ast_item *parse_file_message(struct parser *parser)
     struct lexer_token  word    = parser_next(parser);
     struct ast_item    *item    = parse_file_new_item(parser, ITEM_MESSAGE, &word);
     struct ast_message *message = item->is.message = BUMP_NEW(struct ast_message);
+    bool                bare;
 
     message->comment = word.comment;
-    return parse_file_record(parser, &message->name, &message->fields, true) ? item : NULL;
+    return parse_file_record(parser, &message->name, &message->fields, true, &bare) ? item : NULL;
 }
 
 static struct ast_item *parse_file_struct(struct parser *parser)
@@ -157,7 +159,9 @@ static struct ast_item *parse_file_struct(struct parser *parser)
     struct ast_record *record = item->is.record = BUMP_NEW(struct ast_record);
 
     record->comment = word.comment;
-    return parse_file_record(parser, &record->name, &record->fields, false) ? item : NULL;
+    return parse_file_record(parser, &record->name, &record->fields, false, &record->external)
+               ? item
+               : NULL;
 }
 
 /* "code" "{" code "}" */

@@ -70,21 +70,29 @@ struct pup_within {
 };
 
 struct skua_pup {
-    char                   *at;   /* packing, unpacking: the next byte   */
-    size_t                  left; /* bytes there; 0: see the head        */
-    enum pup_mode           mode;
-    bool                    shared; /* measuring: owned memory must lie in the arena */
-    size_t                  bytes;  /* measured                       */
-    void                   *self;   /* the object                     */
-    const struct ski_class *of;
-    skua_msg               *msg; /* packing: the message, or NULL: there is no room but `left` */
-    int                     source;
-    struct pup_log         *log;    /* of a checked run, else NULL    */
-    struct pup_within      *within; /* the object moves with its memory, or may; else NULL */
+    char                          *at;   /* packing, unpacking: the next byte   */
+    size_t                         left; /* bytes there; 0: see the head        */
+    enum pup_mode                  mode;
+    bool                           shared; /* measuring: owned memory must lie in the arena */
+    size_t                         bytes;  /* measured                       */
+    void                          *self;   /* the object, or NULL: an argument */
+    const struct ski_class        *of;     /* or NULL: an argument             */
+    const struct ski_pup_argument *argument;
+    skua_msg          *msg; /* packing: the message, or NULL: there is no room but `left` */
+    int                source;
+    struct pup_log    *log;    /* of a checked run, else NULL    */
+    struct pup_within *within; /* the object moves with its memory, or may; else NULL */
 };
 
 static const char *pup_object_text(const skua_pup *p)
 {
+    static _Thread_local char text[160];
+
+    if (p->argument) {
+        snprintf(text, sizeof text, "argument `%s' of %s", p->argument->parameter,
+                 p->argument->entry);
+        return text;
+    }
     return ski_object_text(ski_object_of(p->self));
 }
 
@@ -403,7 +411,7 @@ static void *pup_alloc(const skua_pup *p, size_t bytes)
 {
     if (bytes == 0)
         return NULL;
-    return ski_class_by_pointer(p->of) ? skua_buffer_alloc(bytes) : ski_malloc(bytes);
+    return p->of && ski_class_by_pointer(p->of) ? skua_buffer_alloc(bytes) : ski_malloc(bytes);
 }
 
 static void pup_check_shared(const skua_pup *p, const void *memory, const struct pup_field *field)
@@ -605,6 +613,50 @@ void ski_pup_part_unpack(ski_pup_part_fn *part, void *self, const void *from, si
     part(&p, self);
     pup_check_end(&p);
 }
+
+/* ---- arguments ----------------------------------------------------------------------------- */
+
+static void pup_argument_run(skua_pup *p)
+{
+    const struct ski_pup_argument *argument = p->argument;
+
+    for (size_t i = 0; i < argument->count; i++)
+        argument->pup(p, (char *)argument->items + i * argument->each);
+}
+
+size_t ski_pup_argument_measure(const struct ski_pup_argument *argument)
+{
+    skua_pup p = {.mode = PUP_MEASURE, .argument = argument};
+
+    pup_argument_run(&p);
+    return p.bytes;
+}
+
+void ski_pup_argument_pack(const struct ski_pup_argument *argument, void *to, size_t bytes)
+{
+    skua_pup p = {.mode = PUP_PACK, .at = to, .left = bytes, .argument = argument};
+
+    pup_argument_run(&p);
+    if (p.left > 0)
+        ski_misuse("pup of %s packs %zu bytes less than it measured; a pup function processes the "
+                   "same fields whatever it is called for",
+                   pup_object_text(&p), p.left);
+}
+
+void ski_pup_argument_unpack(const struct ski_pup_argument *argument, const void *from,
+                             size_t bytes)
+{
+    skua_pup p = {.mode = PUP_UNPACK, .at = (char *)from, .left = bytes, .argument = argument};
+
+    pup_argument_run(&p);
+    if (p.left > 0)
+        ski_misuse(
+            "pup of %s unpacks %zu bytes less than were packed; a pup function processes the "
+            "same fields whatever it is called for",
+            pup_object_text(&p), p.left);
+}
+
+/* ---- whole objects ------------------------------------------------------------------------- */
 
 void ski_pup_check_shared(const struct ski_class *of, void *self)
 {

@@ -85,6 +85,24 @@ void ski_pup_part_pack(ski_pup_part_fn *part, void *self, void *to, size_t bytes
 /** Unpacks a part of the object @p self, unchecked; ends the job if it has not @p bytes. */
 void ski_pup_part_unpack(ski_pup_part_fn *part, void *self, const void *from, size_t bytes);
 
+/* Structs that are an argument of an entry, and how errors name them; no object. */
+struct ski_pup_argument {
+    ski_pup_part_fn *pup; /* of one struct */
+    void            *items;
+    size_t           count, each;
+    const char      *entry, *parameter;
+};
+
+/** Returns the bytes that the structs pack into. */
+size_t ski_pup_argument_measure(const struct ski_pup_argument *argument);
+
+/** Packs the structs into the @p bytes at @p to; ends the job if they pack into another number. */
+void ski_pup_argument_pack(const struct ski_pup_argument *argument, void *to, size_t bytes);
+
+/** Unpacks the structs; ends the job if they unpack other than @p bytes. */
+void ski_pup_argument_unpack(const struct ski_pup_argument *argument, const void *from,
+                             size_t bytes);
+
 /** Returns an upper bound of the bytes that are left to unpack. */
 size_t ski_pup_left(const skua_pup *p);
 

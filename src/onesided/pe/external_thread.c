@@ -5,12 +5,17 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <skua/scheduler.h>
+
 #include "base/assert.h"
+#include "core/message/inbox_send.h"
 #include "core/message/msg_counts.h"
 #include "core/net/net.h"
 #include "core/lifecycle/pe_run.h"
 #include "core/message/send_backlog.h"
+#include "core/pe/layer.h"
 #include "core/sched/scheduler.h"
+#include "onesided/pe/onesided_pe.h"
 
 static struct ski_boot external_boot;
 static void (*external_begin)(struct ski_pe *self);
@@ -18,6 +23,12 @@ static void (*external_end)(struct ski_pe *self);
 
 static struct ski_pe  *external_pe; /* NULL: no external thread has needed it */
 static pthread_mutex_t external_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Operations of external_pe in flight; written under the lock. */
+static _Atomic uint64_t external_outstanding;
+
+#define EXTERNAL_LOOK_NS 50000 /* a PE sleeps while operations are in flight */
+#define EXTERNAL_POLL    64    /* messages that a PE runs for external threads before it sleeps */
 
 /* External threads inside of a call, and whether new ones are refused. */
 static _Atomic int external_inside;
@@ -30,6 +41,51 @@ void ski_external_progress(void)
     if (external_pe && external_pe->net)
         ski_net_progress(external_pe);
     pthread_mutex_unlock(&external_lock);
+}
+
+bool ski_external_outstanding(void)
+{
+    /* pairs with external_publish() */
+    return atomic_load_explicit(&external_outstanding, memory_order_acquire) > 0;
+}
+
+/* Under the lock.  The first PE of the process, which may sleep, looks after operations that are in
+ * flight from now on. */
+static void external_publish(void)
+{
+    uint64_t now    = ski_onesided_pe(external_pe)->outstanding;
+    uint64_t before = atomic_load_explicit(&external_outstanding, memory_order_relaxed);
+
+    /* what the operations have written comes before; pairs with ski_external_outstanding() */
+    atomic_store_explicit(&external_outstanding, now, memory_order_release);
+    if (now > 0 && before == 0)
+        ski_inbox_wakeup(external_pe, ski_job_first_pe(external_boot.job, external_boot.process));
+}
+
+/* Under the lock.  Returns whether something has arrived. */
+static bool external_poll(void)
+{
+    struct ski_pe *self = ski_self;
+    bool           came;
+
+    ski_self = external_pe;
+    came     = skua_poll(EXTERNAL_POLL) > 0;
+    external_publish();
+    ski_self = self;
+    return came;
+}
+
+uint64_t ski_external_before_sleep(struct ski_pe *self)
+{
+    bool came;
+
+    if (!ski_external_outstanding() || ski_pe_hidden(self))
+        return SKI_FOREVER;
+    if (pthread_mutex_trylock(&external_lock) != 0)
+        return EXTERNAL_LOOK_NS;
+    came = external_pe && external_poll();
+    pthread_mutex_unlock(&external_lock);
+    return came ? 0 : EXTERNAL_LOOK_NS;
 }
 
 void ski_external_open(const struct ski_boot *boot, void (*begin)(struct ski_pe *self),
@@ -52,6 +108,7 @@ void ski_external_close(void)
         external_end(external_pe);
         ski_pe_destroy(external_pe);
         external_pe = NULL;
+        atomic_store_explicit(&external_outstanding, 0, memory_order_relaxed);
     }
 }
 
@@ -101,18 +158,23 @@ bool ski_caller_enter(struct ski_caller *caller)
     return true;
 }
 
+static bool external_is_drained(void)
+{
+    return !(external_pe->queue.attention & SKI_EVENT_BACKLOG) && ski_net_drained(external_pe);
+}
+
 void ski_caller_leave(struct ski_caller *caller)
 {
     if (!caller->external)
         return;
     ski_assert(ski_self == external_pe && caller->self == external_pe);
-    while ((external_pe->queue.attention & SKI_EVENT_BACKLOG || !ski_net_drained(external_pe)) &&
-           !ski_job_exiting(external_boot.job)) {
+    while (!external_is_drained() && !ski_job_exiting(external_boot.job)) {
         ski_send_backlog_flush(external_pe);
         if (external_pe->net)
             ski_net_progress(external_pe);
         sched_yield();
     }
+    external_publish();
     ski_self = NULL;
     pthread_mutex_unlock(&external_lock);
     ski_external_leave();

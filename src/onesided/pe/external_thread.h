@@ -6,6 +6,11 @@
  * needs it, and one thread at a time runs as it: from ski_caller_enter() to ski_caller_leave(),
  * under a lock.
  *
+ * Operations that do not wait stay in flight on that PE when their call returns.  External threads
+ * receive the replies in later calls, such as skua_handle_wait(), and PEs of the process before
+ * they sleep.  The number of operations in flight is published whenever the lock is released, so a
+ * thread that reads 0 needs no lock, and sees what the operations have written.
+ *
  * A process that leaves skua_main() waits for external threads that are inside of a call, and
  * refuses new ones.
  */
@@ -27,8 +32,16 @@ struct ski_caller {
 bool ski_caller_enter(struct ski_caller *caller);
 
 /** Ends what ski_caller_enter() began.  Everything that an external thread sent has left when
- *  this returns. */
+ *  this returns; operations may be in flight. */
 void ski_caller_leave(struct ski_caller *caller);
+
+/** Returns whether operations of external threads of this process may be in flight.  False: what
+ *  they have written is visible to the caller. */
+bool ski_external_outstanding(void);
+
+/** Receives what has arrived for the PE of external threads while operations of theirs are in
+ *  flight: called before a PE of the process sleeps.  Returns how long it may sleep. */
+uint64_t ski_external_before_sleep(struct ski_pe *self);
 
 /** Announces that an external thread waits in memory of the job, so that the process does not
  *  leave skua_main() before ski_external_leave().  False: it is leaving already. */

@@ -104,10 +104,10 @@ skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolv
 
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    /* The PE of external threads leaves nothing in flight: it has no scheduler for the replies. */
-    status = caller.external || blocking
-                 ? am_issue(caller.self, op, target, params, caller.external || !handoff, NULL)
-                 : am_issue_nowait(caller.self, op, target, params);
+    /* An operation that does not wait is begun by a caller that runs as a PE (transfer.c). */
+    ski_assert(blocking || !caller.external);
+    status = blocking ? am_issue(caller.self, op, target, params, caller.external || !handoff, NULL)
+                      : am_issue_nowait(caller.self, op, target, params);
     ski_caller_leave(&caller);
     return blocking && status == SKUA_PENDING ? SKUA_OK : status;
 }
@@ -161,20 +161,9 @@ static void am_start(struct ski_pe *self, const struct ski_rma_op *op,
 skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved *target,
                          const skua_rma_params *params, void *old)
 {
-    struct ski_caller caller;
-    skua_status       status = SKUA_PENDING;
-    uint64_t          result = 0;
-
-    if (!ski_caller_enter(&caller))
-        return SKUA_ERR_EXIT;
-    if (caller.external)
-        status = am_issue(caller.self, op, target, params, true, &result);
-    else
-        am_start(caller.self, op, target, params, old);
-    ski_caller_leave(&caller);
-    if (status == SKUA_OK && old)
-        ski_atomic_store_old(old, result, op->atomic->bytes);
-    return status;
+    ski_assert(ski_self);
+    am_start(ski_self, op, target, params, old);
+    return SKUA_PENDING;
 }
 
 static struct ski_rma_op am_rkey_query(skua_gaddr at, struct ski_rkey_info *to)

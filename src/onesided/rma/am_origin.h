@@ -29,8 +29,7 @@ skua_status ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolv
 
 /** Starts an atomic, or a put without data, and never waits: it is sent now or, if it would
  *  overtake something, in its turn (rma_backlog.h).  The previous value of an atomic is stored in
- *  @p old at the end, unless that is NULL.  SKUA_PENDING; on an external thread, which has to wait,
- *  the outcome. */
+ *  @p old at the end, unless that is NULL.  The caller runs as a PE.  SKUA_PENDING. */
 skua_status ski_am_start(const struct ski_rma_op *op, const struct ski_resolved *target,
                          const skua_rma_params *params, void *old);
 

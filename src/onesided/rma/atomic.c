@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "core/collective/collective.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/cma.h"
 #include "onesided/rma/rma_driver.h"
@@ -138,6 +139,21 @@ static SKI_COLD skua_status atomic_start(const char *call, skua_gaddr at,
     if (status == SKUA_ERR_UNSUPPORTED)
         status = ski_am_start(&op, &target, params, old);
     ski_resolved_release(&target);
+    return status;
+}
+
+/* Begins an atomic of an external thread: it is one of the PE of external threads. */
+static SKI_COLD skua_status atomic_start_outside(const char *call, skua_gaddr at,
+                                                 const struct ski_atomic *a, void *old,
+                                                 const skua_rma_params *params)
+{
+    struct ski_caller caller;
+    skua_status       status;
+
+    if (!ski_caller_enter(&caller))
+        return SKUA_ERR_EXIT;
+    status = atomic_start(call, at, a, old, params);
+    ski_caller_leave(&caller);
     return status;
 }
 
@@ -312,7 +328,8 @@ skua_status skua_atomic_nb(skua_gaddr at, skua_atomic_op op, skua_type type, con
     if (status != SKUA_OK)
         return status;
     if (params || !atomic_try_fast(at, &a, &before))
-        return atomic_start(__func__, at, &a, old, params);
+        return ski_self ? atomic_start(__func__, at, &a, old, params)
+                        : atomic_start_outside(__func__, at, &a, old, params);
     if (old)
         ski_atomic_store_old(old, before, a.bytes);
     return SKUA_OK;

@@ -533,14 +533,6 @@ skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
 
     if (!rma_driver_has_atomics())
         return SKUA_ERR_UNSUPPORTED;
-    if (!ski_self) { /* an external thread waits */
-        uint64_t    before;
-        skua_status status = ski_rma_driver_atomic(op, target, params, &before);
-
-        if (status == SKUA_OK && old)
-            ski_atomic_store_old(old, before, op->atomic->bytes);
-        return status;
-    }
     req            = ski_rma_request_begin(ski_self, op, target, params, SKI_RMA_BY_AM);
     req->old       = old;
     req->old_bytes = op->atomic->bytes;

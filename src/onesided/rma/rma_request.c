@@ -2,13 +2,22 @@
 /* rma_request.c - see rma_request.h. */
 #include "onesided/rma/rma_request.h"
 
+#include <sched.h>
 #include <string.h>
+#include <time.h>
+
+#include <skua/scheduler.h>
 
 #include "base/assert.h"
 #include "base/sanitizer.h"
 #include "core/sched/wait.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/rma_backlog.h"
+
+#define RMA_POLL    64 /* messages that an external thread runs while it holds the lock       */
+#define RMA_LOOKS   64 /* in vain, before it sleeps for RMA_LOOK_NS between two looks */
+#define RMA_LOOK_NS 20000
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
@@ -179,47 +188,88 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 
 /* ---- handles and flushes ------------------------------------------------------------ */
 
+/* Waits on an external thread until @p done(arg) holds on the PE of external threads, and lets
+ * others use that PE between two looks. */
+static void rma_wait_outside(bool (*done)(void *arg), void *arg)
+{
+    struct ski_caller caller;
+    bool              over = false;
+
+    for (unsigned looks = 1; !over && ski_caller_enter(&caller); looks++) {
+        over = done(arg) || (skua_poll(RMA_POLL), done(arg));
+        if (!over && ski_pe_exiting(caller.self)) {
+            while (ski_rma_pe(caller.self)->at_driver > 0)
+                ski_net_progress(caller.self);
+            over = true;
+        }
+        ski_caller_leave(&caller);
+        if (!over && looks > RMA_LOOKS)
+            nanosleep(&(struct timespec){0, RMA_LOOK_NS}, NULL);
+        else if (!over)
+            sched_yield();
+    }
+}
+
 static bool rma_handle_is_done(void *arg)
 {
     return ((skua_handle *)arg)->pending == 0;
 }
 
+/* Handles of external threads change under the lock of their PE. */
+static bool rma_handle_test_outside(skua_handle *handle)
+{
+    struct ski_caller caller;
+    bool              done;
+
+    if (!ski_external_outstanding() || !ski_caller_enter(&caller))
+        return true;
+    done = rma_handle_is_done(handle) || (skua_poll(RMA_POLL), rma_handle_is_done(handle));
+    ski_caller_leave(&caller);
+    return done;
+}
+
 bool skua_handle_test(skua_handle *handle)
 {
-    if (handle->pending && ski_self && !ski_self->thread)
+    if (!ski_self)
+        return rma_handle_test_outside(handle);
+    if (handle->pending && !ski_self->thread)
         skua_poll(1);
     return rma_handle_is_done(handle);
 }
 
 void skua_handle_wait(skua_handle *handle)
 {
-    if (handle->pending)
+    if (!ski_self) {
+        if (ski_external_outstanding())
+            rma_wait_outside(rma_handle_is_done, handle);
+    } else if (handle->pending)
         ski_rma_wait(SKI_SELF(), rma_handle_is_done, handle);
 }
 
 /* What a flush waits for: the end of all requests of a key, or of all. */
 struct rma_flush {
-    const struct ski_pe *self;
-    uint64_t             key;
-    bool                 all;
+    uint64_t key;
+    bool     all;
 };
 
 static bool rma_flush_is_done(void *arg)
 {
     const struct rma_flush *f = arg;
 
-    return f->all ? ski_onesided_pe(f->self)->outstanding == 0
-                  : !ski_outstanding_find(&ski_rma_pe(f->self)->outstanding, f->key);
+    return f->all ? ski_onesided_pe(ski_self)->outstanding == 0
+                  : !ski_outstanding_find(&ski_rma_pe(ski_self)->outstanding, f->key);
 }
 
 /* The fence of the CPU orders what this process did itself before what follows. */
 static void rma_flush_key(const char *call, uint64_t key, bool all)
 {
-    struct rma_flush f = {ski_self, key, all};
+    struct rma_flush f = {key, all};
 
     if (!ski_self)
         ski_onesided_check(call);
-    else if (!rma_flush_is_done(&f))
+    if (!ski_self && ski_external_outstanding())
+        rma_wait_outside(rma_flush_is_done, &f);
+    else if (ski_self && !rma_flush_is_done(&f))
         ski_rma_wait(ski_self, rma_flush_is_done, &f);
     ski_fence(memory_order_seq_cst);
 }
@@ -250,7 +300,9 @@ void ski_rma_flush_before_fence(int pe, bool driver_only)
 {
     struct rma_before b = {ski_self, pe, driver_only};
 
-    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0 && !rma_before_is_done(&b))
+    if (!ski_self)
+        ski_rma_flush(pe);
+    else if (ski_onesided_pe(ski_self)->outstanding > 0 && !rma_before_is_done(&b))
         ski_rma_wait(ski_self, rma_before_is_done, &b);
 }
 
@@ -263,45 +315,63 @@ static void rma_check_pe(const char *call, int pe)
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, job->pes - 1);
 }
 
-/* Orders what this process stored, and returns the requests of the caller; NULL: none is in flight.
- */
-static struct ski_outstanding_table *rma_fence_requests(const char *call)
+/* A fence of an external thread divides the operations of all of them. */
+static void rma_fence_outside(void (*divide)(struct ski_outstanding_table *table, int pe), int pe)
 {
-    if (!ski_self)
-        ski_onesided_check(call);
-    ski_fence(memory_order_seq_cst);
-    return ski_self && ski_onesided_pe(ski_self)->outstanding > 0
-               ? &ski_rma_pe(ski_self)->outstanding
-               : NULL;
+    struct ski_caller caller;
+
+    if (!ski_external_outstanding() || !ski_caller_enter(&caller))
+        return;
+    divide(&ski_rma_pe(caller.self)->outstanding, pe);
+    ski_caller_leave(&caller);
 }
 
-/* The fence of the CPU orders what this process stored before it, also as seen by a PE that gets
- * the later data by acquire, or by a request that was sent after it. */
-void skua_fence(int pe)
+static void rma_fence_pe(struct ski_outstanding_table *table, int pe)
 {
-    struct ski_outstanding_table *table;
-    struct ski_outstanding       *entry;
+    struct ski_outstanding *entry = ski_outstanding_find(table, ski_outstanding_pe(pe));
 
-    rma_check_pe(__func__, pe);
-    table = rma_fence_requests(__func__);
-    entry = table ? ski_outstanding_find(table, ski_outstanding_pe(pe)) : NULL;
     if (entry)
         ski_outstanding_fence(entry);
 }
 
+static void rma_fence_every_pe(struct ski_outstanding_table *table, int pe)
+{
+    (void)pe;
+    ski_outstanding_fence_all(table);
+}
+
+/* The fence of the CPU orders what this process stored before it, also as seen by a PE that gets
+ * the later data by acquire, or by a request that was sent after it. */
+static void rma_fence(const char *call, void (*divide)(struct ski_outstanding_table *table, int pe),
+                      int         pe)
+{
+    if (!ski_self)
+        ski_onesided_check(call);
+    ski_fence(memory_order_seq_cst);
+    if (!ski_self)
+        rma_fence_outside(divide, pe);
+    else if (ski_onesided_pe(ski_self)->outstanding > 0)
+        divide(&ski_rma_pe(ski_self)->outstanding, pe);
+}
+
+void skua_fence(int pe)
+{
+    rma_check_pe(__func__, pe);
+    rma_fence(__func__, rma_fence_pe, pe);
+}
+
 void skua_fence_all(void)
 {
-    struct ski_outstanding_table *table = rma_fence_requests(__func__);
-
-    if (table)
-        ski_outstanding_fence_all(table);
+    rma_fence(__func__, rma_fence_every_pe, 0);
 }
 
 /* ---- orders ------------------------------------------------------------------------- */
 
 bool ski_rma_outstanding(int pe)
 {
-    return ski_self && ski_onesided_pe(ski_self)->outstanding > 0 &&
+    if (!ski_self)
+        return ski_external_outstanding();
+    return ski_onesided_pe(ski_self)->outstanding > 0 &&
            ski_rma_outstanding_on(ski_self, pe).all > 0;
 }
 
@@ -310,7 +380,7 @@ void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
     order = ski_order_or_setting(order);
     if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_RMA_PUT))
         return;
-    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
+    if (ski_self ? ski_onesided_pe(ski_self)->outstanding > 0 : ski_external_outstanding())
         ski_rma_flush(pe); /* requests in flight may be overtaken */
     /* Partial: earlier stores come before this one.  Strict: loads as well, and stores before
      * loads.  These pair with whatever the PEs that look at the memory use. */

@@ -96,8 +96,8 @@ void ski_rma_flush_before_fence(int pe, bool driver_only);
  *  CPU from reordering memory accesses. */
 void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
 
-/** Returns whether requests of the calling PE on @p pe are in flight; false in a thread that is no
- *  PE, which leaves none. */
+/** Returns whether requests of the calling PE on @p pe are in flight; in a thread that is no PE,
+ *  whether requests of such threads are in flight to any PE. */
 bool ski_rma_outstanding(int pe);
 
 /** Returns the numbers of requests of @p self on @p pe that are in flight. */

@@ -117,8 +117,10 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_rma_pa
 {
     struct ski_outstanding on;
 
-    if (!ski_self)
+    if (!ski_self) {
+        ski_rma_flush(op->remote.pe);
         return;
+    }
     on = ski_rma_outstanding_on(ski_self, op->remote.pe);
     if (!target->remote_host && on.backlog == 0)
         return;
@@ -133,7 +135,7 @@ static skua_status transfer_by_am(const struct ski_rma_op *op, const struct ski_
                                   const skua_rma_params *params, bool blocking)
 {
     ski_assert(!target->remote_host || target->process < 0);
-    if (blocking || !ski_self) /* else it never waits: the backlog keeps the order */
+    if (blocking) /* else it never waits: the backlog keeps the order */
         transfer_order_behind(op, params, target);
     /* Requests to a PE are served in the order of sending.  What this process did itself is done,
      * and the message, or this fence, makes it visible before. */
@@ -232,31 +234,25 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_rma_param
     return true;
 }
 
-/* Kept out of line so that all calls share it. */
-static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op     *op,
-                                                              const skua_rma_params *params,
-                                                              bool                   blocking)
+static skua_status transfer_checked(struct ski_rma_op *op, const skua_rma_params *params,
+                                    bool blocking)
 {
     struct ski_resolved target;
     struct ski_extent   extent;
     size_t              sizes;
     skua_status         status;
 
-    if (SKI_LIKELY(transfer_try_fast(op, params)))
-        return SKUA_OK;
     status = ski_datatype_check(op->call, &op->datatype,
                                 op->verb == SKI_RMA_GET ? SKI_SIDE_LOCAL : SKI_SIDE_REMOTE, &extent,
                                 &sizes);
     if (status == SKUA_OK && op->verb == SKI_RMA_ACCUMULATE)
         status = transfer_check_accumulate(op, extent.grain, sizes);
     if (status == SKUA_OK)
-        status = blocking || !ski_self
-                     ? ski_op_params_check(op->call, params, op->remote.pe)
-                     : ski_op_params_check_nowait(op->call, params, op->remote.pe);
+        status = blocking ? ski_op_params_check(op->call, params, op->remote.pe)
+                          : ski_op_params_check_nowait(op->call, params, op->remote.pe);
     if (status == SKUA_OK)
-        status = blocking || !ski_self
-                     ? ski_resolve(op->call, op->remote, extent.lo, extent.hi, &target)
-                     : ski_resolve_nowait(op->call, op->remote, extent.lo, extent.hi, &target);
+        status = blocking ? ski_resolve(op->call, op->remote, extent.lo, extent.hi, &target)
+                          : ski_resolve_nowait(op->call, op->remote, extent.lo, extent.hi, &target);
     if (status != SKUA_OK)
         return status;
     if (op->verb == SKI_RMA_ACCUMULATE && !target.unknown &&
@@ -269,9 +265,34 @@ static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op 
     return status;
 }
 
+/* Begins an operation of an external thread, which does not wait: it is one of the PE of external
+ * threads. */
+static skua_status transfer_outside(struct ski_rma_op *op, const skua_rma_params *params)
+{
+    struct ski_caller caller;
+    skua_status       status;
+
+    if (!ski_caller_enter(&caller))
+        return SKUA_ERR_EXIT;
+    status = transfer_checked(op, params, false);
+    ski_caller_leave(&caller);
+    return status;
+}
+
+/* Kept out of line so that all calls share it. */
+static __attribute__((noinline)) skua_status transfer_perform(struct ski_rma_op     *op,
+                                                              const skua_rma_params *params,
+                                                              bool                   blocking)
+{
+    if (SKI_LIKELY(transfer_try_fast(op, params)))
+        return SKUA_OK;
+    return ski_self || blocking ? transfer_checked(op, params, blocking)
+                                : transfer_outside(op, params);
+}
+
 /* Never waits: behind operations that it must not overtake it goes by request, which the target
  * serves in the order of sending, or waits in the backlog of its PE. */
-static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value)
+static skua_status transfer_notify_as_pe(const char *call, skua_gaddr at, uint64_t value)
 {
     struct ski_rma_op   op     = {.call = call, .verb = SKI_RMA_PUT, .remote = at};
     skua_rma_params     params = {.notify = at, .notify_add = value};
@@ -290,6 +311,20 @@ static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t val
     }
     ski_resolved_release(&target);
     return status == SKUA_PENDING ? SKUA_OK : status;
+}
+
+static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t value)
+{
+    struct ski_caller caller;
+    skua_status       status;
+
+    if (ski_self)
+        return transfer_notify_as_pe(call, at, value);
+    if (!ski_caller_enter(&caller))
+        return SKUA_ERR_EXIT;
+    status = transfer_notify_as_pe(call, at, value);
+    ski_caller_leave(&caller);
+    return status;
 }
 
 static __attribute__((noinline)) skua_status transfer_put(const char *call, skua_gaddr to,
