@@ -14,7 +14,7 @@
 /* Small blocks balance the work of small matrices, large ones are multiplied faster. */
 static int64_t options_block(int64_t size)
 {
-    int64_t best = size < 1536 ? 64 : size <= 65536 ? 128 : 256;
+    int64_t best = size < 1536 ? 64 : size < 12288 ? 128 : 256;
 
     return best < size ? best : size;
 }

@@ -6,9 +6,9 @@
 #include "dense.h"
 #include "lu.ci.h"
 
-#define WORK_PRIORITY 1 /* after all messages of priority 0 */
-#define PANELS_AHEAD                                                                               \
-    2 /* of the oldest step: the column of a panel goes first; memory for twice as many */
+#define WORK_PRIORITY 1 /* after all messages of priority 0                                   */
+#define PANELS_KEPT   4 /* for which there is memory at least                                  */
+#define PANELS_AHEAD  3 /* of the oldest step: so far the column of the next panel goes first  */
 
 Scheduler *scheduler_here(void)
 {
@@ -108,7 +108,7 @@ static int64_t scheduler_most_rows(const Scheduler *s)
 static size_t scheduler_bound(const Scheduler *s, size_t numbers)
 {
     size_t share = numbers / 10,
-           least = 2 * PANELS_AHEAD * (size_t)(options.block * scheduler_most_rows(s));
+           least = PANELS_KEPT * (size_t)(options.block * scheduler_most_rows(s));
 
     return options.memory >= 0 ? (size_t)options.memory << 20
                                : (share > least ? share : least) * sizeof(double);
@@ -510,8 +510,7 @@ static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 {
     int64_t oldest = scheduler_oldest(s, step), panel;
 
-    if (oldest < 0 || s->next_panel >= options.blocks ||
-        s->next_panel > *step + options.grid[1] + PANELS_AHEAD)
+    if (oldest < 0 || s->next_panel >= options.blocks || s->next_panel > *step + PANELS_AHEAD)
         return oldest;
     panel = scheduler_column_step(s, s->next_panel);
     if (panel < 0)
