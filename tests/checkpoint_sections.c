@@ -3,13 +3,14 @@
  * checkpoint_sections.c - reductions of a section that some members have contributed to, and others
  * not, are in a checkpoint: they are completed in a restarted job, once and in order.
  *
- * usage: checkpoint_sections DIR [stay] [die] [move] [rebuild] [callback]
+ * usage: checkpoint_sections DIR [stay] [die] [move] [rebuild] [callback] [leave]
  *
  * All members contribute to a reduction.  Then each is ahead of it by a number of its own, and a
  * checkpoint is made; with `move` members have migrated before, and with `rebuild` the section has
  * another tree.  Then all contribute until they have come equally far.  The job ends after the
  * checkpoint; with `stay` it goes on; with `die` the process of the last PE kills itself.  With
- * `callback` results go to a function, so the checkpoint is refused.
+ * `callback` results go to a function, so the checkpoint is refused.  With `leave` some members are
+ * deleted after the checkpoint: in a restarted job at once, while the tree is made.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -37,17 +38,28 @@ struct order {
 };
 
 static skua_class      item_class, counter_class;
-static skua_entry      go_entry, sum_entry, saved_entry;
+static skua_entry      go_entry, leave_entry, sum_entry, saved_entry;
 static skua_handler    die_handler, flushed_handler;
-static skua_collection items;                              /* read-only */
-static skua_section    section;                            /* read-only */
-static skua_ref        counter;                            /* read-only */
-static int             stay, die, move, rebuild, callback; /* read-only */
-static char            dir[4000];                          /* read-only */
+static skua_collection items;                                     /* read-only */
+static skua_section    section;                                   /* read-only */
+static skua_ref        counter;                                   /* read-only */
+static int             stay, die, move, rebuild, callback, leave; /* read-only */
+static char            dir[4000];                                 /* read-only */
 
 static bool is_member(int i)
 {
     return i % 5 != 4;
+}
+
+/* A member that leaves has contributed to 1 + i % 4 reductions. */
+static bool leaves(int i)
+{
+    return leave && i % 4 >= 2;
+}
+
+static bool contributes(int i, int reduction)
+{
+    return is_member(i) && (!leaves(i) || reduction < 1 + i % 4);
 }
 
 static void on_called(void *arg, const void *data, size_t bytes)
@@ -78,6 +90,20 @@ static void on_go(void *self, const void *data, size_t bytes)
         skua_migrate(self, (index * 3 + 1) % skua_pes());
 }
 
+static void on_leave(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    if (leaves(skua_index_of(self).at.x[0]))
+        skua_object_destroy(self);
+}
+
+static void on_restart(void *arg)
+{
+    (void)arg;
+    if (leave && skua_pe() == 0)
+        skua_invoke_all(items, leave_entry, NULL, 0);
+}
+
 static void go(int base, int spread, bool moves)
 {
     struct order order = {base, spread, moves};
@@ -94,7 +120,7 @@ static void on_sum(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof sum);
     memcpy(&sum, data, sizeof sum);
     for (int i = 0; i < ITEMS; i++)
-        expected += is_member(i) ? (int64_t)(i + 1) << 5 * c->results : 0;
+        expected += contributes(i, c->results) ? (int64_t)(i + 1) << 5 * c->results : 0;
     CHECK(sum == expected);
     c->hash = (c->hash ^ (uint64_t)sum) * UINT64_C(0x100000001b3);
     if (++c->results == 1) {
@@ -119,6 +145,8 @@ static void on_saved(void *self, const void *data, size_t bytes)
     memcpy(&result, data, sizeof result);
     CHECK(result.status == (callback ? SKUA_ERR_UNSUPPORTED : SKUA_OK));
     c->saved = 1;
+    if (leave && stay)
+        skua_invoke_all(items, leave_entry, NULL, 0);
     if (stay || result.restarted)
         go(ROUNDS, 0, false);
     else if (die)
@@ -152,6 +180,7 @@ static void begin(int argc, char **argv)
         move     = move || strcmp(argv[i], "move") == 0;
         rebuild  = rebuild || strcmp(argv[i], "rebuild") == 0;
         callback = callback || strcmp(argv[i], "callback") == 0;
+        leave    = leave || strcmp(argv[i], "leave") == 0;
     }
     for (int i = 0; i < ITEMS; i++)
         if (is_member(i))
@@ -170,6 +199,7 @@ static void register_variables(void)
     skua_readonly_register("stay", &stay, sizeof stay);
     skua_readonly_register("die", &die, sizeof die);
     skua_readonly_register("callback", &callback, sizeof callback);
+    skua_readonly_register("leave", &leave, sizeof leave);
     skua_readonly_register("rebuild", &rebuild, sizeof rebuild);
     skua_readonly_register("dir", dir, sizeof dir);
 }
@@ -185,10 +215,12 @@ int main(int argc, char **argv)
                                                             .bytes = sizeof(struct counter),
                                                             .pup   = skua_pup_plain});
     go_entry        = skua_method_register(item_class, "go", on_go, 0);
+    leave_entry     = skua_method_register(item_class, "leave", on_leave, 0);
     sum_entry       = skua_method_register(counter_class, "sum", on_sum, 0);
     saved_entry     = skua_method_register(counter_class, "saved", on_saved, 0);
     die_handler     = skua_handler_register("die", on_die);
     flushed_handler = skua_handler_register("flushed", on_flushed);
     register_variables();
+    skua_checkpoint_hook(SKUA_CHECKPOINT_RESTART, on_restart, NULL);
     return skua_program(argc, argv, begin);
 }

@@ -18,6 +18,13 @@ restarts 4 2 "" move 4.2 7.1 5.1,shared_memory=0
 restarts 2 1 "" rebuild 2.1 4.4
 run timeout 60 "$skuarun" --survive=100 -n 4 -t 2 --pin=none "$program" "$work/dir" die move
 ok "4 PEs go on when a process is killed" test "$code" -eq 0 -a "$out" = "$expected"
+all=$expected
+job 3 1 -- "$work/dir" stay leave
+ok "a job whose members are deleted has a result" has "$code $out" '^0 result [0-9a-f]{16}$'
+expected=$out
+restarts 4 1 "" "move leave" 4.1 4.1 4.2 7.1 4.1,shared_memory=0
+restarts 7 1 "" "move leave" 7.1 7.1 7.7
+expected=$all
 job 2 1 -- "$work/dir" stay callback
 ok "a reduction whose result goes to a function is refused, and the job goes on" \
   test "$code" -eq 0 -a "$out" = "$expected"

@@ -42,8 +42,9 @@ struct ski_section_member {
     bool                 listed; /* it is in the list that created the section here */
     bool                 gone;   /* at its delegate: the member was deleted, ... */
     uint32_t             until;  /* ... and contributes to no reduction from this one on */
-    bool                 came;   /* at its delegate: a contribution came from another PE */
-    bool                 joined; /* at its delegate in a later generation: it has told from which
+    bool                 came;   /* at its delegate: a contribution came from another PE, or the
+                                    member has contributed in the former job */
+    bool joined;                 /* at its delegate in a later generation: it has told from which
                                     reduction on it contributes */
     int32_t          successor;  /* at its delegate: its delegate in the next generation, or -1 */
     struct skua_msg *early;      /* multicasts before their turn, by number */

@@ -339,12 +339,18 @@ static void section_reduction_member_joined(struct ski_section        *section,
     section_reduction_advance(section);
 }
 
-/* At the delegate of a member that has contributed to the reductions before @p number. */
-static void section_reduction_member_late(struct ski_section *section, uint32_t number)
+/* At the delegate of a member that has contributed to the reductions before @p number, in the
+ * former job.  The PE of such a member has a record of it, and tells when the member is deleted, so
+ * the member cannot be lost.  If it was found lost before, it is left out of all reductions
+ * already: those before @p number must not leave it out twice. */
+static void section_reduction_member_late(struct ski_section        *section,
+                                          struct ski_section_member *member, uint32_t number)
 {
     struct ski_section_reduction *reduction = &section->reduction;
+    bool left_out = member->gone && ski_seqnum_before(member->until, number);
 
-    if (ski_seqnum_before(reduction->first, number))
+    member->came = true;
+    if (!left_out && ski_seqnum_before(reduction->first, number))
         reduction->late_from =
             section_reduction_append(reduction->late_from, &reduction->late, number);
     section_reduction_advance(section);
@@ -353,14 +359,14 @@ static void section_reduction_member_late(struct ski_section *section, uint32_t 
 void ski_section_reduction_late(struct ski_section *section, const skua_index *index,
                                 uint32_t number)
 {
-    const struct ski_section_member   *member = ski_section_member_find(section, index);
+    struct ski_section_member         *member = ski_section_member_find(section, index);
     struct section_reduction_leave_msg late   = {section->id, number, section->generation,
                                                  SECTION_REDUCTION_LATE, 0};
 
     if (!member || !member->listed || !ski_seqnum_before(section->reduction.first, number))
         return;
     if (member->delegate == section->self->pe)
-        section_reduction_member_late(section, number);
+        section_reduction_member_late(section, member, number);
     else
         section_reduction_send_leave(section->of, member->delegate, index, &late);
 }
@@ -566,7 +572,9 @@ static void section_reduction_member_changed(struct ski_section                 
     case SECTION_REDUCTION_SWITCHED:
         section_reduction_member_left(section, member, leave->number);
         break;
-    case SECTION_REDUCTION_LATE: section_reduction_member_late(section, leave->number); break;
+    case SECTION_REDUCTION_LATE:
+        section_reduction_member_late(section, member, leave->number);
+        break;
     default:
         if (!member->gone && !(leave->change == SECTION_REDUCTION_LOST && member->came))
             section_reduction_member_deleted(section, member, leave->number);
