@@ -48,7 +48,8 @@ static void section_saved_save(const struct ski_object *object, void *to)
     ski_section_each_of((struct ski_object *)(uintptr_t)object, section_saved_write, &at);
 }
 
-/* An element has a position in each generation that it has been in: the last one counts. */
+/* An element may have several positions in a section, of generations that it has been in: the last
+ * one counts. */
 static void section_saved_place(struct ski_object *object, const struct section_position *position)
 {
     struct ski_section *section = ski_section_get(object->of->self->objects, position->id, 0);
@@ -57,7 +58,8 @@ static void section_saved_place(struct ski_object *object, const struct section_
 
     ski_section_set_collection(section, object->of);
     member = ski_section_member_get(section, &index);
-    ski_section_member_here(member, object);
+    if (!member->object)
+        ski_section_member_here(member, object);
     if (ski_seqnum_before(member->next, position->next))
         member->next = position->next;
 }
