@@ -37,7 +37,8 @@ ok "with the names of the thread and its object" \
 restarts 2 1 "" "" 2.1
 job 2 1 stack_size=256k restart="$work/dir" --
 ok "a restart with other stacks is refused" test "$code" -ne 0
-ok "which says what to set" has "$err" "its user threads need the address range of stacks.*stack_size"
+ok "which says what to set" \
+  has "$err" "part program: a completion names a future .*needs the address range of stacks.*stack_size"
 if [ "$(cat /proc/sys/kernel/randomize_va_space 2>/dev/null)" = 2 ]; then
   settings=
   job 2 1 restart="$work/dir" --

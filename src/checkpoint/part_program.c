@@ -126,12 +126,11 @@ void ski_part_program_save(struct ski_pe *self, struct ski_image_writer *to,
 
 #define PROGRAM_SECONDS 1e10 /* that no job takes */
 
-static bool program_common_valid(struct ski_image_common *common)
+static bool program_common_valid(const struct ski_image_common *common)
 {
     return common->pes > 0 && common->processes > 0 && common->processes <= common->pes &&
            common->creators >= (uint32_t)common->pes && common->creators < SKI_NO_PE &&
-           common->seconds >= 0 && common->seconds < PROGRAM_SECONDS &&
-           ski_completion_restore(&common->done);
+           common->seconds >= 0 && common->seconds < PROGRAM_SECONDS;
 }
 
 /* Lets the ids that this PE gives out be above those that the former job has given out. */
@@ -156,7 +155,9 @@ const char *ski_part_program_restore(struct ski_pe *self, struct ski_image_reade
     if ((why = program_compare_names(from)))
         return why;
     if (!program_common_valid(&restart->common))
-        return "its numbers of PEs, or its completion, are not valid";
+        return "its numbers of PEs are not valid";
+    if ((why = ski_completion_restore(&restart->common.done)))
+        return why;
     restart->same =
         restart->common.pes == self->pes && restart->common.processes == self->job->processes;
     program_restore_counts(self->objects, &restart->common);

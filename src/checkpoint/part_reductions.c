@@ -90,12 +90,16 @@ const char *ski_record_partial(struct ski_pe *self, struct ski_image_reader *rec
     struct ski_saved_partial saved;
     struct ski_collection   *all;
     const void              *data;
+    const char              *why;
 
     if (!ski_image_get(record, &saved) || !(data = ski_image_read(record, saved.bytes)) ||
-        !(all = reductions_collection(self, saved.id)) || !ski_completion_restore(&saved.to) ||
-        !ski_array_reduction_add_saved(all, &saved, data))
+        !(all = reductions_collection(self, saved.id)))
         return "a reduction in progress is not valid";
-    return NULL;
+    if ((why = ski_completion_restore(&saved.to)))
+        return why;
+    return ski_array_reduction_add_saved(all, &saved, data)
+               ? NULL
+               : "a reduction in progress is not valid";
 }
 
 const char *ski_part_reductions_restore(struct ski_pe *self, struct ski_image_reader *from,

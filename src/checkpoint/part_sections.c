@@ -286,6 +286,12 @@ static bool sections_exists(const struct ski_collection *all, const skua_index *
     return all->kind == SKI_ARRAY || index->at.x[0] < most;
 }
 
+static const char *sections_add_partial(struct ski_section             *section,
+                                        const struct ski_saved_partial *partial, const void *data)
+{
+    return ski_section_add_partial(section, partial, data) ? NULL : "its data is not valid";
+}
+
 /* Adds what was combined of reductions; ends the job if that is not valid. */
 static void sections_add_partials(struct ski_section               *section,
                                   const struct ski_section_members *from)
@@ -293,16 +299,17 @@ static void sections_add_partials(struct ski_section               *section,
     struct ski_image_reader  rest = {.base = (const unsigned char *)from->partials,
                                      .end  = from->partial_bytes};
     struct ski_saved_partial partial;
+    char                     name[SKI_SECTION_TEXT];
 
     while (ski_image_left(&rest) > 0) {
         const void *data = NULL;
+        const char *why  = "its data is damaged";
 
         if (!ski_image_get(&rest, &partial) || !(data = ski_image_read(&rest, partial.bytes)) ||
-            !ski_completion_restore(&partial.to) ||
-            !ski_section_add_partial(section, &partial, data))
-            ski_fatal(
-                "restart on PE %d: a reduction of a section that was under way is not valid",
-                section->self->pe);
+            (why = ski_completion_restore(&partial.to)) ||
+            (why = sections_add_partial(section, &partial, data)))
+            ski_fatal("restart on PE %d: a reduction of %s in progress cannot go on: %s",
+                      section->self->pe, ski_section_text(name, section->id), why);
     }
 }
 

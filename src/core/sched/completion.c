@@ -121,16 +121,21 @@ bool ski_completion_is_value(const skua_completion *done)
            done->kind == OBJECT || completion_is_kept(done);
 }
 
-bool ski_completion_restore(skua_completion *done)
+const char *ski_completion_restore(skua_completion *done)
 {
     uint64_t handler = done->kind == SEND ? done->what.handler : done->entry;
 
+    if ((done->kind == COUNT || done->kind == FUTURE) && !ski_isomalloc_restores(ski_self))
+        return "a completion names a future or counter of an element with user threads, which "
+               "needs "
+               "the address range of stacks that the former job had; set stack_size, "
+               "thread_migration and the limits of addresses as they were";
     if (!ski_completion_is_value(done) || done->pe < 0 ||
         ((done->kind == SEND || done->kind == OBJECT) &&
          (handler < SKI_HANDLERS || handler >= ski_handlers.count)))
-        return false;
+        return "a completion is not valid";
     done->pe %= ski_self->pes;
-    return true;
+    return NULL;
 }
 
 /* ---- happening --------------------------------------------------------------- */

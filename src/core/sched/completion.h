@@ -15,7 +15,8 @@ void ski_complete_with(skua_completion done, skua_msg *msg);
 bool ski_completion_is_value(const skua_completion *done);
 
 /** Lets a completion that is a value, and comes from a checkpoint, take effect on a PE of this job,
- *  which may have fewer.  Returns false if there is no such completion. */
-bool ski_completion_restore(skua_completion *done);
+ *  which may have fewer.  The division of the isomalloc range is restored already.  Returns NULL,
+ * or why there is no such completion. */
+const char *ski_completion_restore(skua_completion *done);
 
 #endif
