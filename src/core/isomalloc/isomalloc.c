@@ -25,17 +25,19 @@
 #define ISO_ROOMY       ((size_t)16 << 30) /* slots of a PE that have large guards */
 #define ISO_KEPT_LEAST  4 /* free slots that keep their pages even if they are large */
 #define ISO_GOLDEN      UINT64_C(0x9e3779b97f4a7c15)
-#define ISO_SHARE_MOST  ((size_t)512 << 30) /* bytes of a share */
+#define ISO_SHARE_MOST  ((size_t)64 << 30) /* bytes of a share */
 #define ISO_SHARES_MOST ((uint64_t)1 << 24)
 
 /* The layout of the range, the same in all processes of the job. */
-static struct {
+struct iso_layout {
     uintptr_t base; /* 0: the range is not mapped */
     size_t    bytes, slot_bytes;
     size_t    shares, share, stacks, zone;
     size_t    guard, slot;
     int32_t   pes;
-} iso;
+};
+
+static struct iso_layout iso;
 
 /* The blocks of one size that a PE owns. */
 struct iso_zone {
@@ -67,18 +69,18 @@ static size_t iso_round_up(size_t bytes, size_t to)
     return (bytes + to - 1) / to * to;
 }
 
-/* Divides the range into @p shares.  Returns false if they would be too small. */
-static bool iso_divide(size_t shares)
+/* Divides the range of @p to into @p shares.  Returns false if they would be too small. */
+static bool iso_divide(struct iso_layout *to, size_t shares)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-    iso.shares = shares;
-    iso.share  = iso.bytes / shares / ((size_t)2 << 20) * ((size_t)2 << 20);
-    iso.stacks = iso.share / 2 / page * page;
-    iso.zone   = (iso.share - iso.stacks) / ISO_ZONES / SKI_UNIT_BYTES * SKI_UNIT_BYTES;
-    iso.guard  = iso_round_up(iso.stacks >= ISO_ROOMY ? ISO_GUARD_LARGE : ISO_GUARD_SMALL, page);
-    iso.slot   = iso.guard + iso_round_up(iso.slot_bytes, page);
-    return iso.zone > 0 && iso.stacks >= iso.slot;
+    to->shares = shares;
+    to->share  = to->bytes / shares / ((size_t)2 << 20) * ((size_t)2 << 20);
+    to->stacks = to->share / 2 / page * page;
+    to->zone   = (to->share - to->stacks) / ISO_ZONES / SKI_UNIT_BYTES * SKI_UNIT_BYTES;
+    to->guard  = iso_round_up(to->stacks >= ISO_ROOMY ? ISO_GUARD_LARGE : ISO_GUARD_SMALL, page);
+    to->slot   = to->guard + iso_round_up(to->slot_bytes, page);
+    return to->zone > 0 && to->stacks >= to->slot;
 }
 
 bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
@@ -92,7 +94,7 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes)
     iso.slot_bytes = slot_bytes;
     spare          = iso.bytes / ISO_SHARE_MOST;
     iso.base =
-        iso_divide(spare > (size_t)job->pes ? spare : (size_t)job->pes) ? (uintptr_t)base : 0;
+        iso_divide(&iso, spare > (size_t)job->pes ? spare : (size_t)job->pes) ? (uintptr_t)base : 0;
     return iso.base != 0;
 }
 
@@ -101,10 +103,16 @@ void ski_isomalloc_close(void)
     iso.base = 0; /* the arena unmaps it */
 }
 
+/* The number of a layout, for ski_isomalloc_layout(). */
+static uint64_t iso_layout_number(const struct iso_layout *of)
+{
+    return of->base ? ((uint64_t)of->base ^ of->share * ISO_GOLDEN) + of->slot * 31 + of->shares
+                    : 0;
+}
+
 uint64_t ski_isomalloc_layout(void)
 {
-    return iso.base ? ((uint64_t)iso.base ^ iso.share * ISO_GOLDEN) + iso.slot * 31 + iso.shares
-                    : 0;
+    return iso_layout_number(&iso);
 }
 
 uint64_t ski_isomalloc_shares(void)
@@ -290,17 +298,21 @@ static uintptr_t iso_take_used(struct ski_isomalloc *m, unsigned zone)
     return (uintptr_t)(at || zone != ISO_STACKS ? at : ski_vector_pop(&m->cold));
 }
 
-/* Returns the next block of this PE's share that was never used; 0: there is none.  Blocks of a
+/* Returns the next block of this PE's shares that was never used; 0: there is none.  Blocks of a
  * former job, which have records, lie among them. */
 static uintptr_t iso_take_fresh(struct ski_pe *self, unsigned zone)
 {
     size_t   *next = &self->iso->zone[zone].fresh, each = iso_zone_block(zone);
+    size_t    room = iso_zone_bytes(zone) / each, share;
     uintptr_t at;
 
     do {
-        if ((size_t)self->pe >= iso.shares || (*next + 1) * each > iso_zone_bytes(zone))
+        if (room == 0)
             return 0;
-        at = iso_zone_start((size_t)self->pe, zone) + (*next)++ * each;
+        share = (size_t)self->pe + *next / room * (size_t)iso.pes;
+        if (share >= iso.shares)
+            return 0;
+        at = iso_zone_start(share, zone) + (*next)++ % room * each;
     } while (iso_find(self->iso, at)->at);
     return at;
 }
@@ -462,20 +474,20 @@ void ski_isomalloc_arrive(struct ski_pe *self, const struct ski_iso_move *move)
 
 /* ---- a restart ----------------------------------------------------------------------------- */
 
+/* The layout is stored only if it is that of the former job: PEs of this process that could not
+ * take it over, or have done so, may allocate already. */
 bool ski_isomalloc_adopt(struct ski_pe *self, uint64_t shares, uint64_t layout)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    size_t                 own;
+    struct iso_layout      former;
 
     if (!self->iso || shares == 0 || shares > ISO_SHARES_MOST)
         return false;
     pthread_mutex_lock(&lock);
-    own = iso.shares;
-    if (own != shares)
-        iso_divide(shares);
-    self->iso->restores = iso.zone > 0 && ski_isomalloc_layout() == layout;
-    if (!self->iso->restores)
-        iso_divide(own);
+    former              = iso;
+    self->iso->restores = iso_divide(&former, shares) && iso_layout_number(&former) == layout;
+    if (self->iso->restores && iso.shares != shares)
+        iso = former;
     pthread_mutex_unlock(&lock);
     return self->iso->restores;
 }

@@ -21,8 +21,9 @@
  *
  * A restarted job restores the blocks of the former one at their addresses.  It takes over the
  * division of the range from the former job, whatever its own number of PEs is: share i belongs to
- * PE i modulo that number, and a PE allocates from the share of its number, if there is one.  There
- * are more shares than PEs in a small job, so that it can be restarted on more PEs.
+ * PE i modulo that number, and a PE allocates from all of its shares, one after the other.  There
+ * are more shares than PEs in a small job, so that it can be restarted on more PEs; a PE whose
+ * number is not less than that of the shares has none.
  *
  * The range is mapped only in programs that have a class whose objects migrate and have threaded
  * entries; in others a PE has no struct ski_isomalloc.
@@ -57,10 +58,10 @@ bool ski_isomalloc_open(const struct ski_job *job, size_t slot_bytes);
 /** Forgets the range, at the end of a phase. */
 void ski_isomalloc_close(void);
 
-/** Gives a PE its share, without what a phase before has left there, if the range is mapped. */
+/** Gives a PE its shares, without what a phase before has left there, if the range is mapped. */
 void ski_isomalloc_begin(struct ski_pe *self);
 
-/** Frees the records of a PE.  Other PEs may still use blocks of its share. */
+/** Frees the records of a PE.  Other PEs may still use blocks of its shares. */
 void ski_isomalloc_end(struct ski_pe *self);
 
 /** Returns whether the address @p at lies in the range. */
@@ -70,14 +71,14 @@ bool ski_isomalloc_contains(const void *at);
  *  blocks. */
 uint64_t ski_isomalloc_layout(void);
 
-/** Allocates a block of at least @p bytes, which is not zeroed; NULL: the share of this PE has no
- *  room. */
+/** Allocates a block of at least @p bytes, which is not zeroed; NULL: the shares of this PE have
+ *  no room. */
 void *ski_isomalloc(struct ski_pe *self, size_t bytes);
 
-/** Allocates a slot for a stack; NULL: the share of this PE has no room.  *@p fresh becomes whether
- * the slot is used for the first time: its guard has to be made, which stays from then on.  Free
- * slots keep their pages up to half of the setting stack_cache, and a few in any case unless it is
- * 0. */
+/** Allocates a slot for a stack; NULL: the shares of this PE have no room.  *@p fresh becomes
+ * whether the slot is used for the first time: its guard has to be made, which stays from then on.
+ * Free slots keep their pages up to half of the setting stack_cache, and a few in any case unless
+ * it is 0. */
 char *ski_isomalloc_slot(struct ski_pe *self, bool *fresh);
 
 /** Returns the bytes of the guard of a slot, at its low end. */

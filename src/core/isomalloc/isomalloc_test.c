@@ -165,6 +165,7 @@ static bool iso_test_restart(void)
         slot[i] = ski_isomalloc_slot(core_pe[0], &fresh);
     iso_test_begin_again();
     right = !ski_isomalloc_adopt(core_pe[0], shares, layout + 1) &&
+            !ski_isomalloc_adopt(core_pe[0], shares + 1, layout) &&
             !ski_isomalloc_adopt(core_pe[0], 0, layout) &&
             !ski_isomalloc_adopt(core_pe[0], UINT64_MAX, layout) &&
             ski_isomalloc_layout() == layout && !ski_isomalloc_restores(core_pe[0]);
@@ -203,6 +204,22 @@ static bool iso_test_owners(void)
     return right && !ski_isomalloc_contains(slot + ski_isomalloc_shares() * share);
 }
 
+/* A PE whose first share has no room goes on in its next one. */
+static bool iso_test_next_share(void)
+{
+    size_t bytes = (size_t)300 << 20; /* the zone of such blocks has room for one of them */
+    char  *first = ski_isomalloc(core_pe[1], bytes), *next = ski_isomalloc(core_pe[1], bytes);
+    bool   right = first && next && ski_isomalloc_owner(next) == 1 &&
+                 ski_isomalloc_block(next) == (uintptr_t)next;
+
+    if (ski_isomalloc_shares() < 2 * CORE_PES)
+        return true; /* the range is small under ThreadSanitizer */
+    right = right && (size_t)(next - first) % CORE_PES == 0 && (size_t)(next - first) > bytes;
+    ski_isomalloc_free(core_pe[1], first);
+    ski_isomalloc_free(core_pe[1], next);
+    return right;
+}
+
 int main(void)
 {
     core_handler[SKI_HANDLER_ISOMALLOC] = ski_on_isomalloc;
@@ -226,6 +243,7 @@ int main(void)
     OK(iso_test_restart(),
        "blocks of a former job come back, and are given out when they are free");
     OK(iso_test_owners(), "each share has an owner");
+    OK(iso_test_next_share(), "a PE uses all of its shares");
     core_pes_end();
     ski_isomalloc_close();
     return tap_end();

@@ -158,12 +158,27 @@ static bool thread_saved_threads_possible(struct ski_object *object, char *why, 
                                                          ski_object_text(object));
 }
 
+/* Whether this PE has no share of the isomalloc range, so that no thread which begins here can
+ * migrate. */
+static bool thread_saved_lacks_addresses(const struct ski_object *object)
+{
+    return ski_class_moves_threads(object->of->class) && ski_isomalloc_shares() > 0 &&
+           (uint64_t)object->of->self->pe >= ski_isomalloc_shares();
+}
+
 bool ski_thread_saved_possible(struct ski_object *object, char *why, size_t room)
 {
     struct ski_pe *self = object->of->self;
 
     if (!ski_object_running(object))
         return true;
+    if (!ski_thread_migration_possible(object) && thread_saved_lacks_addresses(object))
+        return thread_saved_refuse(why, room,
+                                   "%s cannot be saved with the user threads that run in it: they "
+                                   "began on PE %d, and the job that was restarted has left "
+                                   "addresses of stacks for %llu PEs; restart it on no more",
+                                   ski_object_text(object), self->pe,
+                                   (unsigned long long)ski_isomalloc_shares());
     if (object->state != SKI_ALIVE || !ski_thread_migration_possible(object))
         return thread_saved_refuse(why, room,
                                    "%s cannot be saved: an entry of it has not returned, and waits "
@@ -246,7 +261,7 @@ static void thread_saved_save(const struct ski_object *object, void *to)
 
 /* ---- restoring --------------------------------------------------------------------------- */
 
-/* Whether the thread in the last bytes of a stack that was read makes sense in this program. */
+/* Whether the thread in the last bytes of a stack that was read is valid in this program. */
 static bool thread_saved_thread_valid(const struct thread_saved *saved, const char *stack)
 {
     char              *slot = (char *)(uintptr_t)saved->at;
@@ -263,8 +278,8 @@ static bool thread_saved_thread_valid(const struct thread_saved *saved, const ch
             (ski_isomalloc_contains(thread.list) && ski_isomalloc_contains(thread.waiter)));
 }
 
-/* The next thread of a part, behind *@p at.  Returns its stack; NULL: there is none that makes
- * sense. */
+/* The next thread of a part, behind *@p at.  Returns its stack; NULL: there is none that is
+ * valid. */
 static const char *thread_saved_next(struct ski_pe *self, const char **at, const char *end,
                                      struct thread_saved *saved)
 {
