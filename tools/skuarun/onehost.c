@@ -73,8 +73,9 @@ static void onehost_check_images(struct onehost *h)
 {
     if (!h->recovery.on || h->monitor.recovering)
         return;
-    if (recovery_completed(&h->recovery, procs_generation(&h->procs)))
-        procs_signal(&h->procs, SIGUSR1); /* makes the checkpoint of the resize due once more */
+    if (recovery_completed(&h->recovery, procs_generation(&h->procs)) ||
+        (procs_all_joined(&h->procs) && recovery_joined(&h->recovery)))
+        procs_signal(&h->procs, SIGUSR1); /* makes the checkpoint of the resize due again */
     if (recovery_may_resize(&h->recovery) && !h->monitor.failed)
         monitor_end_epoch(&h->monitor);
 }

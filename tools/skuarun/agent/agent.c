@@ -32,7 +32,8 @@ struct agent {
     int                signals;     /* a signalfd                                           */
     int64_t            in_flight;   /* bytes of output that the launcher has not written    */
     bool               stdin_ready; /* the launcher knows that process 0 accepts more input */
-    uint32_t           joined;  /* the latest phase that the launcher knows to be joined        */
+    uint32_t           joined; /* the latest phase that the launcher knows to be joined        */
+    bool               all_joined; /* the launcher knows that all processes here have joined    */
     bool               exiting; /* the launcher has been told so                                */
     uint64_t           generation;  /* that the launcher knows to be completed              */
     struct procs_survival survival; /* with --survive                                       */
@@ -281,6 +282,10 @@ static void agent_report_state(struct agent *a)
         a->joined = procs_joined_phase(&a->procs);
         frame_conn_send_number(&a->conn, FRAME_JOINED, (int)a->joined, NULL);
     }
+    if (!a->all_joined && procs_all_joined(&a->procs)) {
+        a->all_joined = true;
+        frame_conn_send(&a->conn, FRAME_ALL_JOINED, NULL, 0, NULL, 0);
+    }
     if (!a->exiting && procs_program_exiting(&a->procs)) {
         a->exiting = true;
         frame_conn_send_number(&a->conn, FRAME_EXITING, ski_job_exit_code(job), NULL);
@@ -439,6 +444,7 @@ static void agent_run_epoch(struct agent *a, struct job_spec *spec)
 {
     a->stdin_ready = true; /* the launcher assumes so at first */
     a->joined      = 0;
+    a->all_joined  = false;
     a->exiting     = false;
     a->generation  = 0;
     a->drain       = 0;

@@ -308,9 +308,22 @@ static bool launcher_on_generation(struct launcher *l, struct remote_agent *agen
     if (l->monitor.recovering)
         return true;
     if (recovery_completed(&l->recovery, least))
-        launcher_signal_all(l, SIGUSR1); /* makes the checkpoint of the resize due once more */
+        launcher_signal_all(l, SIGUSR1); /* makes the checkpoint of the resize due again */
     if (recovery_may_resize(&l->recovery) && !l->monitor.failed)
         monitor_end_epoch(&l->monitor);
+    return true;
+}
+
+/* The processes of an agent have joined the job. */
+static bool launcher_on_all_joined(struct launcher *l, struct remote_agent *agent)
+{
+    bool all = true;
+
+    agent->all_joined = true;
+    for (int i = 0; i < l->map.processes; i++)
+        all &= launcher_agent_of(l, i)->all_joined;
+    if (all && !l->monitor.recovering && recovery_joined(&l->recovery))
+        launcher_signal_all(l, SIGUSR1); /* makes the checkpoint of the resize due again */
     return true;
 }
 
@@ -354,6 +367,7 @@ static bool launcher_on_frame(struct launcher *l, struct remote_agent *agent,
     case FRAME_FAILED: return launcher_on_failed(l, agent, frame);
     case FRAME_STDIN_READY: l->stdin_ready |= launcher_owns(l, agent, 0); return true;
     case FRAME_JOINED: monitor_joined(&l->monitor, (uint32_t)frame_number(frame)); return true;
+    case FRAME_ALL_JOINED: return launcher_on_all_joined(l, agent);
     case FRAME_EXITING: monitor_exiting(&l->monitor, frame_number(frame)); return true;
     case FRAME_GENERATION: return launcher_on_generation(l, agent, frame);
     case FRAME_IDLE: return launcher_on_idle(l, agent, frame);
@@ -631,6 +645,7 @@ static void launcher_set_idle(struct launcher *l)
     for (struct remote_agent *r = l->agent; r < l->agent + l->agents; r++) {
         r->idle       = r->running == 0;
         r->generation = 0;
+        r->all_joined = false;
         if (r->idle)
             launcher_keep_images(l, r);
     }

@@ -27,6 +27,7 @@ struct remote_agent {
     int                  restarts;    /* times that it was started again                   */
     double               last_heard;  /* time of its last frame                            */
     uint64_t             generation;  /* that all its processes have completed             */
+    bool                 all_joined;  /* all its processes have joined the epoch           */
     struct image_record *record;      /* the images that it holds, after an epoch          */
     int                  records;
 };

@@ -155,6 +155,14 @@ uint32_t procs_joined_phase(const struct procs *procs)
     return latest;
 }
 
+bool procs_all_joined(const struct procs *procs)
+{
+    for (int i = 0; i < procs->job->local_processes; i++)
+        if (atomic_load(&procs->job->process[i].phase) == 0)
+            return false;
+    return true;
+}
+
 /* ---- I/O forwarding ---------------------------------------------------- */
 
 void procs_poll_fill(const struct procs *procs, struct pollfd *polls)

@@ -101,6 +101,9 @@ bool procs_program_exiting(const struct procs *procs);
 /** The latest phase that some process here has joined, or waits to join; 0: none has joined. */
 uint32_t procs_joined_phase(const struct procs *procs);
 
+/** Whether all processes here have joined the job. */
+bool procs_all_joined(const struct procs *procs);
+
 /** The number of elements that procs_poll_fill() fills: two for the input, two for each process. */
 static inline size_t procs_poll_count(const struct procs *procs)
 {

@@ -33,6 +33,7 @@ static const struct {
     [FRAME_PUT]         = {CONTROL, CONTROL + SKI_CONTROL_MAX},
     [FRAME_GET]         = {CONTROL, CONTROL},
     [FRAME_JOINED]      = {4, 4},
+    [FRAME_ALL_JOINED]  = {0, 0},
     [FRAME_EXITING]     = {4, 4},
     [FRAME_EXITED]      = {sizeof(struct exit_report), sizeof(struct exit_report)},
     [FRAME_REASON]      = {4, 4 + REASON_BYTES},
@@ -62,7 +63,7 @@ static struct frame_machine frame_read_machine(void)
 
 struct frame_hello frame_make_hello(void)
 {
-    struct frame_hello hello = {.magic = "skuarun", .frames = 4, .machine = frame_read_machine()};
+    struct frame_hello hello = {.magic = "skuarun", .frames = 5, .machine = frame_read_machine()};
 
     snprintf(hello.version, sizeof hello.version, "%s", SKUA_VERSION);
     return hello;

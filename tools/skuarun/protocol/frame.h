@@ -25,6 +25,7 @@
  *     PUT          a struct ski_control and a value, from a process of the agent
  *     GET          a struct ski_control: asks for a value
  *     JOINED       a number: the latest phase that some process of the agent has joined
+ *     ALL_JOINED   all processes of the agent have joined
  *     EXITING      a number: the code that skua_exit() was called with
  *     EXITED       a struct exit_report: a process has ended
  *     REASON       a process number and a text: why that process failed
@@ -58,6 +59,7 @@ enum frame_kind {
     FRAME_PUT,
     FRAME_GET,
     FRAME_JOINED,
+    FRAME_ALL_JOINED,
     FRAME_EXITING,
     FRAME_EXITED,
     FRAME_REASON,

@@ -85,6 +85,7 @@ static void recovery_announce(struct recovery *r)
 void recovery_started(struct recovery *r)
 {
     recovery_trace(r, "processes are started");
+    r->joined    = false;
     r->announced = r->epoch == 1;
     if (!r->announced && !r->generation)
         recovery_announce(r);
@@ -112,6 +113,14 @@ bool recovery_completed(struct recovery *r, uint64_t generation)
     r->attempts     = 0;
     r->has_fault    = false;
     return false;
+}
+
+bool recovery_joined(struct recovery *r)
+{
+    bool first = !r->joined;
+
+    r->joined = true;
+    return first && r->epoch > 1 && r->generation == 0 && r->resize > 0;
 }
 
 bool recovery_resize(struct recovery *r, int pes)
@@ -207,7 +216,8 @@ static bool recovery_choose(struct recovery *r, uint64_t newest)
                 r->completed);
         return false;
     }
-    r->completed = r->generation;
+    r->completed    = r->generation;
+    r->resize_after = r->completed; /* generations that follow may have the numbers of lost ones */
     return true;
 }
 

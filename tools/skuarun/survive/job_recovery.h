@@ -36,6 +36,7 @@ struct recovery {
     double             failed_at;    /* when the loss was noticed                              */
     int                lost;         /* processes lost in the present epoch                    */
     bool               announced;    /* it was printed that the epoch goes on                   */
+    bool               joined;       /* all processes of the present epoch have joined          */
     bool               verbose;      /* print what happens                                      */
     double             began;        /* when the job began                                      */
     bool               failing;      /* the present epoch has lost a process, or a connection   */
@@ -58,6 +59,11 @@ void recovery_lost(struct recovery *recovery, const struct exit_report *report, 
  * which the caller makes due.  An earlier signal could end a program that has not begun to handle
  * it. */
 bool recovery_completed(struct recovery *recovery, uint64_t generation);
+
+/** Records that all processes of the present epoch have joined; may be called again.  Returns
+ * whether the epoch restores no images, so that recovery_completed() does not see it begin, and a
+ * resize waits for a checkpoint, which the caller makes due. */
+bool recovery_joined(struct recovery *recovery);
 
 /** Decides how to go on when all processes of the epoch have ended, from the complete images of all
  *  hosts, and sets epoch, generation and pes of the next one.  SKUA_RESTART in the environment

@@ -127,6 +127,26 @@ static void test_recovery_repeats_request(void)
     unsetenv("SKUA_RESTART");
 }
 
+/* The next epoch restores no images, and its generations begin anew: the checkpoint is made due
+ * again when all processes have joined. */
+static void test_recovery_repeats_from_beginning(void)
+{
+    struct recovery r;
+
+    recovery_begin(&r, &recovery_test_options, 4);
+    recovery_started(&r);
+    OK(!recovery_joined(&r) && recovery_resize(&r, 2), "a resize waits for the first checkpoint");
+    recovery_test_kill(&r, 1, SIGKILL, false);
+    r.resize_after = 5; /* as if generations of an earlier epoch were lost */
+    OK(recovery_next(&r, NULL, 0, 1) && r.generation == 0 && r.resize == 2,
+       "a recovery from the beginning keeps it");
+    recovery_started(&r);
+    OK(recovery_joined(&r) && !recovery_joined(&r), "one signal when all have joined");
+    OK(!recovery_completed(&r, 0) && !recovery_may_resize(&r), "no other one");
+    OK(!recovery_completed(&r, 1) && recovery_may_resize(&r), "the checkpoint ends the epoch");
+    unsetenv("SKUA_RESTART");
+}
+
 static void test_recovery_undo_resize(void)
 {
     struct run_options options = {.survive = true, .spare = 0};
@@ -167,6 +187,7 @@ int main(void)
     test_recovery_limits();
     test_recovery_resize();
     test_recovery_repeats_request();
+    test_recovery_repeats_from_beginning();
     test_recovery_undo_resize();
     return tap_end();
 }
