@@ -130,7 +130,7 @@ static skua_status external_make_job(struct ski_external_join *join, struct ski_
     struct external_arena where;
 
     if (external_is_bound(&topology))
-        plan->pin = "none", plan->cpu = NULL;
+        plan->pin = "none", plan->cpu = NULL, plan->cpus_shared = false;
     ski_topology_free(&topology);
 
     if (ski_boot_arena(&join->arena, fd) != SKUA_OK ||
@@ -186,13 +186,15 @@ static void external_keep_binding(struct ski_external_join *join)
 static skua_status external_keep_apart(const struct ski_external_join *join,
                                        struct ski_job_params *plan, int *local, int *cpu)
 {
-    skua_status status = ski_topology_assign(
-        plan->pin, plan->local_processes * plan->pes_per_process, plan->pes_per_process, cpu);
+    int         own = plan->pes_per_process, all = plan->local_processes * own;
+    skua_status status = ski_topology_assign(plan->pin, all, own, cpu);
 
-    for (int i = 0; i < plan->local_processes; i++)
-        if (local[i] == join->process)
-            plan->cpu = cpu + i * plan->pes_per_process;
-    ski_assert(plan->cpu); /* this process is on this host */
+    for (int i = 0; status == SKUA_OK && i < plan->local_processes; i++)
+        if (local[i] == join->process) {
+            plan->cpu         = cpu + i * own;
+            plan->cpus_shared = ski_topology_cpus_shared(cpu, all, i * own, own);
+        }
+    ski_assert(plan->cpu || status != SKUA_OK); /* this process is on this host */
     local[0]              = join->process;
     plan->local_processes = 1;
     return status;
