@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/personality.h>
@@ -259,12 +260,22 @@ size_t ski_code_scan_map(const struct ski_code_scan *scan, struct ski_code_objec
     return to.count;
 }
 
-bool ski_code_is_fixed(void)
+static bool code_is_fixed;
+
+static void code_find_fixed(void)
 {
     FILE *file = fopen("/proc/sys/kernel/randomize_va_space", "re");
     int   mode = file ? fgetc(file) : '1';
 
     if (file)
         fclose(file);
-    return mode == '0' || (personality(0xffffffff) & ADDR_NO_RANDOMIZE);
+    code_is_fixed = mode == '0' || (personality(0xffffffff) & ADDR_NO_RANDOMIZE);
+}
+
+bool ski_code_is_fixed(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT; /* neither changes while a process runs */
+
+    pthread_once(&once, code_find_fixed);
+    return code_is_fixed;
 }
