@@ -191,7 +191,7 @@ static const struct ski_baggage array_reduction_baggage = {
     array_reduction_packed_bytes, array_reduction_pack, array_reduction_packed_valid,
     array_reduction_unpack};
 
-/* Whether the number makes sense is known when all reductions are (array_reduction_saved.h). */
+/* Whether the number is valid is known when all reductions are (array_reduction_saved.h). */
 static const char *array_reduction_restore_part(struct ski_object *object, const void *from,
                                                 size_t bytes)
 {

@@ -58,7 +58,7 @@ struct ski_section_choice {
 struct ski_section *ski_section_tree_succeed(struct ski_section        *section,
                                              struct ski_section_choice *chosen, size_t count);
 
-/** At the root of a job that is restarted: create section @p id of @p all once more, whose members
+/** At the root of a job that is restarted: create section @p id of @p all again, whose members
  *  were the @p count elements of @p indices and whose first reduction is @p first.  Returns its
  *  record. */
 struct ski_section *ski_section_tree_restore(struct ski_collection *all, uint64_t id,
