@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copies.c - copies between two global addresses, of which neither need be on the caller: blocking,
- * with a handle, with a notification or signal at the destination, behind an event, and what is
- * refused.
+ * with a handle, with a notification or signal at the destination, behind an event, by an external
+ * thread, and what is refused.
  *
  * PE p copies from PE p + 1 to PE p + 2, into the slot that only PE p writes.  A block consists of
  * numbers of its source, so a reader sees where it came from and that it is whole.
  *
  * usage: copies [rounds]
  */
+#include <pthread.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -152,6 +153,45 @@ static void test_after(int round, size_t words)
     skua_future_clear(&event);
 }
 
+/* The copies of an external thread. */
+struct outside {
+    skua_gaddr to[2], from, beyond, over;
+    size_t     bytes;
+};
+
+/* Both calls are complete when they return. */
+static void *copy_outside(void *arg)
+{
+    const struct outside *o      = arg;
+    skua_handle           handle = SKUA_HANDLE_INIT;
+    skua_rma_params       params = {.handle = &handle};
+
+    CHECK(skua_copy(o->to[0], o->from, o->bytes) == SKUA_OK);
+    CHECK(skua_copy_nb(o->to[1], o->from, o->bytes, &params) == SKUA_OK && handle.pending == 0);
+    CHECK(skua_copy(o->beyond, o->from, 16) == SKUA_ERR_RANGE &&
+          skua_copy(o->to[0], o->beyond, 16) == SKUA_ERR_RANGE);
+    CHECK(skua_notify_add(o->over, 1) == SKUA_OK);
+    return NULL;
+}
+
+static void test_outside(int round, size_t words)
+{
+    struct outside o = {.to     = {at(next(2), shared->slot[0]), at(next(2), shared->slot[1])},
+                        .from   = at(next(1), shared->source),
+                        .beyond = skua_at(region, next(2), sizeof *shared - 8),
+                        .over   = at(skua_pe(), &shared->arrived),
+                        .bytes  = words * 8};
+    pthread_t      thread;
+
+    begin(round);
+    CHECK(pthread_create(&thread, NULL, copy_outside, &o) == 0);
+    skua_notify_wait(&shared->arrived, 1);
+    skua_notify_take(&shared->arrived, 1);
+    CHECK(pthread_join(thread, NULL) == 0);
+    skua_sync();
+    CHECK(holds(0, round, words) && holds(1, round, words));
+}
+
 static void test_refused(void)
 {
     skua_future event   = SKUA_FUTURE_INIT;
@@ -179,6 +219,7 @@ static void start(int argc, char **argv)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
             test_blocking(round, words[i]);
             test_handle(round, words[i]);
+            test_outside(round, words[i]);
             if (words[i] > 0)
                 test_target(round, words[i]);
             if (words[i] > 0)

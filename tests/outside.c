@@ -4,12 +4,14 @@
  *
  * Every PE has external threads, which begin puts, gets, accumulates and atomics on all PEs and
  * wait for them in each way that there is.  One of them begins a put to a PE that serves it only
- * after the call has returned; one ends without a wait, and its completion happens all the same.
+ * after the call has returned; others end without a wait, and their completions happen all the
+ * same, also if they find the inbox of the PE full.  The last ones wait while the job ends.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <skua/skua.h>
@@ -20,6 +22,7 @@
 #define THREADS 3
 #define WORDS   64
 #define LARGE   20000 /* words of a put that takes several requests */
+#define MANY    300   /* completions: more than an inbox of few cells has room for */
 
 /* What a PE has for one external thread of the job. */
 struct outside_slot {
@@ -29,7 +32,7 @@ struct outside_slot {
 struct outside_memory {
     struct outside_slot slot[PES][THREADS];
     uint64_t            large[LARGE];
-    uint64_t            sum, tickets, early;
+    uint64_t            sum, tickets, early, locked;
     skua_notify         notified;
 };
 
@@ -37,6 +40,7 @@ struct outside_thread {
     pthread_t   thread;
     int         pe, pes, number;
     skua_region region;
+    skua_locks  locks;
     atomic_bool returned; /* the call */
 };
 
@@ -48,6 +52,8 @@ struct outside_pe {
 static long         times = 20;
 static skua_pe_data pe_key;
 static skua_handler ended;
+
+static struct outside_thread last[PES]; /* of each PE of the process: it waits while the job ends */
 
 #define OFFSET(member) offsetof(struct outside_memory, member)
 
@@ -156,6 +162,23 @@ static void add_up(const struct outside_thread *t)
         CHECK(ticket[pe] < (uint64_t)times * THREADS * (uint64_t)t->pes);
 }
 
+/* The next holder of a lock sees the puts of the one before. */
+static void use_lock(const struct outside_thread *t, long round)
+{
+    int             pe     = (int)(round % t->pes);
+    skua_gaddr      at     = skua_at(t->region, pe, OFFSET(locked));
+    uint64_t        value  = 0;
+    skua_handle     put    = SKUA_HANDLE_INIT;
+    skua_rma_params params = {.handle = &put};
+
+    CHECK(skua_lock(t->locks, pe, 0));
+    CHECK(skua_get(&value, at, 8) == SKUA_OK);
+    value++;
+    CHECK(skua_put_nb(at, &value, 8, &params) >= 0);
+    skua_unlock(t->locks, pe, 0);
+    CHECK(put.pending == 0);
+}
+
 static void put_large(const struct outside_thread *t)
 {
     static uint64_t from[LARGE];
@@ -189,6 +212,35 @@ static void *run_briefly(void *arg)
     return NULL;
 }
 
+/* PEs of the process receive the replies, many at a time. */
+static void *run_many(void *arg)
+{
+    for (int i = 0; i < MANY; i++)
+        put_and_leave(arg);
+    return NULL;
+}
+
+/* The memory is free when the wait returns, although the job ends. */
+static void *run_until_exit(void *arg)
+{
+    struct outside_thread *t      = arg;
+    uint64_t              *to     = malloc((size_t)t->pes * LARGE * sizeof *to);
+    skua_handle            gets   = SKUA_HANDLE_INIT;
+    skua_rma_params        params = {.handle = &gets};
+
+    for (int pe = 0; to && pe < t->pes; pe++) {
+        skua_status status =
+            skua_get_nb(to + (size_t)pe * LARGE, skua_at(t->region, pe, OFFSET(large)),
+                        LARGE * sizeof *to, &params);
+
+        CHECK(status >= 0 || status == SKUA_ERR_EXIT);
+    }
+    t->returned = true;
+    skua_handle_wait(&gets);
+    free(to);
+    return NULL;
+}
+
 static void *run_outside(void *arg)
 {
     struct outside_thread *t = arg;
@@ -198,6 +250,7 @@ static void *run_outside(void *arg)
         use_flushes(t, round);
         mix_calls(t, round);
         add_up(t);
+        use_lock(t, round);
     }
     if (t->pe == 0 && t->number == 0)
         put_large(t);
@@ -228,14 +281,40 @@ static void test_returns_early(struct outside_thread *t, const struct outside_me
     skua_sync();
 }
 
+static void test_many(struct outside_thread *t)
+{
+    CHECK(pthread_create(&t->thread, NULL, run_many, t) == 0);
+    CHECK(skua_run_until(have_ended, &(int){1 + MANY}));
+    CHECK(pthread_join(t->thread, NULL) == 0);
+    skua_sync();
+}
+
 static void test_threads(struct outside_thread *threads)
 {
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i].thread, NULL, run_outside, &threads[i]) == 0);
-    CHECK(skua_run_until(have_ended, &(int){1 + THREADS}));
+    CHECK(skua_run_until(have_ended, &(int){1 + MANY + THREADS}));
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_join(threads[i].thread, NULL) == 0);
     skua_sync();
+}
+
+/* The program joins the thread. */
+static void test_exit(struct outside_thread *t)
+{
+    CHECK(pthread_create(&t->thread, NULL, run_until_exit, t) == 0);
+    while (!t->returned)
+        skua_poll(WORDS);
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+/* Returns how often the threads of the job have held the lock of this PE. */
+static uint64_t holders(void)
+{
+    long rounds = times / skua_pes() + (skua_pe() < times % skua_pes());
+
+    return (uint64_t)rounds * THREADS * (uint64_t)skua_pes();
 }
 
 static void start(int argc, char **argv)
@@ -243,30 +322,43 @@ static void start(int argc, char **argv)
     struct outside_pe     *self = skua_pe_data_get(pe_key);
     struct outside_thread  threads[THREADS];
     struct outside_memory *mine;
+    skua_locks             locks;
 
     (void)argc, (void)argv;
     CHECK(skua_pes() <= PES);
     CHECK(skua_region_create(sizeof *mine, &self->region) == SKUA_OK);
     mine = skua_region_local(self->region);
     memset(mine, 0, sizeof *mine);
+    CHECK(skua_locks_create(1, &locks) == SKUA_OK);
     for (int i = 0; i < THREADS; i++)
-        threads[i] = (struct outside_thread){
-            .pe = skua_pe(), .pes = skua_pes(), .number = i, .region = self->region};
+        threads[i] = (struct outside_thread){.pe     = skua_pe(),
+                                             .pes    = skua_pes(),
+                                             .number = i,
+                                             .region = self->region,
+                                             .locks  = locks};
     skua_sync();
     test_returns_early(&threads[0], mine);
+    test_many(&threads[0]);
     test_threads(threads);
     CHECK(mine->sum == (uint64_t)times * THREADS * (uint64_t)skua_pes());
     CHECK(mine->tickets == mine->sum);
+    CHECK(mine->locked == holders());
     CHECK(skua_pe() < skua_pes() - 1 || mine->large[LARGE - 1] == LARGE - 1);
-    if (skua_pe() == 0)
-        skua_exit(0);
+    last[skua_pe()] = (struct outside_thread){
+        .pe = skua_pe(), .pes = skua_pes(), .region = self->region, .locks = locks};
+    test_exit(&last[skua_pe()]);
 }
 
 int main(int argc, char **argv)
 {
+    int code;
+
     if (argc > 1)
         times = atol(argv[1]);
     pe_key = skua_pe_data_register(sizeof(struct outside_pe));
     ended  = skua_handler_register("ended", on_ended);
-    return skua_main(argc, argv, start);
+    code   = skua_main(argc, argv, start);
+    for (int pe = 0; pe < PES; pe++)
+        CHECK(last[pe].pes == 0 || pthread_join(last[pe].thread, NULL) == 0);
+    return code;
 }

@@ -118,7 +118,8 @@ static int part_fork(size_t bytes, size_t at, char flip, int former_pes)
         memcpy(copy, part, bytes);
         if (at < bytes)
             copy[at] ^= flip;
-        (void)freopen("/dev/null", "w", stderr);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(TRY_WRONG);
         _exit(part_try(copy, bytes, former_pes));
     }
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))

@@ -66,11 +66,16 @@ static const struct ski_placement am_placement = {
 static const struct ski_placement team_placement = {
     .place = ski_team_place, .placed = ski_team_placed, .until_exit = true};
 
-/* Operations of external threads may be in flight: the driver has to be done with their memory. */
+/* Operations of external threads may be in flight: the driver has to be done with their memory.
+ * Completions within the driver are those of @p self, which no thread runs as now. */
 static void onesided_end_external(struct ski_pe *self)
 {
+    struct ski_pe *caller = ski_self;
+
+    ski_self = self;
     while (ski_rma_pe(self)->at_driver > 0)
         ski_net_progress(self);
+    ski_self = caller;
     ski_onesided_end(self);
 }
 

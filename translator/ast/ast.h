@@ -17,7 +17,7 @@
 
 /* ---- declarations ---------------------------------------------------------------------- */
 
-/** How an argument is passed.  The parser derives VALUE, ARRAY, STRING or LANDING from the syntax;
+/** How an argument is passed.  The parser derives VALUE, ARRAY, STRING or INPLACE from the syntax;
  *  the checker turns pointers to messages into MESSAGE, and structs that a pup function packs, or
  *  arrays of them, into PACKED. */
 enum ast_passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE, PASS_INPLACE, PASS_PACKED };

@@ -155,6 +155,9 @@ bool ski_net_will_send(const struct ski_pe *self);
 /** Returns whether all packets have left, and the driver holds none. */
 bool ski_net_drained(const struct ski_pe *self);
 
+/** Returns whether all packets have left; the driver may hold operations (ski_net_op_begin()). */
+bool ski_net_all_sent(const struct ski_pe *self);
+
 /** Sleeps until a packet or a message in the inbox arrives, or @p ns have passed.  May return
  *  early. */
 void ski_net_sleep(struct ski_pe *self, uint64_t ns);

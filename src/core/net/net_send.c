@@ -580,6 +580,11 @@ bool ski_net_drained(const struct ski_pe *self)
     return !self->net || (!self->net->waiting && self->net->in_flight == 0);
 }
 
+bool ski_net_all_sent(const struct ski_pe *self)
+{
+    return !self->net || (!self->net->waiting && self->net->in_flight == self->net->operations);
+}
+
 /* ---- the progress source ------------------------------------------------------------ */
 
 /* Sends what has waited long enough for others.  Returns whether something still waits. */

@@ -24,22 +24,27 @@ static void (*external_end)(struct ski_pe *self);
 static struct ski_pe  *external_pe; /* NULL: no external thread has needed it */
 static pthread_mutex_t external_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Operations of external_pe in flight; written under the lock. */
+/* Operations of external_pe in flight, and 1 if messages wait; written under the lock. */
 static _Atomic uint64_t external_outstanding;
 
 #define EXTERNAL_LOOK_NS 50000 /* a PE sleeps while operations are in flight */
 #define EXTERNAL_POLL    64    /* messages that a PE runs for external threads before it sleeps */
 
 /* External threads inside of a call, and whether new ones are refused. */
-static _Atomic int external_inside;
 #define EXTERNAL_CLOSED (1 << 30)
+static _Atomic int external_inside = EXTERNAL_CLOSED;
 
 void ski_external_progress(void)
 {
+    struct ski_pe *self = ski_self;
+
     if (pthread_mutex_trylock(&external_lock) != 0)
         return;
-    if (external_pe && external_pe->net)
+    if (external_pe && external_pe->net) {
+        ski_self = external_pe; /* completions within the driver are those of this PE */
         ski_net_progress(external_pe);
+        ski_self = self;
+    }
     pthread_mutex_unlock(&external_lock);
 }
 
@@ -49,11 +54,27 @@ bool ski_external_outstanding(void)
     return atomic_load_explicit(&external_outstanding, memory_order_acquire) > 0;
 }
 
+/* Under the lock.  Returns whether all messages have left; operations may be with the driver. */
+static bool external_all_sent(void)
+{
+    return !(external_pe->queue.attention & SKI_EVENT_BACKLOG) && ski_net_all_sent(external_pe);
+}
+
+/* Under the lock.  Tries to send messages that wait. */
+static void external_flush(void)
+{
+    ski_assert(ski_self == external_pe);
+    ski_send_backlog_flush(external_pe);
+    if (external_pe->net)
+        ski_net_progress(external_pe);
+}
+
 /* Under the lock.  The first PE of the process, which may sleep, looks after operations that are in
- * flight from now on. */
+ * flight from now on.  A message that waits for room, such as a completion, counts as one: it may
+ * be left when all operations have ended. */
 static void external_publish(void)
 {
-    uint64_t now    = ski_onesided_pe(external_pe)->outstanding;
+    uint64_t now    = ski_onesided_pe(external_pe)->outstanding + !external_all_sent();
     uint64_t before = atomic_load_explicit(&external_outstanding, memory_order_relaxed);
 
     /* what the operations have written comes before; pairs with ski_external_outstanding() */
@@ -70,6 +91,8 @@ static bool external_poll(void)
 
     ski_self = external_pe;
     came     = skua_poll(EXTERNAL_POLL) > 0;
+    if (!external_all_sent())
+        external_flush();
     external_publish();
     ski_self = self;
     return came;
@@ -108,7 +131,8 @@ void ski_external_close(void)
         external_end(external_pe);
         ski_pe_destroy(external_pe);
         external_pe = NULL;
-        atomic_store_explicit(&external_outstanding, 0, memory_order_relaxed);
+        /* the driver is done with memory of callers; pairs with ski_external_outstanding() */
+        atomic_store_explicit(&external_outstanding, 0, memory_order_release);
     }
 }
 
@@ -147,6 +171,13 @@ bool ski_caller_enter(struct ski_caller *caller)
         return true;
     if (!ski_external_enter())
         return false;
+    ski_caller_resume(caller);
+    return true;
+}
+
+void ski_caller_resume(struct ski_caller *caller)
+{
+    ski_assert(caller->external && !ski_self);
     pthread_mutex_lock(&external_lock);
     if (!external_pe) {
         external_pe = ski_pe_create(&external_boot,
@@ -155,27 +186,26 @@ bool ski_caller_enter(struct ski_caller *caller)
     }
     ski_assert(ski_pe_hidden(external_pe));
     ski_self = caller->self = external_pe;
-    return true;
 }
 
-static bool external_is_drained(void)
+/* Operations that the driver holds are not waited for: PEs of the process progress them. */
+void ski_caller_pause(struct ski_caller *caller)
 {
-    return !(external_pe->queue.attention & SKI_EVENT_BACKLOG) && ski_net_drained(external_pe);
+    ski_assert(caller->external && ski_self == external_pe && caller->self == external_pe);
+    (void)caller;
+    while (!external_all_sent() && !ski_job_exiting(external_boot.job)) {
+        external_flush();
+        sched_yield();
+    }
+    external_publish();
+    ski_self = NULL;
+    pthread_mutex_unlock(&external_lock);
 }
 
 void ski_caller_leave(struct ski_caller *caller)
 {
     if (!caller->external)
         return;
-    ski_assert(ski_self == external_pe && caller->self == external_pe);
-    while (!external_is_drained() && !ski_job_exiting(external_boot.job)) {
-        ski_send_backlog_flush(external_pe);
-        if (external_pe->net)
-            ski_net_progress(external_pe);
-        sched_yield();
-    }
-    external_publish();
-    ski_self = NULL;
-    pthread_mutex_unlock(&external_lock);
+    ski_caller_pause(caller);
     ski_external_leave();
 }

@@ -9,7 +9,8 @@
  * Operations that do not wait stay in flight on that PE when their call returns.  External threads
  * receive the replies in later calls, such as skua_handle_wait(), and PEs of the process before
  * they sleep.  The number of operations in flight is published whenever the lock is released, so a
- * thread that reads 0 needs no lock, and sees what the operations have written.
+ * thread that reads 0 needs no lock, and sees what the operations have written.  Messages that wait
+ * for room when a PE has polled count as well, so PEs poll until the last completion has left.
  *
  * A process that leaves skua_main() waits for external threads that are inside of a call, and
  * refuses new ones.
@@ -35,8 +36,16 @@ bool ski_caller_enter(struct ski_caller *caller);
  *  this returns; operations may be in flight. */
 void ski_caller_leave(struct ski_caller *caller);
 
-/** Returns whether operations of external threads of this process may be in flight.  False: what
- *  they have written is visible to the caller. */
+/** Lets others use the PE of external threads, between ski_caller_enter() and ski_caller_leave() of
+ *  an external thread that waits.  The process does not leave skua_main() meanwhile. */
+void ski_caller_pause(struct ski_caller *caller);
+
+/** Ends what ski_caller_pause() began. */
+void ski_caller_resume(struct ski_caller *caller);
+
+/** Returns whether operations of external threads of this process may be in flight, or messages of
+ *  theirs wait for room.  False: what the operations have written is visible to the caller, and the
+ *  driver uses no memory of theirs. */
 bool ski_external_outstanding(void);
 
 /** Receives what has arrived for the PE of external threads while operations of theirs are in

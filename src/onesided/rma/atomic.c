@@ -142,7 +142,8 @@ static SKI_COLD skua_status atomic_start(const char *call, skua_gaddr at,
     return status;
 }
 
-/* Begins an atomic of an external thread: it is one of the PE of external threads. */
+/* Begins an atomic of an external thread: it is one of the PE of external threads.  Without a job
+ * the checks report misuse. */
 static SKI_COLD skua_status atomic_start_outside(const char *call, skua_gaddr at,
                                                  const struct ski_atomic *a, void *old,
                                                  const skua_rma_params *params)
@@ -150,6 +151,8 @@ static SKI_COLD skua_status atomic_start_outside(const char *call, skua_gaddr at
     struct ski_caller caller;
     skua_status       status;
 
+    if (!ski_onesided_job())
+        return atomic_start(call, at, a, old, params);
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
     status = atomic_start(call, at, a, old, params);

@@ -198,7 +198,8 @@ static skua_status global_copy_resolve(const char *call, skua_gaddr at, size_t b
                     : ski_resolve_nowait(call, at, 0, (ptrdiff_t)bytes, target);
 }
 
-/* A thread that is no PE gets and puts through a buffer, and waits. */
+/* A thread that is no PE gets and puts through a buffer, and waits.  Only the last put has
+ * parameters; those without are blocking, so that their status is what the target answers. */
 static skua_status global_copy_staged(const struct global_copy *copy)
 {
     char       *stage = ski_malloc(GLOBAL_COPY_STAGE);
@@ -212,10 +213,14 @@ static skua_status global_copy_staged(const struct global_copy *copy)
         status = skua_get(stage, from, now);
         left -= now;
         if (status == SKUA_OK)
-            status =
-                left > 0 ? skua_put(to, stage, now) : skua_put_nb(to, stage, now, copy->params);
+            status = left > 0 || !copy->params ? skua_put(to, stage, now)
+                                               : skua_put_nb(to, stage, now, copy->params);
         to.offset += now, from.offset += now;
     } while (status == SKUA_OK && left > 0);
+    if (status == SKUA_PENDING) { /* the put uses the buffer */
+        skua_flush(to.pe);
+        status = SKUA_OK;
+    }
     free(stage);
     return status;
 }

@@ -188,26 +188,41 @@ skua_status ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *re
 
 /* ---- handles and flushes ------------------------------------------------------------ */
 
+/* Looks once, as the PE of external threads; true: @p done(arg) holds, or the job ends and the
+ * driver is done with memory of callers, which they may free. */
+static bool rma_look_outside(struct ski_pe *self, bool (*done)(void *arg), void *arg)
+{
+    ski_pe_check_exit(self);
+    if (done(arg) || (skua_poll(RMA_POLL), done(arg)))
+        return true;
+    if (!ski_pe_exiting(self))
+        return false;
+    while (ski_rma_pe(self)->at_driver > 0)
+        ski_net_progress(self);
+    return true;
+}
+
 /* Waits on an external thread until @p done(arg) holds on the PE of external threads, and lets
- * others use that PE between two looks. */
+ * others use that PE between two looks.  The process does not leave skua_main() meanwhile; if it is
+ * leaving already, the end of that PE waits for the driver, and is waited for here. */
 static void rma_wait_outside(bool (*done)(void *arg), void *arg)
 {
     struct ski_caller caller;
-    bool              over = false;
 
-    for (unsigned looks = 1; !over && ski_caller_enter(&caller); looks++) {
-        over = done(arg) || (skua_poll(RMA_POLL), done(arg));
-        if (!over && ski_pe_exiting(caller.self)) {
-            while (ski_rma_pe(caller.self)->at_driver > 0)
-                ski_net_progress(caller.self);
-            over = true;
-        }
-        ski_caller_leave(&caller);
-        if (!over && looks > RMA_LOOKS)
-            nanosleep(&(struct timespec){0, RMA_LOOK_NS}, NULL);
-        else if (!over)
-            sched_yield();
+    while (!ski_caller_enter(&caller)) {
+        if (!ski_external_outstanding())
+            return;
+        sched_yield();
     }
+    for (unsigned looks = 1; !rma_look_outside(caller.self, done, arg); looks++) {
+        ski_caller_pause(&caller);
+        if (looks > RMA_LOOKS)
+            nanosleep(&(struct timespec){0, RMA_LOOK_NS}, NULL);
+        else
+            sched_yield();
+        ski_caller_resume(&caller);
+    }
+    ski_caller_leave(&caller);
 }
 
 static bool rma_handle_is_done(void *arg)
@@ -215,14 +230,17 @@ static bool rma_handle_is_done(void *arg)
     return ((skua_handle *)arg)->pending == 0;
 }
 
-/* Handles of external threads change under the lock of their PE. */
+/* Handles of external threads change under the lock of their PE.  When the process leaves
+ * skua_main() they are complete once the driver is done with memory of callers. */
 static bool rma_handle_test_outside(skua_handle *handle)
 {
     struct ski_caller caller;
     bool              done;
 
-    if (!ski_external_outstanding() || !ski_caller_enter(&caller))
+    if (!ski_external_outstanding())
         return true;
+    if (!ski_caller_enter(&caller))
+        return !ski_external_outstanding();
     done = rma_handle_is_done(handle) || (skua_poll(RMA_POLL), rma_handle_is_done(handle));
     ski_caller_leave(&caller);
     return done;

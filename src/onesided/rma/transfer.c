@@ -266,12 +266,14 @@ static skua_status transfer_checked(struct ski_rma_op *op, const skua_rma_params
 }
 
 /* Begins an operation of an external thread, which does not wait: it is one of the PE of external
- * threads. */
+ * threads.  Without a job the checks report misuse. */
 static skua_status transfer_outside(struct ski_rma_op *op, const skua_rma_params *params)
 {
     struct ski_caller caller;
     skua_status       status;
 
+    if (!ski_onesided_job())
+        return transfer_checked(op, params, false);
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
     status = transfer_checked(op, params, false);
@@ -318,7 +320,7 @@ static skua_status transfer_notify(const char *call, skua_gaddr at, uint64_t val
     struct ski_caller caller;
     skua_status       status;
 
-    if (ski_self)
+    if (ski_self || !ski_onesided_job()) /* without a job the checks report misuse */
         return transfer_notify_as_pe(call, at, value);
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;

@@ -128,7 +128,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not held", i, pe);
     /* Requests in flight must be complete before the next holder looks. */
-    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
+    if (ski_self ? ski_onesided_pe(ski_self)->outstanding > 0 : ski_external_outstanding())
         skua_flush_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next waiter's exchange. */

@@ -222,7 +222,6 @@ void ski_unlock_remote(skua_locks locks, int pe, size_t i)
     struct lock_message message = {
         .kind = LOCK_RELEASE, .region = locks.region.id, .pe = pe, .lock = i};
 
-    if (ski_self)
-        skua_flush_all(); /* requests in flight are complete before the next holder looks */
+    skua_flush_all(); /* requests in flight are complete before the next holder looks */
     lock_send_to_owner(&message);
 }

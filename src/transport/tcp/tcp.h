@@ -146,7 +146,7 @@ struct ski_peer {
     struct ski_peer         *next, *next_waiting;
 };
 
-#define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes received by one call, at most */
+#define SKI_TCP_SCRATCH    ((size_t)128 << 10) /* bytes that one call receives into `scratch` */
 #define SKI_TCP_HOT_MISSES 2 /* receives in a row from changing connections: others will follow */
 
 struct ski_port {
