@@ -53,8 +53,10 @@ static skua_status host_make_domains(struct ski_host *host, const struct ski_job
         host->domain[index] = twin < index ? host->domain[twin] : domains++;
         domain              = &host->domains[host->domain[index]];
         domain->cpus        = topology.cpus;
-        if (twin == index)
-            domain->pes = domain->awake = host_foreign_pes(job, index);
+        if (twin == index) {
+            domain->pes   = host_foreign_pes(job, index);
+            domain->awake = domain->pes;
+        }
         domain->pes++;
         domain->awake++;
     }

@@ -66,7 +66,7 @@ static struct ski_net handshake_test_net = {.processes    = 2,
                                             .prove        = handshake_test_prove,
                                             .last_error   = handshake_test_last_error};
 
-static const struct ski_upcalls handshake_test_up = {NULL};
+static const struct ski_upcalls handshake_test_up = {.arrived = NULL};
 
 /* ---- a connection ------------------------------------------------------------------------ */
 
