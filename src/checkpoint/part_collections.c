@@ -81,13 +81,10 @@ static void collections_refuse_partial(const struct ski_saved_partial *partial, 
     struct collections_refusal *to = arg;
 
     (void)data;
-    if (to->refused || ski_completion_is_value(&partial->to))
-        return;
-    to->refused = true;
-    snprintf(to->why, to->room,
-             "reduction %u of %s, which is under way, cannot be saved: its result goes to a "
-             "counter, a future or a callback; let it invoke an entry or send to a handler",
-             partial->number, ski_collection_find(ski_self->objects, partial->id)->class->def.name);
+    to->refused = to->refused ||
+                  !ski_saved_partial_possible(
+                      partial, ski_collection_find(ski_self->objects, partial->id)->class->def.name,
+                      to->why, to->room);
 }
 
 static void collections_refuse(struct ski_collection *all, void *arg)

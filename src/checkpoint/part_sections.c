@@ -71,13 +71,9 @@ static void sections_refuse_partial(const struct ski_saved_partial *partial, con
     char                     text[SKI_SECTION_TEXT];
 
     (void)data;
-    if (to->refused || ski_completion_is_value(&partial->to))
-        return;
-    to->refused = true;
-    snprintf(to->why, to->room,
-             "reduction %u of %s, which is under way, cannot be saved: its result goes to a "
-             "counter, a future or a callback; let it invoke an entry or send to a handler",
-             partial->number, ski_section_text(text, partial->id));
+    to->refused =
+        to->refused || !ski_saved_partial_possible(partial, ski_section_text(text, partial->id),
+                                                   to->why, to->room);
 }
 
 static void sections_refuse(struct ski_hash_link *link, void *arg)

@@ -2,9 +2,24 @@
 /* array_reduction_saved.c - see array_reduction_saved.h. */
 #include "objects/collective/array_reduction_saved.h"
 
+#include <stdio.h>
+
+#include "core/sched/completion.h"
 #include "objects/collective/array_partial.h"
 #include "objects/model/object.h"
 #include "objects/model/seqnum.h"
+
+bool ski_saved_partial_possible(const struct ski_saved_partial *partial, const char *of, char *why,
+                                size_t room)
+{
+    if (ski_completion_is_value(&partial->to))
+        return true;
+    snprintf(why, room,
+             "reduction %u of %s, which is under way, cannot be saved: its result goes to a "
+             "counter, a future or a callback; let it invoke an entry or send to a handler",
+             partial->number, of);
+    return false;
+}
 
 uint32_t ski_array_reduction_oldest(const struct ski_collection *all)
 {

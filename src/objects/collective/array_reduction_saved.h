@@ -30,6 +30,11 @@ struct ski_saved_partial {
     uint32_t                  zero;
 };
 
+/** Returns whether a restarted job can pass on the result of a reduction of @p of, the name of a
+ * class or section.  If not, stores the reason in @p why, of @p room bytes. */
+bool ski_saved_partial_possible(const struct ski_saved_partial *partial, const char *of, char *why,
+                                size_t room);
+
 /** Returns the number of the first reduction of @p all that is not complete, as this PE knows it.
  *  At the root it is right. */
 uint32_t ski_array_reduction_oldest(const struct ski_collection *all);
