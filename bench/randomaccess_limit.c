@@ -21,6 +21,7 @@
 
 #include "../apps/randomaccess/sequence.h"
 #include "bench.h"
+#include "bench_pieces.h"
 
 #define LIMIT_ROUND    1024 /* numbers that may be ahead of their updates */
 #define LIMIT_PER_WORD 4    /* updates of a word                          */
@@ -141,16 +142,10 @@ static void prepare(void)
 {
     size_t bytes =
         sizeof(struct limit_piece) + 2 * (size_t)skua_pes() * LIMIT_ROUND * sizeof(uint64_t);
-    skua_region region;
+    skua_region region = bench_create_pieces(bytes, LIMIT_PES);
 
-    if (skua_pes() > LIMIT_PES || skua_region_create(bytes, &region) < 0)
-        skua_abort("there is no memory for so many PEs");
-    for (int pe = 0; pe < skua_pes(); pe++) {
-        limit.piece[pe] = skua_gaddr_local(skua_at(region, pe, 0));
-        if (!limit.piece[pe])
-            skua_abort("PE %d shares no memory with this PE", pe);
-    }
-    memset(limit.piece[skua_pe()], 0, bytes);
+    for (int pe = 0; pe < skua_pes(); pe++)
+        limit.piece[pe] = bench_piece(region, pe);
 }
 
 /* The table lies in memory as that of the application. */

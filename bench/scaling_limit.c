@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "bench_pieces.h"
 #include "bench_scaling.h"
 
 #define LIMIT_SLOTS  64
@@ -449,18 +450,12 @@ static double largest(double value)
 /* Maps the pieces of all PEs. */
 static void prepare(void)
 {
-    size_t      each  = sizeof(struct limit_ring) + sizeof(struct limit_line) + SCALING_BYTES;
-    size_t      bytes = sizeof(struct limit_piece) + (size_t)skua_pes() * each;
-    skua_region region;
+    size_t      each   = sizeof(struct limit_ring) + sizeof(struct limit_line) + SCALING_BYTES;
+    size_t      bytes  = sizeof(struct limit_piece) + (size_t)skua_pes() * each;
+    skua_region region = bench_create_pieces(bytes, LIMIT_PES);
 
-    if (skua_pes() > LIMIT_PES || skua_region_create(bytes, &region) < 0)
-        skua_abort("there is no memory for so many PEs");
-    for (int pe = 0; pe < skua_pes(); pe++) {
-        limit.piece[pe] = skua_gaddr_local(skua_at(region, pe, 0));
-        if (!limit.piece[pe])
-            skua_abort("PE %d shares no memory with this PE", pe);
-    }
-    memset(limit.piece[me()], 0, bytes);
+    for (int pe = 0; pe < skua_pes(); pe++)
+        limit.piece[pe] = bench_piece(region, pe);
     skua_sync();
 }
 
