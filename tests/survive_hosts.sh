@@ -212,12 +212,18 @@ ok "goes on on one, and one of one host on two" \
   test -n "$one" -a "$one" = "$two" -a "$one" = "$(printf '%s\n' "$out" | grep '^result')"
 
 # ---- another number of PEs, and SIGUSR1.  The job stays in the middle, and makes checkpoints there.
-: >"$STAY"
-begin 1000 --hosts=$a:1,$b:1,$c:1
-rm "$HOLD"
-"$skua" resize 1 $launcher
-await 'epoch 3, with 1 PE' 1
-end "skua resize of a job on three hosts to 1 PE"
+# shrinks NAME: a job on three hosts goes on with 1 PE, in two steps
+shrinks()
+{
+  : >"$STAY"
+  begin 1000 --hosts=$a:1,$b:1,$c:1
+  rm "$HOLD"
+  "$skua" resize 1 $launcher
+  await 'epoch 3, with 1 PE' 1
+  end "$1"
+}
+
+shrinks "skua resize of a job on three hosts to 1 PE"
 ok "in two steps" has "$err" 'epoch 3, with 1 PE\(s\), goes on after .* in memory'
 : >"$STAY"
 begin 1000 --hosts=$a:1,$b:1
@@ -239,12 +245,7 @@ exit $?
 END
 chmod +x "$work/wrapper"
 wrapper=$work/wrapper
-: >"$STAY"
-begin 1000 --hosts=$a:1,$b:1,$c:1
-rm "$HOLD"
-"$skua" resize 1 $launcher
-await 'epoch 3, with 1 PE' 1
-end "skua resize in two steps behind a shell"
+shrinks "skua resize in two steps behind a shell"
 ok "without a loss" eval '! has "$err" "died|lost"'
 ok "nothing is left" none_left
 tap_end

@@ -377,8 +377,7 @@ static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t 
     return b.at == a.at + options.block && b.pitch == a.pitch;
 }
 
-/* Extends a run by the columns beside it.  The column of the next panel is not delayed by others.
- */
+/* Extends a run by the columns beside it.  The column of the next panel is updated alone. */
 static void scheduler_widen(Scheduler *s, struct lu_run *run)
 {
     int64_t next = scheduler_next_column(s, run->from);
