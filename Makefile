@@ -3,21 +3,21 @@
 # make run      set up, build, and take the tour
 # make test     set up, build, and run the tests: as users build it, with all assertions, under the
 #               sanitizers; warnings are errors, also those of clang
-# make bench    set up, build, and measure; FORMAT=table|json|csv
-#               BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                     pingpong|stencil3d|matmul3d|lu|pairs|leanmd|barneshut|fillboundary|gtcshift|balance|checkpoint|zerocopy|collectives
-# make soak     trouble at random for SECONDS=600, KILLED_JOBS=1000 jobs whose processes are killed, random tests repeated more often than in `make test`,
-#               then INPUTS=10000000 interface files, from SEED=
+# make bench    set up, build, and measure; FORMAT=table|json|csv, BENCH=messages or another name that
+#               `skua bench --help` lists
+# make soak     random faults for SECONDS=600, KILLED_JOBS=1000 jobs whose processes are killed, random
+#               tests repeated more often than in `make test`, then INPUTS=10000000 fuzzed interface
+#               files, from SEED=
 # make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
 # make docs     the reference: manual pages and, with doxygen, HTML, in build/release/docs/reference
 # make package  a .deb and a .tar.gz, in build/release/packages
 # make abi      record the binary interface, after an intended change of the public headers
 # make setup    packages only          make clean     remove build/
-# make format   lay the code out (clang-format)
+# make format   format the code (clang-format)
 #
-# SETUP=no installs no package: what is missing is listed, and optional parts are left out.
+# SETUP=no installs no package: missing packages are listed, and optional parts are left out.
 #
-# CMake does the work (CMakePresets.json); this is the short way in.
+# These are short names for commands of CMake (CMakePresets.json) and of scripts/.
 
 BUILD  := build/release
 JOBS   := $(shell nproc 2>/dev/null || echo 2)
@@ -29,7 +29,8 @@ SEED   ?= $(shell date +%s)
 INPUTS ?= 10000000
 KILLED_JOBS ?= 1000
 
-# Builds share what they compile alike, and a second `make test` compiles what has changed.
+# With ccache, builds share objects that are compiled alike, and a second `make test` compiles only
+# changed files.
 ifneq ($(shell command -v ccache 2>/dev/null),)
 export CMAKE_C_COMPILER_LAUNCHER ?= ccache
 endif
@@ -46,7 +47,7 @@ all: build
 setup:
 	@scripts/setup.sh build
 
-# CMake looks after all else that it reads.
+# CMake itself checks the other files that it reads.
 $(BUILD)/configured: CMakeLists.txt CMakePresets.json
 	@cmake --preset release
 	@touch $@
@@ -63,12 +64,12 @@ bench: setup
 	@cmake --build --preset release --target programs --parallel $(JOBS) >&2
 	@$(BUILD)/tools/skua bench $(BENCH) --format=$(FORMAT) --output=$(BUILD)
 
-# What CI runs.
+# CI runs this target.
 test:
 	@scripts/setup.sh test
 	@scripts/check.sh -j $(JOBS) release checked asan tsan clang
 
-# A preset is built and its tests run; those that cannot run here are listed with their reasons.
+# Builds a preset and runs its tests; those that cannot run on this machine are listed with their reasons.
 check-release check-checked check-asan check-tsan: check-%:
 	@scripts/check.sh -j $(JOBS) $*
 
@@ -77,7 +78,7 @@ check-clang: setup $(BUILD)/configured
 	@cmake --build --preset release --parallel $(JOBS)
 	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
-# Each part says what it tried; the first that fails ends it.
+# Each part prints what it tested; the first failure ends the soak test.
 soak: soak-jobs soak-survive soak-tests soak-skuac
 
 # The random tests of `make test`, repeated more often.
@@ -87,30 +88,31 @@ soak-tests:
 	@cmake --build build/soak --parallel $(JOBS)
 	@ctest --test-dir build/soak -L job --output-on-failure --parallel $$(($(JOBS) + 2))
 
-# Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
+# Injects kills, stops, lost links, unrelated connections and memory limits into jobs that check all of
+# their results.
 soak-jobs: build
 	@scripts/setup.sh test
 	@cmake --build --preset release --parallel $(JOBS)
 	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) \
 	  $$(ls $(BUILD)/drivers | sed -nE 's/^skua-(tcp|ucx|ofi)\.so$$/\1/p')
 
-# Processes and agents killed at random, in jobs that survive it.
+# Kills processes and agents at random, in jobs with --survive.
 soak-survive: build
 	@cmake --build --preset release --parallel $(JOBS)
 	@sh tests/survive.sh $(BUILD)/tools/skuarun $(BUILD)/tests/test_checkpoint $(KILLED_JOBS) $(SEED)
 	@sh tests/killed.sh $(BUILD)/tools/skuarun $(BUILD)/tests/libkiller.so $(BUILD)/apps $(BUILD)/examples \
 	  $(BUILD)/tests/test_checkpoint $$(($(KILLED_JOBS) / 10)) 15 $(SEED)
 
-# Inputs that a fuzzer makes, through all of the translator.
+# Runs the whole translator on inputs that a fuzzer generates.
 soak-skuac: setup
 	@scripts/setup.sh soak
 	@INPUTS=$(INPUTS) SEED=$(SEED) scripts/soak-skuac.sh
 
-# The style of the code, applied.
+# Formats the code by the rules of .clang-format.
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
-# The symbol map and the list that tests/abi.sh compares the headers and the library with.
+# Writes the symbol map and the list with which tests/abi.sh compares the headers and the library.
 abi: $(BUILD)/configured
 	@python3 scripts/abi.py map include $(BUILD)/include >$(BUILD)/abi.out
 	@cp $(BUILD)/abi.out src/skua.map
@@ -120,11 +122,11 @@ abi: $(BUILD)/configured
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
-	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
+	@echo; echo "Skua is in $(PREFIX).  If your system does not search there:"; \
 	  lib=$$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[^=]*=//p' $(BUILD)/CMakeCache.txt); \
 	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/$$lib/pkgconfig"
 
-# The pages are part of every build; HTML is made here.
+# Manual pages are part of every build; this target adds the HTML.
 docs: setup
 	@scripts/setup.sh docs
 	@cmake --preset release >/dev/null

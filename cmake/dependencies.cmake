@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The libraries that Skua uses.  Only threads are required.  A part whose library is not found is
-# left out, and a line says which; scripts/setup.sh has the names of the packages.
+# left out, and a message names it; scripts/setup.sh has the names of the packages.
 include(CheckSymbolExists)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
 # SKUA_OPTIONAL=OFF builds as on a system that has none of the others.  A find command searches
-# again for what it did not find, but not for what has a value, if only an empty one.
+# again for a variable that is NOTFOUND, but not for one that has a value, even an empty one.
 set(skua_optional HWLOC_LIBRARY HWLOC_INCLUDE XXHASH_INCLUDE ZSTD_LIBRARY ZSTD_INCLUDE PMIX_INCLUDE UCP_LIBRARY UCX_INCLUDE OFI_LIBRARY OFI_INCLUDE
     CRYPTO_LIBRARY CRYPTO_INCLUDE SCOTCH_LIBRARY SCOTCHERR_LIBRARY SCOTCH_INCLUDE
     FFTW_LIBRARY FFTW_MPI_LIBRARY FFTW_INCLUDE OPENBLAS_LIBRARY OPENBLAS_INCLUDE
@@ -60,8 +60,8 @@ if(NOT FFTW_LIBRARY OR NOT FFTW_INCLUDE)
   message(STATUS "FFTW was not found: fft1d is not built (Debian: libfftw3-dev, Fedora: fftw-devel)")
 endif()
 
-# OpenBLAS, for the products of matrices in apps/.  Sanitizers see what is compiled with them:
-# there, and where it was not found, these are plain loops.
+# OpenBLAS, for the products of matrices in apps/.  A sanitizer checks only code that is compiled with
+# it, so products are plain loops in such builds, and where OpenBLAS was not found.
 find_library(OPENBLAS_LIBRARY openblas)
 find_path(OPENBLAS_INCLUDE openblas_config.h PATH_SUFFIXES openblas)
 set(SKUA_GEMM plain)
@@ -78,7 +78,7 @@ elseif(NOT SKUA_SANITIZE)
   message(STATUS "OpenBLAS was not found: products of matrices are slow (Debian: libopenblas-dev, Fedora: openblas-devel)")
 endif()
 
-# PMIx: its headers now, its library when a program runs.
+# PMIx: the headers are needed now; the library is loaded when a program runs.
 find_path(PMIX_INCLUDE pmix.h PATH_SUFFIXES pmix pmix2/include lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include
           HINTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)
 if(PMIX_INCLUDE)
@@ -88,8 +88,8 @@ else()
   message(STATUS "PMIx was not found: mpirun and srun cannot start jobs (Debian: libpmix-dev, Fedora: pmix-devel)")
 endif()
 
-# The MPIs, by the compilers that they bring: SKUA_MPICC_openmpi and SKUA_MPICC_mpich.  Debian gives
-# each a name of its own, Fedora a folder.  Where there is one alone, it may be plain mpicc.
+# The MPIs, by their compiler wrappers: SKUA_MPICC_openmpi and SKUA_MPICC_mpich.  Debian gives each
+# wrapper a name of its own, Fedora a folder.  The only MPI of a system may have the plain name mpicc.
 foreach(mpi openmpi mpich)
   find_program(SKUA_MPICC_${mpi} NAMES mpicc.${mpi})
   find_program(SKUA_MPICC_${mpi} NAMES mpicc PATHS /usr/lib64/${mpi}/bin NO_DEFAULT_PATH)
@@ -107,7 +107,7 @@ if(SKUA_MPICC AND NOT (SKUA_MPICC_openmpi AND SKUA_MPICC_mpich))
   endif()
 endif()
 
-# Have a target use an MPI as its compiler would: `-show' prints what it calls.
+# Makes a target use an MPI as its compiler wrapper would: `-show' prints the command of the wrapper.
 function(skua_link_mpi target compiler)
   execute_process(COMMAND ${compiler} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE)
   separate_arguments(words UNIX_COMMAND "${line}")

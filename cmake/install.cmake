@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where users expect things; tools, examples and benchmarks install themselves.
+# Installs headers, documentation and libraries; tools, examples and benchmarks install themselves.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/skua DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
@@ -7,7 +7,8 @@ install(FILES ${PROJECT_BINARY_DIR}/include/skua/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/skua)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md cmake/copyright
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
-# The pages lie as in the source, so that links between them, and to examples and headers, hold.
+# The pages have the folders of the source, so that links between them, and to examples and headers,
+# remain valid.
 install(DIRECTORY docs/guide docs/internals docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(FILES docs/glossary.md docs/layers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(DIRECTORY examples apps editors include DESTINATION ${CMAKE_INSTALL_DOCDIR}
@@ -26,8 +27,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
 install(FILES cmake/skuaInterface.cmake ${PROJECT_BINARY_DIR}/skuaConfig.cmake ${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
         DESTINATION ${package})
 
-# pkg-config skua.  The folder it lies in tells where the rest is, so that an
-# installation may be moved.
+# pkg-config skua.  Its paths are relative to its own folder, so that an installation may be moved.
 set(SKUA_LIBS_PRIVATE "-lpthread -ldl")
 if(SKUA_TOPOLOGY STREQUAL "hwloc")
   string(APPEND SKUA_LIBS_PRIVATE " -lhwloc")

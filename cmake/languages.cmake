@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Languages other than C.  The library needs none: C++ is for an example, Fortran for the module.  The
-# module is built where a Fortran compiler is here, and Python, which makes it from the headers.
+# module is built if there is a Fortran compiler, and Python, which generates it from the headers.
 include(CheckLanguage)
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)

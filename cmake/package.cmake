@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `make package`: a .deb that installs into /usr, where Debian's tools are here to make one, and a
-# .tar.gz that works wherever it is unpacked.  Both have the component `skua`: all but the programs
-# that `skua bench` compares with, which bring the libraries of their own.
+# `make package`: a .deb that installs into /usr, if Debian's tools are installed, and a .tar.gz that
+# works wherever it is unpacked.  Both have the component `skua`: everything but the peer programs of
+# `skua bench`, which need further libraries.
 find_program(SKUA_SHLIBDEPS dpkg-shlibdeps)
 find_program(SKUA_DPKG_DEB dpkg-deb)
 
@@ -37,7 +37,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/deb/shlibs "libskua ${PROJECT_VERSION_MAJOR} sk
 file(WRITE ${PROJECT_BINARY_DIR}/deb/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/deb/shlibs ${PROJECT_BINARY_DIR}/deb/triggers)
 
-# What the package depends on, found when it is made.
+# The dependencies of the package, which are determined when it is made.
 configure_file(cmake/packageDepends.cmake.in ${PROJECT_BINARY_DIR}/packageDepends.cmake @ONLY)
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/packageDepends.cmake)
 include(CPack)

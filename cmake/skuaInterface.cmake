@@ -2,10 +2,10 @@
 #
 # skua_add_interface(TARGET file.ci... [INCLUDE folder...] [LANGUAGE C|CXX])
 #
-# Translates interface files and adds what comes out to a target: file.ci.c is compiled with it, as
+# Translates interface files and adds the output to a target: file.ci.c is compiled with it, as
 # C or, with LANGUAGE CXX, as C++; file.ci.h is found by #include "file.ci.h".  Other interface files
-# that these name with `extern module` are looked for beside them and in the folders given, and
-# watched.
+# that these name with `extern module` are searched for in the same folder and in the given folders,
+# and the target depends on them.
 function(skua_add_interface target)
   cmake_parse_arguments(arg "" "LANGUAGE" "INCLUDE" ${ARGN})
   if(NOT arg_LANGUAGE)
@@ -17,7 +17,7 @@ function(skua_add_interface target)
   file(MAKE_DIRECTORY ${folder})
   set(options -o ${folder})
   set(run)
-  if(SKUA_SANITIZE) # in Skua's own builds: a short run need not look for leaks
+  if(SKUA_SANITIZE) # in Skua's own builds: a short run need not check for leaks
     set(run ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0)
   endif()
   foreach(include ${arg_INCLUDE})
@@ -29,7 +29,7 @@ function(skua_add_interface target)
     get_filename_component(name ${interface} NAME)
     get_filename_component(beside ${path} DIRECTORY)
     add_custom_command(OUTPUT ${folder}/${name}.c
-      BYPRODUCTS ${folder}/${name}.h # changes only when it says something else
+      BYPRODUCTS ${folder}/${name}.h # skuac writes it only if its contents change
       COMMAND ${run} $<TARGET_FILE:skua::skuac> ${options} --deps ${path} > ${folder}/${name}.d
       COMMAND ${run} $<TARGET_FILE:skua::skuac> ${options} ${path}
       DEPENDS ${path} skua::skuac

@@ -10,8 +10,8 @@
 INCLUDE are the folders with skua/*.h. A compiler (CC, else cc) expands the headers and computes sizes
 and values; those of structs with pointers hold on 64-bit systems, which are all that Skua runs on.
 
-src/skua.map and tests/abi/skua.txt are what this script printed when the interface last changed;
-`make abi` prints them anew, and tests/abi.sh compares.
+src/skua.map and tests/abi/skua.txt are the output of this script when the interface last changed;
+`make abi` writes them again, and tests/abi.sh compares them with the headers.
 """
 import os
 import subprocess

@@ -1,19 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Has clang look at every file in C and C++ of a build that gcc made, with warnings as errors:
+# Checks every C and C++ file of a build by gcc with clang, with warnings as errors:
 #
 #   scripts/check-clang.sh BUILD-FOLDER [JOBS]
 #
-# The commands are those of the build (compile_commands.json), so that files that the build has made
-# are there.  The warnings need no code to be made; but the library is compiled, since inline assembly
-# is looked at only then.
+# The commands are those of the build (compile_commands.json), so that generated files exist.  Most
+# files are only parsed; the library is compiled, because inline assembly is checked only then.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
 jobs=${2:-$(nproc 2>/dev/null || echo 2)}
 if ! command -v clang >/dev/null; then
-  echo "clang is not installed: its warnings were not looked at"
+  echo "clang is not installed: its warnings were not checked"
   exit 0
 fi
 commands=$build/compile_commands.json
@@ -24,7 +23,7 @@ commands=$build/compile_commands.json
 sed -nE 's/^ *"command": "(.*)",?$/\1/p' "$commands" | grep -v '\.f90 ' |
   sed -E 's/^([^ ]*ccache )?[^ ]+ //; s/ -o [^ ]+/ /; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g; s/ -(O[0-9s]|g[0-9]?)( |$)/ /g
           s/\\\\\\"/\\"/g' | sort -u >"$build/clang_commands"
-echo "clang looks at $(wc -l <"$build/clang_commands") files"
+echo "clang checks $(wc -l <"$build/clang_commands") files"
 folder=$PWD
 cat >"$build/clang_one.sh" <<END
 cd "$folder/$build"

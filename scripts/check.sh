@@ -6,10 +6,10 @@
 #
 #   scripts/check.sh [-j JOBS] release|checked|asan|tsan|debug|clang...
 #
-# While the tests of a preset run, the next ones are built at low priority: many tests wait more than
-# they compute.  There are two tests more at a time than CPUs, for the same reason.  The output of a
-# background build is shown when its turn has come; a build or test that fails ends all.  Tests that
-# could not run here are listed after each preset with their reasons.
+# While the tests of a preset run, the next presets are built at low priority, because many tests wait
+# more than they compute.  For the same reason, two more tests than CPUs run at a time.  The output of a
+# background build is shown before its tests run; the first failure of a build or test ends the script.
+# Tests that could not run on this machine are listed after each preset with their reasons.
 set -eu
 cd "$(dirname "$0")/.."
 only_build=no
@@ -24,7 +24,7 @@ if [ "${1:-}" = -j ]; then
 fi
 [ $# -gt 0 ] || { echo "usage: scripts/check.sh [-j JOBS] PRESET..." >&2; exit 2; }
 
-# Whether programs can be linked with a sanitizer: not where its library is not installed.
+# Whether programs can be linked with a sanitizer, which needs its library.
 sanitizes()
 {
   work=$(mktemp -d)
@@ -52,7 +52,7 @@ build()
     return
   fi
   options=-DSKUA_WERROR=ON
-  # The checked build is also the one that shows that Skua needs none of the optional libraries.
+  # The checked build also tests that Skua needs none of the optional libraries.
   [ "$1" != checked ] || options="$options -DSKUA_OPTIONAL=OFF"
   # shellcheck disable=SC2086 # options are words
   (set -x && cmake --preset "$1" $options && cmake --build --preset "$1" --parallel "$jobs")

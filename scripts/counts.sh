@@ -3,13 +3,13 @@
 #
 # counts.sh - the size and the shape of the code, a row for each layer and each program:
 #
-#   scripts/counts.sh [FOLDER]      the tree to look at (default: this one)
+#   scripts/counts.sh [FOLDER]      counts the tree in FOLDER (default: this one)
 #
 # code      lines that are neither empty nor comment, of .c and .h, unit tests left out
-# functions how many, their median length from the head to the closing brace, and how many have
-#           more than 40 and more than 70 lines
+# functions their number, their median length from the head to the closing brace, and the numbers of
+#           those with more than 40 and more than 70 lines
 # asserts   ski_assert() and assert() for a thousand lines of code
-# modules   .c files, and how many of them have a unit test beside them (foo_test.c)
+# modules   .c files, and the number of those with a unit test (foo_test.c)
 set -eu
 cd "${1:-$(dirname "$0")/..}"
 work=$(mktemp -d)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """headers.py - the declarations of the public headers, for scripts that check or translate them.
 
-The C preprocessor expands the headers, so that a name which a macro makes is seen as a compiler sees
-it; line markers tell which header a declaration stands in. The headers are plain C: a declaration at
-the top level is a function, a variable, a typedef, a struct or an enum. A declaration that is none of
-these ends the script with an error, so that nothing is left out in silence.
+The C preprocessor expands the headers, so that names that macros generate are found as well; line
+markers identify the header of a declaration. The headers are plain C: a declaration at
+the top level is a function, a variable, a typedef, a struct or an enum. Any other declaration ends the
+script with an error, so that none is silently left out.
 """
 import re
 import subprocess

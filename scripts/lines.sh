@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# lines.sh - how long the programs are, with interface files and without: docs/guide/lines.md.
+# lines.sh - counts the lines of programs with and without interface files, for docs/guide/lines.md.
 #
 # Counted by SLOCCount, or by cloc where there is none: lines that are neither empty nor comment.
 # Neither knows interface files, so they are counted as C, under another name.
@@ -44,8 +44,8 @@ words()
   done 2>/dev/null | tr -d ' \t' | grep '[a-z]' | sort
 }
 
-# NAME, the interface files, what is in C beside them, and all of it without the translator; the
-# last two columns: lines that only one of both has.
+# row NAME INTERFACE-FILES C-FILES FILES: prints the lines of a program with interface files, and of the
+# same program without the translator.  The last two columns are lines that only one of the two has.
 row()
 {
   ci=$(lines $2)

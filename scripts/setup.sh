@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Looks for the packages that a step needs, and installs those that are missing:
+# Finds the packages that a step needs, and installs those that are missing:
 #
 #   scripts/setup.sh build|test|bench|docs|package|soak
 #   scripts/setup.sh list                            prints the table of README.md
@@ -18,10 +18,10 @@
 # the part of Skua that is left out without it, and the set-up succeeds.
 set -eu
 
-# need      what asks for it: required and optional parts of Skua, tests, benchmarks, docs, packages, soak
-# command   whose presence is as good as the package ("-": the packages are looked for)
+# need      the step: required and optional parts of Skua, tests, benchmarks, docs, packages, soak
+# command   a command whose presence replaces the package ("-": the packages are checked)
 # apt, dnf  packages of Debian and Ubuntu, and of Fedora; several are joined by commas, "-" is none
-# purpose   what is missing without it
+# purpose   the part that is missing without it
 table()
 {
   cat <<'END'
@@ -85,7 +85,7 @@ if [ "$step" = list ]; then # in the form of README.md
   exit 0
 fi
 
-# The system's packages: the manager, the column of the table, and how to see that one is there.
+# The package manager of the system, its column of the table, and its commands.
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   manager=apt-get column=3
   install="apt-get install -y --no-install-recommends"
@@ -111,7 +111,8 @@ installed()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# missing: the packages that are not there; $work/NEED: a line for each row of which one is not.
+# Sets `missing` to the packages that are not installed, and writes a line to $work/NEED for each row
+# with such a package.
 look()
 {
   missing=
@@ -125,7 +126,7 @@ look()
       if [ "$tool" != - ]; then
         ! command -v "$tool" >/dev/null || continue
       elif [ -z "$manager" ]; then
-        continue # nothing can be said of it: CMake finds what is there
+        continue # without a package manager this is not known; CMake finds installed libraries
       fi
       gone=
       for package in $(echo "$packages" | tr , ' '); do
@@ -155,7 +156,7 @@ show()
   done
 }
 
-# The set-up ends here with what is there: in failure where something required is missing.
+# Ends the set-up without installing packages: with exit code 1 if a required one is missing.
 go_without()
 {
   {
@@ -180,8 +181,8 @@ go_without()
 look
 [ -n "$missing" ] || exit 0
 
-[ -n "$manager" ] || go_without "packages are missing, and neither apt-get nor dnf is here to install them."
-[ "${SETUP:-}" != no ] || go_without "packages are missing, and SETUP=no says not to install any."
+[ -n "$manager" ] || go_without "packages are missing, and there is neither apt-get nor dnf to install them."
+[ "${SETUP:-}" != no ] || go_without "packages are missing, and SETUP=no forbids installing them."
 if [ "$(id -u)" = 0 ]; then
   root=
 elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
@@ -202,7 +203,7 @@ if [ "${SETUP:-ask}" != yes ] && [ -t 0 ] && [ -t 1 ]; then
 fi
 
 export DEBIAN_FRONTEND=noninteractive
-[ "$manager" != apt-get ] || $root apt-get update >"$work/log" 2>&1 || true # the lists may be new enough
+[ "$manager" != apt-get ] || $root apt-get update >"$work/log" 2>&1 || true # the existing lists may suffice
 # shellcheck disable=SC2086 # the packages are words
 if ! $root $install $missing >>"$work/log" 2>&1; then
   tail -n 5 "$work/log" >&2

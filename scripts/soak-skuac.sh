@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Gives skuac many inputs that a fuzzer makes from the test files, under AddressSanitizer and
-# UBSan (translator/fuzz.c), and says what came of it:
+# Runs skuac on many inputs that a fuzzer derives from the test files, under AddressSanitizer and
+# UBSan (translator/fuzz.c), and prints the result:
 #
 #   INPUTS=10000000 SEED=1 JOBS=2 scripts/soak-skuac.sh
 #
-# INPUTS   how many, shared out among JOBS processes
-# SEED     where the random numbers begin (default: the time); printed, to repeat a run
+# INPUTS   the number of inputs, divided among JOBS processes
+# SEED     the seed of the random numbers (default: the time); it is printed, to repeat a run
 # KEEP     a folder for the inputs that reached new code (default: none is kept)
 #
-# The exit code is 0 if nothing was found, 1 if an input broke something: it lies in
-# build/fuzz/found then.
+# The exit code is 0 if no error was found, and 1 if an input caused one; that input is then in
+# build/fuzz/found.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,13 +21,13 @@ jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 build=build/fuzz
 
 if ! command -v clang >/dev/null; then
-  echo "soak-skuac: clang is not installed, whose libFuzzer makes the inputs: nothing was tried" >&2
+  echo "soak-skuac: clang, whose libFuzzer generates the inputs, is not installed: nothing was tested" >&2
   exit 1
 fi
 cmake -S . -B $build -DCMAKE_C_COMPILER=clang -DSKUA_FUZZ=ON >/dev/null
 cmake --build $build --target skuac-fuzz --parallel "$jobs" >/dev/null
 
-# Leaks are looked for by the tests, which replay what is found: here that would take most of the
+# The tests, which replay inputs that were found, check for leaks: here that would take most of the
 # time, as would libFuzzer's own statistics (-entropic).
 export ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8:malloc_context_size=4
 
@@ -58,7 +58,7 @@ fi
 if [ -n "$failed" ]; then
   tail -n 40 "$work"/log-* >&2
   echo "soak-skuac: failed after $seconds s; the input lies in $build/found" >&2
-  echo "to see it again: $build/translator/skuac-fuzz $build/found/FILE" >&2
+  echo "to reproduce: $build/translator/skuac-fuzz $build/found/FILE" >&2
   exit 1
 fi
 tried=$(cat "$work"/log-* | awk '/stat::number_of_executed_units/ { sum += $2 } END { print sum + 0 }')

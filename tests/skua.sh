@@ -44,7 +44,7 @@ ok "too few PEs" has "$code $err" '^2 .*benchmark needs 2 PEs'
 run "$skua" bench stencil3d --pes=0
 ok "no PEs" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench pingpong --pes=4
-ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark has a number of PEs of its own'
+ok "a benchmark of two PEs" has "$code $err" '^2 .*this benchmark has a fixed number of PEs'
 run "$skua" bench collectives --pes=2,x
 ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 PEs'
 run "$skua" bench --format=xml

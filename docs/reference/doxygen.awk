@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# doxygen.awk - with parse.awk and text.awk: writes the public headers as doxygen wants them.
+# doxygen.awk - with parse.awk and text.awk: writes the public headers in the form that doxygen needs.
 #
 #   awk -v out=FOLDER -v parameters=parameters.txt -f parse.awk -f text.awk -f doxygen.awk HEADERS...
 #
@@ -12,7 +12,7 @@ function put(line)
     print line > page
 }
 
-# Prose of one line: pointers are no emphasis, angle brackets no tags, and a parameter is code.
+# Prose of one line: escapes asterisks and angle brackets, and marks parameters as code.
 function inline(s,    result, w)
 {
     while (match(s, /@p [A-Za-z_0-9]+|`[^`]+`|[*][A-Za-z]([^*]*[A-Za-z])?[*]|[*][a-z_]+[ ,.;]|[<>&]/)) {
@@ -128,7 +128,7 @@ function put_other(item)
     put("")
 }
 
-# The first page: what there is, and a table of the headers.
+# The first page: an overview, and a table of the headers.
 function put_mainpage(    h, brief)
 {
     page = out "/mainpage.dox"

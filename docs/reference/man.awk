@@ -99,7 +99,7 @@ function put_paragraph(text)
         put_line(inline(sentence_next()))
 }
 
-# Prose with paragraphs, lists, tables and code: blocks are told by their indentation.
+# Prose with paragraphs, lists, tables and code: the indentation determines the kind of a block.
 #   none                    a paragraph
 #   2 or 3, "- text"        an item of a list
 #   2 or 3, "term  text"    a line of a table; deeper lines continue it

@@ -11,7 +11,7 @@
 #                                                           #if block; before a blank line: the header
 #   / * prose * / behind a member, or / ** prose * / before it
 #
-# The function emit() of another file, such as man.awk, is called for the whole when all is read.  It finds
+# When all headers have been read, the function emit() of another file, such as man.awk, is called.  It uses
 #
 #   headers, header_name[], header_brief[], header_text[]
 #   items, and of each item: kind[] (function, type, macro, constant, variable), name[], of_header[],
@@ -265,7 +265,7 @@ FNR == 1 {
     seen_head = depth = kept = 0
 }
 
-# In a comment or a declaration that goes on.
+# Inside a comment or a declaration of several lines.
 raw != "" {
     raw = raw "\n" $0
     if ($0 ~ /\*\/[ \t]*$/)

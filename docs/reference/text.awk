@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# text.awk - with parse.awk: what the comments of the headers say, by sentences.
+# text.awk - with parse.awk: divides the comments of the headers by sentences.
 #
-# The comment of a function is split by what its sentences say: those that begin with "Returns" are the
+# The comment of a function is divided by its sentences: those that begin with "Returns" are the
 # return value; those that name a SKUA_ERR_ code or say that the job ends are its errors. Every other
 # sentence is the description. A table of codes in the head of a header applies to all of its functions
 # that return a skua_status. Sentences of the head that say on which threads functions may be called are
@@ -44,7 +44,7 @@ function sentence_next(    at, s, from)
     return s
 }
 
-# What a whatis line says of an item: the first sentence up to a colon or semicolon.
+# The whatis line of an item: the first sentence up to a colon or semicolon.
 function brief_of(text,    s)
 {
     sub(/\n\n.*$/, "", text)
@@ -216,7 +216,7 @@ function context_of(h,    block, n, i, s, t)
     return t
 }
 
-# What a function returns whose comment does not say so: what it creates or allocates.
+# The return value of a function whose comment has no sentence about it: the object that it creates.
 function returned(item,    type)
 {
     type = code[item]
@@ -228,7 +228,7 @@ function returned(item,    type)
     return ""
 }
 
-# The return value, after divide(): "" if nothing says what it is.
+# The return value, after divide(): "" if nothing describes it.
 function return_text(item, status,    s)
 {
     if (tagged_return != "")
@@ -258,7 +258,7 @@ function errors_table(item, status,    s)
     return s
 }
 
-# What is said of the errors beside that table.
+# The sentences about errors besides that table.
 function error_text(item, status,    s)
 {
     s = errors

@@ -2,9 +2,9 @@
 /*
  * balance.c - skua balance: runs load balancing strategies on recorded loads, outside a job.
  *
- * A job balances with the strategy that SKUA_BALANCE names.  Here, a file that a job has recorded
- * (SKUA_BALANCE_RECORD), or that --make has made, is read and checked; strategies decide; what they
- * decided is evaluated.  Local strategies are simulated round by round.
+ * A job balances with the strategy that SKUA_BALANCE names.  This command reads and checks a file
+ * that a job has recorded (SKUA_BALANCE_RECORD) or that --make has generated, runs strategies on
+ * it, and evaluates their decisions.  Local strategies are simulated round by round.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -28,8 +28,8 @@ static const char offline_help[] =
     "usage: skua balance [options] loads.json\n"
     "       skua balance --make=KIND [--pes=N] [--hosts=N] [--objects=N] [--seed=N]\n"
     "\n"
-    "Runs load balancing strategies on loads that a job has recorded, and prints what\n"
-    "they do: times of PEs, objects moved, bytes between PEs and between hosts.\n"
+    "Runs load balancing strategies on loads that a job has recorded, and prints their\n"
+    "effect: times of PEs, objects moved, bytes between PEs and between hosts.\n"
     "\n"
     "  -s, --strategy=NAME  the strategy (default: refine); `list' lists all\n"
     "  -a, --all            all strategies, in one table\n"
@@ -42,7 +42,7 @@ static const char offline_help[] =
     "      --svg=FILE       draw the times of PEs, before and after\n"
     "      --plugin=FILE    load a strategy: the variable skua_strategy_plugin, of type\n"
     "                       skua_strategy, of a shared library\n"
-    "      --make=KIND      print made-up loads: random, droplet, gradient, hotspot,\n"
+    "      --make=KIND      print generated loads: random, droplet, gradient, hotspot,\n"
     "                       varied or even\n"
     "      --objects=N      with --make, the number of objects (default: 1000)\n"
     "      --hosts=N        with --make, the number of hosts (default: 2)\n"
@@ -244,7 +244,7 @@ static void offline_evaluate(struct balance_row *row, const skua_strategy_proble
     row->quality = ski_quality_of(problem, to, row->times);
 }
 
-/* A strategy that reads what the file does not have decides, but not as it would in a job. */
+/* Warns about a strategy whose input is not in the file: in a job it would decide differently. */
 static void offline_warn(const skua_strategy *strategy, const skua_strategy_problem *problem)
 {
     bool positioned = false;

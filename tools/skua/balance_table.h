@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance_table.h - what strategies do to a problem, as a table, as JSON and as a picture. */
+/* balance_table.h - the effect of strategies on a problem, as a table, as JSON and as a picture. */
 #ifndef SKUA_BALANCE_TABLE_H
 #define SKUA_BALANCE_TABLE_H
 

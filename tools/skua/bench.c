@@ -80,8 +80,8 @@ static const char help[] =
     "                torus, inside a host and over TCP; peers: both MPIs as above\n"
     "  fmm           the fast multipole method with puts, with and without overlap, also over\n"
     "                TCP; peers: both MPIs, with messages and with MPI_Put\n"
-    "  balance       a dense droplet in leanmd without and with load balancing, and what\n"
-    "                that rests on: migration, strategies, leanmd and barneshut\n"
+    "  balance       a dense droplet in leanmd without and with load balancing; the time\n"
+    "                of migrations and of strategies; leanmd and barneshut\n"
     "  checkpoint    checkpoints on the disk and in memory, recovery from the death of a\n"
     "                process, and the cost of protection for leanmd and stencil3d; floors:\n"
     "                dd, memcpy\n"
@@ -233,7 +233,7 @@ static int bench_check(const struct bench_options *options)
         strcmp(options->format, "csv"))
         return bench_option_error("expected table, json or csv", options->format);
     if (access(options->output, W_OK) != 0)
-        return bench_option_error("no directory that can be written to", options->output);
+        return bench_option_error("not a writable directory", options->output);
     if (options->namespaces && geteuid() != 0)
         return bench_option_error("needs root", "--namespaces");
     return 0;
@@ -248,7 +248,7 @@ static int bench_select_scaling(struct bench_options *options)
     if (options->scaling || options->bench->every_pes)
         return 0;
     if (!options->bench->several_pes)
-        return bench_option_error("this benchmark has a number of PEs of its own", "--pes");
+        return bench_option_error("this benchmark has a fixed number of PEs", "--pes");
     for (int i = 0; i < BENCH_PES_MOST; i++)
         if (options->pes[i] == 1)
             return bench_option_error("this benchmark needs 2 PEs or more", "--pes");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - skua checkpoint: lists the checkpoints in a directory, and checks that they can be
- * restarted from.
+ * checkpoint.c - skua checkpoint: lists the checkpoints in a directory, and checks that a job can
+ * be restarted from them.
  *
  * `ls` reads the manifests alone; `verify` reads every image, as a restart does.  Neither writes
  * anything, so both may run while a job writes checkpoints there.
@@ -21,16 +21,16 @@ static const char checkpoint_help[] =
     "       skua checkpoint verify [--json] DIR...\n"
     "\n"
     "  ls      list the checkpoints in each directory, oldest first\n"
-    "  verify  read all images of the checkpoints and look at their checksums; the exit\n"
-    "          code is 1 if one is damaged, or if there is none\n"
+    "  verify  read all images of the checkpoints and compare their checksums; the exit\n"
+    "          code is 1 if a checkpoint is damaged, or if there is none\n"
     "\n"
     "  -j, --json  print a line of JSON for each checkpoint\n"
     "  -h, --help  print this text\n"
     "\n"
     "DIR is a directory of checkpoints, or one checkpoint in it (DIR/gen-000017).\n"
-    "`skuarun --restart DIR' goes on from the newest one.\n";
+    "`skuarun --restart DIR' restarts a job from the newest one.\n";
 
-/* What is known of one checkpoint. */
+/* One checkpoint, as far as it was read. */
 struct checkpoint_row {
     const char         *path;
     struct ski_manifest manifest; /* if it was read */
@@ -122,8 +122,7 @@ static void checkpoint_print_row(const struct checkpoint_row *row)
 
 /* ---- the checkpoints ----------------------------------------------------------------------- */
 
-/* Looks at one checkpoint and prints its row.  Returns whether it can be restarted from, as far as
- * it was looked at. */
+/* Reads one checkpoint and prints its row.  Returns whether no defect was found in it. */
 static bool checkpoint_show(const char *path, bool committed, bool verify, bool json)
 {
     struct checkpoint_row       row = {.path = path, .unfinished = !committed};

@@ -7,10 +7,10 @@
 /** skua info: prints what this installation and this host provide. */
 int command_info(int argc, char **argv);
 
-/** skua info --peers: prints how the processes of the job that it is run in reach each other. */
+/** skua info --peers: prints how the processes of the job that it runs in reach each other. */
 int peers_main(int argc, char **argv);
 
-/** skua info --memory: prints the memory that the job which it is run in takes. */
+/** skua info --memory: prints the memory of the job that it runs in. */
 int memory_cost_main(int argc, char **argv);
 
 /** skua bench: runs a benchmark. */

@@ -87,7 +87,7 @@ static void info_print_security(void)
            crypto ? crypto->describe() : why);
 }
 
-/* Prints what SKUA_TOPOLOGY, or Slurm, tells of the network between hosts. */
+/* Prints the network between hosts as SKUA_TOPOLOGY or Slurm describes it. */
 static int info_print_interconnect(void)
 {
     struct ski_interconnect of      = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - skua: describes an installation of the runtime, measures it, tries strategies
- * looks at checkpoints, and resizes running jobs. */
+/* main.c - skua: describes an installation of the runtime, measures it, tries load balancing
+ * strategies, inspects checkpoints, and resizes running jobs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const struct {
     {"balance", command_balance, "run load balancing strategies on recorded loads"},
     {"checkpoint", command_checkpoint, "list and check the checkpoints of a program"},
     {"resize", command_resize, "change the number of PEs of a running job"},
-    {"tour", command_tour, "show in a minute what Skua does, on this machine"},
+    {"tour", command_tour, "run small programs that show what Skua does, in a minute"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)

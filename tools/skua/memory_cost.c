@@ -2,11 +2,10 @@
 /*
  * memory_cost.c - skua info --memory: the memory that a job takes before its program does anything.
  *
- * It is a Skua program that examines the job it runs in.  After a barrier every PE measures what
- * belongs to it, the first PE of a process also what belongs to the process, and the first PE of a
- * host what the host shares; all report to PE 0.  Pages are counted, not bytes: mincore() tells
- * which pages of a range are in memory, and /proc/self/smaps which ones a process has for itself
- * alone.
+ * It is a Skua program that examines the job it runs in.  After a barrier every PE measures its own
+ * memory, the first PE of a process also that of the process, and the first PE of a host that of
+ * the host; all report to PE 0.  Pages are counted, not bytes: mincore() reports which pages of a
+ * range are in memory, and /proc/self/smaps which pages are private to a process.
  */
 #include <skua/skua.h>
 
@@ -29,7 +28,7 @@
 /* The uses of memory. */
 enum cost_use {
     COST_DESCRIPTORS, /* of a host: the head of the arena and the descriptors of its units */
-    COST_TABLES,      /* of a host: what the layers share, and large blocks               */
+    COST_TABLES,      /* of a host: tables of the layers, and large blocks                */
     COST_PRIVATE,     /* of a process: malloc() and other anonymous memory                */
     COST_LIBRARIES,   /* of a process: written data of the program and its libraries      */
     COST_PAGE_TABLES, /* of a process, in the kernel                                      */
@@ -50,7 +49,7 @@ static const char *const cost_name[COST_USES] = {
     "stacks of PEs",
 };
 
-/* What a PE reports.  Uses that others report are 0. */
+/* The report of a PE.  Uses that other PEs report are 0. */
 struct cost_report {
     int32_t  pe, process;
     uint64_t arena; /* bytes of the address range; 0: not the first PE of its host */
@@ -83,8 +82,8 @@ static size_t cost_touched(const void *from, size_t bytes)
     return found * page;
 }
 
-/* Returns the bytes of the stack of the calling thread that are in memory: page by page from its
- * top, since below what was used nothing may be mapped. */
+/* Returns the bytes of the stack of the calling thread that are in memory.  Examines it page by
+ * page from its top, because pages below those that were used may not be mapped. */
 static size_t cost_stack(void)
 {
     size_t         page = (size_t)sysconf(_SC_PAGESIZE), bytes = 0, found = 0;
@@ -124,7 +123,7 @@ static size_t cost_spans(struct ski_arena *arena, int heap)
         bool             mine = span->kind == SKI_UNIT_SLAB ? span->heap == heap
                                                             : span->kind == SKI_UNIT_LARGE && heap < 0;
         if (span->units == 0)
-            break; /* not the first unit of a span: what follows cannot be told */
+            break; /* not the first unit of a span: the next one cannot be found */
         if (mine)
             found +=
                 cost_touched(ski_unit_memory(arena, span), (size_t)span->units << SKI_UNIT_SHIFT);
@@ -139,7 +138,7 @@ static size_t cost_inbox(const struct ski_host *host, int index)
     return cost_touched(ski_host_inbox(host, index), host->stride);
 }
 
-/* Measures what a host shares, without the inboxes that PEs report. */
+/* Measures the shared memory of a host, without the inboxes that PEs report. */
 static void cost_measure_host(struct cost_report *r, struct ski_job *job)
 {
     struct ski_arena *arena   = job->arena;
@@ -170,7 +169,7 @@ static bool cost_is_mapping(const char *line)
     return sscanf(line, "%lx-%lx ", &from, &to) == 2;
 }
 
-/* Measures what a process has for itself.  The stack of its first PE is reported by that PE. */
+/* Measures the private memory of a process.  The stack of its first PE is reported by that PE. */
 static void cost_measure_process(struct cost_report *r)
 {
     FILE    *maps = fopen("/proc/self/smaps", "r"), *status = fopen("/proc/self/status", "r");

@@ -21,10 +21,10 @@
 static const char resize_help[] =
     "usage: skua resize PES [PID]\n"
     "\n"
-    "Change the number of PEs of a job that was started by `skuarun --survive' on this host:\n"
-    "at the next place where the program allows a checkpoint, its objects move off PEs that\n"
-    "go, or onto PEs that come.  PID is the process id of skuarun; it may be left out if you\n"
-    "run one such job.  The job itself prints when it has changed.\n"
+    "Change the number of PEs of a job that was started by `skuarun --survive' on this host.\n"
+    "At the next point where the program allows a checkpoint, the job is restarted from it\n"
+    "with PES PEs, and prints a line when it continues.  PID is the process id of skuarun;\n"
+    "it may be left out if you run one such job.\n"
     "\n"
     "  -h, --help  print this text\n";
 
@@ -59,7 +59,7 @@ static bool resize_is_mine(const char *pid)
     return stat(path, &owner) == 0 && owner.st_uid == geteuid();
 }
 
-/* Returns the only launcher of this user, or 0 after printing what there is. */
+/* Returns the only launcher of this user, or 0 after an error if there is none or several. */
 static pid_t resize_find(void)
 {
     DIR           *proc = opendir("/proc");

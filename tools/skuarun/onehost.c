@@ -192,7 +192,7 @@ static bool onehost_start(struct onehost *h, const struct run_options *options)
     return true;
 }
 
-/* All processes have ended.  Returns whether the job goes on with another epoch. */
+/* All processes have ended.  Returns whether the job continues with another epoch. */
 static bool onehost_recover(struct onehost *h, const struct run_options *options)
 {
     struct image_record *record;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - a benchmark of `skua bench`, and what benchmarks share.
+ * bench.h - a benchmark of `skua bench`, and the functions that benchmarks share.
  *
  * A benchmark runs programs that print results (results.h): those of Skua from bench/ and apps/,
  * and those of peer libraries from bench/peers/.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_balance.c - skua bench balance: load balancing and what it rests on, in one run.
+ * bench_balance.c - skua bench balance: load balancing, and the operations it uses, in one run.
  *
  * leanmd with a dense droplet runs without and with balancing, one process on each core: on two
  * PEs, and on sixteen where there are as many cores.  The ideal time of a step is the work of all

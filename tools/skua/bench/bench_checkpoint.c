@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_checkpoint.c - skua bench checkpoint: what checkpoints cost, on the disk against dd(1), in
- * memory against memcpy(), and how long a job takes to recover from the death of a process; and the
- * cost of protection for two applications.
+ * bench_checkpoint.c - skua bench checkpoint: the cost of checkpoints, on the disk against dd(1),
+ * in memory against memcpy(), the time that a job takes to recover from the death of a process, and
+ * the cost of protection for two applications.
  *
  * Files are written below the folder of the environment variable TMPDIR, or /var/tmp, which is on a
- * disk where /tmp often is not.  The applications make a checkpoint in memory each second, and a
- * tenth of what that costs is the cost of one each ten seconds: machines are too noisy to measure
- * the latter.
+ * disk where /tmp often is not.  The applications make a checkpoint in memory each second.  A tenth
+ * of its cost is taken as the cost of a checkpoint each ten seconds, which is too small to be
+ * measured directly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +142,7 @@ static double bench_checkpoint_get(const struct results *r, const char *series, 
     return results_get(r, series, BLOCK, metric);
 }
 
-/* What a checkpoint every ten seconds costs: 1.02 is two percent. */
+/* The cost of a checkpoint every ten seconds: 1.02 is two percent. */
 static double bench_checkpoint_cost(const struct results *r, const struct checkpoint_app *app)
 {
     char   series[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_common.c - what benchmarks share (bench.h): running programs of Skua and of its peers, and
- * comparing their results. */
+/* bench_common.c - functions that benchmarks share (bench.h): running programs of Skua and of its
+ * peers, and comparing their results. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

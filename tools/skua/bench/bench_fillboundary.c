@@ -3,8 +3,8 @@
  * bench_fillboundary.c - skua bench fillboundary: Table I of "Experiences of Applying One-Sided
  * Communication to Nearest-Neighbor Communication" (Shan et al.).
  *
- * The paper has 6.3 boxes of 32^3 cells per core on 4096 cores; so has the problem here, on the
- * cores that there are. Its levels have boxes of 32^3 to 2^3 cells.
+ * The paper has 6.3 boxes of 32^3 cells per core on 4096 cores; the problem here has as many per
+ * core, on the cores of this host. Its levels have boxes of 32^3 to 2^3 cells.
  */
 #include "neighbours.h"
 #include "scaling.h"

@@ -84,7 +84,7 @@ static void bench_fmm_run(struct results *results, const struct bench_host *host
             char what[48];
 
             if (numbers[k] > 2 && numbers[k] > host->cores)
-                continue; /* PEs without a core show nothing */
+                continue; /* not measured where PEs share cores */
             snprintf(what, sizeof what, "%d particles, %d PEs", sizes[i], numbers[k]);
             bench_step(round, rounds, what);
             bench_fmm_run_all(results, host, numbers[k], sizes[i]);

@@ -7,7 +7,7 @@
 
 #define BYTES 8
 
-/* A way to send, and what is measured of it. */
+/* A kind of message and its metric. */
 static const struct mixed_row {
     const char *name, *series, *metric;
     double      scale;

@@ -5,12 +5,14 @@
  * All programs print the metrics of bench/bench_network.h; Skua has a series for each driver. Tests
  * of ucx_perftest provide these metrics:
  *
- *   message_us, message_gbs   ucp_am_lat and ucp_am_bw: an active message to a callback, from and
- * to one buffer.  A message of Skua passes the scheduler and has memory of its own. notify_us
- * ucp_put_lat: the target polls the memory put_gbs                   ucp_put_bw: until the data may
- * be overwritten; with Skua and MPI until it has arrived at the target get_us, get_gbs ucp_get,
- * whose target polls the network once a millisecond (UCX 1.13): shown, but no goal fetchadd_us
- * ucp_fadd
+ * - message_us, message_gbs: ucp_am_lat and ucp_am_bw, an active message to a callback, from and to
+ *   one buffer.  A message of Skua passes the scheduler and has memory of its own.
+ * - notify_us: ucp_put_lat, whose target polls the memory.
+ * - put_gbs: ucp_put_bw, until the data may be overwritten; with Skua and MPI until they have
+ *   arrived at the target.
+ * - get_us, get_gbs: ucp_get, whose target polls the network once a millisecond (UCX 1.13).  They
+ *   are printed, but are not part of a goal.
+ * - fetchadd_us: ucp_fadd.
  *
  * fi_pingpong of libfabric, with the provider of the driver ofi, provides message_us.
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * neighbours.h - what the benchmarks of neighbour exchanges share: fillboundary and gtcshift.
+ * neighbours.h - functions that the benchmarks of neighbour exchanges, fillboundary and gtcshift,
+ * share.
  *
  * A series is LIBRARY-PROTOCOL inside a host and LIBRARY-tcp-PROTOCOL over TCP, where the library
  * is skua, openmpi or mpich. Programs print the metric step-Ppe and, for each phase of an exchange,

@@ -51,7 +51,7 @@ static void network_ignore_line(const char *text, void *arg)
 
 /* ---- namespaces ---------------------------------------------------------- */
 
-/* Gives this process namespaces of its own.  /sys is mounted anew, since it shows the devices of
+/* Gives this process namespaces of its own.  /sys is mounted again, because it shows the devices of
  * the namespace it was mounted in, and UCX reads it. */
 static bool network_unshare(const char *name)
 {

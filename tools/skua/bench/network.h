@@ -23,7 +23,7 @@ struct network {
     char                     agent[PROGRAM_PATH_BYTES];
 };
 
-/** Set the path up.  Returns false after printing why it cannot be. */
+/** Set the path up.  Returns false after printing the reason if that fails. */
 bool network_open(struct network *network, const struct bench_host *host);
 
 /** Remove the namespaces, if there are any. */

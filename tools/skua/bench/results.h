@@ -28,7 +28,7 @@ struct results {
 /** Add a result, or improve the one of equal series, bytes and metric. */
 void results_add(struct results *results, const struct result *result);
 
-/** Add the result in a line of JSON.  Returns false if the line is none. */
+/** Add the result in a line of JSON.  Returns false if the line is not a result. */
 bool results_read(struct results *results, const char *line);
 
 /** Returns a value, or 0 if it was not measured. */

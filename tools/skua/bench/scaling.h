@@ -16,7 +16,7 @@
 
 #define SCALING_SERIES 6 /* of an application, at most */
 
-/** What the efficiency on P PEs compares. */
+/** The values that the efficiency on P PEs compares. */
 enum scaling_kind {
     SCALING_STRONG,  /* the best time of any series on one PE with P times the time */
     SCALING_WEAK,    /* the rate of a PE with that on the fewest PEs of the series  */

@@ -41,7 +41,7 @@ struct agent {
     double drain; /* when to stop reading output, once all processes have ended; else 0 */
 };
 
-/* The launcher is gone or has sent an invalid frame: kills all processes and exits. */
+/* Kills all processes and exits: the launcher has died or has sent an invalid frame. */
 static _Noreturn void agent_abandon(struct agent *a)
 {
     if (a->procs.child)
@@ -457,7 +457,7 @@ static void agent_run_epoch(struct agent *a, struct job_spec *spec)
     kvs_proxy_end(&a->proxy);
 }
 
-/* Tells the launcher that the epoch is over here, and which images this host has. */
+/* Reports to the launcher that the epoch has ended on this host, and which images it has. */
 static void agent_send_idle(struct agent *a)
 {
     int                  count;

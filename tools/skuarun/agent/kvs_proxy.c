@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.c - see control.h. */
+/* kvs_proxy.c - see kvs_proxy.h. */
 #include "agent/kvs_proxy.h"
 
 #include <errno.h>

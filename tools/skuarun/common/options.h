@@ -12,7 +12,7 @@ struct run_options {
     int         pes;     /* of the job; 0: not given */
     int         threads; /* PEs of each process */
     bool        label, verbose;
-    bool        survive; /* go on after the loss of a process */
+    bool        survive; /* recover from the loss of a process */
     int         spare;   /* with survive: processes that may be replaced; -1: any number */
     const char *hosts;   /* the argument of --hosts, or NULL: this host alone */
     const char *exports; /* the argument of --export, or "" */

@@ -37,7 +37,7 @@ static bool hosts_is_listed(const struct hosts *hosts, const struct hosts_entry 
     return false;
 }
 
-/* Parses a number of PEs.  Returns 0 if the text is no valid one. */
+/* Parses a number of PEs.  Returns 0 if the text is invalid. */
 static int hosts_number(const char *text)
 {
     char *end;

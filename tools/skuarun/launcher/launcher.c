@@ -7,7 +7,7 @@
  * credit for it: each of them sends a bounded amount and then stops reading the pipes of its
  * processes, while signals and requests of the key-value store still pass.
  *
- * With --survive agents stay when their processes have ended, and say IDLE.  When all have, the
+ * With --survive agents stay when their processes have ended, and send IDLE.  When all have, the
  * launcher sends them the specification of the next epoch, or closes their connections.  An agent
  * that ends, or is silent for SKUA_PEER_TIMEOUT, is lost with its host; other agents take its
  * processes over (placement.h).  An agent that is left without processes, or is that of a spare
@@ -415,18 +415,17 @@ static bool launcher_any_open(const struct launcher *l)
     return false;
 }
 
-/* The host of an agent is lost.  Returns whether the job goes on without it. */
+/* The host of an agent is lost.  Returns whether the job continues without it. */
 static bool launcher_survives_agent(struct launcher *l, const struct remote_agent *agent)
 {
     if (!l->specs_sent || !monitor_host_lost(&l->monitor, agent->running))
         return false;
-    fprintf(
-        stderr,
-        "skuarun: lost the agent on host %s with %d process(es); what these have printed since the "
-        "last checkpoint comes again\n",
-        agent->host->name, agent->running);
+    fprintf(stderr,
+            "skuarun: lost the agent on host %s with %d process(es); their output since the "
+            "last checkpoint is printed again\n",
+            agent->host->name, agent->running);
     if (!launcher_any_open(l))
-        fprintf(stderr, "skuarun: no host is left: the job cannot go on\n");
+        fprintf(stderr, "skuarun: no host is left: the job ends\n");
     return true;
 }
 
@@ -445,7 +444,8 @@ static void launcher_agent_gone(struct launcher *l, struct remote_agent *agent)
 
         if (poll(&more, 1, 0) <= 0)
             break;
-        iof_output_read(&agent->diagnostics); /* it may say why; print that before our own line */
+        iof_output_read(
+            &agent->diagnostics); /* it may give the reason; print that before our own line */
     }
     async_writer_flush(&l->errors);
     frame_conn_close(&agent->conn);
@@ -555,7 +555,7 @@ static bool launcher_continues(const struct launcher *l)
 
 /* ---- epochs -------------------------------------------------------------------- */
 
-/* Kills agents that are silent for too long, and asks the others for a sign. */
+/* Kills agents that are silent for too long, and sends a PING to the others. */
 static void launcher_check_silence(struct launcher *l)
 {
     double timeout = ski_config.peer_timeout < 0.2 ? 0.2 : ski_config.peer_timeout;
@@ -670,7 +670,7 @@ static bool launcher_place(struct launcher *l)
     return placement_make(&l->map, r->pes, threads, l->agent, l->agents);
 }
 
-/* Starts the next epoch.  Returns false if the job cannot go on; the reason has been printed. */
+/* Starts the next epoch.  Returns false if the job cannot continue; the reason has been printed. */
 static bool launcher_next_epoch(struct launcher *l)
 {
     int                  count;
@@ -695,7 +695,7 @@ static bool launcher_next_epoch(struct launcher *l)
     return true;
 }
 
-/* When the epoch is over, goes on with the next one or lets the agents go. */
+/* When the epoch has ended, begins the next one or closes the connections to the agents. */
 static void launcher_check_epoch(struct launcher *l)
 {
     if (!l->recovery.on)
@@ -710,7 +710,7 @@ static void launcher_check_epoch(struct launcher *l)
         frame_conn_end(&l->agent[i].conn); /* the last lines of the agents are still read */
 }
 
-/* When the loop has something to do though nothing has happened; 0: not before the monitor. */
+/* The time at which the loop has to run even without an event; 0: the deadline of the monitor. */
 static double launcher_until(const struct launcher *l)
 {
     if (launcher_is_over(l))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proc_map.h - maps the processes of a job to agents, starts the agents, and tells each of them
- * what to run. */
+/* proc_map.h - maps the processes of a job to agents, starts the agents, and sends each of them its
+ * job specification. */
 #ifndef SKUARUN_PROC_MAP_H
 #define SKUARUN_PROC_MAP_H
 

@@ -48,7 +48,7 @@ void monitor_end_epoch(struct monitor *m)
     monitor_signal_all(m, SIGKILL);
 }
 
-/* Whether the job goes on after a loss: it may, and the user has not asked for its end. */
+/* Whether the job continues after a loss: it may, and the user has not asked for its end. */
 static bool monitor_survives(const struct monitor *m)
 {
     return m->recovery && !m->failed && !m->end_signal;
@@ -61,7 +61,7 @@ static void monitor_lose(struct monitor *m, const struct exit_report *report)
         return;
     recovery_lost(m->recovery, report,
                   report->symptom ? 0 : 1);   /* a symptom has lost another one */
-    m->code = 128 + WTERMSIG(report->status); /* if it cannot go on */
+    m->code = 128 + WTERMSIG(report->status); /* if it cannot continue */
     monitor_end_epoch(m);
     m->ops->report(m->arg, report->process);
 }
@@ -138,8 +138,8 @@ static void monitor_on_killed(struct monitor *m, const struct exit_report *repor
         monitor_blame(m, report->process, 128 + sig);
 }
 
-/* Notes a process that exited outside of a phase: fine unless another process joins the next phase,
- * and would wait for it forever. */
+/* Records a process that exited outside of a phase.  That is an error only if another process joins
+ * the next phase, in which it would wait for ever. */
 static void monitor_note_unjoined(struct monitor *m, const struct exit_report *report)
 {
     if (m->unjoined >= 0 && m->unjoined_phase <= report->phase)
@@ -161,7 +161,7 @@ static void monitor_on_exited(struct monitor *m, const struct exit_report *repor
             m->code = code;
         monitor_note_unjoined(m, report);
     } else if (report->state == SKI_PROCESS_ATTACHED || code) {
-        if (monitor_survives(m)) /* it may have given up because another process was killed */
+        if (monitor_survives(m)) /* it may have aborted because another process was killed */
             monitor_suspect(m, report);
         else
             monitor_blame(m, report->process, code ? code : 1);

@@ -14,8 +14,8 @@
  * With --survive a process that is killed does not end the job but its epoch: all processes are
  * killed, and the caller starts the next epoch (survive/job_recovery.h).
  *
- * A process that gave up because it lost another one is only a symptom.  The report of that other
- * process is on its way, so the monitor waits for it before it blames the symptom.
+ * A process that aborted because it lost another one is only a symptom.  The report of that other
+ * process may follow, so the monitor waits for it before it blames the symptom.
  */
 #ifndef SKUARUN_MONITOR_H
 #define SKUARUN_MONITOR_H
@@ -59,10 +59,10 @@ void monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void 
 /** Restore the default handling of signals, in a child before exec. */
 void monitor_restore_signals(void);
 
-/** End the epoch: all processes are killed, and the job goes on with the next one. */
+/** End the epoch: all processes are killed, and the job continues with the next one. */
 void monitor_end_epoch(struct monitor *monitor);
 
-/** Whether the job goes on with another epoch once all processes have ended. */
+/** Whether the job continues with another epoch once all processes have ended. */
 static inline bool monitor_goes_on(const struct monitor *monitor)
 {
     return monitor->recovering && !monitor->failed && !monitor->end_signal;

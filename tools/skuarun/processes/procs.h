@@ -29,7 +29,7 @@ struct procs_child {
     bool               killed_stopped; /* it was killed because it was stopped for too long */
 };
 
-/** What a host keeps from one epoch to the next with --survive. */
+/** The state that a host keeps from one epoch to the next with --survive. */
 struct procs_survival {
     struct host_images     images;
     struct output_history *history; /* of stdout and stderr of each process of the job */
@@ -80,7 +80,7 @@ void procs_end_output(struct procs *procs);
 /** The newest generation that all processes here have completed in this epoch; 0: none. */
 uint64_t procs_generation(const struct procs *procs);
 
-/** Free what was kept from epoch to epoch. */
+/** Free the state that was kept from epoch to epoch. */
 void procs_survival_free(struct procs_survival *survival);
 
 /* ---- running (procs.c) --------------------------------------------------------- */

@@ -104,7 +104,7 @@ static void procs_preload_malloc(void)
 }
 
 /* Gives the program the same addresses in every process, for user threads that migrate.  Some
- * containers forbid it; the program reports what follows from that. */
+ * containers forbid it; the program then reports that such threads cannot migrate. */
 static void procs_fix_addresses(void)
 {
     int now = personality(0xffffffff);

@@ -3,8 +3,8 @@
  * host_images.h - the image slots that a host keeps for the whole job (boot/image_slots.h).
  *
  * The launcher on one host, and each agent of a job on several hosts, owns a set of slots.  It
- * makes the slots that an epoch needs, passes them to the processes, and says after the epoch which
- * images are complete.
+ * makes the slots that an epoch needs, passes them to the processes, and lists the complete images
+ * after the epoch.
  */
 #ifndef SKUARUN_HOST_IMAGES_H
 #define SKUARUN_HOST_IMAGES_H
@@ -22,7 +22,7 @@ struct host_images {
     struct ski_image_slots slots;
 };
 
-/** What an epoch restores on a host. */
+/** The images that an epoch restores on a host. */
 struct host_images_plan {
     int        epoch;
     uint64_t   generation; /* 0: nothing */
@@ -44,7 +44,7 @@ void host_images_keep(const struct host_images *images, uint64_t generation);
 /** Returns the complete images, as an array of *@p count records that the caller frees. */
 struct image_record *host_images_scan(const struct host_images *images, int *count);
 
-/** Closes all slots and forgets them. */
+/** Closes and removes all slots. */
 void host_images_close(struct host_images *images);
 
 /** Returns the newest generation of which the image of every process is among @p count records, or

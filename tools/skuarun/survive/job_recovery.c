@@ -63,7 +63,7 @@ void recovery_lost(struct recovery *r, const struct exit_report *report, int los
     r->has_fault = true;
 }
 
-/* Prints one line: from which checkpoint the job goes on, and how long the recovery took. */
+/* Prints one line: from which checkpoint the job continues, and how long the recovery took. */
 static void recovery_announce(struct recovery *r)
 {
     const char *folder = getenv("SKUA_RESTART");
@@ -91,7 +91,7 @@ void recovery_started(struct recovery *r)
         recovery_announce(r);
 }
 
-/* If the epoch has restored its images, prints that.  Returns whether this call has seen it. */
+/* If the epoch has restored its images, prints that.  Returns whether this call detected it. */
 static bool recovery_restored(struct recovery *r, uint64_t generation)
 {
     if (r->announced || r->generation == 0 || generation < r->generation)
@@ -212,7 +212,7 @@ static bool recovery_choose(struct recovery *r, uint64_t newest)
     } else if (r->completed) {
         fprintf(stderr,
                 "skuarun: both copies of some images of checkpoint %" PRIu64 " in memory are lost, "
-                "and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job cannot go on\n",
+                "and there is no checkpoint on disk (SKUA_CHECKPOINT_DIR): the job ends\n",
                 r->completed);
         return false;
     }
@@ -221,15 +221,16 @@ static bool recovery_choose(struct recovery *r, uint64_t newest)
     return true;
 }
 
-/* If the epoch of a resize was lost before its images were restored, gives the job its former
- * number of PEs: regions, say, may be bound to that.  Processes that died of this are not lost. */
+/* If the epoch of a resize was lost before its images were restored, gives the job its previous
+ * number of PEs, which its regions, for example, may require.  Processes that died because of the
+ * resize do not count as lost. */
 static void recovery_undo_resize(struct recovery *r, uint64_t newest)
 {
     if (!r->resized || r->announced || !r->failing || newest > r->generation)
         return;
     r->pes  = r->pes_before;
     r->lost = r->has_fault ? 0 : r->lost;
-    fprintf(stderr, "skuarun: the job cannot be resized; it goes on with %d PEs\n", r->pes);
+    fprintf(stderr, "skuarun: the job cannot be resized; it continues with %d PEs\n", r->pes);
     r->has_fault = false;
     r->attempts  = 0;
     r->resize    = 0;

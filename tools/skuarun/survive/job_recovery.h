@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_recovery.h - whether and how a job goes on after it has lost a process (skuarun --survive).
+ * job_recovery.h - whether and how a job continues after it has lost a process (skuarun --survive).
  *
  * The processes of an epoch are all killed and started again; none is repaired.  The next epoch
  * restores the newest generation of images that is complete, or else the newest checkpoint on disk
- * that this job has written, or else the program begins anew.  A job gives up when a process dies
- * of the same fault again, or after RECOVERY_MAX epochs, without a new generation in between.
+ * that this job has written, or else the program starts from the beginning.  A job ends when a
+ * process dies of the same fault again, or after RECOVERY_MAX epochs, without a new generation in
+ * between.
  */
 #ifndef SKUARUN_JOB_RECOVERY_H
 #define SKUARUN_JOB_RECOVERY_H
@@ -35,7 +36,7 @@ struct recovery {
     bool               has_fault;    /* since the last new generation                          */
     double             failed_at;    /* when the loss was noticed                              */
     int                lost;         /* processes lost in the present epoch                    */
-    bool               announced;    /* it was printed that the epoch goes on                   */
+    bool               announced;    /* it was printed that the epoch continues                 */
     bool               joined;       /* all processes of the present epoch have joined          */
     bool               verbose;      /* print what happens                                      */
     double             began;        /* when the job began                                      */
@@ -65,8 +66,8 @@ bool recovery_completed(struct recovery *recovery, uint64_t generation);
  * resize waits for a checkpoint, which the caller makes due. */
 bool recovery_joined(struct recovery *recovery);
 
-/** Decides how to go on when all processes of the epoch have ended, from the complete images of all
- *  hosts, and sets epoch, generation and pes of the next one.  SKUA_RESTART in the environment
+/** Decides how to continue when all processes of the epoch have ended, by the complete images of
+ * all hosts, and sets epoch, generation and pes of the next one.  SKUA_RESTART in the environment
  *  becomes "memory", or the folder to restore.  Returns false after printing why the job cannot go
  *  on. */
 bool recovery_next(struct recovery *recovery, struct image_record *record, int count, int threads);

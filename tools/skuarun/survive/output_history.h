@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * output_history.h - what a process has printed since its last checkpoints, so that a program that
- * is rolled back does not print it once more (skuarun --survive).
+ * output_history.h - the output of a process since its last checkpoints, so that a program that is
+ * rolled back does not print it once more (skuarun --survive).
  *
- * A process marks the places of its checkpoints in its output (boot/image_slots.h).  The history
- * takes the marks out, and keeps the bytes behind the last two of them.  After a rollback to a
+ * A process marks its checkpoints in its output (boot/image_slots.h).  The history removes the
+ * marks, and keeps the bytes behind the last two of them.  After a rollback to a
  * generation the output is compared with the bytes behind its mark: bytes that are equal have been
  * printed before and are dropped.  At the first line that differs the comparison ends with a notice
  * on stderr, and that line and all that follow are printed.
