@@ -50,7 +50,7 @@ ok "a list of PEs with a word in it" has "$code $err" '^2 .*expected 1 to 1024 P
 run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder
-ok "a directory that does not exist" has "$code $err" '^2 .*no directory'
+ok "a directory that does not exist" has "$code $err" '^2 .*not a writable directory'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end
