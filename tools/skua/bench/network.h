@@ -8,7 +8,7 @@
  * namespace exists as long as a process is in it; two child processes hold the namespaces and are
  * killed when this process ends, however it ends, so nothing is left behind.
  *
- * Every library is told by its own environment variables to use TCP over this path alone.
+ * The environment variables of each library make it use TCP over this path alone.
  */
 #ifndef SKUA_NETWORK_H
 #define SKUA_NETWORK_H

@@ -20,8 +20,8 @@ static void kvs_proxy_answer(void *arg, int index, const struct ski_control *hea
                                  {(void *)(uintptr_t)value, head->bytes}};
     struct msghdr     record  = {.msg_iov = parts, .msg_iovlen = 2};
 
-    /* The socket has room, since a process has one get at a time.  If the process is gone, its exit
-     * is noticed elsewhere. */
+    /* The socket has room, because a process has one get at a time.  If the process has ended, its
+     * exit is detected elsewhere. */
     sendmsg(c->procs->child[index].control, &record, MSG_DONTWAIT | MSG_NOSIGNAL);
     c->get_pending[index] = false;
 }

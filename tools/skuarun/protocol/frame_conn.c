@@ -64,7 +64,8 @@ void frame_conn_flush(struct frame_conn *c)
             continue;
         if (n < 0 && errno == EAGAIN)
             return;
-        /* An error means that the peer is gone; frame_conn_read() reports that. */
+        /* An error means that the peer has closed the connection; frame_conn_read() reports that.
+         */
         buffer_drop(&c->unsent, n < 0 ? buffer_bytes(&c->unsent) : (size_t)n);
     }
 }

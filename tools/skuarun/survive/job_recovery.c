@@ -106,7 +106,7 @@ bool recovery_completed(struct recovery *r, uint64_t generation)
     bool restored = recovery_restored(r, generation);
 
     if (generation <= r->completed)
-        return restored && r->resize > 0; /* the former processes have ended with the request */
+        return restored && r->resize > 0; /* the request was lost with the previous processes */
     recovery_trace(r, "a checkpoint is complete");
     r->completed    = generation;
     r->completed_at = skua_time();

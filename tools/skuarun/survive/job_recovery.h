@@ -80,8 +80,8 @@ bool recovery_resize(struct recovery *recovery, int pes);
  */
 bool recovery_may_resize(const struct recovery *recovery);
 
-/** Records that the processes of the present epoch have been started.  If they begin anew, or read
- *  files, that is printed. */
+/** Records that the processes of the present epoch have been started.  Prints a line if they start
+ *  from the beginning or read files. */
 void recovery_started(struct recovery *recovery);
 
 #endif

@@ -164,7 +164,7 @@ bool output_history_filter(struct output_history *h, const char *text, size_t by
     return same;
 }
 
-/* Begins the history anew at the mark of @p generation. */
+/* Restarts the history at the mark of @p generation. */
 static void output_history_restart(struct output_history *h, uint64_t generation)
 {
     output_history_free(h);
