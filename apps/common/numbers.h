@@ -12,8 +12,8 @@ static inline double larger(double a, double b)
     return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
 }
 
-/** The logarithm of n!.  lgamma() would do, but for the sign that it stores in a global variable.
- */
+/** The logarithm of n!.  lgamma() is not used because it stores a sign in a global variable, which
+ *  PEs that are threads share. */
 static inline double log_factorial(int n)
 {
     int sign;

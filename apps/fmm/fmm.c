@@ -11,7 +11,7 @@
 
 #include "run.h"
 
-#define STACK (1 << 20) /* of the thread that solves; kernels have their buffers there */
+#define STACK (1 << 20) /* stack size of the solver thread; the kernels keep buffers there */
 
 /* One PE's communication through Skua. */
 struct fmm_comm {
