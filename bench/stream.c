@@ -4,7 +4,7 @@
  * its partner in the other half, in windows that are acknowledged.  The metric is the sum over all
  * pairs, as in rate.c, which sends messages.
  *
- * usage: bench-stream [items]     the receiver is called for each item, not for batches
+ * usage: bench-stream [items]     the receiver function runs for each item, not for each batch
  */
 #include <skua/skua.h>
 

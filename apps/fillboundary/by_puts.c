@@ -153,7 +153,8 @@ static void fb_puts_finish(struct fb *fb, struct fb_level *level)
     }
 }
 
-/* Waits until each neighbour has increased `ready` @p times times, and reads the addresses. */
+/* Waits until the counter `ready` of each neighbour has reached @p target, and reads the
+ * addresses. */
 static bool fb_wait_ready(const struct fb *fb, const struct fb_level *level, uint64_t target)
 {
     for (int i = 0; i < level->ghosts.neighbours; i++) {
