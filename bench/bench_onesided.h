@@ -137,7 +137,7 @@ static inline double onesided_less(double a, double b)
 /* ---- timing -------------------------------------------------------------- */
 
 /* Hides the contents of memory, including *a, from the compiler, so that it can neither move
- * accesses out of a loop nor specialize them for a size. */
+ * accesses out of a loop nor specialise them for a size. */
 ONESIDED_INLINE void onesided_forget(const struct onesided_access *a)
 {
     __asm__ volatile("" : : "r"(a) : "memory");

@@ -28,7 +28,7 @@ for path in "$include"/skua/*.h "$include"/skua/compat/*.h "$generated"/skua/*.h
   done
 done
 
-# In a static initializer, a case label and the size of an array.
+# In a static initialiser, a case label and the size of an array.
 cat >"$work/constant.c" <<'END'
 #include <skua/skua.h>
 static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};

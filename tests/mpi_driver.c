@@ -302,7 +302,7 @@ static void test_two(bool mpi_first, bool ends_well)
     }
     driver->stop();
     MPI_Finalized(&over);
-    CHECK(!(over && mpi_first)); /* the program finalizes what it has initialized */
+    CHECK(!(over && mpi_first)); /* the program finalises what it has initialised */
     if (mpi_first) {
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();

@@ -4,7 +4,7 @@
  *
  * Unit tests: call OK(), then return tap_end() from main().
  * Programs on several PEs: CHECK() ends the job with an error that names the line, so a test passes
- * only if it reaches its skua_exit(0). Randomized tests take their seed from tap_seed(), which
+ * only if it reaches its skua_exit(0). Randomised tests take their seed from tap_seed(), which
  * prints it; SEED=n in the environment repeats a run.
  */
 #ifndef TAP_H

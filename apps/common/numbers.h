@@ -21,7 +21,7 @@ static inline double log_factorial(int n)
     return lgamma_r(n + 1, &sign);
 }
 
-/** A hash: the finalizer of splitmix64 (Sebastiano Vigna). */
+/** A hash: the finaliser of splitmix64 (Sebastiano Vigna). */
 static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -2,7 +2,7 @@
 /*
  * expansion.c - see expansion.h.
  *
- * Recurrences and derivatives are simplest for the functions without normalization
+ * Recurrences and derivatives are simplest for the functions without normalisation
  *
  *     R(l,m) = |x|^l P(l,m) exp(i m phi) / (l+m)!    S(l,m) = (l-m)! P(l,m) exp(i m phi) /
  * |x|^(l+1)

@@ -4,7 +4,7 @@
  *
  * A window (comm.h) is a region.  A transfer is a put of a layout, straight from where the data
  * are, that increases a notification of the receiver; the receiver waits for the number of puts
- * that it expects.  There is no other synchronization within a solve.
+ * that it expects.  There is no other synchronisation within a solve.
  */
 #include <skua/skua.h>
 #include <stdlib.h>

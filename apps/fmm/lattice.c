@@ -23,7 +23,7 @@
 /* Sums of R(l,m) or S(l,m) (expansion.c), m >= 0. */
 typedef double lattice_sums[DEGREES][DEGREES];
 
-/* Coefficients without normalization, of exp(-i m phi), m >= 0. */
+/* Coefficients without normalisation, of exp(-i m phi), m >= 0. */
 typedef double complex lattice_expansion[ORDER_MOST + 1][ORDER_MOST + 1];
 
 static void lattice_add_point(lattice_sums sums, int degree, const double at[3], bool irregular)

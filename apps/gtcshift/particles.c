@@ -178,7 +178,7 @@ static uint64_t particles_bits(double x)
 
 /* Returns true if one of SCAN particles is outside. Angles are not negative, so they are ordered as
  * their bits are, and one comparison of integers tests both limits, in a loop that compilers
- * vectorize. */
+ * vectorise. */
 static bool particles_any_outside(const struct particles *p, const double *zeta)
 {
     uint64_t least = particles_bits(p->least), width = particles_bits(p->most) - least;

@@ -2,7 +2,7 @@
 /*
  * map.h - which PE has which block.
  *
- * The factorization is correct with any map.  A map is a function of the block's row and column;
+ * The factorisation is correct with any map.  A map is a function of the block's row and column;
  * those of the table in map.c have names, and one more line there adds another.
  *
  *   cyclic   2-D block-cyclic, as in ScaLAPACK: PE (i mod P) * Q + j mod Q

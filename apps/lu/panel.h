@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * panel.h - the part of one PE in the factorization of a panel: of a block column, from the
+ * panel.h - the part of one PE in the factorisation of a panel: of a block column, from the
  * diagonal down, with partial pivoting.
  *
  * A PE has some rows of the panel, stored by rows.  For each column

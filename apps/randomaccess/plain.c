@@ -26,7 +26,7 @@
 
 #define LOOK_AHEAD 1024             /* the rule: how many numbers may be ahead of their updates */
 #define STEP       (LOOK_AHEAD / 2) /* half are generated in a step, half wait in the stream    */
-#define LAP        16               /* steps between two synchronizations of the PEs            */
+#define LAP        16               /* steps between two synchronisations of the PEs            */
 #define PREFETCH   64               /* distance of prefetches, in updates                       */
 #define PER_WORD   4                /* updates per word of the table                            */
 

@@ -169,7 +169,7 @@ bool emit_is_batch(const struct ast_entry *entry);
  *  one more for the size of a packed one. */
 unsigned emit_count_variable(const struct ast_entry *entry);
 
-/** Emits an initializer of the argument struct: `{iter, face, skuac_string_bytes(name)}`. */
+/** Emits an initialiser of the argument struct: `{iter, face, skuac_string_bytes(name)}`. */
 void emit_initializer(struct writer *to, const struct ast_entry *entry);
 
 /** Emits the result type of an entry, or void. */

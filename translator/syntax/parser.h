@@ -4,7 +4,7 @@
  *
  * Tokens are read on demand, so that C code can be scanned from the end of the last token taken.
  * A rule that fails has reported an error and returns false or NULL; the enclosing list (items,
- * members, fields, statements) resynchronizes (recovery.h) and goes on.  At most one error is
+ * members, fields, statements) resynchronises (recovery.h) and goes on.  At most one error is
  * reported per location.
  */
 #ifndef PARSER_H
