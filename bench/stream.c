@@ -19,12 +19,12 @@ static skua_handler window_done, batch_done, batch_go;
 static skua_pe_data state_key;
 static bool         by_item;
 
-struct stream_state { /* of a PE */
+struct stream_state { /* the state of a PE */
     uint64_t items, sum;
     int      windows;
 };
 
-static struct { /* on PE 0 */
+static struct { /* used on PE 0 */
     BENCH_APART int pairs_done;
     int             batch;
     double          start, best;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# fmm.sh - the fast multipole method is as exact as asked for, and has the same energy on any number of
+# fmm.sh - the fast multipole method has the requested accuracy, and the same energy on any number of
 # PEs, as processes, threads and between hosts, with and without overlap, and with MPI.
 #
 # usage: fmm.sh SKUARUN FMM PEERS-FOLDER MPI...
@@ -13,13 +13,13 @@ shift 3
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none ASAN_OPTIONS=detect_leaks=0
 
-# Whether a run ended well, with errors as small as asked for.
+# Succeeds if a run ended with code 0 and errors within the requested limit.
 exact()
 {
   [ "$code" = 0 ] && has "$out" "^relative errors of $1 particles" && has "$out" '^result: energy '
 }
 
-# Whether a run ended well with the energy of $reference, to 1e-9: sums have other orders.
+# Succeeds if a run ended with code 0 and the energy of $reference, to 1e-9, since sums have different orders.
 same_energy()
 {
   exact "$1" && printf '%s\n%s\n' "$reference" "$out" | sed -n 's/^result: energy \([^,]*\),.*/\1/p' |

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # headers.sh - each public header can be included alone, in C17 and in C++17, without a warning, with
-# the compilers that are here; operators are constant expressions in both languages.
+# the installed compilers; operators are constant expressions in both languages.
 #
 # usage: headers.sh INCLUDE-FOLDER GENERATED-INCLUDE-FOLDER
 . "$(dirname "$0")/tap.sh"

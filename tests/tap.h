@@ -43,7 +43,7 @@ __attribute__((unused)) static int tap_end(void)
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            skua_abort("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                     \
+            skua_abort("%s:%d: this does not hold: %s", __FILE__, __LINE__, #condition);           \
     } while (0)
 
 /* xorshift64*: a sequence that does not depend on the machine. */
@@ -69,7 +69,7 @@ __attribute__((unused)) static uint64_t tap_seed(void)
     return seed ? seed : 1;
 }
 
-/* Whether all PEs share memory. */
+/* Returns true if all PEs share memory. */
 static inline bool tap_all_near(void)
 {
     for (int pe = 0; pe < skua_pes(); pe++)

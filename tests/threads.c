@@ -12,7 +12,7 @@
 #include "tap.h"
 
 static skua_handler thread_handler, done_handler;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 
 /* ---- state ----------------------------------------------------------------- */
 
