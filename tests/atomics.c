@@ -51,7 +51,7 @@ struct worker {
     int         pes;
     uint64_t    random;
     skua_region region;   /* the updated region of PE 0 */
-    skua_gaddr  finished; /* the word of its PE that counts finished workers */
+    skua_gaddr  finished; /* notification of its PE for finished external threads */
     void (*work)(struct worker *);
     struct state *state;
     skua_counter *ended;

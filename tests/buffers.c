@@ -31,8 +31,8 @@ enum memory { HEAP, POOL, MEMORIES };
 struct side {
     skua_buffer buffer;
     enum memory memory;
-    uint64_t    pattern; /* memory with the data expected at the end */
-    size_t      bytes;   /* bytes of that memory */
+    uint64_t    pattern; /* pattern expected at the end */
+    size_t      bytes;   /* bytes of the buffer */
 };
 
 /* A request to another PE. */

@@ -31,8 +31,8 @@
 
 #define CELLS   13
 #define WORKERS 5
-#define LEAVES  24     /* largest index of leaves */
-#define MANY    600000 /* of a long run, three in each step */
+#define LEAVES  24     /* number of leaves that are inserted */
+#define MANY    600000 /* number of leaves in a long run, three in each step */
 #define DUE     (-1)   /* the value of save for `due` */
 
 /* Read-only, on all PEs. */
@@ -56,7 +56,6 @@ struct cell {
     int64_t  count;
     int64_t *row; /* row of `count` numbers */
     bool     gave;
-    bool     moved; /* it has migrated since it arrived on this PE */
 };
 
 static void cell_construct(void *self, const void *data, size_t bytes)

@@ -18,7 +18,7 @@
 #include "tap.h"
 #include "pattern.h"
 
-#define LEAST ((size_t)1024) /* arguments of the test */
+#define LEAST ((size_t)1024) /* the setting malloc_arena of the test */
 #define HELD  64
 
 static skua_handler on_look, on_seen;

@@ -27,8 +27,8 @@ struct ball {
     uint32_t number;
 };
 
-#define COMPUTES 1.0  /* seconds */
-#define PATIENCE 20.0 /* an increment of the word for the file */
+#define COMPUTES 1.0  /* seconds of computation */
+#define PATIENCE 20.0 /* seconds to wait for the file */
 
 static int    flood_count = 100000;
 static size_t flood_bytes = 1000;

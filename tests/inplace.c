@@ -268,8 +268,7 @@ static void on_column(void *self, skua_msg *msg)
     c->early[head->side] = msg;
 }
 
-/* ---- the whole test
- * ------------------------------------------------------------------------------ */
+/* ---- the whole test -------------------------------------------------------------------------- */
 
 static void play(void);
 

@@ -35,7 +35,7 @@ struct stage {
     int32_t         end;         /* larger than all indices */
     bool            fresh[MOST]; /* inserted in this stage */
     bool            close, poke, section;
-    int32_t         by[MOST], to[MOST]; /* inserting PEs, the acting PE first */
+    int32_t         by[MOST], to[MOST]; /* of each element: the inserting PE, its first PE */
     bool            alive[MOST];        /* elements that exist, including the new ones */
     bool            doomed[MOST];       /* elements that are deleted after this broadcast */
     skua_completion counted, gathered;

@@ -66,10 +66,11 @@ static bool killer_kill_other(void)
     return count > 0 && kill(child[killer.other % (unsigned)count], SIGKILL) == 0;
 }
 
+/* Kills the process if it is chosen for this phase, or at its exit if it never entered its phase.
+ */
 static void killer_visit(char phase)
 {
     bool wanted = phase == killer.phase ? killer.any || killer.victim
-                                        /* It did not enter the phase. */
                                         : phase == 'X' && killer.phase && killer.victim;
     int  file;
 

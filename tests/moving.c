@@ -45,7 +45,7 @@ struct mover {
     uint64_t            random;
     skua_collection     all;
     skua_object_channel in[2], out[2]; /* channels from and to the neighbour on each side */
-    int32_t             wanted;        /* number of puts of each channel so far */
+    int32_t             wanted;        /* number of puts due on each channel so far */
     int32_t             made[2], came[2];
     bool                acked[2], sent[2]; /* the next put may be made */
     int32_t             established, ended;

@@ -221,8 +221,7 @@ static void test_conditions(void)
     skua_sync();
 }
 
-/* ---- user threads: some wait for an increase, some for a decrease of one notification
- * ----------- */
+/* ---- user threads: some wait for an increase, some for a decrease of one notification -------- */
 
 struct level_wait {
     skua_cmp cmp;

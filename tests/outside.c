@@ -70,8 +70,7 @@ static uint64_t value_of(const struct outside_thread *t, long round, int pe, int
            (uint64_t)word;
 }
 
-/* ---- the functions of the threads
- * --------------------------------------------------------------------- */
+/* ---- the functions of the threads ------------------------------------------------------------ */
 
 static void begin_puts(const struct outside_thread *t, int pe, long round, uint64_t *from,
                        const skua_rma_params *params)

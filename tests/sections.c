@@ -20,8 +20,8 @@
 
 #define MEMBERS  40 /* elements of an array */
 #define SECTIONS 6  /* sections of a round */
-#define CASTS    12 /* members of each section */
-#define DEAD     2  /* elements of an array in the rounds with deletions */
+#define CASTS    12 /* multicasts to each section */
+#define DEAD     2  /* deleted members, in the rounds with deletions */
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,

@@ -138,8 +138,7 @@ static void find_listeners(const char *name)
     listener_count = n;
 }
 
-/* ---- garbage and floods
- * ------------------------------------------------------------------------- */
+/* ---- garbage and floods ---------------------------------------------------------------------- */
 
 static int connect_to(const struct listener *listener)
 {

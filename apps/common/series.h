@@ -13,7 +13,7 @@ struct series {
     const char *bench, *name; /* an empty name: the result is not printed */
     const char *variant;      /* the series is NAME-VARIANT, or NAME */
     int64_t     size;         /* problem size, or bytes */
-    int         pes;          /* 0: the metric does not depend on the number of PEs */
+    int         pes;          /* 0: the metric is not named by the number of PEs */
 };
 
 /** Prints a result: the metric is METRIC-Npe on N PEs. */

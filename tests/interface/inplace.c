@@ -129,8 +129,7 @@ void check_asked(const Cell *c)
     CHECK(c->asked > 0 || !SKUA_CLEARS_PADDING || !learns || !atoi(learns) || steps < 40);
 }
 
-/* ---- destinations of in-place delivery
- * ------------------------------------------------------------------------ */
+/* ---- destinations of in-place delivery ------------------------------------------------------- */
 
 bool Cell_land_column(Cell *c, int64_t step, int side, int n, skua_layout *x)
 {

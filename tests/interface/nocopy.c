@@ -2,8 +2,7 @@
 /* nocopy.c - see nocopy.ci. */
 #include "nocopy.ci.h"
 
-/* ---- arrays that identify their sender
- * --------------------------------------------------------- */
+/* ---- arrays that identify their sender ------------------------------------------------------- */
 
 /* Allocates on the heap or from the pool, depending on the length. */
 static bool of_pool(int n)

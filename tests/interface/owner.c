@@ -3,9 +3,9 @@
 #include "owner.ci.h"
 
 #define SEEDS 20
-#define SIDE  6 /* size of the array that is created at once */
+#define SIDE  6 /* sides of the array that is created at once */
 #define SLOW  5
-#define FAR   100 /* the first index beyond it */
+#define FAR   100 /* an index of elements that are created later */
 
 void see(int kind, int64_t value)
 {

@@ -396,7 +396,7 @@ static const struct ast_parameter *emit_data_namesake(const struct ast_class *cl
     return NULL;
 }
 
-/* Memory that objects by pointer own is memory of the arena. */
+/* The memory of objects of a `bypointer' class is in the arena. */
 static const char *emit_data_alloc_function(const struct ast_class *class, bool string)
 {
     if (class->attributes & CLASS_BY_POINTER)

@@ -391,8 +391,7 @@ static void location(void)
         CHECK(!ARMCI_Same_node(i) || memory[me][PLACE + 100 + i] == i + 1);
 }
 
-/* ---- the program
- * --------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 /* Process 0 accesses process 1 while that computes without calling ARMCI, until it sees the word
  * that process 0 puts last. The operations therefore do not depend on calls of process 1. */
