@@ -304,7 +304,7 @@ ONESIDED_INLINE void onesided_busy(const struct onesided *ops, const char *serie
     onesided_report(me, series, bytes, metric, best * 1e6);
 }
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- measurements ---------------------------------------------------- */
 
 /* Checks that the data of a put and of a get arrives. */
 static inline void onesided_check(const struct onesided *ops, int me)

@@ -195,7 +195,7 @@ static const char *suffix(const struct channel_side *side)
     return text;
 }
 
-/* On PE 0: reports the result and goes on to the next measurement. */
+/* Runs on PE 0: reports the result and starts the next measurement. */
 static void next_setting(struct channel_side *side)
 {
     char name[64];

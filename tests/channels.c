@@ -570,7 +570,8 @@ static void test_large(size_t bytes, enum memory kind)
     skua_sync();
 }
 
-/* Sizes around the protocol thresholds of a put, and sizes that are no multiple of a fragment. */
+/* Sizes around the protocol thresholds of a put, and sizes that are not a multiple of a
+ * fragment. */
 static void test_larges(void)
 {
     static const size_t sizes[] = {81919, 81920, 131073, 393217, 500000, 1 << 20, 1300001};

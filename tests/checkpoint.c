@@ -319,7 +319,7 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     memcpy(&result, data, sizeof result);
     CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
     CHECK(result.status == SKUA_OK || result.generation == 0);
-    CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
+    CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program continues */
     if (stop && !result.restarted)
         skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     else if (save == DUE && 2 * boss->step == steps && boss_is_held("STAY"))

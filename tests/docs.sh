@@ -185,7 +185,7 @@ out=$(grep -nE '/\*\*? *The same' "$source"/include/skua/*.h || true)
 ok "no comment of a public header begins with 'The same'" test -z "$out"
 
 # Names of the interface and of settings in pages exist; old names stand in tables "was | is" only.
-# Placeholders of the naming rules, and the example of docs/internals/how-to.md, are no names.
+# Placeholders of the naming rules, and the example of docs/internals/how-to.md, are not names.
 placeholders='SKUA_NOUN|SKUA_X|skua_noun|skua_noun_verb|skua_verb|skua_census|SKUA_CENSUS_LOG'
 cat "$source"/README.md "$source"/docs/glossary.md "$source"/docs/guide/*.md "$source"/docs/internals/*.md |
   sed '/^| was | is |/,/^$/d' | grep -oE '(^|[^A-Za-z0-9_.])(skua|SKUA)_[A-Za-z0-9_]+' |

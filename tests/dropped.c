@@ -25,7 +25,7 @@ static size_t          before;
 static void take(void *self, skua_msg *msg)
 {
     (void)self, (void)msg;
-    skua_abort("an element that does not exist got a message");
+    skua_abort("an element that does not exist received a message");
 }
 
 static size_t head_bytes(const struct ski_inplace *inplace)

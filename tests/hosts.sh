@@ -129,7 +129,7 @@ with_agents()
   agents=$(pgrep -P $pid)
 }
 
-# none_of PIDS: succeed when none of the processes is left.
+# none_of PIDS: succeed when none of the processes remains.
 none_of()
 {
   for _ in $(seq 100); do

@@ -455,8 +455,8 @@ static void start(int argc, char **argv)
     CALL(skua_team_split, NO_TEAM, 0, 0, &team)                                                    \
     CALL(skua_team_destroy, NO_TEAM)
 
-/* CALL(name, arguments): in a phase, of calls with more than the memory that there is. This is no
- * misuse: a status with either setting. */
+/* CALL(name, arguments): in a phase, of calls that request more memory than there is. This is not
+ * misuse: they return a status with either setting. */
 #define SHORTAGE                                                                                   \
     CALL(skua_locks_create, SIZE_MAX, &locks)                                                      \
     CALL(skua_msg_try_alloc, SIZE_MAX, &msg)                                                       \

@@ -49,7 +49,7 @@ static void start(int argc, char **argv)
     if (skua_region_create_local((size_t)times * bytes / 2, &common) != SKUA_OK)
         skua_abort("memory has been lost");
     free_own(own);
-    printf("nothing is left of %d regions\n", times);
+    printf("nothing remains of %d regions\n", times);
     skua_exit(0);
 }
 

@@ -40,7 +40,7 @@ struct bounds {
         }                                                                                          \
     }
 
-/** Sums over bodies, in fixed point but for the integers.  A reduction adds them. */
+/** Sums over bodies; all but the integers are in fixed point.  A reduction adds them. */
 struct body_sums {
     int64_t kinetic, potential;    /* kinetic and potential energy                 */
     int64_t force[3], force_total; /* the sum of m a, and of the magnitudes of m a */

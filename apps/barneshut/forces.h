@@ -25,8 +25,7 @@ struct forces_list {
     int count;
 };
 
-/** Writes a point behind the end of a list, which has room for it; the caller increments `count`.
- */
+/** Writes a point after the end of a list, which has room for it; the caller increments `count`. */
 static inline void forces_put(struct forces_list *list, const struct point *point)
 {
     list->x[list->count]    = point->x;

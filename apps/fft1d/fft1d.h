@@ -24,7 +24,7 @@ struct Band {
     struct fft_part part;
     Block         **held;       /* the messages of part.block, by element; NULL with --mesh */
     number         *set[2];     /* with --mesh: blocks of even and of odd phases */
-    int64_t         arrived[2]; /* numbers in each set */
+    int64_t         arrived[2]; /* numbers that have arrived in each set */
     int64_t         phase;      /* number of phases so far, three in each transform */
 };
 

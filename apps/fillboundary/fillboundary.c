@@ -36,7 +36,7 @@ struct fb_link *fb_link_of(struct fb_level *level, int pe)
     while (i < level->ghosts.neighbours && level->link[i].of->pe != pe)
         i++;
     if (i == level->ghosts.neighbours)
-        skua_abort("PE %d is no neighbour of PE %d on level %d", pe, skua_pe(),
+        skua_abort("PE %d is not a neighbour of PE %d on level %d", pe, skua_pe(),
                    level->ghosts.level);
     return &level->link[i];
 }

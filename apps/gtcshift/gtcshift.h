@@ -132,7 +132,7 @@ static inline skua_gaddr shift_slot_there(const struct shift_domain *domain, int
     return shift_there(domain, side, shift_slot_offset(!side) + member);
 }
 
-/** Unpacks particles behind those of a domain. Ends the job if the arrays are too small. */
+/** Appends packed particles to those of a domain. Ends the job if the arrays are too small. */
 void shift_append(struct shift_domain *domain, const double *from, int64_t count);
 
 /** Ends the job if a neighbour announces more particles than the limit. */

@@ -68,8 +68,8 @@ void box_indices(const struct md_box *box, int number, int at[3]);
 int box_neighbours(const struct md_box *box);
 
 /** Returns the number of a neighbour.  Neighbours are in lexicographic order of their offsets: the
- *  middle one is the cell itself, and the forces between a cell and those behind the middle are
- *  computed once.  With @p sign -1, returns the cell of which this cell is that neighbour. */
+ *  middle one is the cell itself, and the forces between a cell and the neighbours after the middle
+ *  are computed once.  With @p sign -1, returns the cell of which this cell is that neighbour. */
 int box_neighbour(const struct md_box *box, const int at[3], int neighbour, int sign);
 
 /** Returns the number of the cell that an atom enters when it leaves in a direction. */

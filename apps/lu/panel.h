@@ -73,7 +73,7 @@ const double *panel_offer(struct panel *panel);
  *  are equal. */
 void panel_choose(double *into, const double *from, int width);
 
-/** Eliminates the current column with the best offer of all PEs and goes on to the next.  Returns
+/** Eliminates the current column with the best offer of all PEs and advances to the next.  Returns
  *  false, and changes nothing, if the pivot is zero: the matrix is singular. */
 bool panel_eliminate(struct panel *panel, const double *offer);
 

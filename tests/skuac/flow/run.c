@@ -43,7 +43,7 @@ struct plan {
     const struct subject *subject;
     unsigned              count;
     struct feed_message   message[FEED_MAX];
-    int start_pe[FEED_MAX]; /* the PE that begins a stretch; -1: the stretch goes on */
+    int start_pe[FEED_MAX]; /* the PE that begins a stretch; -1: the stretch continues */
 };
 
 static struct subject subjects[1024];
