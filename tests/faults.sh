@@ -151,7 +151,7 @@ strangers()
   SKUA_NET_INTERFACES=e0 spread "$program" ask 2
   wait $stranger
   ok "$SKUA_DRIVER: a job survives foreign connections from another host ($(cat "$work/visits"))" \
-    has "$code $out" 'all balls are back'
+    has "$code $out" 'all balls have returned'
   ok "$SKUA_DRIVER: which reached its ports" has "$(cat "$work/visits")" '^[1-9][0-9]+ visits'
 }
 

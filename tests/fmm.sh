@@ -91,7 +91,7 @@ done
 job 3 3 --particles=3 --check=3
 ok "more leaves than particles" exact 3
 run timeout 120 "$fmm" --particles=2000 --order=2 --error=1e-5 --leaf=10
-ok "an error that is too large is found" has "$code $out" 'an error exceeds what was asked for'
+ok "an error that is too large is found" has "$code $out" 'an error exceeds its limit'
 ok "and makes the job fail" [ "$code" = 1 ]
 run timeout 120 "$fmm" --particles=500 --check=0 --series=name
 ok "times are printed as JSON" has "$out" '"bench":"fmm","series":"name","bytes":500,"metric":"step-1pe"'

@@ -17,7 +17,7 @@
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            ski_fatal("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                      \
+            ski_fatal("%s:%d: this does not hold: %s", __FILE__, __LINE__, #condition);            \
     } while (0)
 
 static const struct ski_external_launcher *const mpi = &ski_mpi_launcher;

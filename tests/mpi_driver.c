@@ -38,7 +38,7 @@
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
+            fprintf(stderr, "%s:%d: this does not hold: %s\n", __FILE__, __LINE__, #condition);    \
             abort();                                                                               \
         }                                                                                          \
     } while (0)

@@ -51,7 +51,7 @@ at_the_ports()
   wait $stranger
   rm -f "$work/over"
   ok "$driver: a job survives foreign connections ($(cat "$work/visits"))" \
-    has "$code $out" 'all balls are back'
+    has "$code $out" 'all balls have returned'
   ok "$driver: a job on one host listens on loopback only" \
     test "$(sort -u "$work/ports")" = 127.0.0.1
 }
@@ -73,7 +73,7 @@ flooded()
   wait $stranger
   rm -f "$work/over"
   ok "$driver: a job that starts with 256 descriptors survives a flood ($(cat "$work/flood"))" \
-    has "$code $out" 'all balls are back'
+    has "$code $out" 'all balls have returned'
   ok "$driver: and its three processes still listen for peers" \
     test "$(grep -c . "$work/ports")" -ge 9
 }
@@ -145,7 +145,7 @@ uneven()
 {
   SKUA_LOG_LEVEL=fatal apart 1 -x SKUA_ARENA_SIZE=256m "$tests/test_uneven" 300 600000 : \
     -n 1 -x SKUA_ARENA_SIZE=64m "$tests/test_uneven" 300 600000
-  ok "$driver: regions that one PE cannot create" has "$code $out" '^0 nothing is left of 300 regions'
+  ok "$driver: regions that one PE cannot create" has "$code $out" '^0 nothing remains of 300 regions'
 }
 
 # ---- independent of the driver: tested with tcp, which is always there -------
