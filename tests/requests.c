@@ -32,7 +32,7 @@ struct regions { /* known to each PE */
 };
 
 static skua_pe_data     regions_key;
-static skua_region      registered_outside; /* the same region, for the external thread */
+static skua_region      registered_outside; /* that region, for the external thread */
 static skua_function    twice;
 static long             times = 5000;
 static _Atomic uint64_t own[8]; /* memory that PE 1 registers */

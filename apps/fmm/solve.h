@@ -43,7 +43,7 @@ struct solver {
     struct lists      lists;
     struct traveller *traveller; /* the bodies of this PE in the order of the curve, */
     int64_t           n;
-    struct body      *body;  /* the same bodies in the layout of the kernels, */
+    struct body      *body;  /* these bodies in the layout of the kernels, */
     struct field     *field; /* and their solution */
     double            seconds[PHASES];
 
