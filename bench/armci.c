@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * armci.c - Global Arrays and ARMCI, as `skua bench armci' measures them, two processes; linked
+ * armci.c - the program of `skua bench armci', for two processes: Global Arrays and ARMCI, linked
  * with libskua-armci and with ARMCI-MPI.
  *
  * usage: bench-armci SERIES [busy]
@@ -10,10 +10,11 @@
  * operation to the next a patch moves along the diagonal.
  *
  *   put_us, get_us, acc_us         patches, remote; local_put_us ... local
- *   read_inc_us                    a shared counter that the other process has
+ *   read_inc_us                    a shared counter in the memory of the other process
  *   strided_put_us, strided_get_us ARMCI_PutS() and ARMCI_GetS() of a column: segments of 8 bytes
  *   busy_put_us ... busy_inc_us    the slowest operation while the other process computes for half
- *                                  a second and calls nothing; these alone with `busy'
+ *                                  a second without calling the library; with `busy', only these
+ *                                  are measured
  */
 #include <armci.h>
 #include <ga.h>
@@ -22,14 +23,14 @@
 
 #include "bench.h"
 
-#define SIDE    1024 /* of the matrix of a process */
-#define LARGEST 512  /* side of a patch            */
+#define SIDE    1024 /* side of the matrix of a process */
+#define LARGEST 512  /* side of the largest patch */
 #define BATCHES 15
 #define BUSY    0.5 /* seconds for which the target computes */
-#define TRIES   2   /* of that                                */
+#define TRIES   2   /* number of such measurements */
 
 struct patch {
-    int owner, side, number; /* number: moves it */
+    int owner, side, number; /* number: index of the operation, which selects the position */
 };
 
 typedef void (*patch_fn)(const struct patch *patch);
@@ -38,7 +39,7 @@ static const char *series;
 static int         me;
 static int         array, counter;
 static double     *buffer;
-static void       *column[2]; /* of ARMCI_Malloc(): a matrix of each process */
+static void       *column[2]; /* the matrix of each process, from ARMCI_Malloc() */
 
 static void report(size_t bytes, const char *metric, double value)
 {
@@ -164,7 +165,8 @@ static void compute(double seconds)
             sum = sum * 0.5 + i;
 }
 
-/* Returns the slowest of several operations, which begin when the target has begun to compute. */
+/* Returns the time of the slowest of several operations, which start when the target has begun to
+ * compute. */
 static double slowest(patch_fn fn)
 {
     double start, most = 0;
@@ -180,7 +182,7 @@ static double slowest(patch_fn fn)
         time = bench_now() - start;
         most = time > most ? time : most;
         if (most > BUSY / 4)
-            break; /* it waits for the target */
+            break; /* the operation waited for the target */
     }
     return most;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench.h - what all benchmark programs share, including those of peers: sizes, repetitions, the
- * clock, and the line of JSON that reports a result.
+ * bench.h - definitions of all benchmark programs, including those of peers: sizes, repetitions,
+ * the clock, and the line of JSON that reports a result.
  *
  * A result is the best of several batches, since machines are shared and noisy.
  */
@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* On the first member of a struct: no other data shares its cache lines, nor the lines that an
- * adjacent-line prefetcher fetches with them. */
+/* Aligns the first member of a struct such that no other data shares the cache lines of the struct,
+ * nor the lines that an adjacent-line prefetcher fetches with them. */
 #define BENCH_APART _Alignas(128)
 
 #define BENCH_BATCHES 20
@@ -33,13 +33,13 @@ static inline double bench_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The number of round trips in a batch, which takes some hundred microseconds. */
+/* Returns the number of round trips in a batch, which takes a few hundred microseconds. */
 static inline int bench_trips(size_t bytes)
 {
     return bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
 }
 
-/* The number of round trips in a batch between hosts, where one takes ten times as long. */
+/* Returns the number of round trips in a batch between hosts, where one takes ten times as long. */
 static inline int bench_trips_net(size_t bytes)
 {
     return bytes <= 1000 ? 100 : bytes <= 100000 ? 50 : 5;
@@ -81,17 +81,17 @@ static inline unsigned long bench_read(const void *data, size_t bytes)
     return total;
 }
 
-/* Messages in a window of the rate benchmarks. */
+/* The number of messages in a window of the rate benchmarks. */
 #define BENCH_WINDOW 256
 
-/* The number of windows in a batch: smaller with more than 2 PEs, since some peers are very slow
- * where processes outnumber CPUs. */
+/* Returns the number of windows in a batch: smaller with more than 2 PEs, since some peers are very
+ * slow where processes outnumber CPUs. */
 static inline int bench_windows(int pes)
 {
     return pes > 2 ? 40 : 400;
 }
 
-/* The number of batches of the rate benchmarks. */
+/* Returns the number of batches of the rate benchmarks. */
 static inline int bench_rate_batches(int pes)
 {
     return pes > 2 ? 3 : 5;

@@ -4,54 +4,57 @@
  *
  *   sync_us, barrier_us   back to back
  *   allreduce_us          sums of doubles, back to back
- *   scan_us               sums of doubles over the processes up to the caller, back to back
+ *   scan_us               sums of doubles over the processes up to and including the caller, back
+ *                         to back
  *   reduce_us             sums of doubles to a root; the roots take turns, and each waits for its
  *                         result before the next call, so that no process runs ahead
  *   broadcast_us          from roots that take turns, until every process has the data
  *   gather_us, scatter_us to and from roots that take turns; the size is that of a block
  *   allgather_us, alltoall_us   back to back; the size is that of a block
  *
- * A value is the time of one operation on the slowest process, in the best batch.  A batch has as
- * many operations as take some hundred microseconds, and a multiple of the number of processes. The
- * number of batches is bounded by time, and so is the whole program: what it does not reach is not
- * measured.
+ * A value is the time of one operation on the slowest process, in the best batch.  The number of
+ * operations in a batch is a multiple of the number of processes, and a batch takes a few hundred
+ * microseconds. Time limits bound the number of batches and the whole program; rows that the
+ * program does not reach in time are not measured.
  */
 #ifndef BENCH_COLLECTIVES_H
 #define BENCH_COLLECTIVES_H
 
 #include "bench.h"
 
-#define COLLECTIVES_MAX_BYTES ((size_t)16 << 20) /* of broadcasts and reductions */
-#define COLLECTIVES_MAX_BLOCK ((size_t)1 << 20)  /* of the others, for each process */
+#define COLLECTIVES_MAX_BYTES ((size_t)16 << 20) /* largest broadcast or reduction */
+/* Largest block per process of other collectives. */
+#define COLLECTIVES_MAX_BLOCK ((size_t)1 << 20)
 
 #define COLLECTIVES_BATCH_S   0.0003 /* seconds of a batch, if its operations are fast */
 #define COLLECTIVES_MEASURE_S 0.06   /* seconds of all batches of a measurement        */
 #define COLLECTIVES_PROGRAM_S 180    /* seconds after which a program measures no more */
-#define COLLECTIVES_SLOW_S    0.3    /* seconds of a batch from which it has fewer operations */
+#define COLLECTIVES_SLOW_S    0.3    /* a batch that takes longer has fewer operations */
 
 static const size_t collectives_sizes[] = {8,     64,     512,     4096,    16384,
                                            65536, 262144, 1048576, 4194304, COLLECTIVES_MAX_BYTES};
 
 #define COLLECTIVES_SIZES (sizeof collectives_sizes / sizeof *collectives_sizes)
 
-/* A collective with data: @p from and @p to hold what the largest call needs. */
+/* A collective with data: @p from and @p to have the size of the largest call. */
 struct collectives_kind {
     const char *metric; /* NULL ends a list */
     size_t      most;   /* bytes of the largest call */
     void (*run)(int root, size_t bytes, double *from, double *to);
 };
 
-/* A library. */
+/* The collectives of a library. */
 struct collectives {
     void (*sync)(void); /* may be NULL */
     void (*barrier)(void);
     double (*largest)(double value); /* returns the largest value of all processes */
     const struct collectives_kind *kinds;
-    const char                    *bench; /* of its results; NULL: collectives */
-    void *(*allocate)(size_t bytes);      /* memory for data, never freed; NULL: malloc() */
+    const char                    *bench; /* benchmark name in the results; NULL: collectives */
+    /* Allocates memory for data, never freed; NULL: malloc(). */
+    void *(*allocate)(size_t bytes);
 };
 
-/* What is being measured. */
+/* The state of a measurement. */
 struct collectives_run {
     const struct collectives *library;
     const char               *series;
@@ -59,7 +62,7 @@ struct collectives_run {
     double                   *from, *to;
 };
 
-/* Runs one operation of @p kind; NULL: @p plain. */
+/* Runs one operation of @p kind or, if that is NULL, of @p plain. */
 static inline void collectives_trip(const struct collectives_run  *run,
                                     const struct collectives_kind *kind, void (*plain)(void),
                                     int trip, size_t bytes)
@@ -91,7 +94,7 @@ static inline int collectives_trips(double time, int pes)
 
     trips = trips < 1 ? 1 : trips > 4000 ? 4000 : trips;
     if (time * pes > COLLECTIVES_SLOW_S)
-        return 2; /* not every process is a root */
+        return 2; /* few operations: not every process is a root */
     return (trips + pes - 1) / pes * pes;
 }
 
@@ -103,7 +106,7 @@ static inline void collectives_measure(const struct collectives_run  *run,
     double best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
     int    trips, batches;
 
-    if (best < COLLECTIVES_MEASURE_S) /* once more, now that caches are full */
+    if (best < COLLECTIVES_MEASURE_S) /* measures again, now that caches are filled */
         best = run->library->largest(collectives_batch(run, kind, plain, bytes, run->pes));
     trips   = collectives_trips(best, run->pes);
     batches = (int)(COLLECTIVES_MEASURE_S / (best * trips));
@@ -118,7 +121,7 @@ static inline void collectives_measure(const struct collectives_run  *run,
                      metric, best * 1e6);
 }
 
-/* Returns @p bytes of memory, which are touched. */
+/* Allocates @p bytes of memory and touches its pages. */
 static inline double *collectives_memory(const struct collectives *library, size_t bytes)
 {
     double *data = library->allocate ? library->allocate(bytes) : malloc(bytes);
@@ -128,7 +131,7 @@ static inline double *collectives_memory(const struct collectives *library, size
     return data;
 }
 
-/* Measures a collective at all sizes, as far as time since @p start is left. */
+/* Measures a collective at all sizes, until the time limit since @p start. */
 static inline void collectives_sweep(const struct collectives_run  *run,
                                      const struct collectives_kind *kind, double start)
 {

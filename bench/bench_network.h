@@ -4,7 +4,7 @@
  * for Skua and every peer.
  *
  *   message_us            a message, one way: half of its round trip
- *   notify_us             a put until the waiting target has noticed it, one way: half of a round
+ *   notify_us             a put until the waiting target has detected it, one way: half of a round
  *                         trip of such puts
  *   put_us                a put until its data has arrived: a round trip
  *   get_us, fetchadd_us   a round trip
@@ -12,7 +12,7 @@
  *   put_gbs, get_gbs      a window of operations until all are complete
  *   acc_us                an accumulate of doubles until it is complete: a round trip
  *   patch_put_us, patch_get_us, patch_acc_us
- *                         the same of a square patch of a matrix of 1024 x 1024 doubles
+ *                         these operations on a square patch of a matrix of 1024 x 1024 doubles
  *   patch_local_put_us, patch_local_get_us, patch_local_acc_us
  *                         such a patch in the memory of the origin itself
  *   behind_unordered_us, behind_partial_us, behind_strict_us
@@ -20,7 +20,7 @@
  *                         each order of operations
  *
  * A batch takes a millisecond or less where possible, so that some batches run undisturbed on a
- * loaded machine; the best one counts.
+ * loaded machine; the best batch is reported.
  */
 #ifndef BENCH_NETWORK_H
 #define BENCH_NETWORK_H
@@ -28,7 +28,7 @@
 #include "bench_onesided.h"
 
 #define NETWORK_BATCHES 150
-#define NETWORK_PENDING 8 /* puts in front of a get */
+#define NETWORK_PENDING 8 /* number of puts issued before a get */
 
 static const size_t network_sizes[]   = {8, 64, 1024, 4096, 16384, 65536, 1048576};
 static const size_t network_floods[]  = {4096, 65536, 1048576, 4194304};
@@ -41,7 +41,7 @@ static const size_t network_behinds[] = {8, 64, 1024, 4096, 16384, 65536};
 #define NETWORK_BEHINDS   (sizeof network_behinds / sizeof *network_behinds)
 #define NETWORK_MAX_BYTES ((size_t)4194304)
 
-/* How a library gets behind puts that are pending, under one order of operations. */
+/* The operation of a library that gets while puts are pending, under one order of operations. */
 struct network_behind {
     const char *metric;
     onesided_fn put_nb, get;
@@ -55,13 +55,13 @@ static inline void network_pace(void)
     onesided_pace.window  = 4;
 }
 
-/* The number of batches: smaller for sizes that take long. */
+/* Returns the number of batches, which is smaller for sizes that take long. */
 static inline int network_batches(size_t bytes)
 {
     return bytes > 65536 ? NETWORK_BATCHES / 5 : NETWORK_BATCHES;
 }
 
-/* Measures patches of the matrix at the target, and of that of the origin itself. */
+/* Measures patches of the matrix at the target and of the origin's own matrix. */
 ONESIDED_INLINE void network_by_patch(const struct onesided *ops, const char *series, int me)
 {
     for (size_t i = 0; i < NETWORK_PATCHES; i++) {
@@ -79,7 +79,7 @@ ONESIDED_INLINE void network_by_patch(const struct onesided *ops, const char *se
     }
 }
 
-/* Returns the seconds of a get behind puts to other memory of the target. */
+/* Returns the seconds of a get that is issued after puts to other memory of the target. */
 ONESIDED_INLINE double network_get_behind(const struct onesided       *ops,
                                           const struct network_behind *behind, size_t bytes)
 {

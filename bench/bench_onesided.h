@@ -19,7 +19,8 @@
 
 #include "bench.h"
 
-#define ONESIDED_SIDE ((size_t)1024) /* of the matrix; also the number of segments of a column */
+/* Side of the matrix; also the number of segments of a column. */
+#define ONESIDED_SIDE ((size_t)1024)
 #define ONESIDED_AREA (ONESIDED_SIDE * ONESIDED_SIDE * sizeof(double))
 #define ONESIDED_FLAG ONESIDED_AREA /* offset of the flag, on a cache line of its own         */
 #define ONESIDED_NUMBER                                                                            \
@@ -36,13 +37,13 @@ static const size_t onesided_sizes[] = {8, 64, 512, 4096, 65536, 262144, 1048576
 #define ONESIDED_SIZES (sizeof onesided_sizes / sizeof *onesided_sizes)
 
 enum onesided_shape {
-    ONESIDED_WHOLE,  /* contiguous                                        */
-    ONESIDED_PATCH,  /* side x side elements of the matrix                */
-    ONESIDED_COLUMN, /* the first column of the matrix                    */
-    ONESIDED_SCATTER /* the elements of the matrix in onesided_index[]    */
+    ONESIDED_WHOLE,  /* contiguous                                     */
+    ONESIDED_PATCH,  /* side x side elements of the matrix             */
+    ONESIDED_COLUMN, /* the first column of the matrix                 */
+    ONESIDED_SCATTER /* the elements of the matrix in onesided_index[] */
 };
 
-/* The data of an operation at the target; at the origin it is contiguous. */
+/* The data of an operation at the target; the data at the origin are contiguous. */
 struct onesided_access {
     int                 pe; /* 1, or 0 for the area of the origin itself */
     enum onesided_shape shape;
@@ -52,25 +53,25 @@ struct onesided_access {
 typedef void (*onesided_fn)(const struct onesided_access *a);
 typedef void (*onesided_turn_fn)(const struct onesided_access *a, uint64_t turn);
 
-/* The operations of a library; NULL: it has none. */
+/* The operations of a library; NULL: the library has no such operation. */
 struct onesided {
-    void *(*area)(void); /* of the calling PE */
+    void *(*area)(void); /* returns the area of the calling PE */
     onesided_fn barrier;
-    onesided_fn prepare; /* called before accesses of another shape; not measured */
+    onesided_fn prepare; /* runs before accesses of another shape; not measured */
 
-    /* Blocking, and complete at the target. */
+    /* Blocking operations, which are complete at the target when they return. */
     onesided_fn put, get, acc, fetch_add;
 
-    /* Non-blocking: begin, any number of them, complete. */
+    /* Non-blocking operations: begin, any number of operations, complete. */
     onesided_fn begin, put_nb, get_nb, complete;
 
-    /* What the target has to do in each access, if anything. */
+    /* The part of the target in each access, if it has one. */
     onesided_fn serve;
 
-    /* Allocate a->bytes collectively and free them. */
+    /* Allocates a->bytes collectively and frees them. */
     onesided_fn allocate;
 
-    /* Put and notify the target; wait for the notification. */
+    /* `notify` puts and notifies the target; `await` waits for the notification. */
     onesided_turn_fn notify, await;
 };
 
@@ -90,7 +91,7 @@ static inline void onesided_fill(void)
         source[i] = 1 + (double)(i % 7);
     memset(onesided_result, 1, sizeof onesided_result);
     for (size_t i = 0; i < ONESIDED_SIDE; i++) {
-        x                 = x * 1664525 + 1013904223; /* of full period: no index comes twice */
+        x                 = x * 1664525 + 1013904223; /* full period: no index occurs twice */
         onesided_index[i] = x % (ONESIDED_SIDE * ONESIDED_SIDE);
     }
 }
@@ -99,12 +100,12 @@ static inline void onesided_fill(void)
 static struct {
     const char *bench;
     int         batches;
-    int         fewer;  /* divides the number of accesses in a batch */
-    int         window; /* of large accesses in flight               */
+    int         fewer;  /* divisor of the number of accesses in a batch */
+    int         window; /* number of large accesses in flight */
 } onesided_pace = {"onesided", ONESIDED_BATCHES, 1, 16};
 
-/* The number of accesses in a batch, which takes some milliseconds at most, with slow libraries,
- * too. */
+/* Returns the number of accesses in a batch, which takes at most a few milliseconds even with slow
+ * libraries. */
 static inline int onesided_trips(size_t bytes)
 {
     int trips = bytes <= 512      ? 2000
@@ -135,8 +136,8 @@ static inline double onesided_less(double a, double b)
 
 /* ---- timing -------------------------------------------------------------- */
 
-/* Makes the compiler forget the contents of memory, including *a, so that it can neither move
- * accesses out of a loop nor specialize them for a size. */
+/* Hides the contents of memory, including *a, from the compiler, so that it can neither move
+ * accesses out of a loop nor specialise them for a size. */
 ONESIDED_INLINE void onesided_forget(const struct onesided_access *a)
 {
     __asm__ volatile("" : : "r"(a) : "memory");
@@ -266,13 +267,13 @@ static inline void onesided_compute(double seconds)
             sum = sum * 0.5 + i;
 }
 
-/* If the first access shows that the library needs the target, its time is the result.  Otherwise
- * batches are measured, as many as there is time for. */
+/* If the first access shows that the library needs the target, its time is the result. Otherwise as
+ * many batches are measured as fit into the time. */
 ONESIDED_INLINE double onesided_try_busy(onesided_fn fn, const struct onesided_access *a)
 {
     double best, start;
 
-    onesided_compute(ONESIDED_BUSY / 20); /* until the target has left the barrier */
+    onesided_compute(ONESIDED_BUSY / 20); /* waits until the target has left the barrier */
     start = bench_now();
     best  = onesided_time(fn, a, 1);
     if (best > 1e-3)
@@ -303,7 +304,7 @@ ONESIDED_INLINE void onesided_busy(const struct onesided *ops, const char *serie
     onesided_report(me, series, bytes, metric, best * 1e6);
 }
 
-/* ---- what is measured ---------------------------------------------------- */
+/* ---- measurements ---------------------------------------------------- */
 
 /* Checks that the data of a put and of a get arrives. */
 static inline void onesided_check(const struct onesided *ops, int me)
@@ -350,7 +351,7 @@ ONESIDED_INLINE void onesided_by_patch(const struct onesided *ops, const char *s
         onesided_measure(ops, series, me, "patch_get_us", ops->get, ops->serve, &a);
         onesided_measure(ops, series, me, "patch_acc_us", ops->acc, ops->serve, &a);
         if (ops->serve)
-            continue; /* no program opens epochs to access its own memory */
+            continue; /* a program opens no epochs to access its own memory */
         a.pe = 0;
         onesided_measure(ops, series, me, "patch_local_put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "patch_local_get_us", ops->get, NULL, &a);
@@ -374,7 +375,7 @@ ONESIDED_INLINE void onesided_collective(const struct onesided *ops, const char 
     struct onesided_access nothing = {.pe = 1}, memory = {.pe = 1, .bytes = ONESIDED_ALLOC};
 
     if (ops->serve)
-        return; /* they do not depend on the kind of epoch */
+        return; /* these do not depend on the kind of epoch */
     onesided_measure(ops, series, me, "barrier_us", ops->barrier, ops->barrier, &nothing);
     onesided_measure(ops, series, me, "alloc_us", ops->allocate, ops->allocate, &memory);
 }
@@ -382,7 +383,7 @@ ONESIDED_INLINE void onesided_collective(const struct onesided *ops, const char 
 ONESIDED_INLINE void onesided_all_busy(const struct onesided *ops, const char *series, int me)
 {
     if (ops->serve)
-        return; /* by definition it waits for the target */
+        return; /* an access of this kind waits for the target by definition */
     for (size_t bytes = 8; bytes <= 65536; bytes *= 8192) {
         onesided_busy(ops, series, me, "busy_put_us", ops->put, bytes);
         onesided_busy(ops, series, me, "busy_get_us", ops->get, bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_pieces.h - a region of which each PE of a host reaches the pieces of all PEs by load and
- * store: the memory of the limits, which use the runtime for nothing else.
+ * bench_pieces.h - a region in which each PE of a host accesses the pieces of all PEs by load and
+ * store. It is the memory of the limit programs, which use nothing else of the runtime.
  */
 #ifndef BENCH_PIECES_H
 #define BENCH_PIECES_H
@@ -9,7 +9,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
-/* Creates a region with pieces of so many bytes, and fills that of this PE with zeros.  Ends the
+/* Creates a region with a piece of @p bytes on each PE, and clears the piece of this PE.  Ends the
  * job if there are more than @p most PEs, or no memory. */
 static inline skua_region bench_create_pieces(size_t bytes, int most)
 {

@@ -10,13 +10,13 @@
  *   random_us     XOR of numbers into random words of a distributed table
  *   reduce_us     the sum of the vectors of all processes, at process 0
  *
- * A kernel is written once; a library is how its data travel.  A value is the time of an iteration
- * on the slowest process, in the best batch.  Every kernel verifies its result in all batches, and
- * a wrong one ends the program.
+ * A kernel is written once; a library implements its communication.  A value is the time of an
+ * iteration on the slowest process, in the best batch.  Every kernel verifies its result in all
+ * batches, and a wrong one ends the program.
  *
  * Blocks of the stencil and of the transposition go to slots of the receiver.  A slot has memory
  * for two rounds: a process sends the block of round r + 2 after it has received that of r + 1,
- * which the receiver sent after it had used the one of r.
+ * which the receiver sent after it had used the block of r.
  */
 #ifndef BENCH_PRK_H
 #define BENCH_PRK_H
@@ -26,28 +26,29 @@
 
 #include "bench.h"
 
-#define PRK_ROWS    1000                    /* of the wavefront                                  */
-#define PRK_COLUMNS 128                     /* of it, on each process                            */
-#define PRK_SIDE    256                     /* of the stencil's grid on each process             */
-#define PRK_RADIUS  2                       /* of the stencil                                    */
-#define PRK_ORDER   128                     /* of the matrix, columns on each process            */
-#define PRK_WORDS   (1u << 16)              /* of the table, on each process, a power of 2 */
-#define PRK_UPDATES 4096                    /* of the table by each process, in an iteration     */
-#define PRK_VECTOR  4096                    /* elements of the reduction                         */
-#define PRK_SLOTS   64                      /* the most processes                                */
-#define PRK_BLOCK   (PRK_ORDER * PRK_ORDER) /* doubles of the largest block   */
+#define PRK_ROWS    1000       /* rows of the wavefront */
+#define PRK_COLUMNS 128        /* columns of the wavefront on each process */
+#define PRK_SIDE    256        /* side of the stencil's grid on each process */
+#define PRK_RADIUS  2          /* radius of the stencil */
+#define PRK_ORDER   128        /* columns of the matrix on each process */
+#define PRK_WORDS   (1u << 16) /* words of the table on each process, a power of 2 */
+/* Updates of the table by each process, in an iteration. */
+#define PRK_UPDATES 4096
+#define PRK_VECTOR  4096                    /* elements of the reduction    */
+#define PRK_SLOTS   64                      /* largest number of processes  */
+#define PRK_BLOCK   (PRK_ORDER * PRK_ORDER) /* doubles of the largest block */
 
-#define PRK_BATCH_S   0.004 /* seconds of a batch, about              */
-#define PRK_MEASURE_S 0.3   /* seconds of the batches of a kernel     */
+#define PRK_BATCH_S   0.004 /* approximate seconds of a batch     */
+#define PRK_MEASURE_S 0.3   /* seconds of the batches of a kernel */
 
 enum prk_kernel { PRK_P2P, PRK_STENCIL, PRK_TRANSPOSE, PRK_RANDOM, PRK_REDUCE, PRK_KERNELS };
 
-/* A block that a process sends, and the one that comes back from the same process. */
+/* A block that a process sends to another process, and the block that it receives from it. */
 struct prk_link {
     int    pe;
-    int    slot;   /* in which that of the other process arrives here */
-    int    theirs; /* in which the block arrives at the other process */
-    size_t count;  /* of doubles                                       */
+    int    slot;   /* the slot of this process in which the other's block arrives */
+    int    theirs; /* the slot of the other process in which this block arrives */
+    size_t count;  /* number of doubles */
 };
 
 /* A block of updates of the table for one process. */
@@ -57,10 +58,10 @@ struct prk_bucket {
     uint64_t value[PRK_UPDATES];
 };
 
-/* How data travel. */
+/* The communication of a library. */
 struct prk_library {
     const char *series;
-    /* Prepares a kernel: returns memory that other processes reach, of @p bytes, zero. */
+    /* Prepares a kernel. Returns @p bytes of zeroed memory that other processes can access. */
     void *(*begin)(enum prk_kernel kernel, size_t bytes);
     void (*end)(void);
     void (*barrier)(void);
@@ -69,14 +70,15 @@ struct prk_library {
     uint64_t (*xor_all)(uint64_t value);
     void (*row_send)(int to, int row, double value);
     double (*row_recv)(int from, int row);
-    double *(*out)(const struct prk_link *link); /* the memory of the next block of this link */
+    /* Returns the memory for the next block of this link. */
+    double *(*out)(const struct prk_link *link);
     void (*exchange)(const struct prk_link *link, int links, int round);
-    const double *(*in)(const struct prk_link *link, int round);  /* what has come */
+    const double *(*in)(const struct prk_link *link, int round);  /* returns the received block */
     void (*update)(const struct prk_bucket *bucket, int pes);     /* complete everywhere */
-    void (*reduce)(const double *from, double *to, size_t count); /* to: of process 0   */
+    void (*reduce)(const double *from, double *to, size_t count); /* to: memory of process 0 */
 };
 
-/* The program: a kernel at a time. */
+/* The state of the program, which runs one kernel at a time. */
 static struct {
     const struct prk_library *library;
     int                       me, pes, iterations; /* iterations of the kernel so far */
@@ -94,7 +96,8 @@ static inline void prk_check(int right, const char *kernel, double got, double w
 
 /* ---- p2p ------------------------------------------------------------------------------------- */
 
-static double prk_grid[PRK_ROWS][PRK_COLUMNS + 1]; /* column 0: the last of the process before */
+/* Column 0: the last column of the previous process. */
+static double prk_grid[PRK_ROWS][PRK_COLUMNS + 1];
 
 static inline void prk_p2p_begin(void)
 {
@@ -152,7 +155,8 @@ enum prk_side { PRK_LEFT, PRK_RIGHT, PRK_UP, PRK_DOWN };
 
 static double          prk_field[PRK_WIDE][PRK_WIDE], prk_result[PRK_SIDE][PRK_SIDE];
 static struct prk_link prk_sides[4];
-static int             prk_side_count, prk_across, prk_x, prk_y; /* processes in a row; where */
+/* Processes in a row; position in the grid. */
+static int prk_side_count, prk_across, prk_x, prk_y;
 
 /* Adds the neighbour at (x, y), if there is one. */
 static inline void prk_stencil_side(enum prk_side side, int x, int y)
@@ -261,7 +265,7 @@ static inline void prk_stencil_verify(void)
 static double         *prk_a, *prk_b; /* [rows of all processes][PRK_ORDER] */
 static struct prk_link prk_others[PRK_SLOTS];
 
-/* The element of the initial matrix. */
+/* Returns an element of the initial matrix. */
 static inline double prk_transpose_value(int row, int column)
 {
     return (double)row * prk.pes * PRK_ORDER + column;
@@ -317,7 +321,7 @@ static inline void prk_transpose(void)
         prk_a[i] += 1;
 }
 
-/* A is 0, 1, ... larger in the iterations. */
+/* In each iteration the elements of A are larger by 1. */
 static inline void prk_transpose_verify(void)
 {
     double times = prk.iterations, more = times * (times - 1) / 2;
@@ -333,8 +337,8 @@ static inline void prk_transpose_verify(void)
 
 /* ---- random ---------------------------------------------------------------------------------- */
 
-static struct prk_bucket *prk_buckets; /* by process */
-static uint64_t           prk_xor;     /* of all values of this process */
+static struct prk_bucket *prk_buckets; /* bucket of each process */
+static uint64_t           prk_xor;     /* XOR of all values of this process */
 
 static inline uint64_t prk_random_next(uint64_t *state)
 {
@@ -368,7 +372,7 @@ static inline void prk_random(void)
     prk.library->update(prk_buckets, prk.pes);
 }
 
-/* All words together have what all values together have. */
+/* The XOR of all words equals the XOR of all values. */
 static inline void prk_random_verify(void)
 {
     const uint64_t *table = prk.memory;
@@ -401,10 +405,10 @@ static inline void prk_reduce(void)
 
 static const struct {
     const char *metric;
-    size_t      bytes; /* of memory that others reach */
+    size_t      bytes; /* memory that other processes can access */
     void (*begin)(void);
     void (*run)(void);
-    void (*verify)(void); /* NULL: every iteration does it */
+    void (*verify)(void); /* NULL: every iteration verifies itself */
 } prk_kernels[PRK_KERNELS] = {
     {"p2p_us", PRK_ROWS * sizeof(double), prk_p2p_begin, prk_p2p, prk_p2p_verify},
     {"stencil_us", 2 * 4 * PRK_BLOCK * sizeof(double), prk_stencil_begin, prk_stencil,
@@ -427,7 +431,7 @@ static inline double prk_batch(enum prk_kernel kernel, int times)
     return prk.library->largest((bench_now() - start) / times);
 }
 
-/* Measures a kernel: the first iterations tell how many a batch has. */
+/* Measures a kernel; the time of the first iterations determines the number in a batch. */
 static inline void prk_measure(enum prk_kernel kernel)
 {
     double best, time, used = 0;

@@ -8,7 +8,7 @@
  *
  * A kernel runs a number of rounds; all PEs call it.  The number of rounds grows until a run takes
  * some milliseconds, from the first PE that begins to the last that ends, and the best of a few
- * such runs counts.  All PEs take the same decisions, because they decide by the same time.
+ * such runs counts.  All PEs make the same decisions, because they use the same time.
  */
 #ifndef BENCH_SCALING_H
 #define BENCH_SCALING_H
@@ -17,20 +17,20 @@
 
 #include "bench.h"
 
-#define SCALING_RUN_S     0.01 /* seconds of a run that is measured             */
-#define SCALING_RUNS      5    /* runs of a kernel of which the best counts     */
+#define SCALING_RUN_S     0.01 /* seconds of a run that is measured         */
+#define SCALING_RUNS      5    /* runs of a kernel of which the best counts */
 #define SCALING_MOST      (1L << 22)
-#define SCALING_PROGRAM_S 10 /* seconds after which a program measures no more */
+#define SCALING_PROGRAM_S 10 /* seconds after which a program stops measuring */
 
-#define SCALING_BURST    32   /* messages, or accesses, to one target in a round        */
-#define SCALING_WINDOW   8    /* bursts of a sender that have not been acknowledged     */
-#define SCALING_BYTES    1024 /* of a put, a get or an accumulate                       */
-#define SCALING_WORDS    4096 /* that atomics are spread over, on each PE               */
-#define SCALING_REGION   (256 * SCALING_BYTES) /* bytes of a PE that accumulates are spread over */
-#define SCALING_BLOCK    200  /* bytes of a block that is allocated and freed           */
-#define SCALING_BLOCKS   64   /* blocks that a PE holds at a time                       */
-#define SCALING_ITEMS    4096 /* items of a stream in a round of a PE                   */
-#define SCALING_FIB      34   /* tasks: fib(34), whose subtrees below 18 are one task   */
+#define SCALING_BURST    32                    /* messages, or accesses, to one target in a round */
+#define SCALING_WINDOW   8                     /* unacknowledged bursts of a sender               */
+#define SCALING_BYTES    1024                  /* bytes of a put, a get or an accumulate          */
+#define SCALING_WORDS    4096                  /* words on each PE over which atomics are spread  */
+#define SCALING_REGION   (256 * SCALING_BYTES) /* bytes of a PE over which accumulates are spread */
+#define SCALING_BLOCK    200                   /* bytes of a block that is allocated and freed   */
+#define SCALING_BLOCKS   64                    /* blocks that a PE holds at a time               */
+#define SCALING_ITEMS    4096                  /* items of a stream in a round of a PE           */
+#define SCALING_FIB      34                    /* tasks: fib(34); a subtree below 18 is one task */
 #define SCALING_FIB_LEAF 18
 
 /* A kernel.  Its rate is rounds * each operations of every active PE in the time of a run. */
@@ -39,10 +39,10 @@ struct scaling_kernel {
     void (*run)(long rounds);
     double each;            /* operations of an active PE in a round; 0: report microseconds */
     int (*active)(int pes); /* PEs that perform operations; NULL: all                        */
-    int least;              /* PEs that the kernel needs                                     */
+    int least;              /* least number of PEs of the kernel                             */
 };
 
-/* A library, as one PE sees it. */
+/* The functions of a library for one PE. */
 struct scaling_library {
     const char *series;
     int         me, pes;
@@ -68,13 +68,13 @@ static inline int scaling_one(int pes)
     return 1;
 }
 
-/* The partner of a PE in the second half, or -1 for a PE that only receives. */
+/* Returns the partner of a PE in the second half, or -1 if the PE only receives. */
 static inline int scaling_partner(int me, int pes)
 {
     return me < pes / 2 ? me + pes / 2 : -1;
 }
 
-/* Each PE sends to all others in turn, starting with the next one; one PE alone, to itself. */
+/* Each PE sends to all others in turn, starting with the next one; a single PE sends to itself. */
 static inline int scaling_other(int me, int pes, long round)
 {
     return pes == 1 ? 0 : (me + 1 + (int)(round % (pes - 1))) % pes;
@@ -87,7 +87,7 @@ static inline long scaling_fib(int n)
     return n < 2 ? n : scaling_fib(n - 1) + scaling_fib(n - 2);
 }
 
-/* The number of tasks of the kernel tasks(n). */
+/* Returns the number of tasks of the kernel tasks(n). */
 static inline double scaling_fib_tasks(int n)
 {
     return n < SCALING_FIB_LEAF ? 1 : 1 + scaling_fib_tasks(n - 1) + scaling_fib_tasks(n - 2);
@@ -95,8 +95,8 @@ static inline double scaling_fib_tasks(int n)
 
 /* ---- measuring ----------------------------------------------------------------------- */
 
-/* Returns the seconds from the first PE's begin of a run to the last PE's end.  The PEs share a
- * clock, since they share a host. */
+/* Returns the seconds from the start of a run on the first PE to its end on the last PE.  The PEs
+ * share a clock, since they share a host. */
 static inline double scaling_time(const struct scaling_library *library,
                                   const struct scaling_kernel *kernel, long rounds)
 {
@@ -108,7 +108,8 @@ static inline double scaling_time(const struct scaling_library *library,
     return library->largest(bench_now()) + library->largest(-first);
 }
 
-/* Returns the best time of a few runs: a PE that lost its core for a while does not count. */
+/* Returns the best time of a few runs, which excludes runs in which a PE lost its core for a
+ * while. */
 static inline double scaling_best(const struct scaling_library *library,
                                   const struct scaling_kernel *kernel, long rounds, int runs)
 {
@@ -166,7 +167,8 @@ static inline void scaling_measure(const struct scaling_library *library,
         scaling_report(library, "us", kernel->name, best / (double)rounds * 1e6);
 }
 
-/* Measures the kernels of a list that ends with a name of NULL, or the one that is @p only. */
+/* Measures the kernels of a list that ends with a name of NULL, or only the kernel named
+ * @p only. */
 static inline void scaling_measure_all(const struct scaling_library *library,
                                        const struct scaling_kernel *kernel, const char *only)
 {

@@ -39,12 +39,13 @@ static inline void complete(const struct onesided_access *a)
 
 /* ---- patches ------------------------------------------------------------- */
 
-static volatile double scale = 1; /* volatile: the compiler must not know it, as in a library */
+/* Volatile, so that the compiler does not know the value, as in a library. */
+static volatile double scale = 1;
 
 /* The layouts of strided data at the target and at the origin. */
 static skua_layout rows, packed;
 
-/* Sets the layouts of a patch, or of a column. */
+/* Sets the layouts of a patch or of a column. */
 static inline void prepare_rows(const struct onesided_access *a)
 {
     size_t    side   = a->shape == ONESIDED_PATCH ? a->side : 1;
@@ -55,7 +56,7 @@ static inline void prepare_rows(const struct onesided_access *a)
     packed = skua_layout_contiguous(NULL, count * side * sizeof(double));
 }
 
-/* The layout at the origin, which is packed, from @p origin on. */
+/* Returns the packed layout at the origin that begins at @p origin. */
 static inline const skua_layout *packed_at(char *origin)
 {
     packed.at = origin;

@@ -65,7 +65,7 @@ static void put(struct channel_side *side)
 
 static void next_setting(struct channel_side *side);
 
-/* A round trip is complete on PE 0.  Returns 0 if the measurement of this size is over. */
+/* Records a completed round trip on PE 0. Returns 0 if the measurement of this size is over. */
 static int trip_done(struct channel_side *side)
 {
     int    trips = side->net ? bench_trips_net(bytes_of(side)) : bench_trips(bytes_of(side));
@@ -118,7 +118,7 @@ static void on_data_entry(void *end, const void *data, size_t bytes)
 
 /* ---- settings --------------------------------------------------------------------- */
 
-/* The next measurement, and the channel into the sender's buffer. */
+/* A setting: the next measurement, and the channel into the sender's buffer. */
 struct channel_setting {
     int          series;
     size_t       size;
@@ -127,7 +127,8 @@ struct channel_setting {
     skua_collection pair;
 };
 
-/* Creates a channel into our buffer, if the series uses one, and sends the setting to the peer. */
+/* Creates a channel into this PE's buffer, if the series uses one, and sends the setting to the
+ * peer. */
 static void send_setting(struct channel_side *side)
 {
     skua_layout to = skua_layout_contiguous(side->buffer[side->series == HEAP], bytes_of(side));
@@ -182,7 +183,7 @@ static void on_setting(skua_msg *msg)
         begin(side);
 }
 
-/* What follows the name of a series: where the two PEs are. */
+/* Returns the suffix of a series name, which says where the two PEs are. */
 static const char *suffix(const struct channel_side *side)
 {
     static char text[32];
@@ -194,7 +195,7 @@ static const char *suffix(const struct channel_side *side)
     return text;
 }
 
-/* On PE 0: reports the result and goes on to the next measurement. */
+/* Runs on PE 0: reports the result and starts the next measurement. */
 static void next_setting(struct channel_side *side)
 {
     char name[64];
@@ -222,13 +223,14 @@ static void start(int argc, char **argv)
         skua_abort("bench-channels needs two PEs: skuarun -n 2");
     side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
     side->source[SHARED] = skua_channel_alloc(BENCH_BYTES);
-    side->buffer[HEAP]   = aligned_alloc(128, BENCH_BYTES); /* aligned as the buffers of floor.c */
-    side->source[HEAP]   = aligned_alloc(128, BENCH_BYTES);
+    /* The alignment of the buffers of floor.c. */
+    side->buffer[HEAP] = aligned_alloc(128, BENCH_BYTES);
+    side->source[HEAP] = aligned_alloc(128, BENCH_BYTES);
     for (int i = 0; i < 2; i++) {
         memset(side->buffer[i], 1, BENCH_BYTES);
         memset(side->source[i], 2, BENCH_BYTES);
     }
-    side->size = 1; /* a channel of 0 bytes does not exist */
+    side->size = 1; /* channels of 0 bytes do not exist */
     while (argc > 2 && bytes_of(side) < (size_t)atoll(argv[2]))
         side->size++;
     side->net = skua_hosts() > 1;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * charm.c - small programs that docs/guide/performance.md compares with the same in Charm++.
+ * charm.c - small programs that docs/guide/performance.md compares with equivalent programs in
+ * Charm++.
  *
  *   queens     all placements of N queens: a seed for each placement of the first rows, whose
  *              object solves the rest; the members of a group count, quiescence ends the program
- *   fib        a tree of seeds, each of which waits for the results of two more; no other work
+ *   fib        a tree of seeds, each of which waits for the results of two others; no other work
  *   futures    the same tree of threaded entries, which wait for two futures each
  *   create     an array of 10^6 elements
  *   walk       a message that visits its elements in order
  *   local      the member of a group on this PE, found and called 10^6 times
  *
- * PE 0 controls all of it in its begin function.
+ * PE 0 controls the programs in its begin function.
  *
  * usage: charm SERIES [PROGRAM]
  */
@@ -22,14 +23,14 @@
 #define CHARM_BATCHES 5
 #define CELLS         1000000
 #define LOCAL_CALLS   1000000
-#define FIB           23 /* of seeds; the tree has 92735 */
-#define FUTURES       20 /* of threaded entries, down to FUTURES_LEAF: 1973 */
+#define FIB           23 /* argument of fib for seeds: a tree of 92735 seeds */
+#define FUTURES       20 /* for threaded entries, down to FUTURES_LEAF: 1973 entries */
 #define FUTURES_LEAF  6
 
 struct board {
-    int      rows, depth;          /* of the whole board; seeds are created up to this row */
-    int      row;                  /* the next one                                         */
-    uint32_t columns, left, right; /* columns and diagonals that are attacked              */
+    int      rows, depth;          /* rows of the board; the row up to which seeds are created */
+    int      row;                  /* the row of the next queen                                */
+    uint32_t columns, left, right; /* columns and diagonals that are attacked                  */
 };
 
 struct tally {
@@ -77,7 +78,7 @@ static void report(const char *program, const char *unit, double value)
     bench_report(BENCH, series, 0, metric, value);
 }
 
-/* The result of a program: a number, and whether it is there. */
+/* The result of a program: a number, and whether it has arrived. */
 struct outcome {
     int64_t value;
     bool    done;
@@ -224,7 +225,7 @@ static void on_answer(void *self, const void *data, size_t bytes)
         fib_finish(node);
 }
 
-/* The threaded entry: waits for two futures, and all its ancestors wait at once. */
+/* The threaded entry: waits for two futures, while all its ancestors wait as well. */
 static void on_calc(void *self, const void *data, size_t bytes)
 {
     struct fib_args args      = *(const struct fib_args *)data;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint.c - what checkpoints cost, for blocks of 1 MB of state in the elements of an array.
+ * checkpoint.c - the cost of checkpoints, for blocks of 1 MB of state in the elements of an array.
  *
- *   disk      series disk: stop_s, the time until the program goes on; write_s, the time from then
- *             until the checkpoint is on the disk; write_gbs, bytes over the sum of both
+ *   disk      series disk: stop_s, the time until the program continues; write_s, the time from
+ *             then until the checkpoint is on the disk; write_gbs, bytes over the sum of both
  *   memory    series memcpy: copy_gbs, each element copies its block; series memory: copy_gbs, a
  *             checkpoint in memory of the same blocks
  *   recover   series recover: recover_s, the time from the death of a process by SIGKILL until the
- *             program goes on from the checkpoint in memory (skuarun --survive)
+ *             program continues from the checkpoint in memory (skuarun --survive)
  *
- * Each is the best of several; the first of a kind, which touches new memory, does not count.  PE 0
- * drives the program by handlers, since a restarted job does not call `begin`.
+ * Each value is the best of several; the first of each kind, which touches new memory, is
+ * discarded.  PE 0 drives the program by handlers, since a restarted job does not call `begin`.
  *
  * usage: bench-checkpoint disk|memory|recover FOLDER MEGABYTES
  */
@@ -37,9 +37,9 @@ static skua_class      block_class;
 static skua_entry      copy_entry;
 static skua_handler    ready_handler, saved_handler, flushed_handler, copied_handler, kill_handler;
 
-/* At PE 0. */
+/* The state of the driver, on PE 0. */
 static struct {
-    int    times; /* that have been measured */
+    int    times; /* number of checkpoints that have been measured */
     double began, saved;
     double copy, save, stop, write; /* the best times */
 } driver;
@@ -118,7 +118,7 @@ static void memory_report(void)
     bench_report(BENCH, "memory", BLOCK, "copy_gbs", state_gigabytes() / driver.save);
 }
 
-/* The path of the file that tells the next processes when the one before was killed. */
+/* Returns the path of the file that holds the time at which the previous process was killed. */
 static void killed_path(char path[512])
 {
     snprintf(path, 512, "%s/killed", folder);

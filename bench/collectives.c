@@ -11,8 +11,8 @@
 static skua_handler data_handler;
 static skua_pe_data state_key;
 
-/* Of a PE: the broadcasts that it has received and those that it has called for.  The message of
- * the next root may arrive before this PE has called for it. */
+/* The state of a PE: the number of broadcasts that it has received and the number for which it has
+ * called.  The message of the next root may arrive before this PE has called for it. */
 struct collectives_state {
     skua_counter received;
     int64_t      calls;
@@ -70,7 +70,7 @@ static void reduce(int root, size_t bytes, double *from, double *to)
     skua_future_clear(&future);
 }
 
-/* The message is allocated each time, as a program does it; its data is not initialized. */
+/* Each broadcast allocates its message, as a program does; the data are not initialised. */
 static void broadcast(int root, size_t bytes, double *from, double *to)
 {
     (void)from, (void)to;

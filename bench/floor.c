@@ -4,7 +4,7 @@
  * or without a memcpy of data into shared memory before.  No runtime is involved.
  *
  * The floor of a TCP connection of this host, series floor-tcp: two processes send the bytes of one
- * buffer and receive them in the other, and never sleep.  A runtime can save nothing of it.
+ * buffer and receive them in the other, and never sleep.  No runtime can be faster.
  *
  * usage: floor [threads | tcp] [cpu0 cpu1]
  */
@@ -29,7 +29,7 @@ struct floor_side {
     _Alignas(128) char data[BENCH_BYTES];
 };
 
-static struct floor_side *side; /* [2]: written by each for the other */
+static struct floor_side *side; /* [2]: each side writes its own for the other side */
 static char               source[2][BENCH_BYTES];
 static int                cpu[2] = {0, 1};
 
@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     side = mmap(NULL, 2 * sizeof *side, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (side == MAP_FAILED)
         return perror("mmap"), 1;
-    memset(source, 1, sizeof source); /* maps its pages */
+    memset(source, 1, sizeof source); /* touches its pages */
     if (tcp) {
         run_tcp();
     } else if (threads) {
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
         measure_all(0, "-threads");
         pthread_join(thread, NULL);
     } else if (fork() == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* without its partner it would spin forever */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the process would spin forever without its partner */
         measure_all(1, "");
         _exit(0);
     } else {

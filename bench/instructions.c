@@ -86,7 +86,7 @@ static void start_net(void)
         skua_send(1, net_handler, skua_msg_alloc(8));
 }
 
-/* A copy of 32 bytes to the other of PEs 0 and 1. */
+/* Sends a copy of 32 bytes to the other of PEs 0 and 1. */
 static void on_copies(skua_msg *msg)
 {
     if (me == 1 || --left > 0)
@@ -149,7 +149,7 @@ static void yielding(void *arg)
     skua_exit(0);
 }
 
-/* The scheduler calls it once in 64 passes without work. */
+/* A periodic function, which the scheduler calls once in 64 passes without work. */
 static bool idling(void *arg)
 {
     (void)arg;
@@ -239,9 +239,9 @@ static void row_once(skua_gaddr at)
     skua_put_layout(at, &row, &word);
 }
 
-#define SCATTERED 64 /* elements of an accumulate at a list of offsets */
+#define SCATTERED 64 /* number of elements of an accumulate at a list of offsets */
 
-/* Accumulates at scattered places in one call. */
+/* Accumulates at scattered offsets in one call. */
 static void scatter_once(skua_gaddr at)
 {
     static const skua_update bits = {SKUA_BIT_XOR, SKUA_UINT64, NULL};
@@ -261,7 +261,7 @@ static const struct {
 } onesided[] = {{"put", put_once}, {"get", get_once}, {"add", add_once},
                 {"acc", acc_once}, {"row", row_once}, {"scatter", scatter_once}};
 
-/* Runs @p what if it is a one-sided operation.  Returns whether it is. */
+/* Runs @p what if it is a one-sided operation.  Returns true in that case. */
 static bool do_onesided(const char *what)
 {
     for (size_t i = 0; i < sizeof onesided / sizeof *onesided; i++)
@@ -284,7 +284,7 @@ struct ball {
 static skua_entry      copied_entry, passed_entry;
 static skua_class      ball_class;
 static skua_collection balls;
-static skua_ref        partner; /* the element that runs */
+static skua_ref        partner; /* the element whose entry runs */
 static double          payload[16];
 
 static void on_copied(void *self, const void *data, size_t bytes)
@@ -307,7 +307,7 @@ static void on_passed(void *self, skua_msg *msg)
 
 /* ---- elements of two PEs -------------------------------------------------------------- */
 
-/* What the elements 0 and 1 of an array with one element on each PE send to each other. */
+/* The arguments of the calls between elements 0 and 1 of an array with one element on each PE. */
 struct rally {
     skua_collection of;
     int64_t         unused[3];
@@ -342,7 +342,7 @@ static bool do_rally(const char *what)
     return true;
 }
 
-/* The entry of a member that looks itself up, by its group or by its reference. */
+/* The entry of a member, which looks itself up by its group or by its reference. */
 static void on_look(void *self, const void *data, size_t bytes)
 {
     (void)bytes;

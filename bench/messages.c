@@ -34,7 +34,7 @@ static volatile unsigned long sink;
 
 static void next_batch(void);
 
-/* A round trip is complete on PE 0.  Returns 1 if the batch is over. */
+/* Records a completed round trip on PE 0. Returns 1 if the batch is over. */
 static int trip_done(void)
 {
     double time;
@@ -99,7 +99,7 @@ static void send_first(void)
     skua_send(1, handler[at.series], at.owned);
 }
 
-/* Goes on to the next batch, size or series. */
+/* Advances to the next batch, size or series. */
 static void next_batch(void)
 {
     if (at.batch == BENCH_BATCHES) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * migration.c - the cost of moving elements between two PEs of a host, beside memcpy() in the same
- * run.
+ * migration.c - the cost of migrating elements between two PEs of a host, compared with memcpy() in
+ * the same run.
  *
  * All ELEMENTS elements of an array move from one PE to the other and back; each move of all of
  * them is a batch.  An element has 4 KB of data.  Rows (the best batch of each):
@@ -10,7 +10,7 @@
  *   pack     move_GBps, move_us  a class with a `pup` function that names only fields
  *   plain    move_GBps, move_us  a class with skua_pup_plain: by pointer where that is possible
  *   pointer  move_GBps, move_us  a class that is SKUA_CLASS_BY_POINTER: neither packed nor copied
- *   empty    move_us             elements without data: what a move costs beside its data
+ *   empty    move_us             elements without data: the cost of a migration apart from its data
  *   owned    move_GBps, move_us  a class whose objects own their data: packed and unpacked
  *
  * Each row is a series and its metrics: data a second, counted once, and the time of an element.
@@ -43,7 +43,7 @@ static skua_class   classes[KINDS];
 static skua_entry   move_entry[KINDS];
 static skua_handler arrived_handler;
 
-/* Of each PE. */
+/* The state of each PE. */
 static _Thread_local struct {
     BENCH_APART int arrived;
     bool            over;
@@ -79,7 +79,7 @@ static void element_move(void *self, const void *data, size_t bytes)
     skua_migrate(self, 1 - skua_pe());
 }
 
-/* The last element that arrives tells PE 0. */
+/* The last arrival notifies PE 0. */
 static void element_moved(void *self)
 {
     (void)self;
@@ -99,7 +99,7 @@ static bool is_over(void *arg)
     return at.over;
 }
 
-/* Moves all elements to the other PE, and waits until they are there. */
+/* Migrates all elements to the other PE, and waits until they have arrived. */
 static double move_all(int kind, skua_collection all)
 {
     double start = bench_now();
@@ -116,7 +116,7 @@ static int on_first_pe(const skua_index *index, const skua_range *range, const i
     return 0;
 }
 
-static uint32_t first_pe; /* the map of all elements */
+static uint32_t first_pe; /* maps all elements to one PE */
 
 static double best_move(int kind)
 {
@@ -137,7 +137,7 @@ static double best_move(int kind)
     return best;
 }
 
-/* The best time of copying the data of all elements, from blocks to blocks. */
+/* Returns the best time of copying the data of all elements, from blocks to blocks. */
 static double best_copy(void)
 {
     size_t bytes = (size_t)ELEMENTS * BYTES;

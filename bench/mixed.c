@@ -18,19 +18,19 @@
 #define BYTES     8
 #define TRIPS     2000
 #define WINDOWS   40
-#define FAR_EVERY 256 /* messages of PE 0 inside the host for one to the other host */
+#define FAR_EVERY 256 /* messages inside the host per message to the other host */
 
 static skua_handler echo_handler, window_handler, answer_handler, far_handler;
 static skua_class   pair_class;
 static skua_entry   echo_entry, window_entry;
 static char         payload[BYTES];
 
-/* On PE 0. */
+/* The state of the measurement, on PE 0. */
 static struct {
     BENCH_APART long left;    /* events until the measurement is over */
-    long             to_far;  /* messages until the next to the other host; < 0: there is none */
-    bool             far_out; /* a message to the other host has not come back */
-    skua_ref         element; /* of PE 1 */
+    long             to_far;  /* messages until the next one to the other host; < 0: none is sent */
+    bool             far_out; /* a message to the other host has not returned yet */
+    skua_ref         element; /* the element on PE 1 */
 } at;
 
 static bool is_over(void *arg)
@@ -39,7 +39,7 @@ static bool is_over(void *arg)
     return at.left == 0;
 }
 
-/* Counts @p messages of PE 0, and sends one to the other host when that is due. */
+/* Counts @p messages of PE 0, and sends a message to the other host when one is due. */
 static void count_messages(long messages)
 {
     if (at.to_far < 0 || (at.to_far -= messages) > 0)
@@ -62,7 +62,7 @@ static void on_far(skua_msg *msg)
 
 /* ---- round trips ----------------------------------------------------------------- */
 
-/* A message has come back to PE 0.  Returns whether another follows. */
+/* Records that a message has returned to PE 0. Returns true if another one follows. */
 static bool trip_follows(void)
 {
     count_messages(1);

@@ -18,8 +18,8 @@
 static skua_handler echo, flood, signalled;
 static char        *own; /* the part of the region on this PE */
 
-/* left: on PE 0 the answers that are missing, on PE 1 the messages of a window that have arrived.
- */
+/* The state of a PE.  `left` is, on PE 0, the number of missing answers and, on PE 1, the number of
+ * messages of a window that have arrived. */
 static struct {
     int    left, window;
     size_t bytes;
@@ -76,7 +76,7 @@ static void measure_messages(const char *series, int me, size_t bytes)
         round_trips(trips, bytes);
         best = least(best, (bench_now() - start) / trips / 2);
     }
-    skua_sync(); /* PE 1 answers here */
+    skua_sync(); /* PE 1 answers during this call */
     onesided_report(me, series, bytes, "message_us", best * 1e6);
 }
 
@@ -169,7 +169,7 @@ static void fetch_add(const struct onesided_access *a)
 
 static void notify(const struct onesided_access *a, uint64_t turn)
 {
-    (void)turn; /* the counter at the target has this value then */
+    (void)turn; /* the value of the counter at the target after this notification */
     skua_put_nb(target(a), onesided_source, a->bytes,
                 &(skua_rma_params){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
 }

@@ -6,8 +6,8 @@
  *   malloc    malloc() and free()         loop      a loop over pointers
  *
  * On one PE: messages to itself, creation and deletion of elements, a tree of single chares.  On
- * two: round trips and rates, a broadcast and a reduction over many elements.  PE 0 controls all of
- * it in its start function; batches of the series that are compared alternate.
+ * two: round trips and rates, a broadcast and a reduction over many elements.  PE 0 controls the
+ * measurements in its start function; batches of series that are compared alternate.
  *
  * usage: objects [net], on one or two PEs; net: only round trips, of PEs that share no memory
  */
@@ -42,7 +42,7 @@ static skua_entry   echo_entry, window_entry, add_entry, answer_entry;
 static skua_handler echo_handler, window_handler, nothing_handler, loop_handler, reduce_handler;
 static char         payload[LARGEST];
 
-/* On PE 0. */
+/* The state of the measurement, on PE 0. */
 static struct {
     BENCH_APART long left; /* events until the measurement is over */
 } at;
@@ -67,7 +67,7 @@ static void keep_best(double *best, double start, double operations)
         *best = time;
 }
 
-/* Arrives after all messages that were sent to this PE before. */
+/* Handles the message that arrives after all messages sent to this PE before. */
 static void on_nothing(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -250,7 +250,7 @@ static void measure_life(void)
 
 /* ---- broadcasts and reductions -------------------------------------------------------------- */
 
-static _Thread_local struct cell **cells; /* of this PE */
+static _Thread_local struct cell **cells; /* the elements of this PE */
 static _Thread_local size_t        cell_count;
 
 static void add_cell(void *self, void *arg)

@@ -4,8 +4,8 @@
  * measured in the same memory:
  *
  *   limit   put and get: memcpy into and out of the peer's part of the region; accumulate: daxpy,
- *           fetch-add: an atomic add, strided, vector and indexed data: plain loops, all in the own
- *           part; notification: memcpy and a flag, and the flag alone (flag_us)
+ *           fetch-add: an atomic add, strided, vector and indexed data: plain loops, all in the
+ *           PE's own part; notification: memcpy and a flag, and the flag alone (flag_us)
  *   skua    the metrics of bench_onesided.h, and
  *           signal_us       a signalling put, one way, handler to handler
  *           call_us         skua_call() and its result, both ways
@@ -18,7 +18,7 @@
 
 #include "bench_skua.h"
 
-static char *part[2]; /* of the region, by PE */
+static char *part[2]; /* the part of the region of each PE */
 
 /* ---- limits -------------------------------------------------------------- */
 
@@ -88,7 +88,7 @@ static void limit_put_shape(const struct onesided_access *a)
     else if (a->shape == ONESIDED_COLUMN)
         for (size_t i = 0; i < ONESIDED_SIDE; i++)
             to[i * ONESIDED_SIDE] = from[i];
-    else /* the blocks of the list, with a known length of 8 bytes */
+    else /* the blocks of the list, with a constant length of 8 bytes */
         for (size_t i = 0; i < ONESIDED_SIDE; i++)
             memcpy((char *)to + blocks[i].offset, from + i, sizeof(double));
 }
@@ -243,7 +243,7 @@ static skua_handler signalled;
 /* The progress of a PE in a series of signalling puts. */
 static struct {
     BENCH_APART size_t bytes;
-    int                left; /* round trips, on PE 0 */
+    int                left; /* number of round trips, on PE 0 */
 } signals[2];
 
 static void put_signal(int me)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * openshmem.c - the calls of OpenSHMEM, as `skua bench openshmem' measures them; compiled for
+ * openshmem.c - the program of `skua bench openshmem': the calls of OpenSHMEM, compiled for
  * libskua-shmem and for other OpenSHMEM libraries.
  *
  * usage: bench-openshmem SERIES [start | put N]
@@ -9,8 +9,8 @@
  * measure collectives alone (bench_collectives.h).  With `start' the program allocates, passes a
  * barrier and ends; with `put' PE 0 puts 8 bytes to itself N times, for counts of instructions.
  *
- *   put_us, get_us, put_quiet_us   blocking; with a quiet behind each
- *   put_gbs, get_gbs               64 non-blocking ones and a quiet
+ *   put_us, get_us, put_quiet_us   blocking; put_quiet_us with a quiet after each put
+ *   put_gbs, get_gbs               64 non-blocking operations and a quiet
  *   iput_us                        1024 doubles, a row apart at the target
  *   fetch_add_us ... set_us        atomics on a word of 8 bytes
  *   signal_us                      a put with a signal that the target waits for, one way
@@ -29,10 +29,10 @@
 #include "bench_collectives.h"
 
 #define BATCHES 30
-#define MOST    ((size_t)1 << 20) /* bytes of a transfer */
+#define MOST    ((size_t)1 << 20) /* bytes of the largest transfer */
 #define WINDOW  64                /* transfers in flight */
 #define COLUMN  1024              /* elements of a strided put, and the stride */
-#define TURNS   4                 /* arrays pSync that calls use in turn */
+#define TURNS   4                 /* number of pSync arrays that calls use in turn */
 #define LIMIT   "limit"
 
 #if SHMEM_MAJOR_VERSION > 1 || SHMEM_MINOR_VERSION >= 5
@@ -52,8 +52,8 @@ static const size_t sizes[] = {8, 64, 512, 4096, 32768, 262144, MOST};
 static const char *series;
 static int         me, pes;
 static char       *remote, *local; /* symmetric; COLUMN * COLUMN doubles and MOST bytes */
-static char       *mapped;         /* remote of PE 1, or of PE 0 if it is not mapped here */
-static uint64_t   *flag;           /* symmetric, as word; each in a cache line of its own */
+static char       *mapped;         /* `remote` of PE 1, or of PE 0 if PE 1's is not mapped here */
+static uint64_t   *flag;           /* symmetric, like `word`; each in a cache line of its own */
 static long       *word;
 
 /* ---- timing ------------------------------------------------------------------------ */
@@ -278,8 +278,8 @@ static void measure_notification(void)
 
 /* ---- collectives ------------------------------------------------------------------- */
 
-static long   *sync_words[TURNS]; /* pSync */
-static double *work;              /* pWrk  */
+static long   *sync_words[TURNS]; /* pSync                 */
+static double *work;              /* pWrk                  */
 static double *largest_value;     /* two symmetric doubles */
 
 static long *next_sync(void)

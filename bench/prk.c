@@ -3,7 +3,7 @@
  * prk.c - the kernels of bench_prk.h with Skua, each PE a process.
  *
  *   put       puts with a notification; accumulates
- *   message   messages, whose handlers take the data; skua_reduce()
+ *   message   messages, whose handlers keep the data; skua_reduce()
  *
  * usage: bench-prk [SERIES]
  */
@@ -13,7 +13,8 @@
 
 #include "bench_prk.h"
 
-/* Memory of a kernel that other PEs reach: its notifications, and the memory that it asked for. */
+/* The memory of a kernel that other PEs access: its notifications, and the memory that it
+ * requested. */
 struct prk_shared {
     skua_notify rows, ready, added;
     skua_notify slot[PRK_SLOTS];
@@ -32,7 +33,7 @@ static void *begin(enum prk_kernel kernel, size_t bytes)
 {
     (void)kernel;
     if (skua_region_create(sizeof *shared + bytes, &region) != SKUA_OK)
-        skua_abort("bench-prk got no memory");
+        skua_abort("bench-prk: there is not enough memory");
     shared = skua_region_local(region);
     memset(shared, 0, sizeof *shared + bytes);
     skua_sync();
@@ -50,7 +51,7 @@ static void barrier(void)
     skua_sync();
 }
 
-/* Combines a word of all PEs. */
+/* Returns the combination of one word over all PEs. */
 static void combine(skua_op op, skua_type type, void *word)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -85,7 +86,7 @@ static double      put_block[PRK_SLOTS][PRK_BLOCK];
 
 static void put_row_send(int to, int row, double value)
 {
-    static double   sent[PRK_ROWS]; /* the puts of a wavefront read it until the corner has come */
+    static double   sent[PRK_ROWS]; /* puts of the wavefront read it until the corner has arrived */
     skua_rma_params params = {.notify = at(to, &shared->rows)};
 
     sent[row] = value;
@@ -101,7 +102,7 @@ static double put_row_recv(int from, int row)
     return shared->memory[row];
 }
 
-/* The puts of the round before read their blocks until they are complete. */
+/* The puts of the previous round read their blocks until they complete. */
 static double *put_out(const struct prk_link *link)
 {
     skua_handle_wait(&put_handle);
@@ -148,7 +149,7 @@ static void put_update(const struct prk_bucket *bucket, int pes)
     skua_sync();
 }
 
-/* PE 0 tells the others that its vector is there, and they add theirs to it. */
+/* PE 0 notifies the other PEs that its vector is ready, and they add their vectors to it. */
 static void put_reduce(const double *from, double *to, size_t count)
 {
     static uint64_t   round;
@@ -181,7 +182,7 @@ struct block_message {
     double data[];
 };
 
-/* What has come. */
+/* The data that have arrived. */
 static struct {
     long      rows, taken_rows, buckets, wanted_buckets;
     double    row[PRK_ROWS];
@@ -245,7 +246,7 @@ static void free_block(skua_msg **block)
     *block = NULL;
 }
 
-/* The blocks of the round before have been used; those of the next are sent after these. */
+/* The blocks of the previous round have been used; those of the next round are sent after these. */
 static void message_exchange(const struct prk_link *link, int links, int round)
 {
     for (int i = 0; i < links; i++)
@@ -284,8 +285,8 @@ static bool buckets_came(void *arg)
     return inbox.buckets >= inbox.wanted_buckets;
 }
 
-/* Every PE sends every PE a message, also an empty one, so that their number says when all have
- * come. */
+/* Every PE sends every PE a message, even an empty one, so that the number of arrivals shows when
+ * all have arrived. */
 static void message_update(const struct prk_bucket *bucket, int pes)
 {
     for (int pe = 0; pe < pes; pe++) {
@@ -313,7 +314,7 @@ static void message_reduce(const double *from, double *to, size_t count)
     skua_future_clear(&future);
 }
 
-/* Blocks of the last rounds are left over. */
+/* Frees the blocks of the last rounds. */
 static void message_end(void)
 {
     skua_sync();

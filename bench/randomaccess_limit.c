@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * randomaccess_limit.c - the limit of RandomAccess: the updates of the application, and their way
- * to the owner of a word, in plain C.  The launcher of Skua starts and binds the processes, and a
- * region is their shared memory; between the barriers nothing of the runtime is called.
+ * randomaccess_limit.c - the limit of RandomAccess: the updates of the application, and their
+ * transport to the owner of a word, in plain C.  The launcher of Skua starts and binds the
+ * processes, and a region is their shared memory; between the barriers the program does not call
+ * the runtime.
  *
- * A round makes the numbers that a PE may be ahead of their updates.  A PE sorts them into boxes,
- * one for each owner, publishes the round, and updates its words with the boxes of all PEs for it.
- * There are two sets of boxes: a PE makes the next numbers while others still read the last ones.
+ * In a round a PE generates as many numbers as may be ahead of their updates.  A PE sorts them into
+ * boxes, one for each owner, publishes the round, and updates its words with the boxes of all PEs
+ * for it. There are two sets of boxes: a PE generates the next numbers while others still read the
+ * previous ones.
  *
  *   boxes and their counts   `made` release (publish) -> `made` acquire (apply)
  *   reuse of boxes           `applied` release -> `applied` acquire, two rounds later
@@ -23,20 +25,20 @@
 #include "bench.h"
 #include "bench_pieces.h"
 
-#define LIMIT_ROUND    1024 /* numbers that may be ahead of their updates */
-#define LIMIT_PER_WORD 4    /* updates of a word                          */
-#define LIMIT_PREFETCH 64   /* distance of prefetches, in updates         */
-#define LIMIT_SPINS    1000 /* of a wait before it yields the core        */
+#define LIMIT_ROUND    1024 /* how many numbers may be ahead of their updates */
+#define LIMIT_PER_WORD 4    /* updates per word                               */
+#define LIMIT_PREFETCH 64   /* distance of prefetches, in updates             */
+#define LIMIT_SPINS    1000 /* spins of a wait before it yields the core      */
 #define LIMIT_PES      256
 
-/* The piece of a PE, which it alone writes.  Behind it: two boxes for each PE. */
+/* The piece of a PE, which only this PE writes. Two boxes for each PE follow it. */
 struct limit_piece {
-    BENCH_APART _Atomic uint64_t made; /* rounds */
+    BENCH_APART _Atomic uint64_t made; /* number of completed rounds */
     BENCH_APART _Atomic uint64_t applied;
     BENCH_APART uint32_t         count[2][LIMIT_PES];
 };
 
-/* Of a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct limit_piece *piece[LIMIT_PES];
     uint64_t           *table, first, end, mask;
@@ -65,7 +67,7 @@ static void wait_for(_Atomic uint64_t *counter, uint64_t rounds)
             sched_yield();
 }
 
-/* Makes @p count numbers that follow @p a.  Returns the last. */
+/* Generates the @p count numbers after @p a. Returns the last one. */
 static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
 {
     uint64_t  pes = (uint64_t)skua_pes();
@@ -96,7 +98,7 @@ static void apply_box(const uint64_t *a, size_t count)
     }
 }
 
-/* Makes numbers, and applies those of all PEs for this one. */
+/* Generates numbers, and applies the numbers of all PEs for this PE. */
 static uint64_t run_round(uint64_t a, uint64_t count)
 {
     unsigned set = limit.round % 2;
@@ -117,7 +119,7 @@ static uint64_t run_round(uint64_t a, uint64_t count)
     return a;
 }
 
-/* Makes all updates once.  Returns the seconds of the slowest PE. */
+/* Performs all updates once.  Returns the seconds of the slowest PE. */
 static double run_updates(void)
 {
     uint64_t total = LIMIT_PER_WORD * (limit.end - limit.first), made = 0;
@@ -148,7 +150,7 @@ static void prepare(void)
         limit.piece[pe] = bench_piece(region, pe);
 }
 
-/* The table lies in memory as that of the application. */
+/* The table has the same layout in memory as that of the application. */
 static void create_table(void)
 {
     size_t bytes;

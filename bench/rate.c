@@ -10,14 +10,14 @@
 
 static skua_handler item, window_done, batch_done, batch_go;
 
-struct rate_state { /* of a PE */
+struct rate_state { /* the state of a PE */
     int  items, windows;
     long payload;
 };
 
 static skua_pe_data state_key;
 
-static struct { /* on PE 0 */
+static struct { /* used on PE 0 */
     BENCH_APART int pairs_done;
     int             batch;
     double          start, best;

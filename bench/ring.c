@@ -11,7 +11,7 @@
 
 static skua_handler token;
 
-static struct { /* on PE 0 */
+static struct { /* used on PE 0 */
     BENCH_APART double start;
     double             best;
     int                round, batch;

@@ -23,13 +23,13 @@
 
 #include "bench_scaling.h"
 
-#define SCALING_ELEMENTS 32 /* of the array of `entries', on each PE       */
-#define SCALING_HOPS     16 /* of a token in a round                       */
+#define SCALING_ELEMENTS 32 /* elements of the array of `entries' on each PE */
+#define SCALING_HOPS     16 /* hops of a token in a round */
 #define SCALING_PES      1024
 
-#define SCALING_SHARE_S 0.03 /* seconds in which PE 0 counts               */
-#define SCALING_SLOW_S  5e-7 /* seconds of a handler that is slow          */
-#define SCALING_BUSY_S  1e-4 /* seconds of computation between two polls   */
+#define SCALING_SHARE_S 0.03 /* seconds for which PE 0 counts            */
+#define SCALING_SLOW_S  5e-7 /* seconds of a slow handler                */
+#define SCALING_BUSY_S  1e-4 /* seconds of computation between two polls */
 
 static skua_handler item, item_done, block, data, share_item, share_done;
 static skua_stream  stream;
@@ -37,18 +37,18 @@ static skua_class   cell_class, task_class;
 static skua_entry   token_entry, answer_entry;
 static skua_pe_data state_key;
 
-/* Of a PE. */
+/* The state of a PE. */
 struct scaling_state {
-    int             bursts; /* that have not been acknowledged                  */
-    long            most;   /* bursts that a wait allows                        */
+    int             bursts; /* number of unacknowledged bursts */
+    long            most;   /* largest number of bursts that a wait allows */
     skua_counter    received;
     int64_t         broadcasts;
     skua_region     region;
     skua_collection cells;
-    long            tokens; /* that have ended here                             */
+    long            tokens; /* number of tokens that have ended on this PE */
     uint64_t        items, items_sent, sum;
     bool            tree_done;
-    bool            stopped; /* shares: PE 0 counts no more                      */
+    bool            stopped; /* shares: PE 0 has stopped counting */
     bool            slow;
     double          end;
     long            arrived[SCALING_PES];
@@ -68,7 +68,7 @@ static bool bursts_are_done(void *arg)
     return s->bursts <= s->most;
 }
 
-/* Waits until at most @p most bursts of this PE are on their way. */
+/* Waits until at most @p most bursts of this PE are unacknowledged. */
 static void wait_for_bursts(struct scaling_state *s, long most)
 {
     s->most = most;
@@ -125,7 +125,7 @@ static void run_pairs(long rounds)
         send_windows(to, rounds);
 }
 
-/* Each burst of a window has a target, and an acknowledgement, of its own. */
+/* Each burst of a window has its own target and its own acknowledgement. */
 static void run_alltoall(long rounds)
 {
     struct scaling_state *s = state();
@@ -160,7 +160,7 @@ static void run_alloc(long rounds)
     }
 }
 
-/* Blocks that another PE frees. */
+/* Sends blocks that another PE frees. */
 static void run_remotefree(long rounds)
 {
     struct scaling_state *s  = state();
@@ -229,7 +229,7 @@ static void run_allreduce(long rounds)
         reduce_all(SKUA_SUM, 1);
 }
 
-/* The roots take turns. */
+/* The PEs take turns as root. */
 static void run_broadcast(long rounds)
 {
     struct scaling_state *s = state();
@@ -243,14 +243,14 @@ static void run_broadcast(long rounds)
 
 /* ---- one-sided operations ------------------------------------------------------------ */
 
-/* Of each PE of this process.  Without the alignment the last line of a buffer is the first of the
- * next: threads that get into neighbouring buffers would write the same line. */
+/* The buffers of each PE of this process.  Without the alignment the last line of a buffer is the
+ * first of the next: threads that get into neighbouring buffers would write the same line. */
 static _Alignas(128) char onesided_memory[SCALING_PES][SCALING_BYTES];
 
 enum scaling_access { SCALING_PUT, SCALING_GET, SCALING_ATOMIC, SCALING_ACC };
 
-/* The place of an access: puts of different PEs do not overlap; atomics and accumulates of all PEs
- * use the same words, one word or block if all use one target. */
+/* Returns the offset of an access. Puts of different PEs do not overlap; atomics and accumulates of
+ * all PEs use the same words, or a single word or block if all use one target. */
 static uint64_t access_offset(enum scaling_access access, bool spread, long round)
 {
     uint64_t step = (uint64_t)round * 7919 + (uint64_t)skua_pe() * 613;
@@ -320,7 +320,7 @@ static bool tokens_are_done(void *arg)
     return s->tokens == SCALING_ELEMENTS;
 }
 
-/* Passes a token with the hops that are left to the element of the next PE. */
+/* Passes a token with its remaining hops to the element of the next PE. */
 static void on_token(void *self, const void *arg, size_t bytes)
 {
     long left = *(const long *)arg - 1;
@@ -385,7 +385,8 @@ static void run_stream(long rounds)
 
 /* ---- tasks --------------------------------------------------------------------------- */
 
-static int64_t tree_sum; /* of a correct tree: computed once, it costs as much as the tree */
+/* Sum of a correct tree, computed once because it costs as much as the tree. */
+static int64_t tree_sum;
 
 struct task_args {
     int             n;
@@ -445,7 +446,7 @@ static bool tree_is_done(void *arg)
     return ((struct scaling_state *)arg)->tree_done;
 }
 
-/* PE 0 creates the root; the others take tasks while they wait for the end of the measurement. */
+/* PE 0 creates the root; the other PEs run tasks while they wait for the end of the measurement. */
 static void run_tasks(long rounds)
 {
     struct scaling_state *s    = state();
@@ -494,7 +495,7 @@ static void on_share_done(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* A sender sends as fast as its window allows until PE 0 tells it that it counts no more. */
+/* A sender sends as fast as its window allows until PE 0 reports that it has stopped counting. */
 static void send_shares(struct scaling_state *s)
 {
     while (!s->stopped) {
@@ -577,7 +578,7 @@ static struct scaling_kernel kernels[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-/* Creates the array on PE 0 and tells all PEs which one it is. */
+/* Creates the array on PE 0 and sends its id to all PEs. */
 static void create_cells(struct scaling_state *s)
 {
     if (skua_pe() == 0) {

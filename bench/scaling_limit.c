@@ -2,11 +2,12 @@
 /*
  * scaling_limit.c - the limit of the kernels of bench_scaling.h: the same memory traffic, or the
  * same computation, in plain C.  The launcher of Skua starts and binds the processes, and a region
- * is their shared memory; between the barriers of a measurement nothing of the runtime is called.
+ * is their shared memory; between the barriers of a measurement the program does not call the
+ * runtime.
  *
  *   messages      a cache line in a ring that one PE fills and one PE empties
- *   collectives   recursive doubling, each step a line that the partner writes; for a number of PEs
- *                 that is no power of two, lines to PE 0 and one line back
+ *   collectives   recursive doubling, in each step of which the partner writes a cache line; for a
+ *                 number of PEs that is no power of two, lines to PE 0 and one line back
  *   alloc         malloc() and free()
  *   one-sided     memcpy(), an atomic add, a loop that adds under a lock
  *   stream        seven items in a cache line of a ring
@@ -26,8 +27,8 @@
 
 #define LIMIT_SLOTS  64
 #define LIMIT_LINE   64
-#define LIMIT_WORDS  7    /* in a slot, beside its stamp               */
-#define LIMIT_SPINS  1000 /* of a wait before it yields the core       */
+#define LIMIT_WORDS  7    /* words in a slot, beside its stamp */
+#define LIMIT_SPINS  1000 /* spins of a wait before it yields the core */
 #define LIMIT_PES    1024
 #define LIMIT_BLOCKS (SCALING_REGION / SCALING_BYTES)
 
@@ -36,7 +37,8 @@ struct limit_slot {
     uint64_t word[LIMIT_WORDS];
 };
 
-/* Messages from one PE to another.  The receiver publishes its head once a quarter of the ring. */
+/* Messages from one PE to another.  The receiver publishes its head four times per turn of the
+ * ring. */
 struct limit_ring {
     _Alignas(128) _Atomic uint64_t head;
     _Alignas(128) struct limit_slot slot[LIMIT_SLOTS];
@@ -48,16 +50,16 @@ struct limit_line {
     double value;
 };
 
-/* The piece of a PE.  Behind it: a ring, a line and a block of data for each PE. */
+/* The piece of a PE.  A ring, a line and a block of data for each PE follow it. */
 struct limit_piece {
     _Alignas(128) _Atomic uint64_t word[SCALING_WORDS];
     struct limit_block {
         _Alignas(128) _Atomic uint64_t lock;
         _Alignas(128) double value[SCALING_BYTES / sizeof(double)];
-    } block[LIMIT_BLOCKS]; /* that PEs add to */
+    } block[LIMIT_BLOCKS]; /* blocks to which PEs add */
 };
 
-/* Of a PE; a thread-local variable, because PEs may be threads. */
+/* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     char    *piece[LIMIT_PES];
     uint64_t sent[LIMIT_PES], received[LIMIT_PES], known[LIMIT_PES];
@@ -140,7 +142,7 @@ static void limit_send(int to)
     atomic_store_explicit(&slot->stamp, next + 1, memory_order_release);
 }
 
-/* Sends bursts; a target of -1 is none. */
+/* Sends bursts; a target of -1 means no target. */
 static void send_rounds(long rounds, int (*target)(long round))
 {
     for (long i = 0; i < rounds; i++) {
@@ -231,7 +233,7 @@ static void line_write(struct limit_line *line, uint64_t epoch, double value)
     atomic_store_explicit(&line->epoch, epoch, memory_order_release);
 }
 
-/* PE 0 has a line for each PE; its own is the one that the others wait for. */
+/* PE 0 has a line for each PE; the others wait for the line of PE 0 itself. */
 static double sum_flat(double value, uint64_t epoch)
 {
     if (me() != 0) {
@@ -244,8 +246,8 @@ static double sum_flat(double value, uint64_t epoch)
     return value;
 }
 
-/* Recursive doubling.  A PE has two lines for each step, used in turn: a partner that is one
- * operation ahead does not overwrite the value that this PE still reads. */
+/* Recursive doubling.  A PE has two lines for each step, used alternately, so that a partner that
+ * is one operation ahead does not overwrite a value that this PE still reads. */
 static double sum_doubling(double value, uint64_t epoch)
 {
     for (int step = 0; 1 << step < skua_pes(); step++) {
@@ -271,7 +273,7 @@ static void run_allreduce(long rounds)
         sum_all(1);
 }
 
-/* The roots take turns; each has a line of its own, in its piece. */
+/* The PEs take turns as root; each has its own line, in its piece. */
 static void run_broadcast(long rounds)
 {
     for (long i = 0; i < rounds; i++) {
@@ -316,7 +318,7 @@ static void copy_rounds(long rounds, bool spread, bool put)
 
         for (int k = 0; k < SCALING_BURST; k++) {
             memcpy(put ? there : own, put ? own : there, SCALING_BYTES);
-            __asm__ volatile("" ::: "memory"); /* every copy is made */
+            __asm__ volatile("" ::: "memory"); /* prevents the compiler from removing copies */
         }
     }
 }
@@ -342,10 +344,11 @@ static void add_block(double *to, const double *from)
 {
     for (size_t d = 0; d < SCALING_BYTES / sizeof(double); d++)
         to[d] += from[d];
-    __asm__ volatile("" ::: "memory"); /* every sum is made */
+    __asm__ volatile("" ::: "memory"); /* prevents the compiler from removing sums */
 }
 
-/* Several PEs add to each block, with one target all of them to one, so it has a lock. */
+/* Several PEs add to each block (all PEs to one block with a single target), so a block has a
+ * lock. */
 static void acc_rounds(long rounds, bool spread)
 {
     for (long i = 0; i < rounds; i++) {

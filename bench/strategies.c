@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategies.c - how long strategies take to decide, as plain functions, without a job.
+ * strategies.c - the time that strategies take to decide, called as plain functions without a job.
  *
  *   greedy, refine   seconds for 10^5 objects on 64 PEs ("bytes" is the number of objects)
  *   diffusion        microseconds of one PE in one round, on 16 to 4096 PEs with 100 objects each
@@ -15,7 +15,7 @@
 enum {
     STRATEGIES_OBJECTS = 100000,
     STRATEGIES_PES     = 64,
-    STRATEGIES_EACH    = 100, /* objects of a PE under diffusion */
+    STRATEGIES_EACH    = 100, /* objects on each PE with diffusion */
     STRATEGIES_MOST    = 4096
 };
 
@@ -75,12 +75,12 @@ static void strategies_whole(const char *name, const skua_strategy_problem *prob
 struct strategies_job {
     int                   pes;
     uint32_t              objects;
-    skua_strategy_object *object; /* `pe` is where it is */
-    int32_t              *next;   /* where it goes after the round */
+    skua_strategy_object *object; /* `pe` is its present PE */
+    int32_t              *next;   /* its PE after the round */
     uint32_t             *start, *number;
-    double               *time;    /* of each PE         */
-    skua_strategy_object *own;     /* of the PE that decides */
-    int32_t              *decided; /* by that PE         */
+    double               *time;    /* load of each PE */
+    skua_strategy_object *own;     /* objects of the deciding PE */
+    int32_t              *decided; /* decisions of that PE */
 };
 
 static void *strategies_alloc(size_t bytes)
@@ -145,7 +145,7 @@ static int strategies_neighbour(const struct strategies_job *job, int pe, int k)
     return (pe + (k % 2 ? step : job->pes - step % job->pes)) % job->pes;
 }
 
-/* The decision of one PE.  Returns the seconds that it took. */
+/* Runs the decision of one PE. Returns its time in seconds. */
 static double strategies_job_decide(struct strategies_job *job, int pe, uint64_t seed)
 {
     skua_strategy_pe      pes[SKUA_NEIGHBOURS_MAX + 1] = {{.speed = 1}};
@@ -173,7 +173,7 @@ static double strategies_job_decide(struct strategies_job *job, int pe, uint64_t
     return seconds;
 }
 
-/* The mean time of a decision over some rounds of all PEs. */
+/* Returns the mean time of a decision over some rounds of all PEs. */
 static double strategies_diffusion(int pes)
 {
     struct strategies_job job;
@@ -182,7 +182,7 @@ static double strategies_diffusion(int pes)
 
     strategies_job_init(&job, pes);
     for (int round = 0; round < rounds; round++) {
-        if (round % 8 == 0) /* new loads, before all is even */
+        if (round % 8 == 0) /* changes the loads before they are balanced */
             strategies_make(job.object, job.objects, pes, (uint64_t)round + 1);
         strategies_job_sort(&job);
         for (int p = 0; p < pes; p++)

@@ -4,7 +4,7 @@
  * its partner in the other half, in windows that are acknowledged.  The metric is the sum over all
  * pairs, as in rate.c, which sends messages.
  *
- * usage: bench-stream [items]     the receiver is called for each item, not for batches
+ * usage: bench-stream [items]     the receiver function runs for each item, not for each batch
  */
 #include <skua/skua.h>
 
@@ -19,12 +19,12 @@ static skua_handler window_done, batch_done, batch_go;
 static skua_pe_data state_key;
 static bool         by_item;
 
-struct stream_state { /* of a PE */
+struct stream_state { /* the state of a PE */
     uint64_t items, sum;
     int      windows;
 };
 
-static struct { /* on PE 0 */
+static struct { /* used on PE 0 */
     BENCH_APART int pairs_done;
     int             batch;
     double          start, best;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zerocopy.c - the time of a transfer from memory of one PE to memory of another, one way: with the
- * data copied into and out of a message, and without (skua/buffer.h, skua/nocopy.h).
+ * zerocopy.c - the one-way time of a transfer from memory of one PE to memory of another, with the
+ * data copied into and out of a message, and without copies (skua/buffer.h, skua/nocopy.h).
  *
  * The value is half a round trip, in the best of several batches.  Each variant is measured with
  * memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting malloc_arena
  * only from malloc().  The receiver notifies the sender when its memory may be reused; that is part
  * of the measured work.
  *
- * Inside a host the variants copy nothing, whatever their size.  Between hosts a nocopy part is
- * sent as the runtime decides.  A job of several hosts is the series skua-tcp, with the name of its
- * driver.  With the argument "threshold" only the sizes are reported from which on the runtime
- * decides so; two numbers are the largest and the smallest size to measure.
+ * Inside a host the variants copy nothing, whatever their size.  Between hosts the runtime decides
+ * how a nocopy part is sent.  A job of several hosts is the series skua-tcp, with the name of its
+ * driver.  With the argument "threshold" the program reports only the smallest sizes that the
+ * runtime sends without a copy; two numbers are the largest and the smallest size to measure.
  *
  *   copy   a message: memcpy, send, memcpy
  *   get    a message with a buffer descriptor; the receiver gets the data
@@ -36,8 +36,8 @@ static skua_handler on_copy, on_get, on_buffer, on_part, on_post;
 
 /* The state of a PE. */
 static _Thread_local struct {
-    char        *source, *target; /* the memory that is measured       */
-    skua_buffer  peer_target;     /* descriptor of the peer's target     */
+    char        *source, *target; /* the source and the destination of transfers */
+    skua_buffer  peer_target;     /* descriptor of the peer's target             */
     skua_counter turn, reusable, received;
     int          peer, exchanges;
 } my;
@@ -245,7 +245,7 @@ static void name_series(char *name, size_t size)
         snprintf(name, size, "%s", skua_processes() > 1 ? "skua" : "skua-threads");
 }
 
-/* The threshold as the runtime finds it.  Between hosts the first transfers measure it. */
+/* Reports the threshold of the runtime.  Between hosts the first transfers measure it. */
 static void report_threshold(const char *series)
 {
     my.source = skua_buffer_alloc(MAX_BYTES);
@@ -290,7 +290,7 @@ static void start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "threshold") != 0)
-        setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* zero-copy at all sizes */
+        setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* makes transfers of all sizes zero-copy */
     on_copy   = skua_handler_register("copy", take_copy);
     on_get    = skua_handler_register("get", take_buffer);
     on_buffer = skua_handler_register("buffer", take_descriptor);

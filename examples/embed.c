@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embed.c - a library that uses Skua inside a plain program. mean() is an ordinary function: its
- * caller does not know that it runs on all PEs of the job, and uses no Skua itself.
+ * caller does not use Skua and need not know that mean() runs on all PEs of the job.
  *
  * usage: embed    alone, with SKUA_THREADS=4, or under skuarun
  */
@@ -10,7 +10,7 @@
 
 /* ---- the library -------------------------------------------------------------------------- */
 
-static const double *library_values; /* of this process, for all of its PEs */
+static const double *library_values; /* the values of this process, for all of its PEs */
 static int           library_count;
 static double        library_mean;
 
@@ -35,7 +35,7 @@ static void library_sum(int argc, char **argv)
     skua_future_clear(&sum);
 }
 
-/* Returns the mean of the values of all processes, all of which call it. */
+/* Returns the mean of the values of all processes. All processes call it. */
 static double mean(const double *values, int count)
 {
     skua_init_params params = {.size = sizeof params, .start = library_sum};
@@ -44,7 +44,7 @@ static double mean(const double *values, int count)
     library_count  = count;
     if (skua_init(&params) != SKUA_OK)
         return 0;
-    library_sum(0, NULL); /* on this PE; the others run it as their start function */
+    library_sum(0, NULL); /* runs on this PE; the others run it as their start function */
     skua_finalize();
     return library_mean;
 }

@@ -3,7 +3,7 @@
  * embed_mpi.c - an MPI program with a phase of Skua in every step: MPI distributes the work,
  * messages of Skua do it, and MPI collects the result.
  *
- * usage: mpirun -n 4 embed_mpi [mpi-last]    mpi-last: MPI is initialized after the first phase
+ * usage: mpirun -n 4 embed_mpi [mpi-last]    mpi-last: MPI is initialised after the first phase
  */
 #include <mpi.h>
 #include <skua/skua.h>
@@ -13,9 +13,9 @@
 #define STEPS 3
 
 static skua_handler collatz_handler;
-static long         longest; /* chain that this PE has found */
+static long         longest; /* the longest chain that this PE has found */
 
-/* A number and the length of its chain so far, which moves on to another PE in every step. */
+/* A number and the length of its chain so far. The chain moves to another PE in every step. */
 struct chain {
     long number, length;
 };
@@ -33,7 +33,8 @@ static void on_chain(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* Returns the longest chain from the numbers of this process on, as far as it passed this PE. */
+/* Follows the chains of some numbers.  Returns the largest length of a chain that passed this PE.
+ */
 static long find_longest(long first, long count)
 {
     longest = 0;
@@ -44,7 +45,7 @@ static long find_longest(long first, long count)
 
         skua_send_copy((int)(i % skua_pes()), collatz_handler, &chain, sizeof chain);
     }
-    skua_finalize(); /* when all chains of all processes have ended */
+    skua_finalize(); /* returns when all chains of all processes have ended */
     return longest;
 }
 
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
     collatz_handler = skua_handler_register("collatz", on_chain);
     if (late)
         find_longest(2, 1);
-    MPI_Initialized(&level); /* by Skua, if it needed MPI */
+    MPI_Initialized(&level); /* true if Skua has initialised MPI */
     if (!level)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

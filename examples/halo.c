@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * halo.c - heat conduction in a rod: each PE has a part of the rod and puts the cells at its ends
- * into the memory of its neighbours, which wait for both.
+ * into the memory of its neighbours. Each PE waits for the cells of both neighbours.
  *
  * Two sets of halo cells are used alternately, so that a neighbour that is one step ahead does not
- * overwrite cells that are still read.
+ * overwrite cells that are still in use.
  *
  * usage: halo [steps]
  */
@@ -15,12 +15,12 @@
 
 #define CELLS 1000
 
-struct halo { /* written by one neighbour */
+struct halo { /* one neighbour writes it */
     skua_notify arrived;
-    double      cell[2]; /* by the parity of the step */
+    double      cell[2]; /* indexed by the parity of the step */
 };
 
-struct rod_part { /* in the region */
+struct rod_part { /* a PE's part of the region */
     struct halo left, right;
 };
 
@@ -36,7 +36,7 @@ static void put_cell(skua_region region, int pe, size_t halo, int step, const do
         &(skua_rma_params){.notify = skua_at(region, pe, halo + offsetof(struct halo, arrived))});
 }
 
-/* Each neighbour has a counter of its own, since one of them may be a step ahead of the other. */
+/* Each neighbour has its own counter, since one of them may be a step ahead of the other. */
 static void exchange(skua_region region, struct rod_part *mine, const double *u, int step)
 {
     int pe = skua_pe(), pes = skua_pes();

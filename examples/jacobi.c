@@ -17,13 +17,13 @@ enum { LEFT, RIGHT, DOWN, UP };
 
 static const int direction[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
 
-/* Cell (x, y) of a block: 0 and n + 1 are its border. */
+/* Returns cell (x, y) of a block; coordinates 0 and n + 1 are its border. */
 static double *cell(const Block *b, double *u, int x, int y)
 {
     return &u[y * (b->n + 2) + x];
 }
 
-/* The exact solution at a cell. */
+/* Returns the exact solution at a cell. */
 static double solution(const Block *b, int x, int y)
 {
     Block_position at = Block_index(b);
@@ -41,7 +41,7 @@ static bool has_neighbour(const Block *b, int side)
     return i >= 0 && i < blocks && j >= 0 && j < blocks;
 }
 
-/* The i-th cell along a side, @p depth cells inside the border. */
+/* Returns the i-th cell along a side, @p depth cells inside the border. */
 static double *along(const Block *b, double *u, int side, int i, int depth)
 {
     int opposite = b->n + 1 - depth;
@@ -140,7 +140,7 @@ void Main_on_pause(Main *self)
 void Main_on_saved(Main *self, skua_checkpoint_result result)
 {
     if (result.restarted)
-        self->started = skua_time(); /* the clock begins anew with each job */
+        self->started = skua_time(); /* the clock restarts with each job */
     Block_go_on_all(self->all);
 }
 

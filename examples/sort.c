@@ -8,7 +8,7 @@
 
 /* ---- keys ------------------------------------------------------------------------ */
 
-/* The finalizer of splitmix64 (Sebastiano Vigna). */
+/* The finaliser of splitmix64 (Sebastiano Vigna). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -45,7 +45,7 @@ void make_keys(Sorter *s)
     qsort(s->keys, s->count, sizeof *s->keys, compare);
 }
 
-/* The number of keys, which are sorted, that are less than @p key. */
+/* Returns how many of the sorted keys are less than @p key. */
 static size_t count_below(const Sorter *s, uint64_t key)
 {
     size_t low = 0, high = s->count;
@@ -81,8 +81,8 @@ void Sorter_on_probe(Sorter *s, int n, const uint64_t *guess)
     free(counts);
 }
 
-/* Returns whether a guess with @p error keys too many below it is good enough; if not, improves it.
- */
+/* Returns true if a guess with @p error keys too many below it is good enough; otherwise improves
+ * it. */
 static bool refine(splitter *cut, uint64_t *guess, int64_t error)
 {
     int64_t allowed = (int64_t)(keys_each / 100);
@@ -162,7 +162,7 @@ static void add_checksum(checksum *to, const checksum *from)
     to->product *= from->product;
 }
 
-/* Whether the shares, ordered by PE, are one sorted sequence of the original keys. */
+/* Returns true if the shares, ordered by PE, are one sorted sequence of the original keys. */
 static bool is_correct(const share *shares, int n, uint64_t *largest)
 {
     checksum before = {0, 0, 1}, now = {0, 0, 1};

@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int rounds = 2000; /* of each measurement; an argument sets it */
+static int rounds = 2000; /* rounds of each measurement; an argument sets them */
 
 static skua_handler token, bounce, greet;
 
-static struct { /* on PE 0 */
+static struct { /* the state of the tour, on PE 0 */
     skua_future future;
     int         rounds;
     double      floor_us; /* one way */
@@ -46,7 +46,7 @@ struct flags {
     _Alignas(128) _Atomic int pong;
 };
 
-/* Yields the CPU from time to time, in case both PEs are on one. */
+/* Yields the CPU from time to time, in case both PEs share one. */
 static void await(_Atomic int *flag, int value)
 {
     for (int tries = 1; atomic_load_explicit(flag, memory_order_acquire) != value; tries++)
@@ -152,7 +152,8 @@ static void step_broadcast(void)
 {
     double start;
 
-    printf("  3  A broadcast: a handler runs on every PE, and a completion reports the last.\n");
+    printf(
+        "  3  A broadcast: a handler runs on every PE, and a completion reports the last run.\n");
     broadcast(8);
     start = skua_time();
     for (int i = 0; i < rounds; i++)
@@ -171,7 +172,7 @@ static void on_contribute(skua_msg *msg)
 
     skua_msg_free(msg);
     if (skua_pe() == 0)
-        return; /* it contributes in the thread of the tour */
+        return; /* contributes in the thread of the tour */
     for (int i = 0; i < rounds; i++)
         skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_nothing());
 }
@@ -196,7 +197,7 @@ static void step_reduction(void)
 
 /* ---- a put that runs a handler ---------------------------------------------- */
 
-static skua_region  memory; /* on every PE: PUT_BYTES */
+static skua_region  memory; /* PUT_BYTES on every PE */
 static skua_handler arrived;
 
 #define PUT_BYTES ((size_t)65536)

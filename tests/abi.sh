@@ -14,7 +14,7 @@ static=$4
 . "$(dirname "$0")/tap.sh"
 export LC_ALL=C # the order of names
 if ! command -v python3 >/dev/null; then
-  echo "1..0 # SKIP python3 is not here"
+  echo "1..0 # SKIP python3 is not installed"
   exit 0
 fi
 
@@ -45,9 +45,9 @@ ok "its name has the major version" has "$out" "SONAME.*\\[libskua.so.$major\\]"
 nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }' | sort >"$work/global"
 ok "the static library has no other global names" same "$work/names" "$work/global"
 
-# Each function that programs call has rows of misuse, or a reason to have none.
+# Each function that programs call has rows of misuse, or a reason why it has none.
 grep -ow 'skua_[a-z0-9_]*' "$source/tests/misuse_table.c" | sort -u >"$work/rows"
-grep -v '^skuac_' "$work/names" | comm -23 - "$work/rows" >"$work/without" # skuac_: of generated code
+grep -v '^skuac_' "$work/names" | comm -23 - "$work/rows" >"$work/without" # skuac_: called by generated code only
 sed 's/^/# no row: /' "$work/without"
 ok "tests/misuse_table.c names every function" test ! -s "$work/without"
 tap_end

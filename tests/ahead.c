@@ -22,11 +22,11 @@ static skua_handler bury_handler, ping_handler, heard_handler, burst_handler, do
 static size_t       window;
 static int          times;
 static double       data[COUNT];
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 static skua_pe_data mine_key;
 
 struct mine {
-    int          called; /* of the thread that runs ahead */
+    int          called; /* number of calls of the thread that runs ahead */
     bool         stopped;
     skua_counter buried, pings, heard, bursts, results;
 };
@@ -57,7 +57,7 @@ static void on_ping(skua_msg *msg)
         count(&mine()->pings);
 }
 
-/* Round trips, which let everything on this PE make progress. */
+/* Makes round trips, which let everything on this PE make progress. */
 static void look_around(void)
 {
     for (int i = 0; i < 20; i++) {
@@ -79,7 +79,7 @@ static void check_sum(const void *result, size_t bytes)
         CHECK(((const double *)result)[i] == (double)i * skua_pes());
 }
 
-/* A reduction to PE 0, which waits for it and thus is slower than the others. */
+/* Calls a reduction to PE 0, which waits for it and thus is slower than the others. */
 static void reduce_to_first(int i)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -162,8 +162,8 @@ static void test_alone(void)
 
 /* ---- a handler that waits, above start() that waits ---- */
 
-/* On the last PE: one more call, and a wait for it, while start() waits in its call.  The others
- * are told after which call it comes. */
+/* Runs on the last PE: makes one more call and waits for it, while start() waits in its call. The
+ * others learn the position of this call. */
 static void on_bury(skua_msg *msg)
 {
     struct mine *m = mine();
@@ -244,7 +244,7 @@ static void on_heard(skua_msg *msg)
     count(&mine()->heard);
 }
 
-/* More data than the arena holds, mostly without a completion, some with a priority. */
+/* Sends more data than the arena holds, mostly without a completion, some with a priority. */
 static void test_broadcast(void)
 {
     skua_counter over = SKUA_COUNTER_INIT;

@@ -17,28 +17,28 @@
 
 #include "tap.h"
 
-#define OUTSIDERS 2    /* threads of a process that are no PEs              */
-#define FIBERS    3    /* user threads of a PE that use the locks           */
-#define LOCKS     3    /* on each PE                                        */
+#define OUTSIDERS 2    /* external threads of a process                             */
+#define FIBERS    3    /* user threads of a PE that use the locks                   */
+#define LOCKS     3    /* locks on each PE                                          */
 #define ELEMENTS  1500 /* bytes of an accumulate: more than one of its locks covers */
 
 enum { SYMMETRIC, ALLOCATED, REGISTERED, KINDS };
 
-/* The memory of PE 0 that all work on. */
+/* The memory of PE 0 that all workers update. */
 struct target {
     uint64_t counter64, swapped64, token64, flags64, pair64;
     uint32_t counter32, swapped32, token32, flags32, pair32;
     double   doubles[ELEMENTS];
     int64_t  integers[ELEMENTS];
-    uint32_t tickets[]; /* for each width: one for each fetch_add, one for each token */
+    uint32_t tickets[]; /* for each width: a word for each fetch_add and for each token */
 };
 
 struct guarded { /* protected by a lock: plain memory */
     uint64_t inside, counter;
 };
 
-struct mine {                /* of each PE, symmetric */
-    skua_notify    finished; /* threads that are no PEs */
+struct mine {                /* the symmetric memory of each PE */
+    skua_notify    finished; /* external threads */
     struct guarded guarded[LOCKS];
     uint64_t       expected[LOCKS];
 };
@@ -47,17 +47,17 @@ enum where { ON_PE, IN_FIBER, OUTSIDE };
 
 struct worker {
     enum where  where;
-    int         who, of; /* number among all workers of the job */
+    int         index, of; /* number among all workers of the job */
     int         pes;
     uint64_t    random;
-    skua_region region;   /* of PE 0, what is worked on */
-    skua_gaddr  finished; /* its PE's */
+    skua_region region;   /* the updated region of PE 0 */
+    skua_gaddr  finished; /* notification of its PE for finished external threads */
     void (*work)(struct worker *);
     struct state *state;
     skua_counter *ended;
 };
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     skua_region kind[KINDS], mine;
     skua_locks  locks;
     bool        told;
@@ -111,13 +111,13 @@ static void in_fiber(void *arg)
     w->ended->value++; /* read after the thread was joined */
 }
 
-static struct worker a_worker(const struct worker *like, enum where where, int who)
+static struct worker a_worker(const struct worker *like, enum where where, int index)
 {
     struct worker w = *like;
 
     w.where  = where;
-    w.who    = who;
-    w.random = seed + (uint64_t)who * 7919 + 1;
+    w.index  = index;
+    w.random = seed + (uint64_t)index * 7919 + 1;
     return w;
 }
 
@@ -218,7 +218,7 @@ static size_t tickets_of(int workers)
     static void flip_##bits(const struct worker *w)                                                \
     {                                                                                              \
         skua_gaddr at  = place(w, offsetof(struct target, flags##bits));                           \
-        type       bit = (type)1 << w->who, old;                                                   \
+        type       bit = (type)1 << w->index, old;                                                 \
         CHECK(skua_fetch_or##bits(at, bit, &old) == SKUA_OK && !(old & bit));                      \
         CHECK(skua_load##bits(at, &old) == SKUA_OK && old & bit);                                  \
         CHECK(skua_fetch_and##bits(at, (type)~bit, &old) == SKUA_OK && old & bit);                 \
@@ -231,7 +231,7 @@ static size_t tickets_of(int workers)
     static void write_##bits(const struct worker *w, size_t round)                                 \
     {                                                                                              \
         skua_gaddr at   = place(w, offsetof(struct target, pair##bits));                           \
-        type       half = ((type)w->who << 8 | (type)(round & 255)) & ((type)-1 >> bits / 2);      \
+        type       half = ((type)w->index << 8 | (type)(round & 255)) & ((type)-1 >> bits / 2);    \
         type       seen;                                                                           \
         CHECK(skua_store##bits(at, half << bits / 2 | half) == SKUA_OK);                           \
         CHECK(skua_load##bits(at, &seen) == SKUA_OK);                                              \
@@ -239,7 +239,7 @@ static size_t tickets_of(int workers)
     }                                                                                              \
     static void hammer_##bits(struct worker *w)                                                    \
     {                                                                                              \
-        type token = (type)w->who + 1; /* is swapped around; at the end none is lost */            \
+        type token = (type)w->index + 1; /* swapped repeatedly; at the end none is lost */         \
         for (size_t i = 0; i < rounds; i++) {                                                      \
             count_##bits(w);                                                                       \
             climb_##bits(w);                                                                       \
@@ -299,7 +299,7 @@ static void test_atomics(void)
 
 /* ---- accumulate ------------------------------------------------------------------- */
 
-/* Every third element, in two levels. */
+/* Returns a layout of every third element, in two levels. */
 static const skua_layout thirds = {.kind    = SKUA_LAYOUT_STRIDED,
                                    .bytes   = 8,
                                    .strided = {2, {ELEMENTS / 3 / 10, 10}, {8 * 30, 8 * 3}}};
@@ -316,8 +316,8 @@ static void accumulate(struct worker *w)
     skua_layout              some_integers = skua_layout_contiguous(n, skua_layout_bytes(&thirds));
 
     for (int i = 0; i < ELEMENTS; i++) {
-        d[i] = w->who + 1;
-        n[i] = -(w->who + 1);
+        d[i] = w->index + 1;
+        n[i] = -(w->index + 1);
     }
     for (size_t i = 0; i < rounds / 4; i++) {
         CHECK(skua_acc(doubles, d, ELEMENTS * sizeof *d, &in_doubles) == SKUA_OK);
@@ -352,10 +352,10 @@ static void test_accumulate(void)
 
 /* ---- locks ------------------------------------------------------------------------ */
 
-/* Holds the lock alone, also across a switch to other threads of the PE. */
+/* Checks that the lock is exclusive, also across a switch to other threads of the PE. */
 static void use_guarded(struct worker *w, skua_gaddr at)
 {
-    const uint64_t me = (uint64_t)w->who + 1;
+    const uint64_t me = (uint64_t)w->index + 1;
     struct guarded seen;
 
     CHECK(skua_get(&seen, at, sizeof seen) == SKUA_OK && seen.inside == 0);

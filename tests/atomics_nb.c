@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atomics_nb.c - typed atomics, blocking and not, also by threads that are no PE, and notifications
+ * atomics_nb.c - typed atomics, blocking and not, also by external threads, and notifications
  * without data.
  *
  * Each PE starts random atomics of every type on words of random PEs.  Those of one word commute,
- * so the model knows the value at the end whatever their order; the previous values must be ones
+ * so the model knows the value at the end whatever their order; the previous values must be values
  * that the word can have had.  Sums of doubles are whole numbers: none is rounded.
  *
- * The words lie in a symmetric region and in one of each PE, of which other hosts do not know the
- * size: neither may make a non-blocking call wait.  A call that ran handlers would be seen: each PE
+ * The words are in a symmetric region and in a region of each PE, whose size other hosts do not
+ * know; neither may make a non-blocking call wait. A call that runs handlers is detected: each PE
  * sends itself messages that only a wait may run.
  *
  * usage: atomics_nb [operations] [remote]
@@ -38,9 +38,9 @@ struct words { /* one of each type for each role */
 };
 
 struct state {
-    skua_region   symmetric, *local; /* local[pe]: of one PE */
+    skua_region   symmetric, *local; /* local[pe]: the region of one PE */
     struct words *mine[2];
-    double        model[6][ROLES]; /* what this PE has added, or the extreme of its operands */
+    double        model[6][ROLES]; /* sum, or extreme, of the operands of this PE */
     uint64_t      notified, random, sent, ran, signals, signals_sent;
 };
 
@@ -127,7 +127,7 @@ struct started {
     union number old;
     bool         asked, counted;
     int          kind;
-    double       least, most; /* that the previous value can be */
+    double       least, most; /* bounds of the previous value */
 };
 
 static int choose_pe(void)
@@ -145,7 +145,7 @@ static skua_gaddr word_at(int pe, size_t offset)
     return skua_at(below(2) ? self()->symmetric : self()->local[pe], pe, offset);
 }
 
-/* Draws an operation and notes it in the model. */
+/* Chooses an operation and records it in the model. */
 static skua_atomic_op draw(int kind, int role, union number *operand, struct started *s)
 {
     bool   is_signed = kind == 0 || kind == 2 || kind == 3 || kind == 5;
@@ -235,9 +235,10 @@ static void test_random(void)
     skua_flush_all();
 }
 
-/* ---- implicit ones, behind each other and behind puts --------------------------------------- */
+/* ---- implicit atomics after each other and after puts --------------------------------------- */
 
-/* Swaps of one caller on one word take effect in order: each finds the one before. */
+/* Swaps of one caller on one word take effect in order: each returns the value of the previous
+ * one. */
 static void test_order(void)
 {
     uint64_t old[8], value[8], last;
@@ -305,15 +306,15 @@ static void test_notify_add(void)
     }
 }
 
-/* ---- threads that are no PE ------------------------------------------------------------------ */
+/* ---- external threads ------------------------------------------------------------------ */
 
-#define OUTSIDE 12 /* atomics of such a thread */
+#define OUTSIDE 12 /* atomics of an external thread */
 
 struct outsider {
     skua_gaddr at, notify, finished;
 };
 
-/* Each atomic raises a notification and sends a signal behind it. */
+/* Each atomic increments a notification and sends a signal after it. */
 static void *outside(void *arg)
 {
     const struct outsider *o = arg;
@@ -355,7 +356,7 @@ static void test_outside(void)
     skua_sync();
 }
 
-/* ---- what is wrong -------------------------------------------------------------------------- */
+/* ---- invalid calls -------------------------------------------------------------------------- */
 
 static void test_wrong(void)
 {
@@ -411,7 +412,7 @@ static void check_extremes(int kind)
     CHECK(word_value(kind, UNUSED, 0) == 0 && word_value(kind, UNUSED, 1) == 0);
 }
 
-/* What the words hold is what the PEs have added. */
+/* The words hold the sums of all operands of the PEs. */
 static void check_end(void)
 {
     struct state *s = self();
@@ -425,7 +426,7 @@ static void check_end(void)
                                  (double)skua_notify_value(&s->mine[1]->notified) -
                                  (double)s->notified) == 0);
     while (over_all(SKUA_SUM, (double)s->signals - (double)s->signals_sent) < 0)
-        skua_poll(1); /* signals are messages: they come in their time */
+        skua_poll(1); /* signals are messages, so they arrive later */
     CHECK(over_all(SKUA_SUM, (double)s->signals - (double)s->signals_sent) == 0);
 }
 

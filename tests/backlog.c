@@ -5,9 +5,9 @@
  *
  * usage: backlog [MESSAGES-PER-PE]
  *
- * All PEs send to all elements at once, far more than can be delivered before the elements move.
- * An element migrates to a random PE after as many messages as the phase says.  The bound is a
- * number of messages, so it holds on any machine under any load.
+ * All PEs send to all elements at once, far more than can be delivered before the elements move. An
+ * element migrates to a random PE after a number of messages that depends on the phase.  The bound
+ * is a number of messages, so it holds on any machine under any load.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -35,11 +35,11 @@ struct phase {
 static skua_class   element_class;
 static skua_entry   hit_entry, keep_entry, count_entry;
 static skua_handler send_handler, sum_handler;
-static uint64_t     seed; /* PE 0's */
+static uint64_t     seed; /* used on PE 0 */
 
 static skua_ref element(skua_collection all, int i)
 {
-    char name[40] = "elements may have names of some length";
+    char name[40] = "elements may have long names";
 
     if (i % 3 > 0)
         memcpy(name + i % 3 * 10, &i, sizeof i);
@@ -133,7 +133,7 @@ static uint64_t take(skua_future *future)
     return value;
 }
 
-/* Messages that all PEs have received. */
+/* Returns the number of messages that all PEs have received. */
 static uint64_t received(void)
 {
     skua_future sum = SKUA_FUTURE_INIT;
@@ -178,7 +178,7 @@ static void play(int each, int every)
     skua_broadcast(send_handler, msg, skua_done_nothing());
     wait_quiet();
     after = received();
-    printf("# moved every %d: %.1f messages for each\n", every,
+    printf("# migration every %d messages: %.1f messages received for each\n", every,
            (double)(after - before) / (double)sent);
     fflush(stdout);
     CHECK(after - before <= PER_MESSAGE * sent + PER_MOVE * sent / (unsigned)every + 1000);

@@ -2,18 +2,19 @@
 /*
  * balance.c - elements wait at sync points and are moved by every strategy, while they send to each
  * other, are inserted, destroy themselves and migrate; others move asynchronously under traffic;
- * strategies that return nonsense are refused.
+ * invalid results of strategies are refused.
  *
  * usage: balance [POINTS]
  *
- * One phase for each strategy.  An element that has passed k sync points sends k to another: that
- * one must have called skua_at_sync() k times by then, or the sync point was passed too early.  A
- * phase ends when each element has passed all sync points, which a reduction counts.  In each phase
- * an array is destroyed while its elements migrate: the next sync point must not wait for them.
+ * One phase for each strategy.  An element that has passed k sync points sends k to another: the
+ * receiver must have called skua_at_sync() k times by then; otherwise the sync point was passed too
+ * early.  A phase ends when each element has passed all sync points, which a reduction counts.  In
+ * each phase an array is destroyed while its elements migrate: the next sync point must not wait
+ * for them.
  *
- * At last `diffusion` lowers the largest load of a PE.  The elements tell their loads, so nothing
- * depends on time.  In some of them a thread waits meanwhile where it cannot move: they stay, and
- * no sync point waits for them.
+ * Finally `diffusion` lowers the largest load of a PE. The elements report their loads, so the
+ * result does not depend on time. Some elements have a thread that waits where it cannot migrate;
+ * these elements stay, and no sync point waits for them.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -29,8 +30,8 @@
 
 struct block {
     uint64_t random;
-    int      phase, passed; /* sync points of the phase that it has passed ... */
-    int      called;        /* ... and reached                                 */
+    int      phase, passed; /* sync points of the phase that it has passed */
+    int      called;        /* sync points of the phase that it has reached */
     int      waiting, inserted;
 };
 
@@ -46,8 +47,8 @@ struct weight {
     double load;
     int    passed;
 
-    bool            held; /* a thread of the element waits ... */
-    skua_completion let;  /* ... for this                       */
+    bool            held; /* a thread of the element waits for `let` */
+    skua_completion let;  /* what that thread waits for */
 };
 
 static skua_class      block_class, drifter_class, rock_class, leaf_class, weight_class;
@@ -55,7 +56,7 @@ static skua_entry      begin_entry, resume_entry, greet_entry, die_entry, hop_en
 static skua_entry      blow_entry, fall_entry, weigh_entry, begin_weight_entry;
 static skua_handler    end_handler, hopped_handler, blown_handler, weighed_handler;
 static skua_collection blocks, drifters; /* read-only */
-static int             points = 5;       /* of each phase; read-only */
+static int             points = 5;       /* sync points of each phase; read-only */
 static uint64_t        seed;             /* read-only */
 
 static const char *const strategies[] = {
@@ -65,13 +66,14 @@ static const char *const strategies[] = {
 
 #define PHASES ((int)(sizeof strategies / sizeof *strategies))
 
-/* PE 0's. */
+/* The state of PE 0. */
 static int      phase, hopped;
 static uint64_t refused;
 static bool     phase_over;
 static double   heaviest; /* the largest load of a PE before diffusion */
 
-static skua_collection leaves; /* of this phase; it has no id when they are destroyed */
+/* The leaves of this phase, whose id is lost when they are destroyed. */
+static skua_collection leaves;
 
 /* ---- strategies of the program ---------------------------------------------------- */
 
@@ -175,7 +177,7 @@ static void block_run(struct block *b)
     if (tap_random(&b->random) % 6 == 0)
         skua_migrate(b, (int)(tap_random(&b->random) % (unsigned)skua_pes()));
     if (b->inserted && tap_random(&b->random) % 6 == 0) {
-        skua_object_destroy(b); /* without having reached it */
+        skua_object_destroy(b); /* before it has reached the sync point */
         return;
     }
     if (b->inserted && tap_random(&b->random) % 4 == 0)
@@ -270,7 +272,7 @@ static void on_blown(skua_msg *msg)
     leaves.id = 0;
 }
 
-/* ---- elements that tell their loads ------------------------------------------------ */
+/* ---- elements that report their loads ------------------------------------------------ */
 
 static double weight_load(const void *self)
 {
@@ -286,7 +288,7 @@ static void weight_add(struct weight *w)
     skua_contribute(w, SKUA_SUM, SKUA_DOUBLE, load, PES_MOST, skua_done_send(0, weighed_handler));
 }
 
-/* Waits at three sync points, and lets the thread that waits go on. */
+/* Waits at three sync points, and lets the waiting thread continue. */
 static void on_weigh(void *self, const void *data, size_t bytes)
 {
     struct weight *w = self;
@@ -301,7 +303,7 @@ static void on_weigh(void *self, const void *data, size_t bytes)
         skua_at_sync(w);
 }
 
-/* Waits until all sync points are passed, for a future that does not move. */
+/* Waits for a future that does not migrate until all sync points are passed. */
 static void weight_hold(struct weight *w)
 {
     skua_future *future = malloc(sizeof *future);
@@ -380,7 +382,7 @@ static void begin_phase(void)
         skua_invoke_copy(skua_element1(drifters, i), hop_entry, &hop, sizeof hop);
 }
 
-/* Ends a phase that both kinds of elements have ended. */
+/* Ends a phase after both kinds of elements have ended theirs. */
 static void maybe_end_phase(void)
 {
     if (!phase_over || hopped < DRIFTERS)

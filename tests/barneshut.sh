@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# barneshut.sh - the result of barneshut is that of its peer without the runtime, in all bits: on any
+# barneshut.sh - the result of barneshut is bit-identical to that of its peer without the runtime, on any
 # number of PEs, in processes and threads, with and without balancing.
 #
 # usage: barneshut.sh SKUARUN BARNESHUT PLAIN "PES THREADS"...
@@ -13,7 +13,7 @@ shift 3
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 export SKUA_PIN=none
 
-# The line of the result in $out.
+# Prints the result line of $out.
 result()
 {
   printf '%s\n' "$out" | grep '^result '

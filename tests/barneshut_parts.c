@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* barneshut_parts.c - the kernel, the keys and the tree of apps/barneshut, also with bodies at the
- * same place, against direct formulas. */
+ * same position, against direct formulas. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "plummer.h"
 
 #define BODIES     700
-#define COINCIDENT 50 /* the last bodies: at the place of body 0 */
+#define COINCIDENT 50 /* the last bodies, which are at the position of body 0 */
 #define LEAF       8
 #define EPS        0.05
 
@@ -98,7 +98,7 @@ static bool is_direct(const struct field *f)
            is_close(f->a[2], direct.a[2]) && is_close(f->potential, direct.potential);
 }
 
-/* Lists of all lengths around the number of lanes. */
+/* Tests lists of all lengths around the number of lanes. */
 static void test_kernel(void)
 {
     static struct forces_list list;
@@ -127,7 +127,7 @@ static int64_t check_node(const struct node *node)
     expect(node_is_near(node, bounds), "bodies open the cells that contain them");
     if (node->count > 0) {
         expect(node->count <= LEAF || memcmp(bounds->low, bounds->high, sizeof bounds->low) == 0,
-               "a leaf with many bodies has them at one place");
+               "the bodies of a leaf with many bodies are at one position");
         return node->count;
     }
     expect(is_close(node->sum.mass, node->child[0].sum.mass + node->child[1].sum.mass),

@@ -14,7 +14,7 @@
 #define ROOTS 64
 
 struct head {
-    uint64_t number, seed; /* of the root's broadcasts; of the data */
+    uint64_t number, seed; /* number among the root's broadcasts; seed of the data */
 };
 
 static const size_t sizes[] = {sizeof(struct head),
@@ -33,11 +33,11 @@ static const size_t sizes[] = {sizeof(struct head),
 
 static skua_handler said_handler, again_handler, done_handler;
 static skua_pe_data mine_key;
-static int          rounds, finished; /* on PE 0 */
+static int          rounds, finished; /* used on PE 0 */
 
 struct mine {
     uint64_t     sent, heard[ROOTS];
-    skua_counter all; /* completed broadcasts of this PE */
+    skua_counter all; /* number of completed broadcasts of this PE */
 };
 
 static struct mine *mine(void)
@@ -45,7 +45,7 @@ static struct mine *mine(void)
     return skua_pe_data_get(mine_key);
 }
 
-/* The data behind the head: whole words, then bytes. */
+/* The data after the head: whole words, then bytes. */
 static void fill(struct head *head, size_t bytes, bool check)
 {
     uint64_t       state = head->seed;

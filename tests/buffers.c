@@ -2,7 +2,7 @@
 /*
  * buffers.c - gets and puts between buffers of any two PEs, of every size, kind of memory and mode:
  * both sides get the completion of the right transfer, registrations do not accumulate, freed
- * memory is used again, and misuse is reported.
+ * memory is reused, and misuse is reported.
  *
  * usage: buffers [transfers a PE] [buffers of the long run]
  */
@@ -13,13 +13,13 @@
 #include "pattern.h"
 
 #define ROOM   ((size_t)300000)
-#define ROUNDS 4 /* of the long run, in each of which all buffers are made anew */
+#define ROUNDS 4 /* rounds of the long run; each makes all buffers anew */
 
 static skua_handler on_offer, on_finish;
 static skua_pe_data state_key;
 static int          transfers = 200, many = 25000;
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     uint64_t     seed;
     int          started, heard, served, told;
     skua_counter over;
@@ -31,14 +31,14 @@ enum memory { HEAP, POOL, MEMORIES };
 struct side {
     skua_buffer buffer;
     enum memory memory;
-    uint64_t    pattern; /* expected at the end          */
-    size_t      bytes;   /* of it                        */
+    uint64_t    pattern; /* pattern expected at the end */
+    size_t      bytes;   /* bytes of the buffer */
 };
 
 /* A request to another PE. */
 struct offer {
     skua_buffer buffer;
-    uint64_t    pattern; /* of the data to get or to put */
+    uint64_t    pattern; /* pattern of the data to get or to put */
     size_t      bytes;
     int32_t     memory, mode, put;
 };
@@ -70,7 +70,7 @@ static size_t random_size(uint64_t *seed)
 
 /* ---- a transfer ------------------------------------------------------------------------------ */
 
-/* A side is complete: the buffer of its completion names it. */
+/* Records that a side is complete; the buffer of its completion identifies it. */
 static void over(void *arg, const void *data, size_t bytes)
 {
     struct side       *side = arg;
@@ -178,7 +178,7 @@ static void test_long_run(void)
                 skua_buffer_unregister(&again);
             }
             skua_buffer_unregister(&b);
-            skua_buffer_unregister(&b); /* has no registration any more */
+            skua_buffer_unregister(&b); /* its registration has been dropped */
             CHECK(registrations().kept <= 1024);
         }
 }
@@ -221,7 +221,7 @@ static void test_pool(uint64_t *seed)
     skua_buffer_free(NULL);
 }
 
-/* Memory that is registered after its buffer was made, once and again. */
+/* Memory that is registered after its buffer was made, once and repeatedly. */
 static void test_register(void)
 {
     char        x[8];

@@ -29,7 +29,7 @@ struct space {
     char              *memory;
     size_t             bytes;
     skua_layout        layout;
-    struct test_layout form; /* has the lists of the layout */
+    struct test_layout form; /* holds the lists of the layout */
 };
 
 /* A channel at its receiver. */
@@ -53,12 +53,12 @@ struct outlet {
     uint32_t     put;
 };
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     uint64_t       random;
     struct inlet   inlet[EACH];
     struct outlet *outlet;
     int            outlets, over;
-    int            heard; /* in the smaller tests */
+    int            heard; /* number of arrivals, in the smaller tests */
     skua_channel   values[256];
     int            value_count;
 };
@@ -81,7 +81,7 @@ static size_t below(size_t n)
 
 /* ---- layouts ------------------------------------------------------------------------- */
 
-/* The byte at @p i of put @p put on a channel; all values occur. */
+/* Returns the byte at @p i of put @p put on a channel; all values occur. */
 static unsigned char byte_of(uint64_t salt, uint32_t put, size_t i)
 {
     uint64_t x = (salt + put) * UINT64_C(0x9e3779b97f4a7c15) + i;
@@ -89,7 +89,7 @@ static unsigned char byte_of(uint64_t salt, uint32_t put, size_t i)
     return put % 5 == 4 ? 0 : (unsigned char)((x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 56);
 }
 
-/* A random layout of @p total bytes, of any kind. */
+/* Returns a random layout of @p total bytes, of any kind. */
 static struct test_layout random_layout(size_t total)
 {
     struct test_layout t;
@@ -160,7 +160,7 @@ static void check(struct space *space, size_t total, uint64_t salt, uint32_t put
         CHECK((unsigned char)space->memory[i] == GAP);
 }
 
-/* Checks data that is read in place (a view). */
+/* Checks data that are read in place (a view). */
 static void check_view(struct inlet *in, uint64_t salt, uint32_t put)
 {
     const skua_layout *view = skua_channel_view(in->channel);
@@ -260,7 +260,7 @@ static void on_offer(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* The receiver of a channel is ready. */
+/* Records that the receiver of a channel is ready. */
 static void on_credit(skua_msg *msg)
 {
     struct state *s    = self();
@@ -484,7 +484,7 @@ static void on_noise(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Some time in which the scheduler does not run. */
+/* Computes for some time without running the scheduler. */
 static void work(void)
 {
     size_t steps = below(400000);
@@ -493,7 +493,8 @@ static void work(void)
         ;
 }
 
-/* What a PE does before it waits for data: nothing, a long computation, or several short ones. */
+/* The activity of a PE before it waits for data: none, a long computation, or several short
+ * ones. */
 static void be_busy(void)
 {
     size_t kind = below(4), times = below(8);
@@ -515,7 +516,7 @@ static void put_large(skua_sender *out, const struct space *from, size_t bytes)
         ((char *)from->layout.at)[i - 1] ^= 1;
 }
 
-/* A put to a channel that is deleted meanwhile: it may be reported or not, and must not block. */
+/* A put to a channel that is deleted meanwhile may or may not be reported, and must not block. */
 static void test_deletion(skua_channel mine, skua_sender *out, const struct space *from,
                           size_t bytes)
 {
@@ -569,7 +570,8 @@ static void test_large(size_t bytes, enum memory kind)
     skua_sync();
 }
 
-/* Sizes around the protocol thresholds of a put, and sizes that are no multiple of a fragment. */
+/* Sizes around the protocol thresholds of a put, and sizes that are not a multiple of a
+ * fragment. */
 static void test_larges(void)
 {
     static const size_t sizes[] = {81919, 81920, 131073, 393217, 500000, 1 << 20, 1300001};
@@ -580,7 +582,7 @@ static void test_larges(void)
 
 /* ---- zero-copy channels --------------------------------------------------------------------- */
 
-/* Whether all PEs share an arena, and it is used. */
+/* Returns true if all PEs share an arena and use it. */
 static bool by_address(void)
 {
     return !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
@@ -701,7 +703,8 @@ static void test_flood(void)
 
 #define THINGS 6
 
-/* Doorbells and messages of @p from are queued here: each scheduler turn handles one of them. */
+/* Doorbells and messages of @p from are in the inbox of this PE; each scheduler turn handles one of
+ * them. */
 static void test_turns(int to, int from)
 {
     struct state *s = self();
@@ -791,13 +794,13 @@ static void test_many(size_t bytes)
 
 /* ---- many to one ---------------------------------------------------------------------------- */
 
-/* The contribution of sender @p pe to element @p i. */
+/* Returns the contribution of sender @p pe to element @p i. */
 static int64_t given(int pe, size_t i, int turn)
 {
     return (int64_t)(((uint64_t)pe + 1) * (i + 3) * ((uint64_t)turn + 1) % 1021) - 300;
 }
 
-/* The result over all senders. */
+/* Returns the result over all senders. */
 static int64_t expected(skua_op op, size_t i, int turn)
 {
     int64_t value = given(0, i, turn);

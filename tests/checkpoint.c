@@ -10,7 +10,7 @@
  * whose elements own memory, migrate at random and contribute to a sum; to the leaves, an array of
  * long indices into which elements are inserted and from which they delete themselves; and to the
  * clerks, a group.  Savers (interface/saver.ci) wait in their control flow for the messages of a
- * step, of which some come a step early.  The workers, single objects, are sent to.
+ * step, of which some come a step early.  The workers are single objects, which receive messages.
  *
  * Before the checkpoint, which follows step SAVE, half of the cells contribute to a second
  * reduction, the others afterwards.  With `stop` the job ends after the checkpoint.  PE 0 prints
@@ -31,8 +31,8 @@
 
 #define CELLS   13
 #define WORKERS 5
-#define LEAVES  24     /* indices of leaves */
-#define MANY    600000 /* of a long run, three in each step */
+#define LEAVES  24     /* number of leaves that are inserted */
+#define MANY    600000 /* number of leaves in a long run, three in each step */
 #define DUE     (-1)   /* the value of save for `due` */
 
 /* Read-only, on all PEs. */
@@ -54,9 +54,8 @@ static skua_entry boss_summed, boss_halved, boss_saved, boss_flushed, boss_leave
 struct cell {
     uint64_t random;
     int64_t  count;
-    int64_t *row; /* of `count` */
+    int64_t *row; /* row of `count` numbers */
     bool     gave;
-    bool     moved; /* on this PE, since it came */
 };
 
 static void cell_construct(void *self, const void *data, size_t bytes)
@@ -281,7 +280,7 @@ static void boss_end_step(struct boss *boss)
     }
 }
 
-/* Whether the file that an environment variable names exists, which is asked for repeatedly. */
+/* Returns true if the file that an environment variable names exists. It is called repeatedly. */
 static bool boss_is_held(const char *variable)
 {
     const char *file = getenv(variable);
@@ -320,7 +319,7 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
     memcpy(&result, data, sizeof result);
     CHECK(result.status != SKUA_OK || save == DUE || result.generation > 0);
     CHECK(result.status == SKUA_OK || result.generation == 0);
-    CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program goes on */
+    CHECK(result.status == SKUA_OK || !stop); /* without a checkpoint, the program continues */
     if (stop && !result.restarted)
         skua_checkpoint_flush(skua_done_invoke(boss_ref, boss_flushed));
     else if (save == DUE && 2 * boss->step == steps && boss_is_held("STAY"))
@@ -329,7 +328,7 @@ static void on_boss_saved(void *self, const void *data, size_t bytes)
         skua_invoke_all(cells, cell_rest, NULL, 0);
 }
 
-/* The files of the checkpoint are written. */
+/* Runs when the files of the checkpoint have been written. */
 static void on_boss_flushed(void *self, const void *data, size_t bytes)
 {
     (void)self, (void)data, (void)bytes;

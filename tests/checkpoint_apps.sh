@@ -8,7 +8,7 @@
 . "$(dirname "$0")/tap.sh"
 skuarun=$1 apps=$2 examples=$3
 
-# app PROGRAM PATTERN ARGUMENTS...: what matches the pattern is the result.
+# app PROGRAM PATTERN ARGUMENTS...: the result is the output that matches the pattern.
 app()
 {
   program=$1 pattern=$2 name=${1##*/} dir=$work/${1##*/}

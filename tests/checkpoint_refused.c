@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint_refused.c - what cannot be in a checkpoint is refused with its name, and the program
- * goes on; the hooks of the program are called all the same.
+ * checkpoint_refused.c - a checkpoint is refused, with the name of the cause, if the program
+ * contains something that it cannot store, and the program continues; the hooks of the program are
+ * called nevertheless.
  *
  * usage: checkpoint_refused DIR
  *
  * Each case is refused: an object without `pup`; a user thread that waits; a reduction whose result
- * goes to a callback; one of a section; a directory that cannot be made.  The
- * last one, with nothing in its way, is made; and none is due.
+ * goes to a callback; one of a section; a directory that cannot be made.  The last checkpoint,
+ * without an obstacle, is made; after it none is due.
  */
 #include <skua/skua.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static void take(bool first)
     skua_section_invoke(section, item_take, &round, sizeof round);
 }
 
-/* Sets up a case, and asks for a checkpoint. */
+/* Sets up a case, and requests a checkpoint. */
 static void begin_case(void)
 {
     const char *to = dir;
@@ -124,7 +125,7 @@ static void begin_case(void)
         skua_checkpoint(to, skua_done_send(0, saved_handler));
 }
 
-/* Ends a case, so that it is not in the way of the next. */
+/* Ends a case, so that it does not affect the next one. */
 static void end_case(void)
 {
     if (number == WITHOUT_PUP)

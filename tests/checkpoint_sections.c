@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint_sections.c - reductions of a section that some members have contributed to, and others
- * not, are in a checkpoint: they are completed in a restarted job, once and in order.
+ * checkpoint_sections.c - a checkpoint contains reductions of a section to which only some members
+ * have contributed; a restarted job completes them, once and in order.
  *
  * usage: checkpoint_sections DIR [stay] [die] [move] [rebuild] [callback] [leave]
  *
- * All members contribute to a reduction.  Then each is ahead of it by a number of its own, and a
- * checkpoint is made; with `move` members have migrated before, and with `rebuild` the section has
- * another tree.  Then all contribute until they have come equally far.  The job ends after the
- * checkpoint; with `stay` it goes on; with `die` the process of the last PE kills itself.  With
- * `callback` results go to a function, so the checkpoint is refused.  With `leave` some members are
- * deleted after the checkpoint: in a restarted job at once, while the tree is made.
+ * All members contribute to a reduction.  Then each member gets ahead by a different number of
+ * reductions, and a checkpoint is made; with `move` members have migrated before, and with
+ * `rebuild` the section has another tree.  Then all contribute until they have made the same number
+ * of contributions.  The job ends after the checkpoint; with `stay` it continues; with `die` the
+ * process of the last PE kills itself.  With `callback` results go to a function, so the checkpoint
+ * is refused.  With `leave` some members are deleted after the checkpoint: in a restarted job at
+ * once, while the tree is built.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -32,7 +33,7 @@ struct counter {
     uint64_t hash;
 };
 
-/* How far members contribute: to `base` reductions, and `spread` times their index modulo 4. */
+/* The number of contributions of a member: `base`, plus `spread` times its index modulo 4. */
 struct order {
     int32_t base, spread, move;
 };
@@ -51,7 +52,7 @@ static bool is_member(int i)
     return i % 5 != 4;
 }
 
-/* A member that leaves has contributed to 1 + i % 4 reductions. */
+/* A member that is deleted has contributed to 1 + i % 4 reductions. */
 static bool leaves(int i)
 {
     return leave && i % 4 >= 2;
@@ -68,7 +69,7 @@ static void on_called(void *arg, const void *data, size_t bytes)
     skua_invoke_copy(counter, sum_entry, data, bytes);
 }
 
-/* The value grows with each contribution, so that one that is lost or doubled is noticed. */
+/* The value grows with each contribution, so that a lost or doubled one is detected. */
 static void on_go(void *self, const void *data, size_t bytes)
 {
     struct item *item = self;
@@ -111,7 +112,7 @@ static void go(int base, int spread, bool moves)
     skua_invoke_all(items, go_entry, &order, sizeof order);
 }
 
-/* A result; all reductions come in their order. */
+/* Receives a result; results arrive in the order of the reductions. */
 static void on_sum(void *self, const void *data, size_t bytes)
 {
     struct counter *c = self;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# checkpoint_sections.sh - reductions of sections that are under way are in a checkpoint: a restarted job
+# checkpoint_sections.sh - a checkpoint contains reductions of sections that are in progress; a restarted job
 # completes them.
 #
 # usage: checkpoint_sections.sh SKUARUN PROGRAM

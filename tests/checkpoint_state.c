@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint_state.c - what a program has besides the data of its objects is in a checkpoint:
- * regions with their contents, object channels, and the time.
+ * checkpoint_state.c - a checkpoint contains the state of a program besides the data of its
+ * objects: regions with their contents, object channels, and the time.
  *
  * usage: checkpoint_state DIR [other] [stay] [die] [host]
  *
  * All PEs create regions, and fill them by their ids and PEs.  PE 0 makes a checkpoint; with `stay`
- * the job goes on, else it ends; with `die` the checkpoint is in memory, and
- * the process of the last PE kills itself; with `host` that of PE 1 and its agent are killed.
- * Restarted, or not, each PE looks at its pieces and at those of the next PE, destroys the regions
- * and creates others.  With `other` the program allows a restart on another number of PEs: one
- * region is redistributed, the others are transient.
+ * the job continues, else it ends; with `die` the checkpoint is in memory, and the process of the
+ * last PE kills itself; with `host` that of PE 1 and its agent are killed. Restarted or not, each
+ * PE checks its pieces and those of the next PE, destroys the regions and creates others.  With
+ * `other` the program allows a restart on another number of PEs: one region is redistributed, the
+ * others are transient.
  */
 #include <signal.h>
 #include <skua/skua.h>
@@ -22,14 +22,13 @@
 
 #define MOST  64 /* PEs */
 #define GRAIN 24
-#define WORDS                                                                                      \
-    30 /* of the region in blocks, on each PE, in a job that is not restarted: 10 grains */
+#define WORDS 30 /* words per PE of the block region in a first job: 10 grains */
 
-/* The regions; even is that of PEs of even numbers. */
+/* The regions; `even` belongs to the PEs with even numbers. */
 struct regions {
     skua_region whole, even, varied, blocks, transient;
     skua_locks  locks;
-    skua_region own[MOST]; /* of each PE */
+    skua_region own[MOST]; /* region of each PE */
 };
 
 static int            pes, other, stay, die, host;
@@ -44,9 +43,9 @@ static skua_collection  nodes; /* read-only */
 static int              looked, owned;
 static int              ringed; /* read-only */
 static bool             restarted;
-static double           asked;      /* read-only: when PE 0 asked for the checkpoint */
-static skua_region      owns[MOST]; /* at PE 0, which may get them before it has its own */
-static char             dir[4000];  /* of PE 0 */
+static double           asked;      /* read-only: time at which PE 0 requested the checkpoint */
+static skua_region      owns[MOST]; /* on PE 0, which may receive them before its own */
+static char             dir[4000];  /* directory, on PE 0 */
 
 /* ---- contents ---------------------------------------------------------------------------- */
 
@@ -92,7 +91,8 @@ static void create(struct regions *r)
 
     for (int pe = 0; pe < skua_pes(); pe += 2)
         list[n++] = pe;
-    CHECK(skua_region_create(8, &r->transient) == SKUA_OK); /* leaves a gap in the numbers */
+    /* Leaves a gap in the numbers of regions. */
+    CHECK(skua_region_create(8, &r->transient) == SKUA_OK);
     CHECK(skua_region_create(80000, &r->whole) == SKUA_OK);
     CHECK(skua_region_create(WORDS * sizeof(uint64_t), &r->blocks) == SKUA_OK);
     if (is_even())
@@ -132,7 +132,7 @@ static void fill_all(const struct regions *r)
     skua_unlock(r->locks, (skua_pe() + 1) % skua_pes(), 2);
 }
 
-/* The sequence of words is that of the former job, whatever the number of PEs is. */
+/* The sequence of words is that of the previous job, for any number of PEs. */
 static void look_at_blocks(skua_region blocks)
 {
     size_t    bytes = skua_region_size(blocks), words = bytes / sizeof(uint64_t);
@@ -181,7 +181,7 @@ static void look(const struct regions *r, bool again)
         look_at_all(r, !host || !again);
     skua_sync();
     CHECK(skua_region_destroy(r->blocks) == SKUA_OK);
-    for (int i = 0; i < 20; i++) { /* their numbers are those of no region that exists */
+    for (int i = 0; i < 20; i++) { /* their numbers differ from those of existing regions */
         create(&others);
         fill_all(&others);
         skua_sync();
@@ -297,7 +297,7 @@ static void on_looked(skua_msg *msg)
     }
 }
 
-/* All PEs have created their regions, and the nodes have got a first put. */
+/* All PEs have created their regions, and the nodes have received a first put. */
 static void save_if_ready(void)
 {
     if (owned < skua_pes() || ringed < 1)
@@ -327,7 +327,7 @@ static void on_saved(skua_msg *msg)
     skua_invoke_all(nodes, node_again_entry, NULL, 0);
 }
 
-/* All nodes have got a put: the first before the checkpoint, the second after it. */
+/* All nodes have received a put: the first before the checkpoint, the second after it. */
 static void on_ring(skua_msg *msg)
 {
     struct order *order;
@@ -343,7 +343,7 @@ static void on_ring(skua_msg *msg)
     skua_broadcast(look_handler, msg, skua_done_nothing());
 }
 
-/* The region of each PE alone is known to all. */
+/* All PEs know the region of each PE. */
 static void on_own(skua_msg *msg)
 {
     owns[skua_msg_source(msg)] = *(const skua_region *)skua_msg_data(msg);

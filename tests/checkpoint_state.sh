@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# checkpoint_state.sh - regions with their contents and object channels are in a checkpoint: a restarted
-# job goes on with them.
+# checkpoint_state.sh - a checkpoint contains regions with their contents and object channels; a restarted
+# job continues with them.
 #
 # usage: checkpoint_state.sh SKUARUN PROGRAM
 . "$(dirname "$0")/tap.sh"

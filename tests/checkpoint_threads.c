@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checkpoint_threads.c - user threads of elements are in a checkpoint: they go on in a restarted
- * job, in deep recursion, on any number of PEs.
+ * checkpoint_threads.c - a checkpoint contains user threads of elements, which continue in a
+ * restarted job, in deep recursion, on any number of PEs.
  *
  * usage: checkpoint_threads DIR [stay] [die] [host] [stuck]
  *
  * Elements of an array have threads that recurse and wait in each frame, for a future, a counter or
- * to be resumed.  The next element holds what wakes them.  The thread of another object makes a
- * checkpoint in each round, and waits for it with a future on its stack; then all waits end,
- * threads go deeper, some elements migrate, and more threads begin.  The result depends on all
+ * to be resumed.  The next element holds the means to wake them.  The thread of another object
+ * makes a checkpoint in each round, and waits for it with a future on its stack; then all waits
+ * end, threads go deeper, some elements migrate, and more threads begin.  The result depends on all
  * frames.
  *
- * The job ends after a checkpoint in the second round; with `stay` it goes on; with `die`
+ * The job ends after a checkpoint in the second round; with `stay` it continues; with `die`
  * checkpoints are in memory, and the process of the last PE kills itself; with `host` that of PE 1
  * and its agent are killed.  With `stuck` a thread holds a mutex: the first checkpoint is refused.
  */
@@ -26,18 +26,18 @@
 #include "tap.h"
 
 #define WALKERS 13
-#define THREADS 4 /* of a walker; they begin one round after the other */
+#define THREADS 4 /* threads of a walker; they begin in successive rounds */
 #define ROUNDS  6
 
-/* What wakes a thread of another element. */
+/* The means to wake a thread of another element. */
 struct held {
     int32_t         number, used, pe;
-    skua_thread    *thread; /* NULL: the completion does */
+    skua_thread    *thread; /* NULL: the completion wakes it */
     skua_completion done;
 };
 
 struct walker {
-    int32_t     index, last; /* last: threads do not wait any more */
+    int32_t     index, last; /* last: threads no longer wait */
     uint64_t    sum;
     skua_future future; /* the class does not pack it */
     struct held held[THREADS];
@@ -82,7 +82,7 @@ static void construct_walker(void *self, const void *data, size_t bytes)
     w->index = skua_index_of(self).at.x[0];
 }
 
-/* The next walker holds what wakes this thread. */
+/* Gives the next walker the means to wake this thread. */
 static void hand_over(const struct walker *w, int number, skua_thread *thread, skua_completion done)
 {
     struct held held = {number, 1, skua_pe(), thread, done};
@@ -102,7 +102,7 @@ static void on_hold(void *self, const void *data, size_t bytes)
     w->held[held.number] = held;
 }
 
-/* Waits for a future, which gets an array of two words. */
+/* Waits for a future whose value is an array of two words. */
 static uint64_t wait_future(struct walker *w, int number, skua_future *future)
 {
     uint64_t    value[2];
@@ -117,7 +117,7 @@ static uint64_t wait_future(struct walker *w, int number, skua_future *future)
     return mix(value[0], value[1]);
 }
 
-/* Waits in one of the ways that there are. */
+/* Waits by one of the possible means. */
 static uint64_t wait_somehow(struct walker *w, int number, uint64_t random)
 {
     skua_future  future  = SKUA_FUTURE_INIT;
@@ -138,7 +138,7 @@ static uint64_t wait_somehow(struct walker *w, int number, uint64_t random)
     }
 }
 
-/* Recurses in two frames for each wait; all of them are looked at on the way back. */
+/* Recurses in two frames for each wait; all frames are checked on return. */
 __attribute__((noinline)) static uint64_t walk(struct walker *w, int number, uint64_t value,
                                                const uint64_t *above)
 {
@@ -172,7 +172,7 @@ static void on_walk(void *self, const void *data, size_t bytes)
     w->sum += value;
 }
 
-/* A thread that holds a mutex waits. */
+/* Waits in a thread that holds a mutex. */
 static void on_stick(void *self, const void *data, size_t bytes)
 {
     struct walker *w      = self;
@@ -226,7 +226,7 @@ static void wait_quiet(void)
     skua_future_clear(&future);
 }
 
-/* Returns whether the job was restarted. */
+/* Returns true if the job was restarted. */
 static bool save(skua_status *status)
 {
     skua_future            future = SKUA_FUTURE_INIT;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# checkpoint_threads.sh - user threads of elements are in a checkpoint: a restarted job goes on with them,
-# on any number of PEs.  What cannot be restored is refused.
+# checkpoint_threads.sh - a checkpoint contains user threads of elements; a restarted job continues them,
+# on any number of PEs.  A checkpoint that could not be restored is refused.
 #
 # usage: checkpoint_threads.sh SKUARUN PROGRAM [fewer]
 . "$(dirname "$0")/tap.sh"

@@ -74,7 +74,7 @@ static void one_round(int round)
         s->from[i] = value_of(skua_pe(), round, i);
     CkDirect_put(&s->out);
     skua_poll(3);
-    CHECK(round == 0 || s->rounds == round); /* it is not expected yet */
+    CHECK(round == 0 || s->rounds == round); /* the callback is not expected yet */
     if (round > 0)
         CkDirect_ReadyPollQ(&s->in);
     CHECK(skua_run_until(has_round, &next));

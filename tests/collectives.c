@@ -12,12 +12,12 @@
 static skua_handler said_handler, result_handler, done_handler;
 static skua_op      concat_op;
 static skua_pe_data mine_key;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 
 struct mine {
-    int said[64]; /* broadcasts received, by root          */
-    int urgent;   /* broadcasts received with a priority   */
-    int results;  /* completions received as messages      */
+    int said[64]; /* broadcasts received, by root        */
+    int urgent;   /* broadcasts received with a priority */
+    int results;  /* completions received as messages    */
 };
 
 static struct mine *mine(void)
@@ -81,7 +81,7 @@ static void test_broadcast(void)
 
 /* ---- reductions -------------------------------------------------------------- */
 
-/* The result of an allreduce, waited for. */
+/* Calls an allreduce, waits for it and returns the result. */
 static void all(skua_op op, skua_type type, const void *data, size_t count, void *result,
                 size_t bytes)
 {
@@ -139,7 +139,7 @@ static void test_types(void)
     CHECK((uint32_t)wrapped == (uint32_t)INT32_MAX * (uint32_t)skua_pes());
 }
 
-/* An operator on blocks of {value, PE}: the block with the largest value. */
+/* An operator on blocks of {value, PE} that selects the block with the largest value. */
 static void largest(void *into, const void *from, size_t count, skua_type type)
 {
     CHECK(count == 2 * sizeof(double) && type == SKUA_BYTE);

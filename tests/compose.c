@@ -11,7 +11,7 @@
 #define ROUNDS 200
 
 static skua_handler array_handler, group_handler;
-static int          missing = 12; /* results, on PE 0 */
+static int          missing = 12; /* number of results, on PE 0 */
 
 static void count(skua_msg *msg, int64_t expected)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copies.c - copies between two global addresses, of which neither need be on the caller: blocking,
- * with a handle, with a notification or signal at the destination, behind an event, by an external
- * thread, and what is refused.
+ * copies.c - copies between two global addresses, neither of which need be on the caller: blocking,
+ * with a handle, with a notification or signal at the destination, after an event, by an external
+ * thread; and copies that are refused.
  *
  * PE p copies from PE p + 1 to PE p + 2, into the slot that only PE p writes.  A block consists of
- * numbers of its source, so a reader sees where it came from and that it is whole.
+ * numbers of its source, so a reader can check its source and that it is complete.
  *
  * usage: copies [rounds]
  */
@@ -15,16 +15,16 @@
 
 #include "tap.h"
 
-#define WORDS 12000 /* of the largest block: several packets */
+#define WORDS 12000 /* words of the largest block: several packets */
 
-/* Of each PE, symmetric. */
+/* The symmetric memory of each PE. */
 struct shared {
     skua_notify arrived;
     uint64_t    source[WORDS], slot[2][WORDS];
 };
 
 static skua_handler                 signal_handler;
-static _Thread_local skua_region    region; /* of the PE that runs on this thread */
+static _Thread_local skua_region    region; /* the region of the PE on this thread */
 static _Thread_local struct shared *shared;
 static _Thread_local int            signals;
 
@@ -53,7 +53,7 @@ static void begin(int round)
     skua_sync();
 }
 
-/* Returns whether a slot of this PE has @p words of the PE before it. */
+/* Returns true if a slot of this PE has @p words of the previous PE. */
 static bool holds(int slot, int round, size_t words)
 {
     int from = next(skua_pes() - 1);
@@ -144,7 +144,7 @@ static void test_after(int round, size_t words)
     skua_handle_wait(&handle);
     skua_sync();
     CHECK(holds(1, round, words));
-    skua_sync(); /* the next copy writes what was just read */
+    skua_sync(); /* the next copy overwrites what was just read */
     status =
         skua_copy_after(&event, at(next(2), shared->slot[1]), at(next(1), shared->source), 8, NULL);
     skua_flush_all();
@@ -159,7 +159,7 @@ struct outside {
     size_t     bytes;
 };
 
-/* Both calls are complete when they return. */
+/* Both copies are complete when the calls return. */
 static void *copy_outside(void *arg)
 {
     const struct outside *o      = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * core_pe.h - for unit tests of core: a job of PEs with real inboxes and queues, in one process and
- * one thread.  The test acts as each of them in turn (core_pe_as()), and decides when which PE does
- * what; nothing runs by itself.
+ * one thread.  The test acts as each of them in turn (core_pe_as()), and determines the order of
+ * all actions; nothing runs by itself.
  *
  * Handlers are those of the test: core_handler[i] is number CORE_HANDLER + i.
  */

@@ -13,20 +13,20 @@
 enum { NOTHING, CONTRIBUTE, WAIT, MOVE, DIE, COUNT };
 
 struct guest {
-    int     does; /* in its constructor */
+    int     does; /* what it does in its constructor */
     int64_t sum;
     int     shouts;
     char   *memory;
 
-    skua_completion later; /* of a result that is deferred; does not migrate */
+    skua_completion later; /* completion of a deferred result; does not migrate */
 };
 
 static skua_class guest_class;
 static skua_entry add_entry, shout_entry, report_entry, move_entry, ask_entry, busy_entry,
     later_entry, give_entry;
 static skua_handler result_handler, insert_handler, friends_handler, created_handler;
-static int64_t      results, result_sum;      /* on PE 0 */
-static int64_t      created;                  /* guests that COUNT, on PE 0 */
+static int64_t      results, result_sum;      /* used on PE 0 */
+static int64_t      created;                  /* number of guests that COUNT, on PE 0 */
 static _Thread_local skua_collection friends; /* notified when a guest of this PE is destroyed */
 
 static void on_add(void *self, const void *data, size_t bytes)
@@ -69,7 +69,7 @@ static void construct(void *self, const void *data, size_t bytes)
     }
 }
 
-/* Says so to a friend, and asks for what is under way already. */
+/* Notifies a friend on this PE, and requests its own destruction, which is in progress already. */
 static void destroy(void *self)
 {
     free(((struct guest *)self)->memory);
@@ -128,7 +128,7 @@ static void on_ask(void *self, const void *data, size_t bytes)
     skua_reply(&((struct guest *)self)->sum, sizeof(int64_t));
 }
 
-/* The result comes with the next `give`. */
+/* The next `give` provides the result. */
 static void on_later(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
@@ -284,7 +284,7 @@ static void test_queued(void)
     wait_quiet();
 }
 
-/* Each element of a plane is reached by its two indices. */
+/* Each element of a plane can be accessed by its two indices. */
 static void test_plane(void)
 {
     int             does = NOTHING;
@@ -322,8 +322,8 @@ static void on_created(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Deleting an element of an on-demand array that does not exist creates none; one that was deleted
- * before neither. */
+/* Deleting an element of an on-demand array that does not exist, or was deleted before, creates no
+ * element. */
 static void test_absent(void)
 {
     int             does = COUNT;
@@ -434,7 +434,7 @@ static void test_end(void)
     wait_quiet();
 }
 
-/* A result that is deferred: it does not come before it is given. */
+/* A deferred result does not arrive before an entry provides it. */
 static void test_later(void)
 {
     int             does = NOTHING;

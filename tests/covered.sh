@@ -12,7 +12,7 @@ build=$2
 . "$(dirname "$0")/tap.sh"
 code=0 out='' err=''
 
-# Names that no program here calls, one on each line; each needs a reason here.
+# Names that no program calls, one on each line, each with its reason.
 exceptions=
 
 names="$work/names" called="$work/called"

@@ -91,7 +91,7 @@ static void on_move(void *self, const void *data, size_t bytes)
     skua_migrate(self, pe);
 }
 
-/* Its messages, and one to itself. */
+/* Sends the messages of an item, and one to itself. */
 static void on_report(void *self, const void *data, size_t bytes)
 {
     int64_t         sum[2] = {((struct item *)self)->count, 1};
@@ -313,14 +313,14 @@ static void test_journeys(void)
         for (int round = 0; round < 10; round++) {
             let_work(group, all, LOOSE, 0);
             if (round == 0)
-                wait_quiet(); /* until they exist */
+                wait_quiet(); /* waits until they exist */
             move_all(all, round);
         }
         check_sums(all, 10 * (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
         for (int i = 0; i < ELEMENTS; i++)
             skua_object_destroy_ref(skua_element1(all, i));
         wait_quiet();
-        let_work(group, all, LOOSE, 0); /* by their cached location */
+        let_work(group, all, LOOSE, 0); /* uses their cached location */
         check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
         skua_collection_destroy(all);
         skua_collection_destroy(group);

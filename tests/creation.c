@@ -41,7 +41,7 @@ static skua_collection lookers;
 static int             slow; /* some constructors let other messages run */
 static skua_class      member_class, slow_class, looker_class, chare_class;
 static skua_entry      visit_entry, look_entry, wait_entry, flood_entry, make_entry;
-static uint64_t        seed; /* PE 0's */
+static uint64_t        seed; /* state of PE 0 */
 
 /* ---- the collections ------------------------------------------------------------------- */
 
@@ -115,7 +115,7 @@ static void on_flood(void *self, const void *data, size_t bytes)
 
 static void flood(void)
 {
-    static _Thread_local int sent; /* by PE, which is a thread or a process */
+    static _Thread_local int sent; /* per PE, which is a thread or a process */
     int                      mail[2] = {skua_pe(), 0};
 
     for (int n = 0; n < FLOOD; n++) {
@@ -137,7 +137,7 @@ static void on_look(void *self, const void *data, size_t bytes)
     skua_complete(trip->done, NULL, 0);
 }
 
-/* In a user thread; other entries run while it waits. */
+/* Runs in a user thread; other entries run while it waits. */
 static void on_wait(void *self, const void *data, size_t bytes)
 {
     const struct trip *trip = data;

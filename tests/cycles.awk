@@ -10,7 +10,7 @@
 #   - among the modules of a folder;
 #   - among the sub-folders of a layer, where each module of the layer's own folder counts as a
 #     sub-folder of its own.
-# An include that `excepted' lists ("A B", each without its suffix) is not looked at.
+# An include that `excepted' lists ("A B", each without its suffix) is ignored.
 function folder_of(path)
 {
     return match(path, /\/[^\/]*$/) ? substr(path, 1, RSTART - 1) : "."

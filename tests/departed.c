@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * departed.c - messages to chares that were deleted long ago and whose tombstones are gone: each is
- * dropped and counted once, and nothing waits forever; messages that arrive before the creation of
- * their chare are delivered.
+ * departed.c - messages to chares that were deleted long ago and whose tombstones have been
+ * dropped: each message is dropped and counted once, and nothing waits forever; messages that
+ * arrive before the creation of their chare are delivered.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "stats_now.h"
 #include "tap.h"
 
-#define MANY  3000 /* more than a home PE has tombstones for */
+#define MANY  3000 /* more than the tombstones that a home PE keeps */
 #define POKES 5    /* messages of each PE to each deleted object */
 
 static skua_class   mayfly_class, keen_class;
@@ -30,7 +30,7 @@ static void mayfly(void *self, const void *data, size_t bytes)
 static void on_poke(void *self, const void *data, size_t bytes)
 {
     (void)self, (void)data, (void)bytes;
-    skua_abort("delivered to an object that is gone");
+    skua_abort("delivered to a deleted object");
 }
 
 static void on_keen(void *self, const void *data, size_t bytes)
@@ -45,7 +45,7 @@ static void on_keen_seen(skua_msg *msg)
     keen_seen++;
 }
 
-/* On each PE: sends to the deleted objects. */
+/* Runs on each PE: sends to the deleted objects. */
 static void on_poke_them(skua_msg *msg)
 {
     skua_ref refs[2];
@@ -99,7 +99,7 @@ static void poke_them(void *arg, const void *data, size_t bytes)
     skua_quiescence(skua_done_call(count_them, NULL));
 }
 
-/* They are deleted, and so many others that their home PEs drop the tombstones. */
+/* Deletes them, and so many others that their home PEs drop the tombstones. */
 static void create_many(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;

@@ -22,7 +22,7 @@ struct item {
     skua_detector detector;
     uint32_t      round;
     int32_t       slot, fuel;
-    int32_t       told; /* whether the detector counts it */
+    int32_t       told; /* true if the detector counts it */
 };
 
 struct make {
@@ -51,7 +51,7 @@ static skua_handler make_handler, produce_handler, item_handler, start_handler, 
     close_handler, report_handler;
 static skua_pe_data mine_key;
 
-/* On PE 0. */
+/* The state of PE 0. */
 static struct {
     uint32_t      round, rounds;
     int           made, ended, reports;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # docs.sh - the complete programs in README.md and docs/guide/ build and run, links between pages
-# lead somewhere, the names that pages use exist, the names of files and settings consist of words of
-# the glossary, the declarations of public headers have comments, and pages speak of things.
+# are valid, the names that pages use exist, the names of files and settings consist of words of
+# the glossary, the declarations of public headers have comments, and sentences have things as subjects.
 #
 # Programs that use channels also run between processes that share no memory, over each driver, where
 # data is read after the put has returned.
@@ -68,8 +68,8 @@ for interface in "$work"/*.ci; do
   ok "$(basename "$interface"): is translated" test "$code" = 0
 done
 
-# run_apart PROGRAM DRIVER: run it over a driver with the launcher of that driver; code 127: there is
-# none.
+# run_apart PROGRAM DRIVER: run it over a driver with the launcher of that driver; code 127: the
+# launcher is not installed.
 run_apart()
 {
   case $2 in
@@ -157,7 +157,7 @@ done
 sed -n 's/^- \(\*\*[^:]*\):.*/\1/p' "$source"/docs/glossary.md | tr '[:upper:]' '[:lower:]' |
   grep -oE '[a-z0-9]+' | sort -u >"$work/glossary"
 
-# Prints the words of the standard input, one name a line, that the glossary does not have, singular
+# Prints the words of the standard input, one name a line, that the glossary does not contain, in singular
 # or plural.
 unknown_words()
 {
@@ -185,7 +185,7 @@ out=$(grep -nE '/\*\*? *The same' "$source"/include/skua/*.h || true)
 ok "no comment of a public header begins with 'The same'" test -z "$out"
 
 # Names of the interface and of settings in pages exist; old names stand in tables "was | is" only.
-# Placeholders of the naming rules, and the example of docs/internals/how-to.md, are no names.
+# Placeholders of the naming rules, and the example of docs/internals/how-to.md, are not names.
 placeholders='SKUA_NOUN|SKUA_X|skua_noun|skua_noun_verb|skua_verb|skua_census|SKUA_CENSUS_LOG'
 cat "$source"/README.md "$source"/docs/glossary.md "$source"/docs/guide/*.md "$source"/docs/internals/*.md |
   sed '/^| was | is |/,/^$/d' | grep -oE '(^|[^A-Za-z0-9_.])(skua|SKUA)_[A-Za-z0-9_]+' |

@@ -15,7 +15,7 @@
 
 #define MESSAGES 50
 #define BYTES    ((size_t)200000)
-#define SLACK    (MESSAGES * BYTES / 10) /* memory that may be cached */
+#define SLACK    (MESSAGES * BYTES / 10) /* size of memory that may be cached */
 
 static skua_class      box_class;
 static skua_entry      take_entry;
@@ -25,7 +25,7 @@ static size_t          before;
 static void take(void *self, skua_msg *msg)
 {
     (void)self, (void)msg;
-    skua_abort("an element that does not exist got a message");
+    skua_abort("an element that does not exist received a message");
 }
 
 static size_t head_bytes(const struct ski_inplace *inplace)
@@ -72,7 +72,7 @@ static void start(int argc, char **argv)
         skua_invoke(skua_element1(boxes, i), take_entry, make_left());
     CHECK(free_now() + MESSAGES * BYTES <= before);
     skua_collection_destroy(boxes);
-    skua_quiescence(skua_done_call(deleted, NULL)); /* only after no message waits any more */
+    skua_quiescence(skua_done_call(deleted, NULL)); /* only after no message waits any longer */
 }
 
 int main(int argc, char **argv)

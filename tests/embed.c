@@ -52,7 +52,7 @@ static int entries(const char *folder)
     return n;
 }
 
-/* The variables of the environment and their values, as one number. */
+/* Returns a hash of the environment variables and their values. */
 static uint64_t environment(void)
 {
     uint64_t hash = 14695981039346656037u;
@@ -77,7 +77,7 @@ static void look_before(void)
     sched_getaffinity(0, sizeof before_cpus, &before_cpus);
 }
 
-/* The first phase may leave what libraries below keep for good: modules and their descriptors. */
+/* The first phase may leave modules and descriptors that the libraries keep permanently. */
 static void look_after(void)
 {
     struct sigaction segv;
@@ -102,9 +102,9 @@ static void look_after(void)
     CHECK(entries("/proc/self/task") == before.threads);
 }
 
-/* ---- what PEs do ------------------------------------------------------------------------ */
+/* ---- the work of PEs ------------------------------------------------------------------------ */
 
-static _Thread_local skua_counter laps; /* of the token, on each PE */
+static _Thread_local skua_counter laps; /* laps of the token, on each PE */
 
 static void on_token(skua_msg *msg)
 {
@@ -231,7 +231,7 @@ static void nap(void *arg)
 
 static void never(void *arg)
 {
-    skua_thread_suspend(); /* until the phase ends, and with it the thread */
+    skua_thread_suspend(); /* suspended until the phase, and with it the thread, ends */
     skua_abort("resumed: %p", arg);
 }
 
@@ -245,7 +245,7 @@ static void use_threads(void)
     skua_thread_detach(skua_thread_create(never, NULL, 0));
 }
 
-/* What every PE does in each phase. */
+/* The work of every PE in each phase. */
 static void work(void)
 {
     int       *counted = skua_pe_data_get(data_key);
@@ -253,7 +253,7 @@ static void work(void)
     skua_stats stats;
 
     CHECK(skua_initialized());
-    CHECK(++*counted == 1); /* data begins zeroed */
+    CHECK(++*counted == 1); /* PE data are initially zero */
     skua_stats_get(&stats, sizeof stats);
     CHECK(stats.delivered < 1000);
     pass_tokens();
@@ -335,7 +335,7 @@ static bool never_true(void *arg)
     return false;
 }
 
-/* A phase that ends by skua_exit(): nothing waits for anything. */
+/* Tests a phase that ends by skua_exit(), without waiting. */
 static void run_to_exit(int code)
 {
     CHECK(skua_init(NULL) == SKUA_OK);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# embed.sh - phases that are misused, processes that die in a phase or between two, and the example
+# embed.sh - misuse of phases, processes that die during or between phases, and the example
 # of a library that uses Skua.
 #
 # usage: embed.sh SKUARUN EMBED-MISUSE EXAMPLE EMBED
@@ -12,7 +12,7 @@ phases=$4
 . "$(dirname "$0")/tap.sh"
 export SKUA_PIN=none
 
-# ---- calls that are refused; the program goes on
+# ---- calls that are refused; the program continues
 run "$program" twice
 ok "skua_init in a phase" has "$out" '^second: .*invalid'
 ok "is reported" has "$err" 'skua_init: called in a phase'
@@ -57,7 +57,7 @@ for share in 1 0; do
   ok "a death between phases ends the job" test "$code" = 137
   ok "and is reported" has "$err" 'skuarun: PE [12] .process [12]. died of signal 9'
   run timeout 60 "$skuarun" -n 3 "$program" exit-between
-  ok "an exit between phases ends a job that goes on" test "$code" = 1
+  ok "an exit between phases ends the job" test "$code" = 1
   ok "and is reported" has "$err" 'skuarun: PE [12] .* exited with code 0 between two phases; other processes have called skua_init'
 done
 unset SKUA_SHARED_MEMORY

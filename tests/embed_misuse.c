@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed_misuse.c - what embed.sh runs: phases that are misused, and processes that die in a phase
- * or between two.
+ * embed_misuse.c - the program of embed.sh: misuse of phases, and processes that die during or
+ * between phases.
  *
  * usage: embed_misuse CASE
  */
@@ -111,7 +111,7 @@ static void params(void)
     say("unknown", skua_init(&settings));
     settings.settings = wrong;
     say("wrong", skua_init(&settings));
-    empty_phase(); /* nothing was begun */
+    empty_phase(); /* no phase has begun */
     say("then", SKUA_OK);
 }
 
@@ -171,7 +171,7 @@ static void exit_between(void)
     empty_phase();
 }
 
-/* The program goes on for longer than SKUA_EXIT_GRACE after skua_exit() has ended its phase. */
+/* The program continues for longer than SKUA_EXIT_GRACE after skua_exit() has ended its phase. */
 static void long_after(void)
 {
     skua_init(NULL);
@@ -194,7 +194,7 @@ static void log_callback(void)
     skua_init(NULL);
     skua_put(skua_at((skua_region){12345}, skua_pe(), 0), "x", 1);
     skua_finalize();
-    skua_init(NULL); /* the callback stays */
+    skua_init(NULL); /* the callback stays registered */
     skua_put(skua_at((skua_region){12345}, skua_pe(), 0), "x", 1);
     skua_log_set_callback(NULL, NULL);
     skua_put(skua_at((skua_region){12345}, skua_pe(), 0), "x", 1);

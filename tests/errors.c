@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * errors.c - each call that returns a status reports misuse alike: the callback of
+ * errors.c - each call that returns a status reports misuse in the same way: the callback of
  * skua_error_set_callback() is called once, with the name of the call and the status that is
- * returned, and an error that the callback handles is not logged.  Another one is logged, with the
- * name of the region.
+ * returned, and an error that the callback handles is not logged.  An error that it does not handle
+ * is logged, with the name of the region.
  *
  * The last PE misuses memory of PE 0.
  */
@@ -14,7 +14,7 @@
 
 #define BYTES 4096
 
-static _Thread_local skua_region piece, freed; /* of a PE */
+static _Thread_local skua_region piece, freed; /* regions of a PE */
 static skua_gaddr                at, beyond, nowhere, odd;
 static double                    local[16];
 

@@ -3,12 +3,12 @@
 #
 # external_restart.sh - what docs/guide/survive.md says of other launchers: a job under mpirun of Open MPI,
 # mpiexec of MPICH and srun ends when one of its processes is killed, leaves nothing behind, and the same
-# line with SKUA_RESTART goes on from its last checkpoint, on any number of processes.
+# line with SKUA_RESTART continues from its last checkpoint, on any number of processes.
 #
 # usage: external_restart.sh PROGRAM EXAMPLES-FOLDER
 #
-# The launchers that are installed are tried; srun, which needs a cluster that runs, only with SRUN=1 in the
-# environment, where the working folder $TMPDIR is one that all nodes have.
+# All installed launchers are tested; srun, which needs a running cluster, only with SRUN=1 in the
+# environment, where all nodes share the working folder $TMPDIR.
 . "$(dirname "$0")/tap.sh"
 name_program "$1"
 examples=$2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fairness.c - a PE that all others flood serves them evenly, and what it does itself does not
- * starve them.
+ * fairness.c - a PE that all others flood serves them evenly, and its own work does not starve
+ * them.
  *
  * All PEs but 0 send at the same pace: a few messages, then they wait for each other at a word of
  * PE 0, which they add to and read by one-sided operations.  PE 0 begins when everything is in its
@@ -23,16 +23,16 @@
 
 #include "tap.h"
 
-#define EACH   160 /* messages of a sender in a case                    */
-#define CHUNK  4   /* of them before it waits for the other senders     */
-#define CHAINS 16  /* messages that PE 0 sends to itself again and again */
+#define EACH   160 /* messages of a sender in a case                               */
+#define CHUNK  4   /* messages that it sends before it waits for the other senders */
+#define CHAINS 16  /* messages that PE 0 sends to itself again and again           */
 #define POLL   8
 #define LARGE  200 /* bytes of a message that travels by pointer        */
 
 static skua_handler item, self_step;
 static skua_pe_data region_key;
 
-/* On PE 0. */
+/* The state of PE 0. */
 static struct {
     long arrived[1024], total, all, steps;
     bool chaining; /* messages to itself are sent again */
@@ -185,7 +185,7 @@ static void run_case(size_t c)
 {
     uint64_t chunks = (uint64_t)senders() * (EACH / CHUNK);
 
-    if (skua_pe() == 0) { /* before the barrier, in which the first messages may arrive */
+    if (skua_pe() == 0) { /* before the barrier, during which the first messages may arrive */
         memset(&at, 0, sizeof at);
         at.all = (long)senders() * EACH;
     }

@@ -88,7 +88,7 @@ spread()
   run timeout -k 5 40 "$skuarun" "--hosts=$(host a):1,$(host b):1" "$@"
 }
 
-# ends NAME CODE PATTERN: check the exit code and the error of the job, and that no process is left
+# ends NAME CODE PATTERN: check the exit code and the error of the job, and that no process remains
 ends()
 {
   ok "$SKUA_DRIVER: $1" has "$code $err" "^$2 "
@@ -132,26 +132,26 @@ silent()
 
 # ---- foreign connections --------------------------------------------------------------------
 
-# Waits until the job listens on host a; sets $doors to its addresses and ports.
-await_doors()
+# Waits until the job listens on host a; sets $ports to its addresses and port numbers.
+await_ports()
 {
   for _ in $(seq 100); do
-    doors=$(ip netns exec "$(host a)" "$tests/test_stranger" doors "$name" 0) && return
+    ports=$(ip netns exec "$(host a)" "$tests/test_stranger" ports "$name" 0) && return
     sleep 0.05
   done
 }
 
 strangers()
 {
-  (await_doors
-   echo "$doors" >"$work/doors"
+  (await_ports
+   echo "$ports" >"$work/ports"
    # shellcheck disable=SC2086
-   exec ip netns exec "$(host c)" "$tests/test_stranger" visit 1 "$1" $doors >"$work/visits") &
+   exec ip netns exec "$(host c)" "$tests/test_stranger" visit 1 "$1" $ports >"$work/visits") &
   stranger=$!
   SKUA_NET_INTERFACES=e0 spread "$program" ask 2
   wait $stranger
   ok "$SKUA_DRIVER: a job survives foreign connections from another host ($(cat "$work/visits"))" \
-    has "$code $out" 'all balls are back'
+    has "$code $out" 'all balls have returned'
   ok "$SKUA_DRIVER: which reached its ports" has "$(cat "$work/visits")" '^[1-9][0-9]+ visits'
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# fillboundary.sh - the lists of boxes of fillboundary: what is counted, and what is refused, by line.
+# fillboundary.sh - the lists of boxes of fillboundary: their counts, and errors with line numbers.
 #
 # usage: fillboundary.sh SKUARUN FILLBOUNDARY
 . "$(dirname "$0")/tap.sh"

@@ -83,7 +83,7 @@ static void send_thread(void *arg)
         send_drop(THREAD, i);
 }
 
-/* In a handler, which cannot block. */
+/* Sends in a handler, which cannot block. */
 static void on_burst(skua_msg *msg)
 {
     skua_msg_free(msg);
@@ -97,7 +97,7 @@ static void report(void *arg, const void *data, size_t bytes)
 
     (void)arg, (void)bytes;
     printf(
-        "ok - %d PEs: %llu messages, up to %llu sends of a PE held back, at most %llu MiB in use\n",
+        "ok - %d PEs: %llu messages, up to %llu sends of a PE blocked, at most %llu MiB in use\n",
         skua_pes(), (unsigned long long)total, (unsigned long long)most[0],
         (unsigned long long)most[1]);
     CHECK(!must_hold || most[0] > 0);
@@ -119,7 +119,7 @@ static void on_finished(skua_msg *msg)
     skua_reduce(0, SKUA_MAX, SKUA_UINT64, mine, 2, skua_done_call(report, NULL));
 }
 
-/* Ends at the limit of the control group, or at 2 GiB if there is none. */
+/* Allocates up to the limit of the control group, or up to 2 GiB if there is none. */
 static void hog(void)
 {
     for (size_t taken = 0; taken < (size_t)2 << 30; taken += (size_t)1 << 20)

@@ -97,7 +97,7 @@ static void Thing_both_go(skuac_frame *frame)
     skuac_flow_drop(&locals->x);
     skuac_flow_drop(&locals->y);
     skuac_flow_drop(&locals->z);
-    skuac_flow_end(frame); /* and its argument */
+    skuac_flow_end(frame); /* frees the frame and its argument */
 }
 
 /* case { when a(x), b(y) serial { note }  when c[1](z) { serial { inline a(9) } when a(x) } } */
@@ -268,9 +268,10 @@ static void one_when(void)
     arrive_msg(A, 0, 10);
     arrive(A, 0, 20);
     begin(&Thing_loop_type);
-    begin(&Thing_loop_type); /* takes the second and waits for the next; then it is deleted */
+    /* Takes the second message and waits for the next; then it is deleted. */
+    begin(&Thing_loop_type);
     expect("a10 a11 a12 end0 a20 ");
-    begin(&Thing_loop_type); /* two frames wait for one message: the older takes it */
+    begin(&Thing_loop_type); /* two frames wait for one message: the older one takes it */
     begin(&Thing_loop_type);
     arrive(A, 1, 1);
     arrive(A, 0, 2);
@@ -306,7 +307,7 @@ static void alternatives(void)
     begin(&Thing_either_type);
     arrive(A, 0, 1);
     arrive(C, 2, 2);
-    arrive_msg(C, 1, 3); /* takes the early a; the one that it sends itself is kept */
+    arrive_msg(C, 1, 3); /* takes the early a; the one that it sends to itself is kept */
     begin(&Thing_either_type);
     arrive(B, 0, 4);
     expect("z3 x1 z3 x9 y4 ");
@@ -315,7 +316,7 @@ static void alternatives(void)
     expect("z5 x9 z5 ");
     arrive(C, 1, 6);
     arrive(A, 1, 7);
-    arrive(B, 1, 8); /* both have arrived: the first alternative is taken */
+    arrive(B, 1, 8); /* both have arrived: the first alternative is selected */
     begin(&Thing_either_type);
     expect("x7 y8 ");
 }
@@ -402,7 +403,8 @@ static const char *const      Thing_whens[] = {"a", "b", "c"};
 static const skuac_flow_class Thing_flow    = {
        "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_whens};
 
-/* @p early: first the messages, then the frames that wait for them, in reverse order. */
+/* Runs many frames. With @p early the messages arrive first, then the frames that wait for them
+ * begin, in reverse order. */
 static void crowd(int n, bool early)
 {
     char   text[32];
@@ -423,7 +425,7 @@ static void crowd(int n, bool early)
     printf("# %d %s: %.3f s\n", n, early ? "messages" : "frames", skua_time() - began);
 }
 
-/* Strands that accept any message, among many that accept one only. */
+/* Frames that accept any message, among many that accept only one. */
 static void any_among_many(int n)
 {
     crowd_size = n;
@@ -473,7 +475,7 @@ static void on_feed(void *self, const void *data, size_t bytes)
     skuac_flow_begin(&Thing_flow, self, &Thing_loop_type, nothing);
     snprintf(text, sizeof text, "crowd%d a0 a1 a2 end0 ", crowd_size);
     CHECK(strcmp(((Thing *)self)->text, text) == 0);
-    skua_object_destroy(self); /* with messages that are kept */
+    skua_object_destroy(self); /* while it keeps messages */
     skua_send_copy(0, moved_handler, NULL, 0);
 }
 

@@ -11,7 +11,7 @@
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
-/* A pseudo-random number below @p n, a function of the other arguments. */
+/* Returns a pseudo-random number below @p n, which depends only on the other arguments. */
 static int pick(uint64_t seed, int a, int b, int c, int n)
 {
     uint64_t state = seed * 31 + (uint64_t)a * 1000003 + (uint64_t)b * 8191 + (uint64_t)c + 1;
@@ -98,7 +98,8 @@ struct model {
     struct history history;
     struct frame   frame[RANDOM_STRANDS];
     int            ready[MOST], ready_first, ready_count;
-    int            waiting[RANDOM_STRANDS], waiting_count; /* the longest first */
+    /* Waiting frames, the longest-waiting first. */
+    int            waiting[RANDOM_STRANDS], waiting_count;
     struct message late[MOST], kept[MOST]; /* kept messages of all whens, the oldest first */
     int            late_first, late_count, kept_count;
 };
@@ -147,7 +148,7 @@ static bool choose(const struct model *m, const struct op *op, int alternative, 
     return true;
 }
 
-/* Whether any assignment exists, to check that the rule finds one. */
+/* Returns true if any assignment exists, to check that the rule finds one. */
 static bool possible(const struct model *m, const struct op *op, int alternative, int i,
                      bool *taken)
 {
@@ -193,7 +194,7 @@ static bool satisfy(struct model *m, struct frame *s, int alternative)
     return true;
 }
 
-/* Whether a waiting frame can resume now that @p msg is kept. */
+/* Returns true if a waiting frame can resume now that @p msg is kept. */
 static bool wakes(struct model *m, struct frame *s, const struct message *msg)
 {
     for (int i = 0; i < s->op.waits; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow_random.c - random programs (flow_random.h) in objects that migrate between any two events,
- * each compared with the reference implementation; and objects that are deleted while theirs run.
+ * each compared with the reference implementation; and objects that are deleted while their
+ * programs run.
  *
  * An object sends itself the next event, so the order of events does not depend on its PE.
  */
@@ -22,7 +23,7 @@ struct player {
 
 struct player_run {
     skuac_frame   frame;
-    skuac_arrival invoked; /* its script, number and more */
+    skuac_arrival invoked; /* the invocation: script, number and more */
     skuac_arrival held, got[RANDOM_WAITS];
     skuac_wait    wait[RANDOM_WAITS];
     int32_t       script, number, place;
@@ -32,7 +33,7 @@ struct order {
     int32_t script, number;
 };
 
-/* A message; they differ in length. */
+/* A message; messages differ in length. */
 struct parcel {
     int32_t number;
     char    more[96];
@@ -55,7 +56,7 @@ static int32_t number_in(const skuac_arrival *arrival)
     return parcel->number;
 }
 
-/* Alternately with borrowed data and in a message. */
+/* Sends alternately with borrowed data and in a message. */
 static void send_message(struct player *self, const struct op *op)
 {
     struct parcel parcel = {.number = ++self->history.messages};
@@ -213,7 +214,7 @@ static void play_end(struct player *self)
 
     if (self->history.mixed != model.mixed || self->history.frames != model.frames ||
         self->history.messages != model.messages)
-        skua_abort("program %llu%s: %d frames and %d messages, %016llx; by the book %d and %d, "
+        skua_abort("program %llu%s: %d frames and %d messages, %016llx; expected %d and %d,  "
                    "%016llx",
                    (unsigned long long)self->seed, self->moves ? ", which moves" : "",
                    self->history.frames, self->history.messages,
@@ -240,7 +241,7 @@ static void on_next(void *self, const void *data, size_t bytes)
         if (p->moves)
             skua_migrate(self, (skua_pe() + p->event) % skua_pes());
     }
-    random_event(&op, p->seed, p->event++); /* the object is deleted after it */
+    random_event(&op, p->seed, p->event++); /* deletes the object after this event */
     if (op.kind == OP_SEND)
         send_message(p, &op);
     else

@@ -17,8 +17,8 @@ enum {
     RANDOM_SCRIPTS  = 8,
     RANDOM_TRIGGERS = 3,
     RANDOM_EVENTS   = 120,
-    RANDOM_STRANDS  = 200, /* begun in one program, at most */
-    RANDOM_WAITS    = 6,   /* of one operation              */
+    RANDOM_STRANDS  = 200, /* largest number of frames of one program */
+    RANDOM_WAITS    = 6,   /* largest number of waits of one operation */
 };
 
 enum kind { OP_END, OP_WHEN, OP_CALL, OP_SEND, OP_BEGIN };
@@ -37,22 +37,22 @@ struct op {
     int         when, reference; /* OP_SEND */
 };
 
-/** The operation of @p script at position @p place. */
+/** Returns the operation of @p script at position @p place. */
 void random_op(struct op *op, uint64_t seed, int script, int place);
 
-/** The external event @p number: OP_SEND or OP_BEGIN. */
+/** Returns the external event @p number: OP_SEND or OP_BEGIN. */
 void random_event(struct op *op, uint64_t seed, int number);
 
 /* The trace of a run. */
 struct history {
     uint64_t mixed;
-    int32_t  frames;   /* begun so far */
-    int32_t  messages; /* sent so far  */
+    int32_t  frames;   /* frames begun so far */
+    int32_t  messages; /* messages sent so far */
 };
 
 void history_add(struct history *history, int64_t what);
 
-/** Run a program by the reference implementation. */
+/** Runs a program by the reference implementation. */
 struct history model_run(uint64_t seed);
 
 /* flow_random.c: runs @p programs random programs and ends the job. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# fmm.sh - the fast multipole method is as exact as asked for, and has the same energy on any number of
+# fmm.sh - the fast multipole method has the requested accuracy, and the same energy on any number of
 # PEs, as processes, threads and between hosts, with and without overlap, and with MPI.
 #
 # usage: fmm.sh SKUARUN FMM PEERS-FOLDER MPI...
@@ -13,13 +13,13 @@ shift 3
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none ASAN_OPTIONS=detect_leaks=0
 
-# Whether a run ended well, with errors as small as asked for.
+# Succeeds if a run ended with code 0 and errors within the requested limit.
 exact()
 {
   [ "$code" = 0 ] && has "$out" "^relative errors of $1 particles" && has "$out" '^result: energy '
 }
 
-# Whether a run ended well with the energy of $reference, to 1e-9: sums have other orders.
+# Succeeds if a run ended with code 0 and the energy of $reference, to 1e-9, since sums have different orders.
 same_energy()
 {
   exact "$1" && printf '%s\n%s\n' "$reference" "$out" | sed -n 's/^result: energy \([^,]*\),.*/\1/p' |
@@ -91,7 +91,7 @@ done
 job 3 3 --particles=3 --check=3
 ok "more leaves than particles" exact 3
 run timeout 120 "$fmm" --particles=2000 --order=2 --error=1e-5 --leaf=10
-ok "an error that is too large is found" has "$code $out" 'an error exceeds what was asked for'
+ok "an error that is too large is found" has "$code $out" 'an error exceeds its limit'
 ok "and makes the job fail" [ "$code" = 1 ]
 run timeout 120 "$fmm" --particles=500 --check=0 --series=name
 ok "times are printed as JSON" has "$out" '"bench":"fmm","series":"name","bytes":500,"metric":"step-1pe"'

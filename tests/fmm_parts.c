@@ -53,7 +53,7 @@ static void add_pairs(const struct body *to, struct field *field, const struct b
         }
 }
 
-/* Whether two solutions agree to @p error of the largest values. */
+/* Returns true if two solutions agree to @p error of the largest values. */
 static bool agree(const struct field *a, const struct field *b, double error)
 {
     double most[2] = {0}, off[2] = {0};
@@ -74,7 +74,7 @@ static double *new_expansion(void)
     return calloc((size_t)expansion_stride(expansion.order), sizeof(double));
 }
 
-/* A box at some distance acts on another in each way that there is. */
+/* Tests each way in which a distant box acts on another. */
 static void test_distance(const int distance[3], double error)
 {
     struct cube  from = {{0.3, -0.2, 0.1}, 0.8}, to = from;
@@ -104,7 +104,7 @@ static void test_distance(const int distance[3], double error)
     free(other);
 }
 
-/* M2M and L2L are exact. */
+/* Tests that M2M and L2L are exact. */
 static void test_octant(int octant)
 {
     struct cube  child = {{0, 0, 0}, 0.5}, parent = {{0, 0, 0}, 1};
@@ -142,14 +142,14 @@ static void test_near(void)
     struct near_sources sources[2] = {{body, BODIES, {0}}, {body, BODIES, {1, 0, -1}}};
 
     fill_box(&box, body);
-    memcpy(body[7].at, body[3].at, sizeof body[7].at); /* at the same place */
+    memcpy(body[7].at, body[3].at, sizeof body[7].at); /* at the same position */
     add_pairs(body, direct, body, no_shift);
     add_pairs(body, direct, body, sources[1].shift);
     near_add(body, BODIES, found, sources, 2);
     expect(agree(found, direct, 1e-13), "pairs of bodies");
 }
 
-/* The potential at an ion of rock salt: eight ions in a cell, and all images. */
+/* Tests the potential at an ion of rock salt: eight ions in a cell, and all images. */
 static void test_madelung(void)
 {
     struct cube  cell = {{0, 0, 0}, 1};
@@ -168,7 +168,7 @@ static void test_madelung(void)
     for (int i = 0; i < 27; i++)
         near_add(ion, 1, &at, &(struct near_sources){ion, 8, {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1}},
                  1);
-    expect(fabs(at.potential / 2 + 1.7475645946) < 1e-7, "the constant of Madelung");
+    expect(fabs(at.potential / 2 + 1.7475645946) < 1e-7, "the Madelung constant");
     free(multipole);
     free(local);
 }
@@ -184,7 +184,7 @@ static void test_accuracy(void)
     accuracy_choose(&given, 1e-6);
     expect(loose.separation == 1 && tight.separation == 1 && loose.order < tight.order, "orders");
     expect(extreme.separation == 2 && extreme.order <= ORDER_MOST, "a larger separation");
-    expect(given.order == 7 && given.separation == 2, "what is given stays");
+    expect(given.order == 7 && given.separation == 2, "given parameters are kept");
 }
 
 int main(void)

@@ -28,7 +28,7 @@
 #include "tap.h"
 #include "transport/driver.h"
 
-#define STRANGER     9 /* the PE number that it claims */
+#define STRANGER     9 /* the PE number that the forger claims */
 #define PATIENCE     10.0
 #define REQUESTS     20000
 #define REGION_BYTES (1 << 20)
@@ -71,7 +71,7 @@ static void on_done(void *owner, void *cookie, skua_status status)
 static void on_lost(void *owner, int pe, const char *why)
 {
     (void)owner;
-    skua_abort("the stranger has lost PE %d: %s", pe, why);
+    skua_abort("the forger has lost PE %d: %s", pe, why);
 }
 
 static const struct ski_upcalls upcalls = {.alloc   = on_room,
@@ -81,14 +81,14 @@ static const struct ski_upcalls upcalls = {.alloc   = on_room,
                                            .done    = on_done,
                                            .lost    = on_lost};
 
-/* The address of PE 0: its process publishes 40 bytes, then for each port a length and an address
- * (core/net/address_exchange.c). */
+/* Returns the address of PE 0. Its process publishes 40 bytes, then for each port a length and an
+ * address (core/net/address_exchange.c). */
 static const char *address_of_0(uint32_t *bytes)
 {
     static char blob[SKI_CONTROL_MAX];
     size_t      room = sizeof blob;
 
-    CHECK(ski_pmix_launcher.get(0, "skua.ports.1", blob, &room) == SKUA_OK); /* of phase 1 */
+    CHECK(ski_pmix_launcher.get(0, "skua.ports.1", blob, &room) == SKUA_OK); /* phase 1 */
     memcpy(bytes, blob + 40, sizeof *bytes);
     return blob + 40 + sizeof *bytes;
 }
@@ -113,7 +113,7 @@ static struct packet right_packet(void)
 static void forge(struct ski_port *port, struct ski_peer *peer, struct packet packet, size_t bytes)
 {
     const struct ski_driver *driver = ski_net_driver();
-    static struct packet     kept[64]; /* until the driver has sent them */
+    static struct packet     kept[64]; /* kept until the driver has sent them */
     double                   until = skua_time() + PATIENCE;
     skua_status              status;
 
@@ -156,8 +156,9 @@ static void forge_all(struct ski_port *port, struct ski_peer *peer)
     p = right_packet(), p.head.source = 1 << 30;
     forge(port, peer, p, all);
     p = right_packet();
-    forge(port, peer, p, sizeof(struct skua_msg)); /* without its data */
-    p = right_packet(), p.head.stamp.sequence = 0; /* which PE 1 has sent already */
+    forge(port, peer, p, sizeof(struct skua_msg)); /* without the data that the length announces */
+    /* A sequence number that PE 1 has used already. */
+    p = right_packet(), p.head.stamp.sequence = 0;
     forge(port, peer, p, all);
 }
 
@@ -244,7 +245,7 @@ static void damage(uint64_t *seed, struct request *request)
 
         memcpy(bytes + at, &value, width);
     }
-    request->head.kind &= (uint16_t)~SKI_AM_SIGNAL; /* of no operation */
+    request->head.kind &= (uint16_t)~SKI_AM_SIGNAL; /* a signal of no operation */
     if ((request->head.kind & SKI_AM_VERB) == SKI_RMA_GET && tap_random(seed) % 4) {
         request->run[0].bytes %= 100000; /* too large responses take long to reject */
         request->run[1].bytes %= 100000;
@@ -298,7 +299,7 @@ static void forge_requests(void *arg)
 
 /* ---- addresses ------------------------------------------------------------------------ */
 
-/* What PE 0 sends to PE 1. */
+/* The addresses that PE 0 sends to PE 1. */
 struct gift {
     skua_completion count, call;
     skua_buffer     buffer;
@@ -381,7 +382,7 @@ static void forge_threads(void)
         forge_to(SKI_HANDLER_THREAD_RESUME, &at[i], sizeof at[i]);
 }
 
-/* As in core/collective/broadcast.c: a tail behind the data. */
+/* As in core/collective/broadcast.c: a tail after the data. */
 static void forge_broadcast(uint32_t handler, int32_t root)
 {
     struct {
@@ -434,7 +435,7 @@ static void forge_segment(uint64_t bytes, uint64_t offset, uint64_t length, int3
     forge_to(SKI_HANDLER_BROADCAST_SEGMENT, &segment, sizeof segment);
 }
 
-/* All but the last have a length that contradicts that of the message, or worse. */
+/* All but the last have a length that contradicts that of the message, or another error. */
 static void forge_segments(void)
 {
     uint64_t bytes = 1 << 20;
@@ -484,8 +485,8 @@ static void forge_buffers(void)
     skua_buffer other = gift.buffer;
 
     other.at = (char *)other.at + 64;
-    forge_buffer(0, other, mine); /* fetch: would send what is there */
-    forge_buffer_data(other, 0);  /* would write there */
+    forge_buffer(0, other, mine); /* fetch: would send the memory at that address */
+    forge_buffer_data(other, 0);  /* would write to that address */
     forge_buffer(3, mine, other);
     other = gift.buffer, other.bytes *= 2;
     forge_buffer(0, other, mine);
@@ -561,7 +562,7 @@ static void on_check(skua_msg *msg)
         until = skua_time() + PATIENCE;
     if ((stats.dropped_packets < (uint64_t)expected || counter.value < wanted) &&
         skua_time() < until) {
-        skua_send(0, check_handler, msg); /* they are still in flight */
+        skua_send(0, check_handler, msg); /* some are still in flight */
         return;
     }
     printf("%llu of %d wrong packets were counted\n", (unsigned long long)stats.dropped_packets,

@@ -3,7 +3,7 @@
 ! fortran.f90 - the module `skua`: one-sided operations, atomics, notifications, collectives and
 ! completions, then a ring of messages whose handlers are Fortran, which ends the job.
 !
-! PEs may be threads of one process: what a PE keeps lies in local variables, messages or its data.
+! PEs may be threads of one process: the state of a PE is in local variables, messages or PE data.
 module fortran_test
   use skua
   implicit none

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * futures.c - futures that are chained and joined: then, all, any, test, against a model, set by
- * other PEs, by handlers and by user threads; and those that are never set.
+ * other PEs, by handlers and by user threads; and futures that are never set.
  *
  * usage: futures [rounds]
  */
@@ -15,7 +15,7 @@
 static int                    rounds = 200;
 static uint64_t               seed;
 static skua_function          echo;
-static _Thread_local uint64_t random_state; /* of the PE that runs on this thread */
+static _Thread_local uint64_t random_state; /* state of the PE on this thread */
 
 static uint64_t below(uint64_t n)
 {
@@ -27,7 +27,7 @@ static void do_echo(const void *args, size_t bytes, skua_completion done)
     skua_complete(done, args, bytes);
 }
 
-/* Sets a future to a number: here, or on the way over another PE. */
+/* Sets a future to a number, on this PE or by way of another PE. */
 static void set_somehow(skua_future *future, uint64_t value)
 {
     if (below(2))
@@ -52,7 +52,7 @@ static uint64_t number_in(skua_future *future)
 
 struct seen {
     uint64_t     order[MOST], count;
-    skua_future *clear; /* by the callback, or NULL */
+    skua_future *clear; /* cleared by the callback, or NULL */
 };
 
 static void see(void *arg, const void *data, size_t bytes)
@@ -62,10 +62,12 @@ static void see(void *arg, const void *data, size_t bytes)
     CHECK(bytes == sizeof(uint64_t) && seen->count < MOST);
     if (seen->clear)
         skua_future_clear(seen->clear);
-    memcpy(&seen->order[seen->count++], data, bytes); /* valid although the future is cleared */
+    /* Valid although the future has been cleared. */
+    memcpy(&seen->order[seen->count++], data, bytes);
 }
 
-/* A chain of futures, each set by the one before; some links are added when that is set already. */
+/* A chain of futures, each set by the previous one; some links are added when that one is set
+ * already. */
 static void test_chain(void)
 {
     skua_future  link[MOST];
@@ -92,7 +94,7 @@ static void test_chain(void)
         skua_future_clear(&link[i]);
 }
 
-/* A callback clears the future that runs it, and those after it still get the result. */
+/* A callback clears the future that runs it, and the later callbacks still get the result. */
 static void test_clear_in_callback(void)
 {
     skua_future future = SKUA_FUTURE_INIT, copy = SKUA_FUTURE_INIT;
@@ -105,7 +107,7 @@ static void test_clear_in_callback(void)
     skua_future_set(&future, &value, sizeof value);
     CHECK(number_in(&copy) == value && first.order[0] == value && second.order[0] == value);
     CHECK(!future.ready);
-    skua_future_set(&future, &value, sizeof value); /* nothing is chained to it any more */
+    skua_future_set(&future, &value, sizeof value); /* nothing is chained to it any longer */
     CHECK(first.count == 1 && second.count == 1);
     skua_future_clear(&future);
     skua_future_clear(&copy);
@@ -141,7 +143,7 @@ static void test_join(void)
 
         while (future[i].ready || list[i] == NULL)
             i = (i + 1) % count;
-        list[i] = NULL; /* is being set */
+        list[i] = NULL; /* it is being set */
         CHECK(!all.ready);
         if (!thread && below(3) == 0)
             thread = skua_thread_create(set_in_thread, &future[i], 0);
@@ -223,7 +225,7 @@ static void test_dropped(void)
     skua_future_clear(&b);
 }
 
-/* What never happens is freed at the end of the job. */
+/* The end of the job frees completions of futures that are never set. */
 static void leave_some(void)
 {
     static _Thread_local skua_future  never, *list[3];

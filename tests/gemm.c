@@ -6,7 +6,7 @@
 
 #include "common/gemm.h"
 
-#define MOST 70 /* rows or columns */
+#define MOST 70 /* largest number of rows or columns */
 
 static double   a[MOST * MOST], b[MOST * MOST], c[MOST * MOST], exact[MOST * MOST];
 static float    fa[MOST * MOST], fb[MOST * MOST], fc[MOST * MOST];
@@ -18,7 +18,7 @@ static int draw(int most)
     return (int)(seed >> 16) % most;
 }
 
-/* Small integers: all sums are exact, also in single precision. */
+/* Returns small integers, so that all sums are exact even in single precision. */
 static void fill(double *to, float *single)
 {
     for (int i = 0; i < MOST * MOST; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * handoff.c - with the setting local_completion, a blocking put to a PE that computes returns when
- * its data are on the way, also where the driver puts large blocks.
+ * its data have been handed to the driver, also where the driver puts large blocks.
  *
  * The last PE leaves the runtime until it gets a UNIX signal, which PE 0 sends after its puts: a
  * put that waited for the target would wait for ever.  All processes are on one machine.
@@ -21,7 +21,7 @@
 
 struct shared {
     skua_notify ready, there;
-    int64_t     process; /* of the last PE */
+    int64_t     process; /* process id of the last PE */
     char        data[PUTS][BYTES];
 };
 
@@ -38,7 +38,7 @@ static skua_gaddr at(skua_region region, int pe, size_t offset)
     return skua_at(region, pe, offset);
 }
 
-/* The last PE tells PE 0 where it is, and computes. */
+/* Runs on the last PE: sends PE 0 its process id, and computes. */
 static void compute(skua_region region, struct shared *mine)
 {
     int64_t         process = getpid();
@@ -61,7 +61,7 @@ static void put_all(skua_region region, struct shared *mine)
 
     skua_notify_wait(&mine->ready, 1);
     for (int i = 0; i < PUTS; i++) {
-        memset(block, i + 1, sizeof block); /* it is free when the call returns */
+        memset(block, i + 1, sizeof block); /* the memory may be reused when the call returns */
         CHECK(skua_put(at(region, last, offsetof(struct shared, data) + (size_t)i * BYTES), block,
                        sizeof block) == SKUA_OK);
     }

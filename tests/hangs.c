@@ -115,7 +115,7 @@ static void reduce_elements(void)
         skua_invoke_all(skua_array_create1(cell_class, 8, NULL, 0), give_entry, NULL, 0);
 }
 
-/* Of a section: element 3 of 0 to 5 does not contribute. */
+/* A reduction of a section hangs: element 3 of 0 to 5 does not contribute. */
 static void reduce_section(void)
 {
     skua_range   range = {.dims = 1, .upper = {6}};
@@ -173,7 +173,7 @@ static void wait_for_timer(void)
 static void on_block(skua_msg *msg)
 {
     skua_msg_free(msg);
-    usleep((useconds_t)(A_WHILE * 1e6)); /* as a program that waits for input */
+    usleep((useconds_t)(A_WHILE * 1e6)); /* like a program that waits for input */
     skua_exit(0);
 }
 
@@ -224,7 +224,7 @@ static void work_when_idle(void)
     skua_idle_add(look_at_clock, NULL);
 }
 
-/* A message from time to time, each after a timer. */
+/* Sends a message from time to time, each after a timer. */
 static void on_ping(skua_msg *msg)
 {
     skua_msg_free(msg);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# hangs.sh - a job that hangs reports what each PE waits for, on any number of PEs, on one host and
+# hangs.sh - a job that hangs reports for what each PE waits, on any number of PEs, on one host and
 # between hosts; a job that is only idle for a while does not.
 #
 # usage: hangs.sh SKUARUN HANGS

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # headers.sh - each public header can be included alone, in C17 and in C++17, without a warning, with
-# the compilers that are here; operators are constant expressions in both languages.
+# the installed compilers; operators are constant expressions in both languages.
 #
 # usage: headers.sh INCLUDE-FOLDER GENERATED-INCLUDE-FOLDER
 . "$(dirname "$0")/tap.sh"
@@ -28,7 +28,7 @@ for path in "$include"/skua/*.h "$include"/skua/compat/*.h "$generated"/skua/*.h
   done
 done
 
-# In a static initializer, a case label and the size of an array.
+# In a static initialiser, a case label and the size of an array.
 cat >"$work/constant.c" <<'END'
 #include <skua/skua.h>
 static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};

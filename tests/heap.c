@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.c - malloc() memory that other PEs reach, with the setting malloc_arena: malloc(), calloc(),
- * realloc() and the aligned functions keep their contracts; other processes read and write the
- * memory by its address; external threads, other PEs, and main() after the end of the PEs may free
- * it; a child of fork() does not affect it.
+ * heap.c - malloc() memory that other PEs can access, with the setting malloc_arena: malloc(),
+ * calloc(), realloc() and the aligned functions keep their contracts; other processes read and
+ * write the memory by its address; external threads, other PEs, and main() after the end of the PEs
+ * may free it; a child of fork() does not affect it.
  *
  * usage: heap [blocks]
  */
@@ -18,7 +18,7 @@
 #include "tap.h"
 #include "pattern.h"
 
-#define LEAST ((size_t)1024) /* as the test is started */
+#define LEAST ((size_t)1024) /* the setting malloc_arena of the test */
 #define HELD  64
 
 static skua_handler on_look, on_seen;
@@ -78,7 +78,7 @@ static void resize(struct block *b, uint64_t *seed, uint64_t pattern)
     fill(b->at, bytes, pattern);
 }
 
-/* Blocks of all sizes that come, grow, shrink and go. */
+/* Allocates, enlarges, shrinks and frees blocks of all sizes. */
 static void use_many(uint64_t *seed)
 {
     struct block mine[HELD] = {{0}};
@@ -115,7 +115,7 @@ static void *give_back(void *arg)
     return NULL;
 }
 
-/* An external thread. */
+/* The function of an external thread. */
 static void use_thread(size_t bytes)
 {
     struct block b = {malloc(bytes), bytes};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_messages.c - collectives go inside a host first: the messages between hosts that each of
- * them sends are counted, and are as few as the number of hosts allows.
+/* host_messages.c - collectives combine inside a host first: the messages that each of them sends
+ * between hosts are counted, and are as few as the number of hosts allows.
  *
  * usage: host_messages [calls] */
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void on_nothing(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Messages that this PE has sent to other hosts so far. */
+/* Returns the number of messages that this PE has sent to other hosts so far. */
 static int64_t sent(void)
 {
     skua_stats stats;
@@ -28,7 +28,7 @@ static int64_t sent(void)
     return (int64_t)stats.sent_net;
 }
 
-/* Compares the messages of all PEs since each of them had @p before with the most that may be. */
+/* Compares the number of messages of all PEs since @p before with the largest permitted number. */
 static void compare(const char *what, int64_t before, int64_t most)
 {
     int64_t     mine  = sent() - before, all;
@@ -43,8 +43,8 @@ static void compare(const char *what, int64_t before, int64_t most)
     CHECK(all <= most);
 }
 
-/* The messages of an exchange between hosts: in each round each host receives one, if its block has
- * a sibling. */
+/* Returns the number of messages of an exchange between hosts: in each round each host receives
+ * one, if its block has a sibling. */
 static int64_t exchange_messages(int hosts)
 {
     int64_t messages = 0;
@@ -117,7 +117,8 @@ static void test_broadcasts(int hosts)
             skua_pes() * (2 * (hosts - 1) + dissemination_messages(hosts)));
 }
 
-/* Two votes go up and down the tree.  The regions are freed at the end: the hosts tell PE 0. */
+/* Two votes go up and down the tree. At the end the hosts report to PE 0, and the regions are
+ * freed. */
 static void test_regions(int hosts)
 {
     int64_t     before = sent();

@@ -74,11 +74,11 @@ run "$skuarun" -n 3 ./no-such-program
 ok "a program that does not exist" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
 ok "once" one_line "$err"
 run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
-ok "a PE that goes on computing is killed" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
+ok "a PE that continues to compute is killed" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
 run "$skuarun" -n 2 -v --pin=auto "$program" exit-42
 want=$(nproc)
 [ "$want" -gt 2 ] && want=2
-ok "PEs have CPUs of their own" test "$(printf '%s\n' "$err" | grep -o 'on CPU.*' | sort -u | wc -l)" \
+ok "each PE has its own CPU" test "$(printf '%s\n' "$err" | grep -o 'on CPU.*' | sort -u | wc -l)" \
   = "$want"
 
 # ---- failures: the failed process is reported, not those that lost it
@@ -129,7 +129,7 @@ with_agents()
   agents=$(pgrep -P $pid)
 }
 
-# none_of PIDS: succeed when none of the processes is left.
+# none_of PIDS: succeed when none of the processes remains.
 none_of()
 {
   for _ in $(seq 100); do

@@ -27,8 +27,8 @@ struct ball {
     uint32_t number;
 };
 
-#define COMPUTES 1.0  /* seconds */
-#define PATIENCE 20.0 /* likewise, for the file */
+#define COMPUTES 1.0  /* seconds of computation */
+#define PATIENCE 20.0 /* seconds to wait for the file */
 
 static int    flood_count = 100000;
 static size_t flood_bytes = 1000;
@@ -36,12 +36,12 @@ static char  *flood_file;
 
 static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler,
     aside_handler;
-static int          told, idle; /* on PE 0 */
+static int          told, idle; /* used on PE 0 */
 static double       until;
 static const char  *until_file;
 static skua_pe_data balls_key; /* uint32_t: the number of returns from each PE */
 
-/* PE 0 prints all lines, so that they do not mix. */
+/* PE 0 prints all lines, so that they do not interleave. */
 static void on_told(skua_msg *msg)
 {
     puts(skua_msg_data(msg));
@@ -50,7 +50,7 @@ static void on_told(skua_msg *msg)
         skua_exit(0);
 }
 
-/* ---- balls: every PE throws one to every other, and again when it comes back -------- */
+/* ---- balls: every PE sends one to every other, and again when it returns -------- */
 
 static uint32_t *balls(void)
 {
@@ -78,7 +78,7 @@ static void on_back(skua_msg *msg)
 
     skua_msg_free(msg);
     if (ball.from != skua_pe() || ball.number != balls()[from]++)
-        skua_abort("a ball that PE %d did not throw", skua_pe());
+        skua_abort("a ball that PE %d did not send", skua_pe());
     if (ball.number % 64 == 0 && until_file && access(until_file, F_OK) == 0)
         until = -1;
     if (skua_time() < until)
@@ -92,13 +92,13 @@ static void on_idle(skua_msg *msg)
     skua_msg_free(msg);
     if (++idle < skua_pes() * skua_pes())
         return;
-    puts("all balls are back");
+    puts("all balls have returned");
     skua_exit(0);
 }
 
 /* ---- a flood ------------------------------------------------------------------------ */
 
-/* Private memory of this process, in KiB: without the arena. */
+/* Returns the private memory of this process, without the arena, in KiB. */
 static long private_memory(void)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -113,9 +113,9 @@ static long private_memory(void)
     return n;
 }
 
-static void say_growth(const char *who, long before)
+static void say_growth(const char *what, long before)
 {
-    printf("the %s has grown by %ld MiB\n", who, (private_memory() - before) / 1024);
+    printf("the %s has grown by %ld MiB\n", what, (private_memory() - before) / 1024);
 }
 
 static void compute(void)
@@ -125,7 +125,7 @@ static void compute(void)
     while (skua_time() < end && !(flood_file && access(flood_file, F_OK) == 0))
         ;
     if (flood_file)
-        puts(skua_time() < end ? "others are reached" : "others are not reached");
+        puts(skua_time() < end ? "others are reached" : "other PEs cannot be reached");
 }
 
 static void on_flood(skua_msg *msg)
@@ -134,7 +134,7 @@ static void on_flood(skua_msg *msg)
     static long before;
 
     if (skua_msg_size(msg) != flood_bytes || *(int *)skua_msg_data(msg) != number)
-        skua_abort("message %d of the flood is not here", number);
+        skua_abort("message %d of the flood has not arrived", number);
     skua_msg_free(msg);
     if (number == 0) {
         before = private_memory();
@@ -160,7 +160,7 @@ static void flood(void)
     say_growth("sender", before);
 }
 
-/* To PE 1 and back. */
+/* Sends a message to PE 1, which returns it. */
 static void on_aside(skua_msg *msg)
 {
     FILE *file;

@@ -7,8 +7,8 @@
  *
  * Columns are delivered into one of two sets of ghost columns, used alternately.  At random, cells
  * refuse in-place delivery, migrate, withdraw a destination, use memory that only their own process
- * reaches, or change the length of their columns.  With `some` or `none`, some or no messages must
- * have been delivered in place on PE 0.
+ * can access, or change the length of their columns.  With `some` or `none`, some or no messages
+ * must have been delivered in place on PE 0.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 #define PERIOD  64 /* steps until reference numbers wrap around */
 #define ROWS    40
-#define COLUMNS 5 /* of a matrix; neighbours get the first two and the last two */
+#define COLUMNS 5 /* columns of a matrix; neighbours get the first two and the last two */
 
 enum { LEFT, RIGHT, SIDES };
 
@@ -25,10 +25,10 @@ struct cell {
     uint64_t        random;
     skua_completion over;
     int             step, got, waits;
-    float          *mine;         /* ROWS x COLUMNS                   */
-    float          *ghost[2];     /* ROWS x SIDES, of even and odd steps */
-    bool            shared;       /* the memory, by all of the host   */
-    skua_msg       *early[SIDES]; /* of the next step                 */
+    float          *mine;         /* ROWS x COLUMNS                                   */
+    float          *ghost[2];     /* ROWS x SIDES, of even and odd steps              */
+    bool            shared;       /* memory that all processes of the host can access */
+    skua_msg       *early[SIDES]; /* messages of the next step                        */
 };
 
 struct head {
@@ -47,17 +47,17 @@ static skua_collection cells;
 static int             count = 12, steps = 300;
 static const char     *wanted = "";
 
-/* PE 0's. */
+/* The state of PE 0. */
 static uint64_t seed;
 static int      rounds = 2;
 
-/* Value i of the column that a cell sends to a side in a step. */
+/* Returns value i of the column that a cell sends to a side in a step. */
 static float value(int cell, int step, int side, int i)
 {
     return (float)(cell * 7 + step * 3 + side * 1000 + i);
 }
 
-/* The number of rows of all columns of a step; it changes from time to time. */
+/* Returns the number of rows of all columns of a step; it changes from time to time. */
 static size_t rows_of(int64_t step)
 {
     return step / 50 % 3 == 2 ? ROWS / 2 : ROWS;
@@ -140,7 +140,7 @@ static skua_layout ghost(const struct cell *c, int64_t step, int64_t side)
     return column(c->ghost[step % 2] + side, SIDES, rows_of(step));
 }
 
-/* The step of a message that may arrive now, or -1. */
+/* Returns the step of a message that may arrive now, or -1. */
 static int64_t step_of(const struct cell *c, int64_t reference)
 {
     for (int64_t step = c->step; step <= c->step + 1; step++)
@@ -176,7 +176,7 @@ static void send(struct cell *c)
             ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
         skua_invoke_inplace(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
                             c->step % PERIOD, &head, sizeof head, &from);
-        memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* it may be reused at once */
+        memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* the memory may be reused at once */
     }
 }
 
@@ -268,7 +268,7 @@ static void on_column(void *self, skua_msg *msg)
     c->early[head->side] = msg;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------ */
+/* ---- the whole test -------------------------------------------------------------------------- */
 
 static void play(void);
 
@@ -283,7 +283,7 @@ static void finish(void *arg, const void *data, size_t bytes)
         play();
         return;
     }
-    printf("# %llu of PE 0's messages have landed\n", (unsigned long long)landed);
+    printf("# %llu of PE 0's messages were delivered in place\n", (unsigned long long)landed);
     CHECK(strcmp(wanted, "some") != 0 || landed > 0);
     CHECK(strcmp(wanted, "none") != 0 || landed == 0);
     skua_exit(0);

@@ -35,15 +35,15 @@ struct stage {
     int32_t         end;         /* larger than all indices */
     bool            fresh[MOST]; /* inserted in this stage */
     bool            close, poke, section;
-    int32_t         by[MOST], to[MOST]; /* PEs: inserting, first        */
-    bool            alive[MOST];        /* with the new ones              */
-    bool            doomed[MOST];       /* after this broadcast           */
+    int32_t         by[MOST], to[MOST]; /* of each element: the inserting PE, its first PE */
+    bool            alive[MOST];        /* elements that exist, including the new ones */
+    bool            doomed[MOST];       /* elements that are deleted after this broadcast */
     skua_completion counted, gathered;
 };
 
 struct element {
     uint64_t random;
-    int32_t  stage; /* of the last broadcast */
+    int32_t  stage; /* stage of the last broadcast */
     int64_t  pokes;
 };
 
@@ -56,7 +56,7 @@ static skua_class element_class, player_class;
 static skua_entry shout_entry, poke_entry, gather_entry, total_entry;
 static skua_entry make_entry, insert_entry, chain_entry, act_entry;
 
-/* PE 0's model. */
+/* The model, on PE 0. */
 static uint64_t        seed;
 static skua_collection players;
 static bool            alive[MOST], poked[MOST];
@@ -116,7 +116,7 @@ static void on_poke(void *self, const void *data, size_t bytes)
     wander(self);
 }
 
-/* A multicast. */
+/* Receives a multicast. */
 static void on_gather(void *self, const void *data, size_t bytes)
 {
     struct {
@@ -198,7 +198,7 @@ static void on_act(void *self, const void *data, size_t bytes)
     act(data);
 }
 
-/* One after another; the last one notifies the actor. */
+/* PEs insert one after another; the last one notifies the actor. */
 static void on_chain(void *self, const void *data, size_t bytes)
 {
     const struct stage *stage = data;
@@ -213,7 +213,7 @@ static void on_chain(void *self, const void *data, size_t bytes)
         skua_invoke_copy(skua_member(skua_collection_of(self), next), chain_entry, data, bytes);
 }
 
-/* All at once; a reduction notifies the actor.  Its result is what to do. */
+/* PEs insert concurrently; a reduction notifies the actor. Its result is the action. */
 static void on_insert(void *self, const void *data, size_t bytes)
 {
     const struct stage *stage = data;
@@ -261,7 +261,7 @@ static void choose(struct stage *stage, skua_collection all, int number)
 
     stage->last = stage->way == INSERT_CHAIN ? skua_pes() - 1 : pick(&seed, skua_pes());
     if (again)
-        wait_quiet(); /* until their home PEs know of the deletion */
+        wait_quiet(); /* waits until their home PEs know of the deletion */
     for (int i = 0; i < elements; i++)
         if (i >= first || (!alive[i] && again && pick(&seed, 2)))
             insert_later(stage, i);
@@ -285,7 +285,7 @@ static void begin_stage(const struct stage *stage)
     }
 }
 
-/* The elements of the model, and the sum of their indices. */
+/* Returns the number of elements of the model, and the sum of their indices. */
 struct census {
     int64_t count, sum;
 };

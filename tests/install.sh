@@ -100,7 +100,7 @@ EOF
   ok "Fortran: the source of the module compiles" test "$code" = 0
 fi
 
-# The recipes of the guide for interface files: a second make has nothing to do.
+# The recipes of the guide for interface files: a second make does nothing.
 mkdir "$work/rod"
 guide=$source/docs/guide/interfaces.md
 awk '/^mainmodule rod /, /^}/' "$guide" >"$work/rod/rod.ci"

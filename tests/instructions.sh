@@ -24,7 +24,7 @@ at_most()
 {
   some=$(total "$1" 6400)
   more=$(total "$1" 12800)
-  each=$(( (more - some + 3200) / 6400 )) # what happens once, in one of the two runs, does not count
+  each=$(( (more - some + 3200) / 6400 )) # an event that happens once in one of the two runs is not counted
   ok "$1: $each instructions, at most $2" test "$each" -gt 0 -a "$each" -le "$2"
 }
 at_most self 80
@@ -34,7 +34,7 @@ at_most copy 230
 at_most yield 170
 at_most channel 250
 
-# Idle channels cost a scheduler pass nothing, however many there are.
+# Idle channels do not add to the cost of a scheduler pass, whatever their number.
 each()
 {
   echo $(( ($(total "$1" 25600) - $(total "$1" 12800) + 6400) / 12800 ))
@@ -125,15 +125,15 @@ if [ "$code" = 0 ]; then # there is a driver
     [ "$each" -gt 400 ] || break
   done
   if [ "$each" -ge 700 ]; then
-    ok "entry call from another host # SKIP the network was polled in all of them" true
+    ok "entry call from another host # SKIP the network was polled during all calls" true
   else
     ok "entry call from another host: $each instructions to the entry, at most 400" \
       test "$each" -gt 0 -a "$each" -le 400
   fi
 
-  # Messages inside a host cost nearly the same in a job of two.  What the network does after so much time
-  # comes far too often under callgrind, and more often on a busy machine: it is not counted, and of up to
-  # fifteen runs the one with the fewest empty passes counts.
+  # Messages inside a host cost nearly the same in a job of two.  Periodic network actions
+  # occur far too often under callgrind, and more often on a busy machine; they are not counted, and of up to
+  # fifteen runs the one with the fewest empty passes is used.
   near()
   {
     run "$skuarun" -n 2 --pin=none -s shared_memory="$2" valgrind --tool=callgrind \

@@ -17,8 +17,8 @@ phases()
   fold -w 1 "$work/killed" | sort | uniq -c | awk '{ printf "%s%s %d", n++ ? ", " : "", $2, $1 }'
 }
 
-# one SEED PES LETTERS PATTERN PROGRAM ARGUMENTS...: runs the job of a seed.  What matches the pattern is
-# the result.
+# one SEED PES LETTERS PATTERN PROGRAM ARGUMENTS...: runs the job of a seed.  The result is the output
+# that matches the pattern.
 one()
 {
   seed=$1 pes=$2 letters=$3 pattern=$4

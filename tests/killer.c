@@ -4,13 +4,11 @@
  * the phases that a seed chooses (tests/killed.sh).
  *
  * KILLER="SEED COUNT PROCESSES PHASES FILE": the file has a letter for each process that was
- * killed.  The next one to be killed, number k of COUNT, is determined by SEED and k: its phase is
- * one of the letters PHASES, its process, and how many times that is in the phase before it is
- * killed.  All processes are started again after a kill, so a number holds for the whole life of a
- * process.  X, which is the last letter, is the phase of the last kill.  In one case of four
- * another process of the host, which the seed chooses as well, is killed in the same moment; the
- * file has a
- * '+' for it.
+ * killed.  SEED and k determine the k-th kill, of COUNT: its phase (one of the letters PHASES), its
+ * process, and how many times the process enters the phase before it is killed.  All processes are
+ * restarted after a kill, so k does not change during the life of a process.  X, the last letter,
+ * is the phase of the last kill. In one of four cases another process of the host, which the seed
+ * also chooses, is killed at the same time; the file has a '+' for it.
  *
  *   S  start: before main()              C  compute: skua_invoke_all()
  *   R  reduction: a contribution         P  pack or unpack: migration, checkpoint and recovery
@@ -33,11 +31,11 @@
 
 static struct {
     char        file[512];
-    char        phase;  /* 0: no process is to be killed any more */
-    bool        any;    /* of the phase: the first process that comes to it is killed */
-    bool        victim; /* this process is the one that the seed has chosen          */
-    unsigned    other;  /* not 0: the choice of a second process                     */
-    atomic_long times;  /* that a process is in the phase, and lives                 */
+    char        phase;  /* 0: no process is to be killed any longer                 */
+    bool        any;    /* the first process that enters the phase is killed        */
+    bool        victim; /* this process is the one that the seed has chosen         */
+    unsigned    other;  /* not 0: selects a second process to kill                  */
+    atomic_long times;  /* number of entries to the phase that the process survives */
 } killer;
 
 static uint64_t killer_random(uint64_t *state)
@@ -49,7 +47,7 @@ static uint64_t killer_random(uint64_t *state)
     return x ^ x >> 31;
 }
 
-/* Kills another child of the launcher, if there is one.  Returns whether it has. */
+/* Kills another child of the launcher, if there is one. Returns true if it has. */
 static bool killer_kill_other(void)
 {
     pid_t launcher = getppid(), child[64];
@@ -68,11 +66,12 @@ static bool killer_kill_other(void)
     return count > 0 && kill(child[killer.other % (unsigned)count], SIGKILL) == 0;
 }
 
+/* Kills the process if it is chosen for this phase, or at its exit if it never entered its phase.
+ */
 static void killer_visit(char phase)
 {
-    bool wanted = phase == killer.phase
-                      ? killer.any || killer.victim
-                      : phase == 'X' && killer.phase && killer.victim; /* it was not there */
+    bool wanted = phase == killer.phase ? killer.any || killer.victim
+                                        : phase == 'X' && killer.phase && killer.victim;
     int  file;
 
     if (!wanted || (phase == killer.phase && atomic_fetch_sub(&killer.times, 1) > 0))
@@ -98,7 +97,7 @@ static void killer_at_exit(void)
     killer_visit('X');
 }
 
-/* The number of this process: the last one in SKUA_JOB (boot/boot.h). */
+/* Returns the number of this process, which is the last one in SKUA_JOB (boot/boot.h). */
 static int killer_process(const char *job)
 {
     const char *last = strrchr(job, ',');
@@ -108,7 +107,7 @@ static int killer_process(const char *job)
 
 /* ---- calls of the program ---------------------------------------------------------------- */
 
-/* Visits the phase, and calls the function of the library with these arguments. */
+/* Defines a wrapper that enters the phase and calls the library's function with its arguments. */
 #define KILLER_CALL(phase, name, arguments)                                                        \
     do {                                                                                           \
         static __typeof__(name) *next;                                                             \
@@ -147,8 +146,8 @@ void skua_exit(int code)
 
 /* ---- the beginning ------------------------------------------------------------------------- */
 
-/* Chooses the phase, the process and the number of visits.  Exit is the last phase.  Of the phases
- * that not all processes come to, the first one that does is killed. */
+/* Chooses the phase, the process and the number of entries. Exit is the last phase. In a phase that
+ * not all processes enter, the first process that enters it is killed. */
 static void killer_choose(uint64_t state, const char *phases, bool last, int processes, int self)
 {
     static const char ending[] = "X";

@@ -12,11 +12,11 @@
 #include "tap.h"
 
 #define AREA    ((size_t)3 << 20)
-#define OPS     12 /* between two flushes */
+#define OPS     12 /* operations between two flushes */
 #define COUNTER AREA
 #define PIECE   (AREA + 64)
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     uint64_t       random;
     skua_region    memory;
     unsigned char *model, *source, *result, *expected;
@@ -36,7 +36,7 @@ static size_t below(size_t n)
     return (size_t)(tap_random(&self()->random) % n);
 }
 
-/* A size of any magnitude. */
+/* Returns a size of any magnitude. */
 static size_t some_bytes(void)
 {
     size_t most = (size_t)1 << (1 + below(21));
@@ -64,7 +64,7 @@ static void put_whole(struct state *s, size_t bytes)
     memcpy(s->model + to, s->source + from, bytes);
 }
 
-/* In two blocks, which uses another path. */
+/* Uses two blocks, which take another path. */
 static void put_pieces(struct state *s, size_t bytes)
 {
     size_t      to = below(AREA - 2 * bytes + 1), from = below(AREA - 2 * bytes + 1);
@@ -150,7 +150,7 @@ static void compute(void)
         ;
 }
 
-/* Each PE puts to its neighbour and waits for the other one; then all data has arrived. */
+/* Each PE puts to one neighbour and waits for the other; then all data have arrived. */
 static void test_notify(struct state *s)
 {
     unsigned char *own    = skua_gaddr_local(skua_at(s->memory, skua_pe(), 0));
@@ -168,7 +168,7 @@ static void test_notify(struct state *s)
         if (turn % 50 == 0)
             compute();
         skua_handle_wait(&handle);
-        skua_sync(); /* before it is written again */
+        skua_sync(); /* before the memory is written again */
     }
 }
 

@@ -15,7 +15,7 @@ stalled_reader()
   mkfifo "$work/fifo"
   "$skuarun" -n 2 "$program" flood >"$work/fifo" 2>"$work/err" &
   pid=$!
-  exec 9<"$work/fifo" # open, but never read
+  exec 9<"$work/fifo" # opened, but never read
   sleep "$1"
   kill -TERM $pid
   code=0

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layout_byte.h - where a byte of a layout lies, computed in the plainest way. */
+/* layout_byte.h - the position of a byte of a layout, computed in the simplest way. */
 #ifndef LAYOUT_BYTE_H
 #define LAYOUT_BYTE_H
 
 #include <skua/skua.h>
 
-/** The offset of byte @p i of a layout from its base. */
+/** Returns the offset of byte @p i of a layout from its base. */
 static inline ptrdiff_t test_layout_offset(const skua_layout *layout, size_t i)
 {
     size_t    block = layout->bytes ? i / layout->bytes : 0;
@@ -27,7 +27,7 @@ static inline ptrdiff_t test_layout_offset(const skua_layout *layout, size_t i)
     return layout->list.block[block].offset + (ptrdiff_t)i;
 }
 
-/** The address of byte @p i of a layout. */
+/** Returns the address of byte @p i of a layout. */
 static inline char *test_layout_byte(const skua_layout *layout, size_t i)
 {
     return (char *)layout->at + test_layout_offset(layout, i);

@@ -2,8 +2,8 @@
 /*
  * layout_random.h - random layouts of every kind, for tests.
  *
- * A layout has a given number of elements, all of them in a given room and none twice.  Its base is
- * a random place in the room, so offsets are negative, too.
+ * A layout has a given number of distinct elements within a given range of memory. Its base is a
+ * random position in the range, so offsets may be negative.
  */
 #ifndef LAYOUT_RANDOM_H
 #define LAYOUT_RANDOM_H
@@ -15,11 +15,11 @@
 
 struct test_layout {
     skua_layout layout;
-    size_t      base; /* what offsets are relative to, in bytes from the start of the room */
+    size_t      base; /* the base of offsets, in bytes from the start of the range */
     ptrdiff_t   offset[TEST_LAYOUT_BLOCKS];
     skua_block  block[TEST_LAYOUT_BLOCKS];
     uint64_t   *random;
-    size_t      unit, units; /* bytes of an element; elements */
+    size_t      unit, units; /* bytes of an element; number of elements */
     size_t      room;        /* in elements */
 };
 
@@ -28,7 +28,7 @@ static inline size_t test_layout_below(struct test_layout *t, size_t n)
     return n ? (size_t)(tap_random(t->random) % n) : 0;
 }
 
-/* Blocks and counts whose product is the number of elements, at most @p levels deep. */
+/* Chooses blocks and counts whose product is the number of elements, at most @p levels deep. */
 static inline void test_layout_make_strided(struct test_layout *t, int levels)
 {
     skua_layout  *layout = &t->layout;
@@ -67,7 +67,7 @@ static inline void test_layout_make_strided(struct test_layout *t, int levels)
         t->base += test_layout_below(t, t->room - span + 1) * t->unit;
 }
 
-/* Puts the blocks, whose sizes are set, to places in a random order, with gaps. */
+/* Places the blocks, whose sizes are set, in a random order with gaps. */
 static inline void test_layout_place(struct test_layout *t, size_t n)
 {
     size_t order[TEST_LAYOUT_BLOCKS], at = 0, slack = t->room - t->units;
@@ -133,7 +133,7 @@ static inline void test_layout_make(struct test_layout *t, skua_layout_kind kind
     }
 }
 
-/** A random kind. */
+/** Returns a random kind. */
 static inline skua_layout_kind test_layout_kind(uint64_t *random)
 {
     return (skua_layout_kind)(tap_random(random) % (SKUA_LAYOUT_LIST + 1));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# leanmd.sh - molecular dynamics conserve energy, momentum and atoms, and their result has the same bits
+# leanmd.sh - molecular dynamics conserves energy, momentum and atoms, and its result is bit-identical
 # on any number of PEs, as processes, threads and between hosts, with any balancing, with the control
 # flow written by hand, and with MPI.
 #
@@ -19,19 +19,19 @@ even=3,3,4,1,1,1,2,16,24,6,0,1
 uneven="--size=5,3,4 --away=2,1,1 --atoms=14 --droplet --steps=12 --migrate=3 --balance=5 --seed=7"
 droplet=5,3,4,2,1,1,8,14,12,3,1,7
 
-# The line of the result.
+# Prints the result line.
 result()
 {
   printf '%s\n' "$out" | grep '^result '
 }
 
-# Whether a run ended well with the same result as $reference.
+# Succeeds if a run ended with code 0 and the same result as $reference.
 same()
 {
   [ "$code" = 0 ] && [ "$(result)" = "$reference" ]
 }
 
-# Whether a run ended well with the energy of $reference, to 1e-9: an MPI's compiler may be another one.
+# Succeeds if a run ended with code 0 and the energy of $reference, to 1e-9, since an MPI may use another compiler.
 same_energy()
 {
   [ "$code" = 0 ] && printf '%s\n%s\n' "$reference" "$(result)" | sed 's/.* energy \([^ ]*\) J.*/\1/' |

@@ -38,16 +38,16 @@
 #define KNOWS_FENCES true
 #endif
 
-#define SLOTS 64   /* of data on the way */
-#define WORDS 32   /* of 8 bytes in a slot */
-#define BATCH 1000 /* of store buffering between two barriers */
+#define SLOTS 64   /* messages in flight */
+#define WORDS 32   /* words of 8 bytes in a slot */
+#define BATCH 1000 /* rounds of store buffering between two barriers */
 
 #define PATIENCE 30.0
 #define FEW      1000
 
-struct shared { /* of each PE, symmetric */
+struct shared { /* the symmetric memory of each PE */
     _Alignas(64) _Atomic uint64_t flag;
-    _Alignas(64) _Atomic uint64_t ack; /* the progress of the other PE */
+    _Alignas(64) _Atomic uint64_t ack; /* progress of the other PE */
     _Alignas(64) skua_notify notify;
     skua_region registered; /* a region of this PE */
     _Alignas(64) uint64_t data[SLOTS][WORDS];
@@ -55,11 +55,11 @@ struct shared { /* of each PE, symmetric */
     uint32_t seen[BATCH];
 };
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     skua_region    region;
     struct shared *mine;
-    uint64_t (*memory)[WORDS];      /* registered: SLOTS of them */
-    skua_region registered, theirs; /* the own memory, and that of the peer */
+    uint64_t (*memory)[WORDS];      /* registered memory of SLOTS slots */
+    skua_region registered, theirs; /* the PE's own memory, and that of its peer */
     int         peer;
     uint64_t    times;
 };
@@ -100,8 +100,8 @@ static uint64_t poll_word(_Atomic uint64_t *word, uint64_t value)
 
 /* ---- message passing ---------------------------------------------------------------- */
 
-/* A variant of sending: the data of message i (from 1), then the flag.  @p to is the PE whose
- * memory is written. */
+/* A variant of a sender: it sends the data of message i (from 1), then the flag.  @p to is the PE
+ * whose memory is written. */
 struct passing {
     const char *what;
     void (*data)(int to, uint64_t i);
@@ -119,7 +119,7 @@ static const skua_rma_params partial   = {.order = SKUA_ORDER_PARTIAL};
 static const skua_rma_params unordered = {.order = SKUA_UNORDERED};
 
 /* Data and flags stay unchanged until their message has been acknowledged: the network may read
- * them as long. */
+ * them until then. */
 static const uint64_t *words_of(uint64_t i)
 {
     static _Thread_local uint64_t words[SLOTS][WORDS];
@@ -210,7 +210,7 @@ static void put_flag_after_fence(int to, uint64_t i)
     CHECK(skua_put_nb(AT(to, flag), flag_of(i), 8, &unordered) >= SKUA_OK);
 }
 
-/* The flag takes another path than data of other memory. */
+/* The flag takes another path than data to other memory. */
 static void put_word_registered(int to, uint64_t i)
 {
     skua_gaddr slot = skua_at(self()->theirs, to, i % SLOTS * sizeof(uint64_t[WORDS]));
@@ -349,7 +349,7 @@ static void check_slot(const struct passing *p, const uint64_t *slot, uint64_t i
     }
 }
 
-/* Waits until message i has arrived.  Returns the last that has. */
+/* Waits until message i has arrived. Returns the number of the last one that has. */
 static uint64_t await(const struct passing *p, uint64_t i)
 {
     uint64_t seen;
@@ -381,7 +381,7 @@ static const uint64_t *slot_of(const struct passing *p, uint64_t i)
     return fetched;
 }
 
-/* The newest first, since that may not have arrived yet. */
+/* Checks the newest message first, since it may not have arrived yet. */
 static void receive_messages(const struct passing *p)
 {
     for (uint64_t done = 0; done < self()->times;) {
@@ -390,7 +390,7 @@ static void receive_messages(const struct passing *p)
         for (uint64_t i = last; i > done; i--)
             check_slot(p, slot_of(p, i), i);
         done = last;
-        skua_flush_all(); /* we have read before they write again */
+        skua_flush_all(); /* read before the sender writes again */
         CHECK(skua_put(AT(self()->peer, ack), &done, 8) == SKUA_OK);
     }
 }
@@ -412,7 +412,7 @@ static void test_passing(const struct passing *p)
 
 /* ---- store buffering ------------------------------------------------------------------ */
 
-/* A variant of writing the own word and then reading the other one. */
+/* A variant that writes the PE's own word and then reads the other one. */
 struct buffering {
     const char *what;
     uint32_t (*write_and_read)(skua_gaddr own, skua_gaddr other, uint32_t value);
@@ -543,7 +543,7 @@ static void put_and_look(uint64_t i, uint64_t *seen)
     skua_rma_params ends   = {.order = (skua_order)(i / 4 % 4), .handle = &handle};
 
     switch (i % 4) {
-    case 0: /* in any order: it is done when the call returns */
+    case 0: /* with any order: complete when the call returns */
         CHECK(skua_put(word, &i, 8) == SKUA_OK);
         CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
         break;
@@ -552,12 +552,12 @@ static void put_and_look(uint64_t i, uint64_t *seen)
         CHECK(skua_put_nb(word, &i, 8, &strict) >= SKUA_OK);
         CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
         break;
-    case 2: /* any, with a flush */
+    case 2: /* any order, with a flush */
         CHECK(skua_put_nb(word, &i, 8, &ends) >= SKUA_OK);
         skua_flush(self()->peer);
         CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
         break;
-    default: /* any, waited for */
+    default: /* any order, with a wait */
         CHECK(skua_put_nb(word, &i, 8, &ends) >= SKUA_OK);
         skua_handle_wait(&handle);
         CHECK(skua_load64(word, seen) == SKUA_OK);

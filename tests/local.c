@@ -17,12 +17,12 @@
 enum kind { BLOCK, STRIDED, MANY, SUM, LENT, KINDS };
 enum ask { TEST, WAIT, COUNT, CALL, ASKS };
 
-#define MOST 500000 /* bytes of the largest */
+#define MOST 500000 /* bytes of the largest put */
 
-struct state {               /* of a PE */
+struct state {               /* the state of a PE */
     char         *from, *to; /* buffers of twice MOST bytes */
-    skua_channel  mine;      /* from the previous PE         */
-    skua_sender  *out;       /* to the next                  */
+    skua_channel  mine;      /* channel from the previous PE */
+    skua_sender  *out;       /* sender to the next PE */
     skua_channel *values;
     int           count;
     enum kind     kind;
@@ -55,7 +55,7 @@ static int64_t value_of(int pe, uint32_t round, size_t i)
     return (int64_t)(((uint64_t)pe + 1) * 1000003 + round * 7919 + i);
 }
 
-/* Strided data is in every second word. */
+/* Strided data are in every second word. */
 static int64_t *word(char *memory, bool strided, size_t i)
 {
     return (int64_t *)(void *)memory + (strided ? 2 * i : i);
@@ -77,7 +77,7 @@ static void fill(const struct state *s, uint32_t round)
         *word(s->from, s->kind == STRIDED, i) = value_of(skua_pe(), round, i);
 }
 
-/* The received data of a round: of the previous PE, of PE 0, or the sum over all. */
+/* Returns the expected data of a round: those of the previous PE, of PE 0, or the sum over all. */
 static int64_t expected(const struct state *s, uint32_t round, size_t i)
 {
     int64_t sum = 0;
@@ -253,8 +253,8 @@ static void do_round(struct state *s, uint32_t round)
         CHECK(skua_run_until(has_heard, &heard));
 }
 
-/* The last put of a channel is not waited for: its completion runs when the channel is closed at
- * the latest. */
+/* The program does not wait for the last put of a channel; its completion runs at the latest when
+ * the channel is closed. */
 static void end_channel(struct state *s)
 {
     uint32_t     heard   = rounds + 1;

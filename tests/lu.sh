@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# lu.sh - lu solves systems with every map, also with memory for one panel only, and says so if
+# lu.sh - lu solves systems with every map, also with memory for one panel only, and reports if
 # there is no solution.
 #
 # usage: lu.sh SKUARUN LU PES THREADS

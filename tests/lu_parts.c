@@ -9,7 +9,7 @@
 #include "map.h"
 #include "panel.h"
 
-#define WIDTH 37 /* no multiple of the strip */
+#define WIDTH 37 /* not a multiple of the strip */
 #define PARTS 3
 #define ROWS  (PARTS * WIDTH)
 
@@ -66,7 +66,7 @@ static void eliminate_plainly(int64_t *pivot)
     }
 }
 
-/* Gives each part the rows of one block; `parts` blocks lie on each PE in turn. */
+/* Gives each part the rows of one block; blocks are assigned to the `parts` parts in turn. */
 static void start_panels(struct panel *p, double *copy, int64_t base)
 {
     memcpy(copy, whole, sizeof whole);
@@ -135,7 +135,7 @@ static void test_singular(void)
         panel_destroy(&p[i]);
 }
 
-/* A map uses all PEs, equally within a tenth of the blocks. */
+/* Tests that a map uses all PEs, equally within a tenth of the blocks. */
 static void test_map(const char *name, int rows, int columns, int stride)
 {
     struct lu_options o = {.blocks = 24, .grid = {rows, columns}, .rotate = 1, .stride = stride};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * measure.c - what is measured of objects: CPU time and messages, while measurement is on.
+ * measure.c - the measured load of objects, CPU time and messages, while measurement is on.
  *
  * A call that starts or stops measurement takes effect on all PEs after a while, so a test works
- * until what it expects is seen; its time limit is that of the job.
+ * until it observes the expected values; its time limit is that of the job.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void on_poke(void *self, const void *data, size_t bytes)
     (void)self, (void)data, (void)bytes;
 }
 
-/* Contributes what was measured: seconds, messages, and whether there is anything. */
+/* Contributes the measured values: seconds, messages, and whether there are any. */
 static void on_report(void *self, const void *data, size_t bytes)
 {
     skua_element_load load  = {0};
@@ -50,7 +50,7 @@ struct measured {
     double seconds, messages, any;
 };
 
-/* Has all members work, waits for them, and returns the sum of what was measured. */
+/* Lets all members work, waits for them, and returns the sum of the measured values. */
 static struct measured work(int times)
 {
     skua_counter    quiet  = SKUA_COUNTER_INIT;

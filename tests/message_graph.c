@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message_graph.c - what a strategy learns of the messages between elements: invocations, section
+ * message_graph.c - the communication graph that a strategy receives: invocations, section
  * multicasts, section reductions and puts in channels are edges; broadcasts and reductions over the
- * array are none.
+ * array are not.
  *
  * Element 0 multicasts ROUNDS times to a section.  Its members contribute to reductions whose
  * results go to element 5, which invokes element 0 again for each.  Element 3 puts into a channel
@@ -20,14 +20,14 @@
 #define PACKET   256 /* bytes of a put       */
 
 struct node {
-    skua_section        section; /* of element 0 */
+    skua_section        section; /* section of element 0 */
     skua_object_channel channel;
     int                 rounds;
     bool                put;
     char                packet[PACKET];
 };
 
-/* What is multicast. */
+/* The data of a multicast. */
 struct letter {
     skua_section section;
     char         text[LETTER - sizeof(skua_section)];
@@ -37,7 +37,7 @@ static skua_class       node_class;
 static skua_entry       begin_entry, open_entry, hear_entry, result_entry, again_entry, sync_entry;
 static skua_channel_end in_end, out_end;
 static skua_collection  nodes;  /* read-only */
-static int              checks; /* of the strategy, on PE 0 */
+static int              checks; /* number of checks by the strategy, on PE 0 */
 
 static skua_ref node_ref(int i)
 {
@@ -87,7 +87,7 @@ static void node_buffer(void *self, uint64_t tag, skua_layout *at)
     *at = skua_layout_contiguous(n->packet, sizeof n->packet);
 }
 
-/* Element 0 goes on when its results and the put have come. */
+/* Element 0 continues when its results and the put have arrived. */
 static void node_check_end(struct node *n)
 {
     if (n->rounds == ROUNDS && n->put)
@@ -110,7 +110,7 @@ static void node_multicast(const struct node *n)
     skua_section_invoke(n->section, hear_entry, &letter, sizeof letter);
 }
 
-/* Element 0. */
+/* Runs on element 0. */
 static void on_begin(void *self, const void *data, size_t bytes)
 {
     struct node *n = self;

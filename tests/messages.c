@@ -18,7 +18,7 @@ static const size_t sizes[] = {0,    1,    7,     8,     31,    32,     33,     
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-struct trip { /* on PE 0 */
+struct trip { /* used on PE 0 */
     size_t    size;
     bool      copied;
     skua_msg *address;
@@ -113,7 +113,7 @@ static void on_keep(skua_msg *msg)
 
 /* ---- priorities ------------------------------------------------------------ */
 
-/* Sent to the own PE in this order; run in the order of `rank`. */
+/* The messages are sent to this PE in this order, and run in the order of `rank`. */
 static const struct {
     int      kind; /* 'p'lain, 'i'nteger, 'b'its, 'x'pedited */
     int      value;
@@ -159,7 +159,7 @@ static void test_priorities(void)
 
 static void on_order(skua_msg *msg)
 {
-    static int next; /* PE 0 alone */
+    static int next; /* only PE 0 */
 
     CHECK(*(int *)skua_msg_data(msg) == next);
     skua_msg_free(msg);

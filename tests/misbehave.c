@@ -103,7 +103,7 @@ static void overflow_frame_thread(void *arg)
 
 static void overflow_frame(void)
 {
-    for (int i = 0; i < 100; i++) /* with other stacks below and above it */
+    for (int i = 0; i < 100; i++) /* with other stacks before and after it */
         skua_thread_create(run_quietly, NULL, 0);
     skua_thread_set_name(skua_thread_create(overflow_frame_thread, NULL, 0), "wide");
 }
@@ -361,7 +361,7 @@ static void unlock_untaken(void)
 
 /* ---- misuse of objects ------------------------------------------------------- */
 
-/* On one PE, which waits for its message to itself. */
+/* Runs on one PE, which waits for its message to itself. */
 struct thing {
     int64_t value;
     int     how;
@@ -994,7 +994,7 @@ static void wait_for_signal(void)
 static void flood(void)
 {
     for (int i = 0; i < 100000; i++)
-        printf("line %d of a flood that nobody reads\n", i);
+        printf("line %d of output that is never read\n", i);
     skua_exit(0);
 }
 
@@ -1021,7 +1021,7 @@ static void echo(void)
 
 static void print_lines(void)
 {
-    for (int i = 0; i < 200; i++) { /* in several writes, which could mix lines */
+    for (int i = 0; i < 200; i++) { /* in several writes, which could interleave */
         printf("line %d ", i);
         fflush(stdout);
         printf("of PE %d\n", skua_pe());
@@ -1132,7 +1132,7 @@ static void done_too_long(void)
     skua_done_invoke(skua_element(all, skua_index_bytes(name, sizeof name)), box_put);
 }
 
-/* First elsewhere, then at its home. */
+/* Creates it first on another PE, then on its home PE. */
 static void insert_elsewhere(void)
 {
     skua_array_def def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
@@ -1208,8 +1208,8 @@ static void delete_channel(void)
     tell_seen(NULL);
 }
 
-/* What the sender does when it has the channel, and what each PE does upon a message of the other.
- */
+/* A case: the action of the sender when it has the channel, and the reaction of each PE to a
+ * message of the other. */
 static void (*on_offered)(skua_channel offered), (*on_told)(void);
 
 static void on_channel(skua_msg *msg)
@@ -1357,8 +1357,8 @@ static void channel_not_ours(void)
 
 static const struct {
     const char *name;
-    void (*last)(void);   /* on the last PE */
-    void (*others)(void); /* on the others, or NULL */
+    void (*last)(void);   /* runs on the last PE */
+    void (*others)(void); /* runs on the other PEs, or NULL */
 } acts[] = {
     {"segv", die_by_signal, NULL},
     {"kill", killed, NULL},
@@ -1517,8 +1517,8 @@ static void start(int argc, char **argv)
     skua_abort("misbehave: unknown case '%s'", what);
 }
 
-/* Whether this process has removed the file that the variable names: exactly one process does, and
- * behaves differently. */
+/* Returns true if this process has removed the file that the variable names. Exactly one process
+ * does so, and behaves differently. */
 static bool chosen_by(const char *variable)
 {
     const char *path = getenv(variable);

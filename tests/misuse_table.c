@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * misuse_table.c - every call reports misuse alike. Each row of the tables below is a wrong call,
- * made in a process of its own: outside of a phase, where no thread is a PE, and in a phase, with
- * wrong arguments. The error callback must be called once, with the name of the call. Then
+ * misuse_table.c - every call reports misuse in the same way. Each row of the tables below is a
+ * wrong call, made in a process of its own: outside of a phase, where no thread is a PE, and in a
+ * phase, with wrong arguments. The error callback must be called once, with the name of the call.
+ * Then
  *
- *   - a call without a status ends the job, whatever SKUA_ERRORS says, and the callback knew it;
+ *   - a call without a status ends the job, whatever SKUA_ERRORS is, and the callback is told so;
  *   - a call with a status returns it with SKUA_ERRORS=status, and ends the job with fatal.
  *
  * (errors.c has the statuses of all calls that return one.)
@@ -17,7 +18,7 @@
 
 #include "tap.h"
 
-static skua_msg *msg; /* in a phase */
+static skua_msg *msg; /* the message of a phase */
 
 static bool condition(void *arg)
 {
@@ -454,8 +455,8 @@ static void start(int argc, char **argv)
     CALL(skua_team_split, NO_TEAM, 0, 0, &team)                                                    \
     CALL(skua_team_destroy, NO_TEAM)
 
-/* CALL(name, arguments): in a phase, of calls with more than the memory that there is. This is no
- * misuse: a status with either setting. */
+/* CALL(name, arguments): in a phase, of calls that request more memory than there is. This is not
+ * misuse: they return a status with either setting. */
 #define SHORTAGE                                                                                   \
     CALL(skua_locks_create, SIZE_MAX, &locks)                                                      \
     CALL(skua_msg_try_alloc, SIZE_MAX, &msg)                                                       \
@@ -558,7 +559,7 @@ static int run_absent(size_t at)
 
 /* ---- one row in a process -------------------------------------------------------------------- */
 
-/* What the callback was told; it is written to a pipe. */
+/* The arguments of the callback, which are written to a pipe. */
 struct told {
     char call[64];
     bool fatal;
@@ -599,7 +600,8 @@ static _Noreturn void child(int (*run)(size_t at), size_t at, bool phase, const 
     _exit(refused ? 0 : 2);
 }
 
-/* Runs a row; whether the callback was told once, in the right way, and the process ended so. */
+/* Runs a row. Returns true if the callback was called once with the right arguments, and the
+ * process ended as expected. */
 static bool row_is_right(const char *call, int (*run)(size_t at), size_t at, bool phase,
                          const char *errors, bool ends)
 {
@@ -621,7 +623,7 @@ static bool row_is_right(const char *call, int (*run)(size_t at), size_t at, boo
     if (bytes == (ssize_t)sizeof *told && strcmp(told->call, call) == 0 && told->fatal == ends &&
         (ends ? WIFSIGNALED(code) && WTERMSIG(code) == SIGABRT : code == 0))
         return true;
-    printf("# told %d times of \"%s\", fatal %d, status %#x\n",
+    printf("# called %d times for \"%s\", fatal %d, status %#x\n",
            (int)(bytes / (ssize_t)sizeof *told), told->call, told->fatal, (unsigned)code);
     return false;
 }

@@ -10,10 +10,10 @@
  * memory of the receiver), contributes to reductions of the array, and migrates; PE 0 broadcasts,
  * and multicasts to a section whose members contribute to reductions of it and which rebuilds its
  * tree.  Guests are inserted, receive some messages, and destroy themselves.  Strips are delivered
- * in place where that is learned, and waiters (interface/waiter.ci) migrate while they wait in
- * `when`.  What must hold:
- *   - each put arrives once, in order, with its data, wherever both ends are by then; both ends
- * hear that the channel is established again, and when the other end is destroyed;
+ * in place where the pattern is learned, and waiters (interface/waiter.ci) migrate while they wait
+ * in `when`.  What must hold:
+ *   - each put arrives once, in order, with its data, wherever both ends are by then; both ends are
+ *     notified when the channel is established again, and when the other end is destroyed;
  *   - each message arrives once; broadcasts and multicasts in order; each reduction counts every
  *     element once.
  */
@@ -27,15 +27,15 @@
 #define STEPS   24
 #define SUMS    4    /* reductions of the array, of each mover in a round */
 #define CASTS   6    /* broadcasts, and multicasts, in a round */
-#define NUMBERS 1300 /* of the largest put: more than 8192 bytes */
+#define NUMBERS 1300 /* numbers of the largest put: more than 8192 bytes */
 #define BLOCK   3000 /* numbers of a nocopy argument */
 #define STRIP   50   /* numbers of a strip */
-#define STRIPS  4    /* that may land at a time */
+#define STRIPS  4    /* strips that may be delivered at a time */
 #define WAITS   10   /* steps of waiters in a round */
 
 enum { LEFT, RIGHT };
 
-/* What a mover counts; the sums of all are compared. */
+/* The counts of a mover; the sums over all movers are compared. */
 struct counts {
     int64_t hits_sent, hits_got, blocks_sent, blocks_got, puts, arrivals, casts, section_casts;
     int64_t strips_sent, strips_got;
@@ -44,8 +44,8 @@ struct counts {
 struct mover {
     uint64_t            random;
     skua_collection     all;
-    skua_object_channel in[2], out[2]; /* from and to the neighbour on that side */
-    int32_t             wanted;        /* puts, of each channel, so far */
+    skua_object_channel in[2], out[2]; /* channels from and to the neighbour on each side */
+    int32_t             wanted;        /* number of puts due on each channel so far */
     int32_t             made[2], came[2];
     bool                acked[2], sent[2]; /* the next put may be made */
     int32_t             established, ended;
@@ -54,9 +54,9 @@ struct mover {
     struct counts       counts;
     double              from[2][NUMBERS], to[2][NUMBERS];
     double              block[BLOCK];
-    int64_t             strip_next; /* that it sends */
-    int64_t             strip_low;  /* all below have come ...       */
-    uint32_t            strip_seen; /* ... and strip_low + i of bit i */
+    int64_t             strip_next; /* number of strips that it has sent */
+    int64_t             strip_low;  /* all strips below have arrived */
+    uint32_t            strip_seen; /* bit i: strip_low + i has arrived */
     double              strip[STRIPS][STRIP];
 };
 
@@ -97,7 +97,7 @@ static void migrate(struct mover *m)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* Both ends of a channel have as many numbers: that of the left one and the right one. */
+/* Both ends of a channel have the same length, which depends on the left and the right element. */
 static size_t numbers_of(const struct mover *m, int side)
 {
     static const size_t sizes[] = {1, 6, 200, NUMBERS};
@@ -195,7 +195,7 @@ static void on_ack(void *self, const void *data, size_t bytes)
 }
 
 struct offer {
-    int32_t             side; /* of the receiver, as the sender sees it */
+    int32_t             side; /* side of the receiver, from the sender's point of view */
     skua_object_channel channel;
 };
 
@@ -253,7 +253,8 @@ static void on_block(void *self, skua_msg *msg)
     m->counts.blocks_got++;
 }
 
-/* Strips of a mover to its right neighbour, which land in one of STRIPS places in turn. */
+/* Sends strips of a mover to its right neighbour, which receives them in one of STRIPS slots in
+ * turn. */
 static void send_strip(struct mover *m)
 {
     double      x[STRIP];
@@ -266,7 +267,7 @@ static void send_strip(struct mover *m)
     skua_invoke_inplace(neighbour(m, RIGHT), strip_entry, m->strip_next++, &from, sizeof from, &at);
 }
 
-/* A strip may land if its place is not one of a strip that has not come. */
+/* A strip may be delivered in place if no strip that is still missing uses its slot. */
 static bool land_strip(void *self, int64_t reference, const void *head, skua_layout *to)
 {
     struct mover *m     = self;
@@ -338,7 +339,7 @@ static void on_sum(void *arg, const void *data, size_t bytes)
     (*(int *)arg)++;
 }
 
-static int sums, section_sums; /* on PE 0 */
+static int sums, section_sums; /* used on PE 0 */
 
 static void contribute(struct mover *m, const skua_completion *done)
 {
@@ -511,7 +512,7 @@ static void on_section_sum(void *arg, const void *data, size_t bytes)
     section_sums++;
 }
 
-static int waiter_sums; /* on PE 0 */
+static int waiter_sums; /* used on PE 0 */
 
 static void on_waiters(void *rounds, const void *data, size_t bytes)
 {
@@ -563,7 +564,7 @@ static void play(int round, int puts, skua_section section)
     check_counts(round + 1);
 }
 
-/* The ends that remain hear of those that went. */
+/* The remaining ends are notified of the destroyed ones. */
 static void on_check_ended(void *self, const void *data, size_t bytes)
 {
     struct mover *m = self;

@@ -73,7 +73,7 @@ for mpi in "$@"; do
     [ "$way" = tcp ] && orders=mpi-first # shares no library with MPI
     for order in $orders; do
       under "$mpi" 2 "$tests/mpi_program_$mpi" $order
-      ok "$mpi: a program over $way, $order" test "$code $(lines '^code 0; MPI was begun')" = "0 2"
+      ok "$mpi: a program over $way, $order" test "$code $(lines '^code 0; MPI was initialised')" = "0 2"
       [ "$order" = mpi-first ] || continue
       ok "$mpi: which initialized MPI" test "$(lines 'begun by the program')" = 2
     done
@@ -91,7 +91,7 @@ for mpi in "$@"; do
 
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
   ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialized for one thread .*needs 3'
-  ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was begun by the program')" = 2
+  ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was initialised by the program')" = 2
   unset SKUA_SHARED_MEMORY SKUA_DRIVER
 
   # ---- over TCP, as between hosts

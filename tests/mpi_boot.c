@@ -17,7 +17,7 @@
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            ski_fatal("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                      \
+            ski_fatal("%s:%d: this does not hold: %s", __FILE__, __LINE__, #condition);            \
     } while (0)
 
 static const struct ski_external_launcher *const mpi = &ski_mpi_launcher;
@@ -49,13 +49,13 @@ static void test_share(void)
 
     if (job.rank == job.local[0]) {
         blob.first = job.rank;
-        strcpy(blob.text, "the arena is here");
+        strcpy(blob.text, "the arena exists");
         CHECK(mpi->put("arena", &blob, sizeof blob) == SKUA_OK);
         memset(&blob, 0, sizeof blob);
     }
     CHECK(mpi->barrier() == SKUA_OK);
     CHECK(mpi->get(job.local[0], "arena", &blob, &bytes) == SKUA_OK && bytes == sizeof blob);
-    CHECK(blob.first == job.local[0] && strcmp(blob.text, "the arena is here") == 0);
+    CHECK(blob.first == job.local[0] && strcmp(blob.text, "the arena exists") == 0);
 }
 
 /* All-to-all exchange of values of different sizes, several at once. */

@@ -38,7 +38,7 @@
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);              \
+            fprintf(stderr, "%s:%d: this does not hold: %s\n", __FILE__, __LINE__, #condition);    \
             abort();                                                                               \
         }                                                                                          \
     } while (0)
@@ -55,7 +55,7 @@ struct end {
     bool             keeps;    /* memory for all received packets, whose contents are ignored */
     bool             declines; /* received packets */
     unsigned         came, awaited, declined, pending;
-    uint64_t         sum; /* of the received numbers */
+    uint64_t         sum; /* sum of the received numbers */
     void            *kept;
 };
 
@@ -302,7 +302,7 @@ static void test_two(bool mpi_first, bool ends_well)
     }
     driver->stop();
     MPI_Finalized(&over);
-    CHECK(!(over && mpi_first)); /* the program finalizes what it has initialized */
+    CHECK(!(over && mpi_first)); /* the program finalises MPI if it has initialised it */
     if (mpi_first) {
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
@@ -402,7 +402,7 @@ static void test_close(void)
     CHECK(ends[1].came == 2);
     driver->open(0, &upcalls, &ends[0], &ends[0].port);
     for (int i = 0; i < 1000; i++)
-        CHECK(driver->progress(ends[0].port) == 0); /* it is another port */
+        CHECK(driver->progress(ends[0].port) == 0); /* another port */
     driver->close(ends[0].port);
     printf("closed\n");
     fflush(stdout);

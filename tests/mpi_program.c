@@ -21,11 +21,11 @@
 
 static skua_handler token_handler, meet_handler, look_handler, met_handler;
 static MPI_Request  request;
-static int          mine, sum; /* of the collective, which is under way with request */
-static int          met;       /* on PE 0 */
+static int          mine, sum; /* operand and result of the collective in progress */
+static int          met;       /* used on PE 0 */
 static int          ours;      /* the program has initialised MPI */
 
-/* The sum of all ranks and one each, as MPI has it. */
+/* Checks the sum of all ranks plus one, computed by MPI. */
 static int expected(void)
 {
     int ranks;
@@ -98,7 +98,7 @@ static void on_look(skua_msg *msg)
         return;
     }
     if (sum != expected())
-        skua_abort("MPI's sum is %d", sum);
+        skua_abort("the sum of MPI is %d", sum);
     skua_send(0, met_handler, msg);
 }
 
@@ -136,6 +136,6 @@ int main(int argc, char **argv)
     if (ours)
         collective("after");
     end_mpi(strcmp(mode, "careless") == 0);
-    printf("code %d; MPI was begun by the %s\n", code, ours ? "program" : "runtime");
+    printf("code %d; MPI was initialised by the %s\n", code, ours ? "program" : "runtime");
     return code;
 }

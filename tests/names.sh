@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# names.sh - a name means one thing: no function is defined in two files of src/, translator/ and
-# tools/, no struct, union or enum tag is defined twice in them or in include/, and comments speak of
+# names.sh - a name has one meaning: no function is defined in two files of src/, translator/ and
+# tools/, no struct, union or enum tag is defined twice in them or in include/, and comments treat
 # machines as things (no "who", no "somebody") in sentences that stand alone (none begins with "The
 # same").
 #
@@ -36,7 +36,7 @@ function flush_comment(text, first)
     return text != ""
 }
 
-# The line without its comments and strings; comments are printed.
+# Returns the line without its comments and strings; prints comments.
 function strip(line,    rest, at, text, c, two)
 {
     text = ""
@@ -78,7 +78,7 @@ function strip(line,    rest, at, text, c, two)
     return text
 }
 
-# What a macro that begins in column 1 makes is not known here, and attributes are no names.
+# The expansion of a macro that begins in column 1 is unknown, and attributes are not names.
 function function_name(head)
 {
     while (match(head, /__attribute__ *\(\([^()]*(\([^()]*\))?[^()]*\)\)/))
@@ -135,7 +135,7 @@ find src translator tools include tests bench apps examples -name '*.[ch]' | sor
 xargs awk -f "$work/scan.awk" <"$work/code" >"$work/defined"
 xargs awk -f "$work/scan.awk" <"$work/all" | grep '^c' >"$work/comments"
 
-# Functions of more than one file, variants taken as one.
+# Functions that more than one file defines; variants count as one file.
 grep '^[fs] ' "$work/defined" | grep -v ' include/' | grep -vE "^. ($shared) " >"$work/functions"
 awk 'NR == FNR { for (i = 1; i <= NF; i++) group[$i] = $1; next }
      {

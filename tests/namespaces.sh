@@ -189,7 +189,7 @@ await()
   return 1
 }
 
-# pull DRIVER: two hosts with two processes each; the second one loses its link
+# pull DRIVER: two hosts with two processes each; the second host loses its link
 pull()
 {
   SKUA_DRIVER=$1 SKUA_THREADS=1 SKUA_PEER_TIMEOUT=3

@@ -22,11 +22,11 @@ static skua_entry   box_take, box_move, member_take, fly_take;
 static skua_pe_data state_key;
 static int          messages = 100;
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     uint64_t        seed;
     int64_t         sent, freed, got, all_got;
     skua_collection boxes, members, flies;
-    skua_section    some; /* of the boxes */
+    skua_section    some; /* a section of the boxes */
 };
 
 #define SOME 5
@@ -49,7 +49,7 @@ static struct state *self(void)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* A part is released: its memory is overwritten at once. */
+/* Runs when a part is released: overwrites its memory at once. */
 static void part_free(void *arg, const void *data, size_t bytes)
 {
     const skua_buffer *told = data;
@@ -89,18 +89,18 @@ static skua_msg *make(struct state *s, int pe, int post)
     return msg;
 }
 
-/* A message whose arguments have been copied into it. */
+/* Sends a message whose arguments have been copied into it. */
 static skua_msg *make_copied(struct state *s)
 {
     skua_msg *msg = make(s, SKUA_ALL_PES, 0);
 
-    ((struct head *)skua_msg_data(msg))->to_all = 0; /* nor is any used in place */
+    ((struct head *)skua_msg_data(msg))->to_all = 0; /* none of them is used in place either */
     return skua_nocopy_copied(msg);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Whether a part must be used in place. */
+/* Returns true if a part must be used in place. */
 static bool is_in_place(const struct head *head, int i)
 {
     const char *direct = getenv("SKUA_DIRECT");
@@ -194,7 +194,7 @@ static void Member_take(void *object, skua_msg *msg)
     skua_nocopy_free(msg);
 }
 
-/* It exists for some messages, and provides memory for some of them. */
+/* An object that lives for some messages, and provides memory for some of them. */
 static void Fly_take(void *object, skua_msg *msg)
 {
     struct box *fly = object;

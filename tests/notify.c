@@ -16,7 +16,7 @@
 #include "future_value.h"
 #include "tap.h"
 
-#define WORDS 40 /* of a block */
+#define WORDS 40 /* words of a block */
 #define LANES 4  /* concurrent rings: three user threads, and the PE itself */
 #define PES   64
 #define SIZES 4 /* bytes of the data of a signal */
@@ -27,7 +27,7 @@ struct block {
     uint64_t word[WORDS];
 };
 
-struct shared { /* of each PE, symmetric */
+struct shared { /* the symmetric memory of each PE */
     struct lane {
         skua_notify  arrived, seen;
         struct block block;
@@ -40,7 +40,7 @@ struct shared { /* of each PE, symmetric */
     skua_region  registered; /* a struct lane, where malloc put it */
 };
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     skua_region    region;
     struct shared *mine;
     uint64_t       random;
@@ -49,7 +49,7 @@ struct state { /* of a PE */
     skua_counter   kept; /* calls that were answered later */
 };
 
-/* The data of a signal, truncated to its size. */
+/* Returns the data of a signal, truncated to its size. */
 struct signal {
     uint64_t value;
     int32_t  source, unused;
@@ -113,8 +113,8 @@ static uint64_t ring_value(int pe, int lane, int round)
     return (uint64_t)pe << 40 | (uint64_t)lane << 32 | (uint64_t)round;
 }
 
-/* A round: a block to the next PE, and one from the previous PE.  The counters are reset, so that
- * each round begins at zero. */
+/* Performs a round: sends a block to the next PE and receives one from the previous PE.  The
+ * counters are reset, so that each round begins at zero. */
 static void pass_block(int lane, int round, bool blocking)
 {
     int             next = (skua_pe() + 1) % skua_pes();
@@ -156,7 +156,7 @@ static void ring_in_thread(void *arg)
         pass_block(ring->lane, i, i % 2);
 }
 
-/* On the stack of the PE, then in several user threads and on the stack at once. */
+/* Runs on the stack of the PE, then in several user threads and on the stack concurrently. */
 static void test_ring(void)
 {
     skua_thread *thread[LANES - 1];
@@ -308,7 +308,7 @@ static uint64_t signal_value(int source, int size)
     return (uint64_t)source * 1000 + (uint64_t)size + 77;
 }
 
-/* What was sent with a signal of this size. */
+/* Returns what was sent with a signal of this size. */
 static struct signal make_signal(int source, int size)
 {
     struct signal s = {.value = signal_value(source, size), .source = source};
@@ -344,7 +344,7 @@ static void put_signalled(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* The block has been read and may be overwritten. */
+/* Acknowledges that the block has been read and may be overwritten. */
 static void get_signalled(skua_msg *msg)
 {
     check_signal(msg);
@@ -375,7 +375,7 @@ static void signalling_put(int pe, int size)
 
     fill(&block, signal_value(skua_pe(), size));
     CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
-    memset(&s, 0, sizeof s); /* it was copied */
+    memset(&s, 0, sizeof s); /* its memory may be reused */
 }
 
 static void test_signalling_put(void)
@@ -464,7 +464,7 @@ struct outsider {
 
 static void outside_signalled(skua_msg *msg)
 {
-    uint64_t *told = skua_msg_data(msg); /* its process, and the value */
+    uint64_t *told = skua_msg_data(msg); /* process of the sender, and the value */
 
     CHECK(skua_msg_size(msg) == 16);
     check_block(&self()->mine->from_outside[told[0]], told[1]);
@@ -472,7 +472,8 @@ static void outside_signalled(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* A put, a get back and a signal to every PE; each waits for the last to be seen. */
+/* Performs a put, a get back and a signal to every PE; each waits until the previous one has been
+ * seen. */
 static void *put_from_outside(void *arg)
 {
     struct outsider *o = arg;

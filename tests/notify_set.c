@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notify_set.c - waiting for notifications under conditions: any, some, all of a set, with masks
- * and vectors of values, on the PE's own stack, in user threads and in threads that are no PEs.
+ * and vectors of values, on the PE's own stack, in user threads and in external threads.
  *
- * Each PE raises notifications of the next one in random order; how often each is known to both.
+ * Each PE increments notifications of the next one in random order; both know how often each is
+ * incremented.
  *
  * usage: notify_set [rounds]
  */
@@ -20,7 +21,7 @@
 #define RAISES 40
 
 struct slot {
-    uint64_t    before, after; /* so that the stride is not that of an array */
+    uint64_t    before, after; /* padding: the stride differs from that of an array */
     skua_notify notify;
 };
 
@@ -32,7 +33,7 @@ struct shared {
 
 static int                       rounds = 20;
 static uint64_t                  seed;
-static _Thread_local skua_region region; /* of the PE that runs on this thread */
+static _Thread_local skua_region region; /* state of the PE on this thread */
 
 static struct shared *mine(void)
 {
@@ -59,7 +60,8 @@ static skua_notify_set set_of(bool spread)
                   : (skua_notify_set){.notify = mine()->array, .count = SLOTS};
 }
 
-/* How often @p pe raises slot @p i of the next PE in a round, and by how much in all. */
+/* Returns how often @p pe increments slot @p i of the next PE in a round, and the total
+ * increment. */
 static uint64_t raises(int pe, int round, size_t i)
 {
     uint64_t random = seed + (uint64_t)pe * 977 + (uint64_t)round * 31 + i * 7 + 1;
@@ -68,8 +70,8 @@ static uint64_t raises(int pe, int round, size_t i)
     return tap_random(&random) % 4;
 }
 
-/* Raises the slots of the next PE in random order, with pauses in which this PE delivers messages.
- */
+/* Increments the slots of the next PE in random order, with pauses in which this PE delivers
+ * messages. */
 static void raise_all(int round, bool spread)
 {
     uint64_t left[SLOTS], total = 0, random = seed + (uint64_t)skua_pe() + (uint64_t)round;
@@ -104,7 +106,8 @@ static skua_notify *slot_of(const skua_notify_set *set, size_t i)
 
 /* ---- any and some ---------------------------------------------------------------------------- */
 
-/* Takes one of an index that was found; the mask leaves out what has had all. */
+/* Consumes one notification of the index that was found; the mask excludes slots that are
+ * complete. */
 static void take(const skua_notify_set *set, size_t i, uint64_t *left, bool *skip)
 {
     CHECK(i < SLOTS && !skip[i] && left[i] > 0);
@@ -218,7 +221,7 @@ static void test_conditions(void)
     skua_sync();
 }
 
-/* ---- user threads: some wait for a rise, some for a fall of the same notification ----------- */
+/* ---- user threads: some wait for an increase, some for a decrease of one notification -------- */
 
 struct level_wait {
     skua_cmp cmp;
@@ -258,7 +261,7 @@ static void test_threads(void)
         thread[PAIRS + i] = skua_thread_create(wait_for_level, &rise, 0);
     while (skua_poll(1) > 0)
         ;
-    CHECK(ended == PAIRS); /* no PE raises it before the barrier */
+    CHECK(ended == PAIRS); /* no PE increments it before the barrier */
     skua_sync();
     CHECK(skua_notify_add(at((skua_pe() + 1) % skua_pes(), offsetof(struct shared, level)),
                           RAISES) == SKUA_OK);
@@ -269,7 +272,7 @@ static void test_threads(void)
     skua_sync();
 }
 
-/* ---- a thread that is no PE ----------------------------------------------------------------- */
+/* ---- an external thread ----------------------------------------------------------------- */
 
 static void *wait_outside(void *arg)
 {

@@ -4,7 +4,7 @@
  * program may change its layouts when they return.
  *
  * Each PE sends itself messages, starts more operations on its neighbour than the pools of requests
- * hold, and finds that no message was delivered meanwhile.  A flush completes all of them.
+ * hold, and checks that no message was delivered meanwhile.  A flush completes all of them.
  */
 #include <skua/skua.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 
 #define ROUNDS 40
 #define ROWS   64
-#define WORDS  2048 /* of a round */
+#define WORDS  2048 /* operations of a round */
 
 static skua_handler       ran_handler;
-static _Thread_local int  ran;     /* messages that were delivered */
+static _Thread_local int  ran;     /* number of delivered messages */
 static _Thread_local bool calling; /* a non-blocking call is running */
 
 static void on_ran(skua_msg *msg)
@@ -45,7 +45,7 @@ static void put_rounds(skua_region region, int to, uint64_t *from)
         CHECK(skua_put_nb(skua_at(region, to, base), from + round * WORDS, WORDS * 8, NULL) >= 0);
         local = skua_layout_contiguous(from + round * WORDS, ROWS * 8);
         CHECK(skua_put_layout_nb(skua_at(region, to, base), &remote, &local, NULL) >= 0);
-        memset(&remote, 0xff, sizeof remote); /* it is the program's again */
+        memset(&remote, 0xff, sizeof remote); /* the program may change its layout again */
         memset(&local, 0xff, sizeof local);
     }
 }

@@ -16,7 +16,7 @@
 struct cell {
     int64_t sum;
     int     made_with;
-    int     order; /* of the last broadcast */
+    int     order; /* order of the last broadcast */
     char   *memory;
 };
 
@@ -25,7 +25,7 @@ static skua_entry add_entry, keep_entry, report_entry, ask_entry, wait_entry, sp
     many_entry, set_entry, stats_entry, move_entry, leave_entry, inline_entry, urgent_entry,
     order_entry, words_entry, truth_entry;
 static skua_handler result_handler;
-static int64_t      result_value; /* on PE 0 */
+static int64_t      result_value; /* used on PE 0 */
 
 static void construct(void *self, const void *data, size_t bytes)
 {
@@ -60,7 +60,7 @@ static void on_add(void *self, const void *data, size_t bytes)
     ((struct cell *)self)->sum += value;
 }
 
-/* Owns its message and sends it to itself once more. */
+/* An entry that owns its message and sends it to itself once more. */
 static void on_keep(void *self, skua_msg *msg)
 {
     int64_t *left = skua_msg_data(msg);
@@ -90,7 +90,7 @@ static void on_ask(void *self, const void *data, size_t bytes)
 
     (void)data;
     if (bytes == 0)
-        return; /* an empty reply is a reply */
+        return; /* an empty reply counts as a reply */
     skua_reply(&c->sum, sizeof c->sum);
 }
 
@@ -134,7 +134,7 @@ static int64_t wait_for(skua_future *future)
     return value;
 }
 
-/* The sum over all elements of a collection of cells. */
+/* Returns the sum over all elements of a collection of cells. */
 static int64_t total(skua_collection all)
 {
     skua_future     future = SKUA_FUTURE_INIT;
@@ -144,8 +144,8 @@ static int64_t total(skua_collection all)
     return wait_for(&future);
 }
 
-/* The sum after all additions under way: a broadcast and a message to an element are not ordered.
- */
+/* Returns the sum after all additions in flight, since a broadcast and a message to an element are
+ * not ordered. */
 static int64_t settled_total(skua_collection all)
 {
     skua_future quiet = SKUA_FUTURE_INIT;
@@ -273,7 +273,7 @@ static void test_on_demand(void)
     skua_collection_destroy(all);
 }
 
-/* An element that migrates in its constructor: the message that created it follows. */
+/* An element that migrates in its constructor; the message that created it follows it. */
 static skua_class runaway_class;
 static skua_entry where_entry;
 

@@ -24,11 +24,11 @@ struct regions {
     skua_region region[KINDS];
 };
 
-struct state { /* of a PE */
+struct state { /* the state of a PE */
     uint64_t       random;
     struct regions mine;
-    char          *memory; /* the registered one    */
-    struct regions of[64]; /* every PE's            */
+    char          *memory; /* the registered memory */
+    struct regions of[64]; /* regions of every PE */
     unsigned char *model;  /* [target][kind][SLICE] */
     int            heard;
     size_t         operations;
@@ -61,7 +61,7 @@ enum verb { PUT, GET, ACC };
 struct operation {
     enum verb          verb;
     int                pe, kind;
-    size_t             unit; /* of an element */
+    size_t             unit; /* bytes of an element */
     skua_update        update;
     char               scale[16];
     struct test_layout here, there;
@@ -217,7 +217,7 @@ static void update_model(const skua_update *u, void *to, const void *from)
         UPDATE(double complex, a + s * b);
 }
 
-/* Each block of a layout has whole elements, so an element is one piece of memory. */
+/* Each block of a layout consists of whole elements, so an element is contiguous. */
 static void carry_out_in_model(struct operation *o)
 {
     unsigned char *slice = model_of(o->pe, o->kind) + o->there.base;
@@ -236,7 +236,7 @@ static void carry_out_in_model(struct operation *o)
     }
 }
 
-/* Numbers that stay exact under a few thousand sums: small integers. */
+/* Returns small integers, which stay exact under a few thousand additions. */
 static void fill(struct operation *o)
 {
     for (size_t i = 0; i + o->unit <= sizeof o->buffer; i += o->unit) {
@@ -298,7 +298,7 @@ static void wait_for_end(struct operation *o, skua_status status)
     CHECK(o->handle.pending == 0 && o->local.value <= 1 && o->remote.value <= 1);
 }
 
-/* Compares our slice of a PE with the model. */
+/* Compares this PE's slice of another PE's memory with the model. */
 static void compare(int pe, int kind)
 {
     struct operation o = {.verb = GET, .pe = pe, .kind = kind};
@@ -307,7 +307,7 @@ static void compare(int pe, int kind)
     CHECK(memcmp(o.buffer, model_of(pe, kind), SLICE) == 0);
 }
 
-/* A get writes nothing but the bytes of its layout. */
+/* A get writes only the bytes of its layout. */
 static void check_rest(const struct operation *o, const unsigned char *before)
 {
     unsigned char expected[SLICE];

@@ -4,8 +4,8 @@
  * threads, of which the test is PE 0.
  *
  * The PE has what the layer needs: the job, memory of the arena, a queue, and the states of the
- * layer.  It has no scheduler and no inbox: what it sends to itself is in its queue, and it sends
- * nothing to others.
+ * layer. It has no scheduler and no inbox; messages to itself are in its queue, and it sends
+ * nothing to other PEs.
  */
 #ifndef ONESIDED_PE_H
 #define ONESIDED_PE_H
@@ -23,7 +23,7 @@
 
 #define TEST_PES 4
 
-static uint32_t test_removed; /* the region that an observer heard of last */
+static uint32_t test_removed; /* the region that an observer was notified of last */
 
 static void test_on_removed(uint32_t id)
 {
@@ -63,7 +63,7 @@ __attribute__((unused)) static struct ski_pe *test_pe_begin(void)
     return ski_self = self;
 }
 
-/** Ends what test_pe_begin() began. */
+/** Releases the state of test_pe_begin(). */
 __attribute__((unused)) static void test_pe_end(struct ski_pe *self)
 {
     struct ski_arena *arena = self->job->arena;

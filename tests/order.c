@@ -22,14 +22,14 @@ struct item {
 
 static skua_handler item_handler, done_handler;
 
-/* Of each PE: what it expects next from every other. */
+/* The state of each PE: the next number that it expects from every other PE. */
 struct seen {
     int *next; /* [source * PRIORITIES + priority] */
     int  arrived;
 };
 
 static skua_pe_data seen_key;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 
 static void on_done(skua_msg *msg)
 {
@@ -66,7 +66,7 @@ static void send_one(int pe, int number, int priority, uint64_t *seed)
     item->number   = number;
     item->priority = priority;
     memset(item->fill, number, fill);
-    if (tap_random(seed) % 2) { /* by copy, which small ones do in a cell */
+    if (tap_random(seed) % 2) { /* by copy, which uses a cell for small messages */
         skua_send_copy_prio(pe, item_handler, item, bytes, priorities[priority]);
         skua_msg_free(msg);
     } else {

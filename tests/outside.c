@@ -3,9 +3,9 @@
  * outside.c - non-blocking operations of external threads: handles, flushes, fences, completions.
  *
  * Every PE has external threads, which begin puts, gets, accumulates and atomics on all PEs and
- * wait for them in each way that there is.  One of them begins a put to a PE that serves it only
- * after the call has returned; others end without a wait, and their completions happen all the
- * same, also if they find the inbox of the PE full.  The last ones wait while the job ends.
+ * wait for them in every possible way. One of them begins a put to a PE that serves it only after
+ * the call has returned; others end without a wait, and their completions are delivered
+ * nevertheless, even if the inbox of the PE is full.  The last ones wait while the job ends.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -22,9 +22,9 @@
 #define THREADS 3
 #define WORDS   64
 #define LARGE   20000 /* words of a put that takes several requests */
-#define MANY    300   /* completions: more than an inbox of few cells has room for */
+#define MANY    300   /* number of completions: more than a small inbox holds */
 
-/* What a PE has for one external thread of the job. */
+/* The memory of a PE for one external thread of the job. */
 struct outside_slot {
     uint64_t word[WORDS], data, flag;
 };
@@ -46,14 +46,14 @@ struct outside_thread {
 
 struct outside_pe {
     skua_region region;
-    int         ended; /* completions of the threads of this PE */
+    int         ended; /* number of completions of the threads of this PE */
 };
 
 static long         times = 20;
 static skua_pe_data pe_key;
 static skua_handler ended;
 
-static struct outside_thread last[PES]; /* of each PE of the process: it waits while the job ends */
+static struct outside_thread last[PES]; /* the thread of each PE that waits while the job ends */
 
 #define OFFSET(member) offsetof(struct outside_memory, member)
 
@@ -70,7 +70,7 @@ static uint64_t value_of(const struct outside_thread *t, long round, int pe, int
            (uint64_t)word;
 }
 
-/* ---- what the threads do --------------------------------------------------------------------- */
+/* ---- the functions of the threads ------------------------------------------------------------ */
 
 static void begin_puts(const struct outside_thread *t, int pe, long round, uint64_t *from,
                        const skua_rma_params *params)
@@ -125,7 +125,7 @@ static void use_flushes(const struct outside_thread *t, long round)
     }
 }
 
-/* A blocking operation, an atomic and a notification come after what is in flight. */
+/* A blocking operation, an atomic and a notification take effect after the operations in flight. */
 static void mix_calls(const struct outside_thread *t, long round)
 {
     int      pe    = (int)(round % t->pes);
@@ -162,7 +162,7 @@ static void add_up(const struct outside_thread *t)
         CHECK(ticket[pe] < (uint64_t)times * THREADS * (uint64_t)t->pes);
 }
 
-/* The next holder of a lock sees the puts of the one before. */
+/* The next holder of a lock sees the puts of the previous one. */
 static void use_lock(const struct outside_thread *t, long round)
 {
     int             pe     = (int)(round % t->pes);
@@ -195,8 +195,8 @@ static void put_large(const struct outside_thread *t)
 /* ---- calls that do not wait -------------------------------------------------------------------
  */
 
-/* The thread may end at once: PEs of the process look after the put, and its completion is a
- * message to the PE. */
+/* The thread may end at once: PEs of the process complete the put, and its completion is a message
+ * to the PE. */
 static void put_and_leave(struct outside_thread *t)
 {
     static const uint64_t value  = 7;
@@ -220,7 +220,7 @@ static void *run_many(void *arg)
     return NULL;
 }
 
-/* The memory is free when the wait returns, although the job ends. */
+/* The memory may be reused when the wait returns, although the job ends. */
 static void *run_until_exit(void *arg)
 {
     struct outside_thread *t      = arg;
@@ -269,7 +269,7 @@ static bool have_ended(void *threads)
     return ((struct outside_pe *)skua_pe_data_get(pe_key))->ended == *(int *)threads;
 }
 
-/* The PE serves nothing until the call of its thread has returned. */
+/* The PE serves no request until the call of its thread has returned. */
 static void test_returns_early(struct outside_thread *t, const struct outside_memory *mine)
 {
     CHECK(pthread_create(&t->thread, NULL, run_briefly, t) == 0);
@@ -309,7 +309,7 @@ static void test_exit(struct outside_thread *t)
         skua_exit(0);
 }
 
-/* Returns how often the threads of the job have held the lock of this PE. */
+/* Returns how often threads of the job have acquired the lock of this PE. */
 static uint64_t holders(void)
 {
     long rounds = times / skua_pes() + (skua_pe() < times % skua_pes());

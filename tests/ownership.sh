@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# ownership.sh - the use of a message without owning it ends the job with a line that names the call,
+# ownership.sh - the use of a message that the caller does not own ends the job with a line that names the call,
 # the handler, and the earlier call that took the ownership.
 #
 # usage: ownership.sh SKUARUN OWNERSHIP
@@ -28,7 +28,7 @@ at()
 {
   echo "on PE [01], in $1( at ownership.c:[0-9]+)?"
 }
-# Of a message that was sent to PE 0, whose handler may have freed it already.
+# A message that was sent to PE 0, whose handler may have freed it already.
 given()
 {
   echo "a message of handler take was (sent by skua_send|freed by skua_msg_free) $(at "($1|on_take)") before"

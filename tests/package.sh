@@ -15,7 +15,7 @@ if ! command -v pkg-config >/dev/null; then
 fi
 export SKUA_PIN=none
 
-# Programs against what lies under a prefix, by pkg-config and by find_package.
+# Builds programs against an installation prefix, by pkg-config and by find_package.
 usable()
 {
   prefix=$1
@@ -91,7 +91,7 @@ ok "it describes itself" test "$(field Description | wc -l)" -gt 5
 out=$(dpkg-deb -c "$deb" | awk '$2 != "root/root" || $6 !~ /^\.\/(usr\/.*)?$/')
 ok "all of it is in /usr and owned by root" test -z "$out"
 
-# A root with nothing but dpkg's own files; the packages it depends on are those of this system.
+# A root with only dpkg's own files; the packages it depends on are those of this system.
 root=$work/root
 mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/triggers"
 : >"$root/var/lib/dpkg/status"
@@ -99,7 +99,7 @@ mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/var/lib/d
 in_root()
 {
   run env PATH="$PATH:/usr/sbin:/sbin" dpkg --root="$root" --log="$work/dpkg.log" --force-not-root \
-    --force-depends --path-include='/usr/share/*' "$@" # which a minimized system leaves out
+    --force-depends --path-include='/usr/share/*' "$@" # which a minimised system excludes
 }
 in_root --install "$deb"
 ok "dpkg installs it" test "$code" = 0

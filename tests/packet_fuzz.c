@@ -48,16 +48,16 @@
 #include "core/sched/completion_tags.h"
 #include "tap.h"
 
-#define KEPT     64     /* packets, the latest of each kind */
-#define LARGEST  16384  /* bytes of one that is kept ... */
-#define PLACED   300000 /* ... and of one that is received into its place */
-#define EVERY    13     /* packets from one child to the next */
-#define EACH     48     /* damaged packets for a child */
-#define DRAIN    40     /* passes after the last */
-#define TICK_US  2000   /* no pass takes longer by sleeping */
+#define KEPT     64     /* number of recorded packets, the latest of each kind */
+#define LARGEST  16384  /* largest size of a recorded packet */
+#define PLACED   300000 /* largest size of a packet that is received in place */
+#define EVERY    13     /* packets between one child and the next */
+#define EACH     48     /* corrupted packets for a child */
+#define DRAIN    40     /* scheduler passes after the last packet */
+#define TICK_US  2000   /* limits the sleep of a pass */
 #define TOO_LONG 5      /* seconds */
-#define RUNS     30     /* seconds of the CPU */
-#define SAID     7      /* exit code: it ended with a line */
+#define RUNS     30     /* seconds of CPU time */
+#define SAID     7      /* exit code: the child ended with an error message */
 
 static struct kept {
     size_t         bytes;
@@ -66,7 +66,7 @@ static struct kept {
 
 static uint64_t seen, seed;
 static int      forks_left = -1, drain;
-static int      to_come; /* in a child: packets that it still gets */
+static int      to_come; /* in a child: number of packets that remain */
 static bool     in_child, all;
 static int      children, said;
 
@@ -79,7 +79,7 @@ void        __wrap_ski_net_begin(struct ski_pe *self);
 void        __real_ski_shutdown(struct ski_pe *self);
 void        __wrap_ski_shutdown(struct ski_pe *self);
 
-/* ---- keeping ------------------------------------------------------------------------ */
+/* ---- recording ------------------------------------------------------------------------ */
 
 static uint16_t handler_in(const void *packet)
 {
@@ -89,7 +89,7 @@ static uint16_t handler_in(const void *packet)
     return handler;
 }
 
-/* Replaces a packet of its own kind half of the time, so that rare kinds stay. */
+/* Replaces a packet of the same kind in half of the cases, so that rare kinds are kept. */
 static void keep_packet(const void *packet, size_t bytes)
 {
     size_t       at   = (handler_in(packet) * 2654435761u >> 7) % (KEPT / 2) * 2 + seen % 2;
@@ -100,7 +100,7 @@ static void keep_packet(const void *packet, size_t bytes)
     memcpy(slot->packet, packet, bytes);
 }
 
-/* Whether packets of this kind may be received into memory of a collective. */
+/* Returns true if packets of this kind may be received into memory of a collective. */
 static bool is_placed(const struct skua_msg *msg)
 {
     return msg->handler == SKI_HANDLER_BROADCAST_SEGMENT ||
@@ -128,7 +128,7 @@ const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
     return wrong;
 }
 
-/* ---- damage ------------------------------------------------------------------------- */
+/* ---- corruption ------------------------------------------------------------------------- */
 
 /* Returns an address that exists, or one that does not. */
 static uint64_t odd_address(const struct ski_pe *self)
@@ -165,7 +165,7 @@ static uint64_t odd_value(const struct ski_pe *self, uint64_t now)
     }
 }
 
-/* The number of bytes of a packet that the runtime has to check. */
+/* Returns the number of bytes of a packet that the runtime has to check. */
 static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
 {
     uint16_t handler = handler_in(packet);
@@ -204,7 +204,7 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
     }
 }
 
-/* Whether it is a kind of packet that only ends the process. */
+/* Returns true if packets of this kind only end the process. */
 static bool is_end(const void *packet)
 {
     return handler_in(packet) >= SKI_HANDLER_SHUTDOWN_EXIT &&
@@ -260,7 +260,7 @@ static bool say_and_end(const char *text, const void *where)
     _exit(SAID);
 }
 
-/* Also reports of a sanitizer. */
+/* Detects reports of a sanitizer, too. */
 __attribute__((no_sanitize("address"))) static void copy_page(volatile uint64_t       *to,
                                                               const volatile uint64_t *from,
                                                               size_t                   bytes)
@@ -327,8 +327,8 @@ static void own_sockets(void)
     }
 }
 
-/* A child may wait for something that never happens, and then sleeps or yields: that is a pass.  A
- * child that keeps using the CPU fails. */
+/* A child may wait for an event that never happens, and then sleeps or yields, which counts as a
+ * pass.  A child that keeps using the CPU fails. */
 static void on_tick(int number)
 {
     static int    ticks;
@@ -405,7 +405,8 @@ static void try_packets(struct ski_pe *self)
 static void sum_up(void)
 {
     if (!in_child)
-        printf("# %d children with %d packets each, %d ended with a line\n", children, EACH, said);
+        printf("# %d children with %d packets each, %d ended with an error message\n", children,
+               EACH, said);
 }
 
 static void begin_fuzz(void)
@@ -419,9 +420,10 @@ static void begin_fuzz(void)
 }
 
 static struct ski_progress_source port_source,
-    fuzz_source; /* the PE's own, and this one around it */
+    fuzz_source; /* the PE's own upcalls, and those of this file around them */
 
-/* A poll of the network.  In a child, where the network is silent, it brings a damaged packet. */
+/* A poll of the network.  In a child, where the network is silent, it delivers a corrupted
+ * packet. */
 static bool fuzz_poll(struct ski_pe *self)
 {
     static uint64_t next = EVERY;
@@ -446,7 +448,7 @@ static bool fuzz_poll(struct ski_pe *self)
     return came;
 }
 
-/* The PEs of the process are its first threads, or it has one: all have the same source. */
+/* The PEs of the process are its first threads, or it has one PE: all have the same source. */
 void __wrap_ski_net_begin(struct ski_pe *self)
 {
     __real_ski_net_begin(self);

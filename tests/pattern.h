@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The byte of a pattern at position @p i. */
+/* Returns the byte of a pattern at position @p i. */
 static inline unsigned char byte_of(uint64_t pattern, size_t i)
 {
     return (unsigned char)((pattern * 0x9e3779b97f4a7c15u >> 32) + i * 131 + (i >> 8));
@@ -20,7 +20,7 @@ static inline void fill(void *to, size_t bytes, uint64_t pattern)
         ((unsigned char *)to)[i] = byte_of(pattern, i);
 }
 
-/* Whether memory has a pattern. */
+/* Returns true if memory has a pattern. */
 static inline bool is_filled(const void *at, size_t bytes, uint64_t pattern)
 {
     for (size_t i = 0; i < bytes; i++)

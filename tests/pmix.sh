@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# pmix.sh - jobs that mpirun of Open MPI starts, through PMIx: their results, how they end, and that no
-# process is left.
+# pmix.sh - jobs that mpirun of Open MPI starts, through PMIx: their results, their ends, and that no
+# process remains.
 #
 # usage: pmix.sh SKUA MISBEHAVE EXAMPLES-FOLDER TESTS-FOLDER
 skua=$1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c - a program that begins on PE 0: every PE has the values of its read-only variables
- * before anything that it sent, by whatever means, is delivered.
+ * program.c - a program that begins on PE 0: every PE has the values of the read-only variables
+ * before anything that PE 0 sent, by whatever means, is delivered.
  *
  * usage: program [none|wait]   none: without variables; wait: begin() waits for its own messages
  */
@@ -29,7 +29,7 @@ static skua_entry   greet_entry, call_entry;
 static bool         called;      /* in the process of PE 0: an entry ran within begin() */
 static bool         begun;       /* in the process of PE 0: begin has returned */
 static skua_region  seen_region; /* on PE 0: the number of PEs that received a broadcast */
-static int          finished;    /* on PE 0 */
+static int          finished;    /* used on PE 0 */
 
 struct mine {
     int seen, order;
@@ -68,7 +68,7 @@ static void on_seen(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Messages that were held back are delivered in order. */
+/* Messages that were deferred are delivered in order. */
 static void on_last(skua_msg *msg)
 {
     check_values();
@@ -173,7 +173,7 @@ static void write_values(void)
     empty_bytes = 0;
 }
 
-/* Termination detection counts the messages that are held back. */
+/* Termination detection counts the deferred messages. */
 static void poll_a_little(void)
 {
     for (double end = skua_time() + 5e-3; skua_time() < end;)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part with a pup function of its own. */
+/* A member with its own pup function. */
 struct point {
     int32_t x, y;
 };
@@ -19,7 +19,7 @@ struct point {
 struct thing {
     int32_t      n, m;
     int64_t      wide;
-    double      *u; /* n of them */
+    double      *u; /* array of n elements */
     char        *name;
     struct point at;
     int          fill;
@@ -35,7 +35,7 @@ static bool is(const char *other)
     return strcmp(word, other) == 0;
 }
 
-/* Fields in another order than where they are packed. */
+/* Unpacks the fields in another order than they are packed. */
 static void pup_swapped(skua_pup *p, struct thing *t, bool swap)
 {
     if (swap)

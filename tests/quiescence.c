@@ -38,10 +38,10 @@ struct mine {
     uint64_t         seed;
     skua_region      region;
     uint32_t         closed; /* the last program that is complete: none of its work may arrive */
-    int              depth;  /* of handlers that wait                               */
+    int              depth;  /* nesting depth of waiting handlers */
     int64_t          created, done;
-    uint32_t         asked;       /* the program that this PE has requested quiescence for */
-    _Atomic int64_t *outstanding; /* NULL: not all PEs are near */
+    uint32_t         asked;       /* the program for which this PE has requested quiescence */
+    _Atomic int64_t *outstanding; /* NULL: not all PEs share memory */
 };
 
 static skua_handler work_handler, nothing_handler, echo_handler, ask_handler, fired_handler,
@@ -49,11 +49,11 @@ static skua_handler work_handler, nothing_handler, echo_handler, ask_handler, fi
 static skua_pe_data mine_key;
 static char         zeros[PLACE];
 
-/* Of a process, for its external thread. */
+/* The state of a process, for its external thread. */
 static skua_region outside_region;
 static int         outside_pes;
 
-/* On PE 0. */
+/* The state of PE 0. */
 static struct {
     uint32_t      program, programs;
     int           asked, fired, reports;
@@ -204,7 +204,7 @@ static void by_thread(struct work work)
     skua_thread_detach(skua_thread_create(in_thread, t, 0));
 }
 
-/* A put whose signal and whose completion are work items, on every path. */
+/* Performs a put whose signal and completion are work items, on every path. */
 static void by_put(struct work work)
 {
     size_t          bytes = (size_t)8 << any(9);
@@ -236,7 +236,7 @@ static void on_echo(skua_msg *msg)
     skua_complete(done, NULL, 0);
 }
 
-/* Long enough for several termination waves. */
+/* Computes long enough for several termination waves. */
 static void poll_for(double seconds)
 {
     for (double until = skua_time() + seconds; skua_time() < until;)
@@ -261,7 +261,7 @@ static void linger(void)
     mine()->depth--;
 }
 
-/* More at once than an inbox holds. */
+/* Sends more messages at once than an inbox holds. */
 static void flood(struct work work)
 {
     int pe = any_pe();
@@ -391,7 +391,7 @@ static void on_report(skua_msg *msg)
     next_program();
 }
 
-/* Quiescence can be waited for, also by all PEs at once and before any work. */
+/* Waits for quiescence, on all PEs at once and before any work. */
 static void wait_for_quiet(void)
 {
     skua_counter counter = SKUA_COUNTER_INIT;

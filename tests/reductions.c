@@ -24,15 +24,15 @@ static skua_handler step_handler, done_handler;
 static skua_op      matrix_op;
 static int          calls = 150;
 static size_t       split = 256;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 static skua_pe_data driver_key;
 
 /* ---- values and operators ------------------------------------------------------ */
 
 static const size_t type_size[] = {4, 8, 4, 8, 4, 8, 8, 16, 1};
 
-/* Element @p i of the contribution of @p pe to a call: small numbers, so that integers do not
- * overflow, and fractions whose sums depend on the order. */
+/* Returns element @p i of the contribution of @p pe to a call: small numbers, so that integers do
+ * not overflow, and fractions whose sums depend on the order. */
 static double number(uint64_t call, int pe, size_t i)
 {
     uint64_t x = call * 1000003 + (uint64_t)pe * 7919 + i * 31 + 1;
@@ -162,7 +162,7 @@ static struct call draw_call(uint64_t *seed, uint64_t number)
     return c;
 }
 
-/* The contribution of @p pe. */
+/* Fills the contribution of @p pe. */
 static char *contribution(const struct call *c, int pe)
 {
     size_t size = type_size[c->type];
@@ -227,7 +227,7 @@ static void make_call(struct call *c)
         skua_allreduce(c->id, c->type, mine, c->count, skua_done_future(&c->future));
     else
         skua_reduce(c->root, c->id, c->type, mine, c->count, skua_done_future(&c->future));
-    memset(mine, 0xee, c->count * type_size[c->type]); /* it was copied */
+    memset(mine, 0xee, c->count * type_size[c->type]); /* its memory may be reused */
     free(mine);
 }
 
@@ -279,7 +279,7 @@ static void run_calls(uint64_t seed, uint64_t first, int count)
             check_result(&in_flight[i]);
 }
 
-/* Handlers cannot wait here: each makes a few calls, and the next checks them. */
+/* Handlers do not wait in this test: each makes a few calls, and the next one checks them. */
 struct driver {
     uint64_t     seed;
     int          left;

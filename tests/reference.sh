@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # reference.sh - the manual pages and the HTML reference are complete: every public name has a page with all
-# of its sections, every name in a page exists, every parameter is described, links lead somewhere, the
+# of its sections, every name in a page exists, every parameter is described, links are valid, the
 # pages are well formed, and the examples in the headers compile.
 #
 # usage: reference.sh SOURCE BUILD CC
@@ -51,7 +51,7 @@ xargs awk '{
       }
   }' <"$work/headers" >"$work/code"
 {
-  sed -E 's/(struct|union|enum) skua_[a-z_]+//g' "$work/code" | # tags are no names of their own
+  sed -E 's/(struct|union|enum) skua_[a-z_]+//g' "$work/code" | # tags are not names by themselves
     grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' | grep -vE '_H$|_STATUS_ENUM$|_$'
   sed -n 's/^ *X(\([A-Z_0-9]*\), .*/SKUA_\1/p' "$work/code"
 } | sort -u >"$work/names"
@@ -111,7 +111,7 @@ out=$(awk -f "$reference/parse.awk" -f "$reference/list.awk" $(cat "$work/header
   done)
 ok "pages of functions have their sections: $out" test -z "$out"
 
-# Pages say all that the comments say: no word is lost where sentences are divided.
+# Pages contain all text of the comments: no word is lost where sentences are divided.
 cat >"$work/lost.awk" <<'END'
 function emit(    i, n, k, word, page, line, text)
 {
@@ -133,9 +133,9 @@ function emit(    i, n, k, word, page, line, text)
 END
 # shellcheck disable=SC2046
 out=$(awk -v man="$man" -f "$reference/parse.awk" -f "$work/lost.awk" $(cat "$work/headers"))
-ok "pages say all that the comments say: ${out:-yes}" test -z "$out"
+ok "pages contain all text of the comments: ${out:-yes}" test -z "$out"
 
-# Names and pages that the pages speak of.  Settings have the prefix SKUA_, too.
+# Names and pages that pages mention.  Settings have the prefix SKUA_, too.
 sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/SKUA_\1/p' "$source"/src/base/config_defs.h | tr '[:lower:]' '[:upper:]' >"$work/settings"
 grep -oE '(struct|union|enum) skua_[a-z_]+' "$work/code" | sed 's/.* //' | sort -u - "$work/settings" "$work/names" >"$work/known"
 out=$(cat "$man"/man?/* | sed 's/\\%//g' | grep -oE '(skua|SKUA|CkDirect)_[A-Za-z0-9_]+' |

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference_context.h - what the examples in comments of the public headers stand in for.
+ * reference_context.h - the declarations that the examples in comments of the public headers use.
  *
- * tests/reference.sh compiles each of them behind this header.
+ * tests/reference.sh compiles each example after this header.
  */
 #ifndef SKUA_TESTS_REFERENCE_CONTEXT_H
 #define SKUA_TESTS_REFERENCE_CONTEXT_H

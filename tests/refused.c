@@ -9,7 +9,7 @@
 
 #include "tap.h"
 
-#define LARGE ((size_t)48 << 20) /* more than the network accepts at once */
+#define LARGE ((size_t)48 << 20) /* more operations than the network accepts at once */
 
 static skua_handler  nothing_handler, channel_handler;
 static skua_function nothing_function;
@@ -50,7 +50,7 @@ static void call_wrongly(skua_region named, skua_region anonymous)
     CHECK(skua_region_set_name(none, "none") == SKUA_ERR_REGION);
 }
 
-/* A freed region of the last PE that PE 0 has used before: only its owner can tell. */
+/* A freed region of the last PE that PE 0 has used before: only its owner can detect the misuse. */
 static void test_freed(skua_region shared)
 {
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
@@ -118,7 +118,7 @@ static void make_calls(void)
 
 /* ---- a source that changes too early -------------------------------------------------------- */
 
-/* The change was not noticed: then the data is correct. */
+/* If the change was not detected, the data are correct. */
 static void on_data(void *arg)
 {
     size_t wrong = 0;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # refused.sh - invalid one-sided calls are rejected with a line that names the call, the region and the
-# PEs: at the origin, and at the target where only the target can tell.
+# PEs: at the origin, and at the target where only the target can detect the error.
 #
 # usage: refused.sh SKUARUN REFUSED DRIVERS...
 skuarun=$1

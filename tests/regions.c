@@ -21,7 +21,7 @@
 #include "tap.h"
 
 #define PES   64
-#define BYTES 1024 /* bytes that misuse is tried on           */
+#define BYTES 1024 /* bytes of memory for attempts at misuse */
 #define BLOCK 256  /* bytes that are put to a busy PE        */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -49,7 +49,7 @@ static skua_pe_data state_key;
 static skua_handler nothing;
 static size_t       times = 20000;
 
-struct state {          /* of a PE */
+struct state {          /* the state of a PE */
     skua_region shared; /* struct shared, symmetric */
 };
 
@@ -90,7 +90,7 @@ static bool is_cleared(const char *setting)
     return value && strcmp(value, "0") == 0;
 }
 
-/* Sends a region to all PEs and receives that of @p pe. */
+/* Sends a region to all PEs and returns that of @p pe. */
 static skua_region exchange(skua_region region, int pe)
 {
     skua_region theirs;
@@ -115,7 +115,7 @@ static long resident_pages(void)
     return resident;
 }
 
-/* Sizes around those where the layout changes. */
+/* Returns sizes around those at which the layout changes. */
 static size_t size_for(size_t i)
 {
     static const size_t sizes[] = {1, 64, 100, 4095, 4096, 5000, 16384};
@@ -159,7 +159,7 @@ static void register_and_free(size_t i)
     CHECK(skua_region_destroy(region) == SKUA_OK);
 }
 
-/* Limits how far a PE is ahead: regions that others have not freed yet take memory. */
+/* Limits how far a PE gets ahead, since regions that others have not freed yet occupy memory. */
 static void repeat(void (*what)(size_t), size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -254,7 +254,7 @@ static void test_ids(void)
         CHECK(skua_region_destroy(region[i]) == SKUA_OK);
     for (int i = 0; i < 3 * N; i++) { /* slots are reused, ids are not */
         CHECK(skua_region_create_local(64, &later) == SKUA_OK);
-        if (!SEES_STALE_READS) /* of a slot that another PE uses now */
+        if (!SEES_STALE_READS) /* ids of a slot that another PE now uses */
             check_gone(region[i % N]);
         CHECK(skua_region_destroy(later) == SKUA_OK);
     }
@@ -265,7 +265,7 @@ static void test_ids(void)
 
 /* ---- subsets ------------------------------------------------------------------------ */
 
-/* The members write into each other's parts; other PEs have none. */
+/* The members write into each other's pieces; other PEs have none. */
 static void use_subset(const int *pes, int n, skua_region region)
 {
     int   rank = 0;
@@ -427,7 +427,7 @@ static void test_others(void)
     CHECK(skua_region_destroy(own) == SKUA_OK);
 }
 
-/* A PE that frees its part of a region twice does not free that of another PE. */
+/* A PE that frees its piece of a region twice does not free that of another PE. */
 static void test_free_twice(void)
 {
     skua_region region;
@@ -490,7 +490,7 @@ static void test_addresses(void)
     skua_sync();
     if (skua_shares_memory(next))
         *(char *)skua_gaddr_local(a) =
-            (char)(skua_pe() + 1); /* a plain store into the part of the next PE */
+            (char)(skua_pe() + 1); /* a plain store into the piece of the next PE */
     else
         CHECK(skua_put(a, &(char){(char)(skua_pe() + 1)}, 1) == SKUA_OK);
     skua_sync();
@@ -501,7 +501,7 @@ static void test_addresses(void)
 
 /* ---- misuse -------------------------------------------------------------------------- */
 
-/* The memory that it is tried on. */
+/* The memory on which misuse is attempted. */
 struct victim {
     skua_region region;
     int         pe;
@@ -530,7 +530,7 @@ static bool is_unchanged(struct victim v)
     } while (0)
 
 static _Thread_local unsigned char
-    junk[BYTES]; /* data that must not arrive; by PE, which may be a thread */
+    junk[BYTES]; /* data that must not arrive; per PE, which may be a thread */
 
 static void wrong_places(struct victim v)
 {
@@ -629,7 +629,7 @@ static void wrong_strides(struct victim v)
     REFUSED(SKUA_ERR_INVAL, skua_put_layout(at, &bad, &bad));
     bad.strided.levels = -1;
     REFUSED(SKUA_ERR_INVAL, skua_get_layout(&local, at, &bad));
-    local.strided.stride[0] = 0; /* may be read several times, but not written */
+    local.strided.stride[0] = 0; /* may be read repeatedly, but not written */
     REFUSED(SKUA_ERR_INVAL, skua_get_layout(&local, at, &four_words));
 }
 
@@ -754,7 +754,8 @@ static void wrong_updates(struct victim v)
     REFUSED(SKUA_ERR_ALIGN, skua_acc(skua_gaddr_add(at, 4), junk, 16, &sum));
     REFUSED(SKUA_ERR_RANGE, skua_acc(skua_at(v.region, v.pe, BYTES - 8), junk, 16, &sum));
     REFUSED(SKUA_ERR_RANGE, skua_acc(at, junk, BYTES + 8, &sum));
-    CHECK(skua_acc(at, junk, 12, &sum) < 0 && is_unchanged(v)); /* not whole, or not aligned */
+    /* Not a whole number of elements, or not aligned. */
+    CHECK(skua_acc(at, junk, 12, &sum) < 0 && is_unchanged(v));
     CHECK(skua_acc_layout(at, &halves, &halves, &sum) < 0 && is_unchanged(v));
 }
 
@@ -793,7 +794,7 @@ static void wrong_ends(struct victim v)
           .handle = &handle, .local = skua_done_count(&local), .remote = skua_done_count(&remote)};
     skua_rma_params bad = good;
 
-    bad.notify = skua_at(v.region, v.pe == 0 ? 1 : 0, 0); /* on another PE */
+    bad.notify = skua_at(v.region, v.pe == 0 ? 1 : 0, 0); /* a notification on another PE */
     CHECK(skua_put_nb(at, junk, 8, &bad) < 0 && is_unchanged(v));
     bad.notify = skua_at(v.region, v.pe, 4);
     REFUSED(SKUA_ERR_ALIGN, skua_put_nb(at, junk, 8, &bad));
@@ -895,7 +896,8 @@ static void test_odd_memory(void)
     skua_sync();
 }
 
-/* Unusual but valid: offsets behind the region that lead back into it, and empty layouts. */
+/* Unusual but valid layouts: offsets beyond the region that lead back into it, and empty
+ * layouts. */
 static void test_right_use(skua_region region, int pe)
 {
     skua_gaddr  end     = skua_at(region, pe, BYTES);
@@ -918,9 +920,9 @@ static void test_right_use(skua_region region, int pe)
     s.strided.count[0]  = 0;
     s.strided.stride[0] = PTRDIFF_MAX;
     CHECK(skua_put_layout(end, &s, &none) == SKUA_OK);
-    s = (skua_layout){.kind    = SKUA_LAYOUT_STRIDED, /* a huge count of nothing, in no time */
-                      .at      = word,
-                      .strided = {2, {1u << 30, 1u << 30}, {8, 8}}};
+    /* A huge count of empty blocks, which takes no time. */
+    s = (skua_layout){
+        .kind = SKUA_LAYOUT_STRIDED, .at = word, .strided = {2, {1u << 30, 1u << 30}, {8, 8}}};
     CHECK(skua_put_layout(skua_gaddr_add(end, -8), &s, &s) == SKUA_OK);
     s    = (skua_layout){.kind = SKUA_LAYOUT_STRIDED, .bytes = 8, .strided = {1, {2}, {-16}}};
     from = skua_layout_contiguous(word, 16);
@@ -946,7 +948,7 @@ static void test_right_uses(void)
 
 /* ---- progress without the target ------------------------------------------------------- */
 
-/* Whether the kernel permits access to the memory of another process. */
+/* Returns true if the kernel permits access to the memory of another process. */
 static bool may_attach(int pe)
 {
     struct shared there;
@@ -960,7 +962,7 @@ static bool may_attach(int pe)
     return process_vm_readv((pid_t)there.pid, &local, 1, &remote, 1, 0) == 1;
 }
 
-/* All operations on the memory of a PE. */
+/* Performs all operations on the memory of a PE. */
 static void work_on(skua_region region, int pe, skua_locks locks)
 {
     unsigned char    block[BLOCK], back[BLOCK];
@@ -1029,7 +1031,7 @@ static bool all_say(bool yes)
     return all;
 }
 
-/* All operations on memory that PE 0 has registered, if all PEs can reach it. */
+/* Performs all operations on memory that PE 0 has registered, if all PEs can access it. */
 static void passive_registered(void)
 {
     struct shared *memory = calloc(1, sizeof *memory);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * requests.c - one-sided operations by active message mixed with direct ones: the pool of requests
- * is bounded and calls do not wait needlessly; notifications, locks and flushes order operations of
- * both kinds; a region that one PE cannot create exists on no PE.
+ * is bounded and calls do not wait unnecessarily; notifications, locks and flushes order operations
+ * of both kinds; a region that one PE cannot create exists on no PE.
  *
  * Run it with direct=0, and with cma=0, so that registered memory is accessed by active messages
  * and other memory directly.  PE 0 is the origin, PE 1 the target.
@@ -19,7 +19,7 @@
 #define MANY  20000 /* accumulates of BLOCK bytes: more than the arena of 64 MB holds */
 #define BLOCK 4096
 
-struct shared { /* in the symmetric region */
+struct shared { /* memory in the symmetric region */
     skua_notify      notify;
     _Atomic uint64_t go;
     uint64_t         word[8];
@@ -28,14 +28,14 @@ struct shared { /* in the symmetric region */
 
 struct regions { /* known to each PE */
     skua_region symmetric;
-    skua_region registered; /* of PE 1, in its own memory */
+    skua_region registered; /* registered memory of PE 1 */
 };
 
 static skua_pe_data     regions_key;
-static skua_region      registered_outside; /* for the external thread */
+static skua_region      registered_outside; /* that region, for the external thread */
 static skua_function    twice;
 static long             times = 5000;
-static _Atomic uint64_t own[8]; /* what PE 1 registers */
+static _Atomic uint64_t own[8]; /* memory that PE 1 registers */
 
 static struct regions *regions(void)
 {
@@ -57,7 +57,7 @@ static skua_gaddr at(int pe, size_t offset)
     return skua_at(regions()->symmetric, pe, offset);
 }
 
-/* The target seems to compute: it makes no call until PE 0 releases it. */
+/* The target behaves as if it computed: it makes no call until PE 0 releases it. */
 static void compute_until(uint64_t go)
 {
     while (atomic_load(&shared_of(1)->go) < go)
@@ -66,7 +66,7 @@ static void compute_until(uint64_t go)
 
 static void let_go(uint64_t go)
 {
-    atomic_store(&shared_of(1)->go, go); /* memory that both access directly */
+    atomic_store(&shared_of(1)->go, go); /* memory that both PEs access directly */
 }
 
 /* ---- the pool ------------------------------------------------------------------ */
@@ -108,7 +108,7 @@ static void test_not_serialised(void)
 
 /* ---- order across paths -------------------------------------------------------------- */
 
-/* A notification arrives after earlier puts, on whichever paths. */
+/* A notification arrives after earlier puts, on any paths. */
 static void test_notify_after_put(void)
 {
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
@@ -164,7 +164,7 @@ static void test_failed_creation(void)
         CHECK(skua_region_destroy(big) == SKUA_OK);
     }
     skua_sync();
-    if (skua_pe() > 0) /* there would be memory now, but the collective call has failed */
+    if (skua_pe() > 0) /* memory would suffice now, but the collective call has failed */
         CHECK(skua_region_create((size_t)40 << 20, &first) == SKUA_ERR_NOMEM);
     CHECK(skua_region_create(64, &second) == SKUA_OK);
     CHECK(skua_region_destroy(second) == SKUA_OK);

@@ -12,9 +12,9 @@
 #   cut       hosts lose their link for good: the job ends and reports why
 #   memory    a control group limits memory: the job succeeds, or reports why not
 #   kill      SIGKILL to a process of the program: the job ends and reports why
-#   launcher  SIGKILL to skuarun: no process is left
+#   launcher  SIGKILL to skuarun: no process remains
 #
-# After each job no process of it is left.  All random choices come from a seed, which is printed; a
+# After each job no process of it remains.  All random choices come from a seed, which is printed; a
 # failed round is printed with the seed that repeats it.
 #
 # usage: saboteur.sh SKUARUN TESTS-FOLDER SECONDS SEED DRIVER...

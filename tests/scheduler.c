@@ -19,7 +19,7 @@ struct mine {
 static skua_pe_data      mine_key;
 static skua_process_data ours_key;
 static skua_handler count_handler, nested_handler, done_handler, stop_handler, stop_outer_handler;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 
 static struct mine *mine(void)
 {
@@ -142,7 +142,7 @@ static void test_timers(void)
     CHECK(skua_counter_wait(&counter, 1) && counter.value == 1);
 }
 
-/* A timer is due between `least` and `most`; `fired` is its place in the order. */
+/* A timer is due between `least` and `most`; `fired` is its position in the order. */
 struct due {
     skua_timer    timer;
     double        least, most;

@@ -48,7 +48,7 @@ static bool has(const char *text, size_t bytes, const void *what, size_t length)
     return memmem(text, bytes, what, length) != NULL;
 }
 
-/* Whether a text contains a word: as bytes or as digits, in either byte order. */
+/* Returns true if a text contains a word: as bytes or as digits, in either byte order. */
 static bool has_word(char *text, size_t bytes, uint64_t word)
 {
     char digits[17], turned[17];
@@ -93,7 +93,7 @@ static bool host_tells(int pid, const uint64_t secret[2])
            tells(path, secret) || process_tells(pid, secret);
 }
 
-/* Whether another user finds the secret or can read the memory of the process. */
+/* Returns true if another user finds the secret or can read the memory of the process. */
 static bool stranger_finds(const uint64_t copy[2])
 {
     int   pid = (int)getpid(), status = 1;
@@ -113,7 +113,7 @@ static bool stranger_finds(const uint64_t copy[2])
     _exit(host_tells(pid, copy) ? 5 : 0);
 }
 
-/* Whether a core dump excludes the memory at @p at: the flag dd of its mapping. */
+/* Returns true if a core dump excludes the memory at @p at: the flag dd of its mapping. */
 static bool is_left_out(const void *at)
 {
     FILE              *maps = fopen("/proc/self/smaps", "r");

@@ -18,10 +18,10 @@
 #include "stats_now.h"
 #include "tap.h"
 
-#define MEMBERS  40 /* of an array    */
-#define SECTIONS 6  /* of a round     */
-#define CASTS    12 /* in each        */
-#define DEAD     2  /* of an array, in the rounds with deletions */
+#define MEMBERS  40 /* elements of an array */
+#define SECTIONS 6  /* sections of a round */
+#define CASTS    12 /* multicasts to each section */
+#define DEAD     2  /* deleted members, in the rounds with deletions */
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
@@ -119,7 +119,7 @@ static void on_move(void *self, const void *data, size_t bytes)
     skua_migrate(self, (int)(tap_random(&p->random) % (unsigned)skua_pes()));
 }
 
-/* Moves to the next PE. */
+/* Migrates to the next PE. */
 static void on_next(void *self, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
@@ -154,7 +154,7 @@ static skua_index index_of(int kind, int i)
     case 2:
         memcpy(name, &i, sizeof i);
         memset(name + 4, 'a' + i, 36);
-        return skua_index_bytes(name, 13 + (size_t)i % 30); /* not as long as three integers */
+        return skua_index_bytes(name, 13 + (size_t)i % 30); /* shorter than three integers */
         ;
     default: return skua_index1(i);
     }
@@ -345,7 +345,7 @@ static void test_kinds(void)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* What PE 0 expects of a section. */
+/* The results that PE 0 expects of a section. */
 struct model {
     skua_section section;
     int          size;
@@ -415,7 +415,7 @@ static void choose(struct model *m, skua_collection all, int kind)
     m->section = skua_section_create(all, index, (size_t)m->size);
 }
 
-/* On any PE: some multicasts to one section, all sent by this PE. */
+/* Runs on any PE: sends some multicasts to one section. */
 static void on_start(skua_msg *msg)
 {
     struct cast *cast = skua_msg_data(msg);
@@ -587,10 +587,10 @@ struct traffic {
     uint64_t sent, delivered;
 };
 
-static struct traffic *traffic; /* PE 0's, of all PEs */
+static struct traffic *traffic; /* counts of all PEs, on PE 0 */
 static int             told;
 
-/* On each PE: sends its message counts to PE 0. */
+/* Runs on each PE: sends its message counts to PE 0. */
 static void on_ask(skua_msg *msg)
 {
     skua_stats     stats = stats_now();
@@ -627,7 +627,7 @@ static void ask_all(struct traffic *into)
 
 #define COUNTED 50
 
-/* The messages that all PEs send for COUNTED multicasts with a reduction. */
+/* Returns the number of messages that all PEs send for COUNTED multicasts with a reduction. */
 static uint64_t count_sent(skua_section section, int members)
 {
     int             pes  = skua_pes();
@@ -644,7 +644,7 @@ static uint64_t count_sent(skua_section section, int members)
     return sent;
 }
 
-/* Moves one in @p stride of the members to the next PE. */
+/* Migrates one in @p stride of the members to the next PE. */
 static void move_some(skua_collection all, int members, int stride)
 {
     for (int i = 0; i < members; i += stride)
@@ -653,7 +653,7 @@ static void move_some(skua_collection all, int members, int stride)
 }
 
 /* A member that has moved costs a message for each multicast and each reduction, until the section
- * rebuilds its tree: when it is told to, or on its own when many have moved. */
+ * rebuilds its tree, either on request or on its own when many have migrated. */
 static void test_rebuild(void)
 {
     int             pes = skua_pes(), members = 10 * pes;
@@ -687,7 +687,7 @@ static void test_rebuild_late(void)
 {
     skua_collection all     = skua_array_create1(point_class, 2 * skua_pes(), NULL, 0);
     skua_index      first   = skua_index1(0);
-    skua_section    section = skua_section_create(all, &first, 1); /* PE 0 is its whole tree */
+    skua_section    section = skua_section_create(all, &first, 1); /* its whole tree is PE 0 */
 
     CHECK(count_members(section) == 1);
     skua_section_destroy(section);

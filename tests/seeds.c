@@ -28,7 +28,7 @@ static int          depth = 10;
 
 static void answer(struct node *n)
 {
-    if (n->depth < depth) /* the root waits for us */
+    if (n->depth < depth) /* the root waits for this chare */
         skua_invoke_copy(n->parent, answer_entry, &n->sum, sizeof n->sum);
     else
         skua_send_copy(0, result_handler, &n->sum, sizeof n->sum);
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     skua_class_def def = {.name = "node", .bytes = sizeof(struct node), .construct = construct};
 
     if (argc > 1)
-        depth = atoi(argv[1]); /* before the PEs start, which would all write it */
+        depth = atoi(argv[1]); /* set before the PEs start, since all of them would write it */
     node_class     = skua_class_register(&def);
     answer_entry   = skua_method_register(node_class, "answer", on_answer, 0);
     result_handler = skua_handler_register("result", on_result);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# setup.sh - scripts/setup.sh on systems that are made up: what it says, what it installs, and that
-# it never installs anything that it did not name before.
+# setup.sh - scripts/setup.sh on simulated systems: its output, what it installs, and that
+# it never installs anything that it has not named before.
 #
 # usage: setup.sh SOURCE-FOLDER
 . "$(dirname "$0")/tap.sh"
@@ -11,7 +11,7 @@ fake=$work/fake
 real=$work/real
 mkdir "$fake" "$real"
 
-# The commands of a system are stubs; what the script itself needs is the real one.
+# The commands of a system are stubs; those that the script itself needs are real.
 for tool in awk cat grep mktemp printf rm sh tail tr env; do
   ln -s "$(command -v $tool)" "$real/$tool"
 done
@@ -68,7 +68,7 @@ ok "root: what is missing is installed" test "$code" = 0
 ok "by one command" has "$called" '^apt-get install -y --no-install-recommends libxxhash-dev libzstd-dev libucx-dev libfabric-dev libssl-dev libscotch-dev libpmix-dev$'
 ok "and named before, with its purpose" has "$out" '^  libucx-dev  *the driver for UCX'
 ok "also how to keep it from that" has "$out" 'SETUP=no'
-ok "what is there is not named" test -z "$(echo "$out" | grep hwloc)"
+ok "installed packages are not named" test -z "$(echo "$out" | grep hwloc)"
 
 SETUP=no
 setup build
@@ -108,7 +108,7 @@ ok "what is required is: the set-up fails" test "$code" = 1
 ok "and says for what" has "$err" '^  cmake  *the build'
 ok "and how it is installed" has "$err" 'apt-get install .*libc6-dev cmake'
 
-# An installation that fails is no end where nothing required is missing.
+# A failed installation is not an error if no required package is missing.
 # shellcheck disable=SC2086
 system root apt $required libhwloc-dev libucx-dev libfabric-dev libssl-dev
 stub apt-get 'echo E: no network; exit 100'

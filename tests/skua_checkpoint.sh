@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# skua_checkpoint.sh - checkpoints in a directory, as a user meets them: skua checkpoint ls and
+# skua_checkpoint.sh - checkpoints in a directory, as users see them: skua checkpoint ls and
 # verify, a restart from a damaged one, a full disk, a directory that cannot be written, and a job
 # that is ended while it writes.
 #
@@ -54,7 +54,7 @@ ok "from which the program goes on" test "$code" -eq 0 -a "$out" = "$result"
 job 2 1 restart="$work" --
 ok "a directory without checkpoints is refused" has "$code $err" 'no complete checkpoint'
 
-# What goes wrong while a checkpoint is written does not end the job.
+# An error while a checkpoint is written does not end the job.
 echo file >"$work/file"
 job 2 1 -- "$work/file/dir" 6 3
 ok "a directory that cannot be made: the job goes on" test "$code" -eq 0 -a "$out" = "$result"

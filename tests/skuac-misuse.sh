@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # skuac-misuse.sh - programs that misuse generated code end with an error that names the misuse;
-# programs that only look wrong run.
+# programs that only look wrong succeed.
 #
 # usage: skuac-misuse.sh SKUAC CC SKUARUN LIBRARIES INCLUDE...
 skuac=$1

@@ -118,7 +118,7 @@ ok "no such file" has "$code $err" '^2 skuac: nowhere.ci: No such file'
 run "$skuac" --tree .
 ok "a folder" has "$code $err" '^2 skuac: \.: Is a directory'
 run "$skuac" --tree nowhere.ci brackets.ci jacobi.ci
-ok "several files: all are read, the highest exit code counts" has "$code $out" '^2 '
+ok "several files: all are read, the highest exit code is returned" has "$code $out" '^2 '
 ok "with the errors of one" has "$err" '^brackets.ci:'
 ok "and the AST of another" has "$out" '^mainmodule jacobi'
 

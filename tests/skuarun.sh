@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # skuarun.sh - skuarun on one host: exit codes, failures, signals, input and output, and that no process
-# is left.
+# remains.
 #
 # usage: skuarun.sh SKUARUN MISBEHAVE
 skuarun=$1
@@ -44,7 +44,7 @@ run "$skuarun" -n 2 -s log_level=info "$program" exit-42
 ok "the log shows the zero-copy threshold" has "$code $err" 'zero copy from [0-9]+ bytes'
 run env SKUA_MALLOC_ARENA=4k "$program" exit-42
 ok "malloc_arena needs a library that skuarun preloads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
-run env SKUA_SHARE=0 "$skuarun" -n 2 "$program" exit-42 # a former name
+run env SKUA_SHARE=0 "$skuarun" -n 2 "$program" exit-42 # a former name of a setting
 ok "a former name is rejected, with the present one" has "$code $err" '^2 .*SKUA_SHARE was renamed: set SKUA_SHARED_MEMORY instead'
 run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
 ok "a misspelt setting is reported with a suggestion" has "$code $err" '^42 .*SKUA_LOG_LEVLE is not a setting; did you mean SKUA_LOG_LEVEL'
@@ -70,7 +70,7 @@ ok "a program that does not use Skua" test "$code" = 0
 run "$skuarun" -n 2 false
 ok "a program that does not use Skua and fails" has "$code $err" '^1 .*exited with code 1 without joining'
 run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
-ok "a PE that goes on computing is killed" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
+ok "a PE that continues to compute is killed" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
 
 # ---- failures: reported in one line, with the exit code of the failed process, without waiting for a
 # time-out

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stats_now.h - the counters of the calling PE as a value, for tests. */
+/* stats_now.h - returns the counters of the calling PE by value, for tests. */
 #ifndef STATS_NOW_H
 #define STATS_NOW_H
 

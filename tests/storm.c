@@ -116,7 +116,7 @@ static void on_spark(skua_msg *msg)
 
     CHECK(skua_msg_size(msg) == sizeof *spark + spark->bytes);
     CHECK(spark->sum == sum_of(spark));
-    if (tap_random(&m->seed) % 4 == 0) { /* keep it for a while */
+    if (tap_random(&m->seed) % 4 == 0) { /* keeps it for a while */
         skua_msg *old = m->kept[slot];
         m->kept[slot] = msg;
         msg           = old;
@@ -139,7 +139,7 @@ static void on_spark(skua_msg *msg)
 
 /* ---- the end ---------------------------------------------------------------- */
 
-static struct { /* on PE 0 */
+static struct { /* used on PE 0 */
     int          answers;
     struct count now, before;
 } poll;

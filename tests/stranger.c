@@ -4,7 +4,7 @@
  * processes of a given name listen, in its network namespace, and
  *
  *   list       prints their addresses, one per line
- *   doors      prints addresses and ports, as 10.0.0.1:5000
+ *   ports      prints addresses and port numbers, as 10.0.0.1:5000
  *   disturb    connects to each port and sends garbage, truncated headers and huge lengths;
  * connects and stays silent; connects many times flood      connects to each port in turn, as fast
  * as possible, and hangs up, or stays silent as long as it has descriptors
@@ -12,8 +12,8 @@
  * From another namespace, `visit' disturbs the given ports.  `occupy' listens on all ports of a
  * range, prints a line, and waits for the end of its input.
  *
- * usage: stranger list | doors | disturb | flood NAME SECONDS [SEED]
- *        stranger visit SECONDS SEED DOOR...
+ * usage: stranger list | ports | disturb | flood NAME SECONDS [SEED]
+ *        stranger visit SECONDS SEED ADDRESS:PORT...
  *        stranger occupy FIRST LAST
  */
 #include <arpa/inet.h>
@@ -27,22 +27,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DOORS        16384
+#define LISTENERS    16384
 #define SILENT       64
 #define LEAST_VISITS 10
 #define MOST_VISITS  20000
 #define PATIENCE     10.0 /* seconds */
 #define FLOOD_MOST   40000
-#define FLOOD_KEPT   2000 /* connections that stay */
+#define FLOOD_KEPT   2000 /* connections that stay open */
 
-struct door {
+struct listener {
     unsigned long      inode;
     struct sockaddr_in name;
 };
 
-static struct door doors[DOORS];
-static int         door_count;
-static int         silent[SILENT];
+static struct listener listeners[LISTENERS];
+static int             listener_count;
+static int             silent[SILENT];
 
 static unsigned long next_random(void)
 {
@@ -62,14 +62,15 @@ static void read_listeners(void)
     unsigned      address, port, state;
     unsigned long inode;
 
-    while (file && door_count < DOORS && fgets(line, sizeof line, file))
+    while (file && listener_count < LISTENERS && fgets(line, sizeof line, file))
         if (sscanf(line, " %*d: %x:%x %*x:%*x %x %*x:%*x %*x:%*x %*x %*u %*u %lu", &address, &port,
                    &state, &inode) == 4 &&
             state == 10)
-            doors[door_count++] = (struct door){inode,
-                                                {.sin_family      = AF_INET,
-                                                 .sin_port        = htons((unsigned short)port),
-                                                 .sin_addr.s_addr = address}};
+            listeners[listener_count++] =
+                (struct listener){inode,
+                                  {.sin_family      = AF_INET,
+                                   .sin_port        = htons((unsigned short)port),
+                                   .sin_addr.s_addr = address}};
     if (file)
         fclose(file);
 }
@@ -112,7 +113,7 @@ static int has_inode(const char *pid, unsigned long inode)
     return found;
 }
 
-static int is_of(const struct door *door, const char *name)
+static int is_of(const struct listener *listener, const char *name)
 {
     DIR           *list = opendir("/proc");
     struct dirent *entry;
@@ -120,30 +121,31 @@ static int is_of(const struct door *door, const char *name)
 
     while (list && !found && (entry = readdir(list)))
         found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-                has_name(entry->d_name, name) && has_inode(entry->d_name, door->inode);
+                has_name(entry->d_name, name) && has_inode(entry->d_name, listener->inode);
     if (list)
         closedir(list);
     return found;
 }
 
-static void find_doors(const char *name)
+static void find_listeners(const char *name)
 {
     int n = 0;
 
     read_listeners();
-    for (int i = 0; i < door_count; i++)
-        if (is_of(&doors[i], name))
-            doors[n++] = doors[i];
-    door_count = n;
+    for (int i = 0; i < listener_count; i++)
+        if (is_of(&listeners[i], name))
+            listeners[n++] = listeners[i];
+    listener_count = n;
 }
 
-/* ---- disturbing ------------------------------------------------------------------------- */
+/* ---- garbage and floods ---------------------------------------------------------------------- */
 
-static int knock(const struct door *door)
+static int connect_to(const struct listener *listener)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&door->name, sizeof door->name) != 0) {
+    if (fd >= 0 &&
+        connect(fd, (const struct sockaddr *)&listener->name, sizeof listener->name) != 0) {
         close(fd);
         fd = -1;
     }
@@ -183,16 +185,16 @@ static void disturb(double seconds)
     double   until  = now() + seconds;
     unsigned visits = 0, slot = 0;
 
-    while (door_count > 0 && visits < MOST_VISITS &&
+    while (listener_count > 0 && visits < MOST_VISITS &&
            (now() < until || (visits < LEAST_VISITS && now() < until + PATIENCE))) {
-        int fd = knock(&doors[next_random() % (unsigned long)door_count]);
+        int fd = connect_to(&listeners[next_random() % (unsigned long)listener_count]);
 
         if (fd < 0) {
             usleep(1000);
             continue;
         }
         visits++;
-        if (next_random() % 8 == 0) { /* stays and is silent */
+        if (next_random() % 8 == 0) { /* stays open and is silent */
             if (silent[slot % SILENT])
                 close(silent[slot % SILENT]);
             silent[slot++ % SILENT] = fd;
@@ -203,20 +205,20 @@ static void disturb(double seconds)
         close(fd);
         usleep(500);
     }
-    printf("%u visits to %d doors\n", visits, door_count);
+    printf("%u visits to %d ports\n", visits, listener_count);
 }
 
-/* Does not wait for the connection. */
-static int knock_at_once(const struct door *door)
+/* Connects without waiting for the connection. */
+static int connect_nonblocking(const struct listener *listener)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd >= 0)
-        (void)!connect(fd, (const struct sockaddr *)&door->name, sizeof door->name);
+        (void)!connect(fd, (const struct sockaddr *)&listener->name, sizeof listener->name);
     return fd;
 }
 
-/* Closes with a reset. */
+/* Closes a connection with a reset. */
 static void hang_up(int fd)
 {
     struct linger at_once = {1, 0};
@@ -231,8 +233,8 @@ static void flood(double seconds)
     double     until = now() + seconds;
     unsigned   n     = 0;
 
-    for (; door_count > 0 && n < FLOOD_MOST && now() < until; n++) {
-        int fd = knock_at_once(&doors[n % (unsigned)door_count]);
+    for (; listener_count > 0 && n < FLOOD_MOST && now() < until; n++) {
+        int fd = connect_nonblocking(&listeners[n % (unsigned)listener_count]);
 
         if (fd < 0)
             break;
@@ -246,7 +248,7 @@ static void flood(double seconds)
         if (n % 64 == 1)
             usleep(1000); /* leaves CPU time to the job */
     }
-    printf("%u connections to %d doors\n", n, door_count);
+    printf("%u connections to %d ports\n", n, listener_count);
 }
 
 /* ---- commands -------------------------------------------------------------------- */
@@ -257,24 +259,24 @@ static void begin_random(const char *seed)
         next_random();
 }
 
-static void say_doors(int with_port)
+static void print_listeners(int with_port)
 {
-    for (int i = 0; i < door_count; i++) {
-        printf("%s", inet_ntoa(doors[i].name.sin_addr));
+    for (int i = 0; i < listener_count; i++) {
+        printf("%s", inet_ntoa(listeners[i].name.sin_addr));
         if (with_port)
-            printf(":%d", ntohs(doors[i].name.sin_port));
+            printf(":%d", ntohs(listeners[i].name.sin_port));
         putchar('\n');
     }
 }
 
-static void add_door(char *text)
+static void add_listener(char *text)
 {
     char *colon = strchr(text, ':');
 
-    if (!colon || door_count == DOORS)
+    if (!colon || listener_count == LISTENERS)
         return;
     *colon = '\0';
-    doors[door_count++].name =
+    listeners[listener_count++].name =
         (struct sockaddr_in){.sin_family      = AF_INET,
                              .sin_port        = htons((unsigned short)atoi(colon + 1)),
                              .sin_addr.s_addr = inet_addr(text)};
@@ -309,17 +311,17 @@ int main(int argc, char **argv)
     if (strcmp(mode, "visit") == 0) {
         begin_random(argv[3]);
         for (int i = 4; i < argc; i++)
-            add_door(argv[i]);
+            add_listener(argv[i]);
         disturb(atof(argv[2]));
-        return door_count > 0 ? 0 : 1;
+        return listener_count > 0 ? 0 : 1;
     }
     begin_random(argc > 4 ? argv[4] : NULL);
-    find_doors(argv[2]);
+    find_listeners(argv[2]);
     if (strcmp(mode, "disturb") == 0)
         disturb(atof(argv[3]));
     else if (strcmp(mode, "flood") == 0)
         flood(atof(argv[3]));
     else
-        say_doors(strcmp(mode, "doors") == 0);
-    return door_count > 0 ? 0 : 1;
+        print_listeners(strcmp(mode, "ports") == 0);
+    return listener_count > 0 ? 0 : 1;
 }

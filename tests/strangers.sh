@@ -28,8 +28,8 @@ apart()
   run timeout -k 5 60 "$mpirun" --oversubscribe --bind-to none -n "$n" "$@"
 }
 
-# listening N: wait until the job listens on N ports; the limit is that of apart().  No time passes
-# between the ports and what the caller does next: a flood meets PEs that connect to each other.
+# listening N: wait until the job listens on N ports; the limit is that of apart().  Nothing is done
+# between this and the caller's next step, so that a flood meets PEs that are connecting to each other.
 listening()
 {
   end=$(( $(date +%s) + 50 ))
@@ -43,7 +43,7 @@ listening()
 at_the_ports()
 {
   (listening 9
-   "$tests/test_stranger" list "$name" 0 >"$work/doors"
+   "$tests/test_stranger" list "$name" 0 >"$work/ports"
    "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits"
    : >"$work/over") &
   stranger=$!
@@ -51,9 +51,9 @@ at_the_ports()
   wait $stranger
   rm -f "$work/over"
   ok "$driver: a job survives foreign connections ($(cat "$work/visits"))" \
-    has "$code $out" 'all balls are back'
+    has "$code $out" 'all balls have returned'
   ok "$driver: a job on one host listens on loopback only" \
-    test "$(sort -u "$work/doors")" = 127.0.0.1
+    test "$(sort -u "$work/ports")" = 127.0.0.1
 }
 
 # Far more connections than a process has descriptors, while PEs connect to each other: some of them
@@ -63,7 +63,7 @@ flooded()
 {
   (listening 1
    "$tests/test_stranger" flood "$name" 2 >"$work/flood"
-   "$tests/test_stranger" list "$name" 0 >"$work/doors"
+   "$tests/test_stranger" list "$name" 0 >"$work/ports"
    : >"$work/over") &
   stranger=$!
   limit=-S
@@ -73,15 +73,15 @@ flooded()
   wait $stranger
   rm -f "$work/over"
   ok "$driver: a job that starts with 256 descriptors survives a flood ($(cat "$work/flood"))" \
-    has "$code $out" 'all balls are back'
+    has "$code $out" 'all balls have returned'
   ok "$driver: and its three processes still listen for peers" \
-    test "$(grep -c . "$work/doors")" -ge 9
+    test "$(grep -c . "$work/ports")" -ge 9
 }
 
-# The runtime uses no shared-memory file system, so nothing can be left there.
+# The runtime uses no shared-memory file system, so nothing can remain there.
 segments()
 {
-  ls /dev/shm | grep -E 'ucx|skua' # others may come and go with other jobs
+  ls /dev/shm | grep -E 'ucx|skua' # other files may belong to other jobs
 }
 
 killed()
@@ -145,7 +145,7 @@ uneven()
 {
   SKUA_LOG_LEVEL=fatal apart 1 -x SKUA_ARENA_SIZE=256m "$tests/test_uneven" 300 600000 : \
     -n 1 -x SKUA_ARENA_SIZE=64m "$tests/test_uneven" 300 600000
-  ok "$driver: regions that one PE cannot create" has "$code $out" '^0 nothing is left of 300 regions'
+  ok "$driver: regions that one PE cannot create" has "$code $out" '^0 nothing remains of 300 regions'
 }
 
 # ---- independent of the driver: tested with tcp, which is always there -------

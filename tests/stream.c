@@ -63,9 +63,9 @@ static skua_handler done_handler;
 struct mine {
     size_t   item_bytes;
     int64_t  sent[PES_MOST], received[PES_MOST];
-    uint64_t links; /* of the chain */
+    uint64_t links; /* links of the chain */
     uint64_t batches;
-    int      finished; /* on PE 0 */
+    int      finished; /* used on PE 0 */
 };
 
 static struct mine *mine(void)
@@ -120,7 +120,7 @@ static void on_batch(void *arg, const void *items, size_t count)
 
 /* ---- rounds ------------------------------------------------------------------------- */
 
-/* The sum of a number over all PEs. */
+/* Returns the sum of a number over all PEs. */
 static int64_t total(int64_t value)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -166,7 +166,7 @@ static void finish(const struct variant *v, bool flush)
     do {
         if (flush)
             skua_stream_flush(v->stream);
-        skua_poll(1000); /* with a single PE */
+        skua_poll(1000); /* needed with a single PE */
         counts[0] = total(sum(m->sent));
         counts[1] = total(sum(m->received));
     } while (counts[0] != counts[1]);
@@ -192,7 +192,7 @@ static void test_random(const struct variant *v, int items, uint64_t *seed)
     finish(v, true);
 }
 
-/* All to one, and from one to all. */
+/* Sends from all PEs to one, and from one to all. */
 static void test_uneven(const struct variant *v, int items)
 {
     begin(v);
@@ -246,7 +246,7 @@ static void test_patient(void)
         total(0);
     CHECK(sum(mine()->received) == 0);
     CHECK(skua_stream_waiting(patient.stream) == (size_t)skua_pes());
-    total(0); /* all PEs have checked */
+    total(0); /* waits until all PEs have checked */
     CHECK(skua_stream_flush(patient.stream) && !skua_stream_flush(patient.stream));
     finish(&patient, true);
 }
@@ -312,13 +312,13 @@ static void test_chain(void)
     total(0);
     skua_stream_put(chain.stream, skua_pe(), &links);
     while (total((int64_t)mine()->links) < (int64_t)LINKS * skua_pes()) {
-        skua_stream_flush(chain.stream); /* a single PE is never idle here */
+        skua_stream_flush(chain.stream); /* a single PE is never idle in this test */
         skua_poll(1000);
     }
     CHECK(total((int64_t)mine()->links) == (int64_t)LINKS * skua_pes());
 }
 
-/* ---- where PEs are ------------------------------------------------------------------------ */
+/* ---- locality of PEs ------------------------------------------------------------------------ */
 
 static void test_hosts(void)
 {

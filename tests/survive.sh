@@ -6,7 +6,7 @@
 #
 # usage: survive.sh SKUARUN PROGRAM SEEDS [FIRST-SEED]
 #
-# A run is described by its seed, which the name of its test gives, up to when things happen.  The
+# The seed in the name of a test determines its run, except for the exact timing.  The
 # seed decides the size of the job, whether its processes share memory, how often a checkpoint is
 # made, and when and which processes or agents are killed.
 . "$(dirname "$0")/tap.sh"
@@ -34,7 +34,7 @@ draw()
       print "\"" }')"
 }
 
-# The processes of the job, or its agents, in random order.
+# Prints the processes of the job, or its agents, in random order.
 processes()
 {
   case $1 in
@@ -72,8 +72,8 @@ disturbed()
   err=$(cat "$work/err")
 }
 
-# Whether the job has printed what an undisturbed one prints.  With an agent, the lines that it had not
-# passed on are lost, and what its processes have printed since the checkpoint comes again.
+# Succeeds if the job has printed what an undisturbed one prints.  If an agent is killed, lines that it had not
+# forwarded are lost, and the output of its processes since the checkpoint is repeated.
 as_expected()
 {
   case $kills in
@@ -91,7 +91,7 @@ for seed in $(seq "$first" $((first + seeds - 1))); do
     eval '[ "$code" -eq 0 ] && as_expected'
   ok "seed $seed: nothing is left" none_left
 done
-# Another number of PEs, by skua resize.  The job is far longer than its way to the next checkpoint.
+# Another number of PEs, by skua resize.  The job takes far longer than the time to the next checkpoint.
 run timeout 120 "$skuarun" -n 1 "$program" none "$long" due
 expected=$out
 "$skuarun" --survive=100 -n 1 "$program" none "$long" due >"$work/out" 2>"$work/err" &

@@ -51,7 +51,7 @@ a=sv$$a b=sv$$b c=sv$$c d=sv$$d
 # handle signals.
 launch()
 {
-  : >"$work/err" # not that of the job before
+  : >"$work/err" # without the output of the previous job
   "$skuarun" "$@" >"$work/out" 2>"$work/err" &
   launcher=$!
 }
@@ -74,8 +74,8 @@ is_running()
   [ -d "/proc/$launcher" ] && ! grep -q '^State:.Z' "/proc/$launcher/status" 2>/dev/null
 }
 
-# await TEXT COUNT: waits until the launcher has printed the text so many times.  If it does not, the
-# test is over: what follows would be of another job.
+# await TEXT COUNT: waits until the launcher has printed the text so many times.  Otherwise the
+# test ends, since the remaining checks would apply to another job.
 await()
 {
   for _ in $(seq 1200); do
@@ -136,7 +136,7 @@ vanish()
   done
 }
 
-# back HOST: the host is there again, for the next job.
+# back HOST: restores the host for the next job.
 back()
 {
   for pid in $(ip netns pids "$1"); do
@@ -172,7 +172,7 @@ back $c
 
 # ---- buddies that are lost together
 begin 0.05 --hosts=$a:1,$b:1,$c:1
-kill -STOP $launcher # it learns of both at once
+kill -STOP $launcher # it detects both losses at once
 vanish KILL $b
 vanish KILL $c
 kill -CONT $launcher
@@ -211,8 +211,8 @@ job -n 1 "$program" "$work/none" 8
 ok "goes on on one, and one of one host on two" \
   test -n "$one" -a "$one" = "$two" -a "$one" = "$(printf '%s\n' "$out" | grep '^result')"
 
-# ---- another number of PEs, and SIGUSR1.  The job stays in the middle, and makes checkpoints there.
-# shrinks NAME: a job on three hosts goes on with 1 PE, in two steps
+# ---- another number of PEs, and SIGUSR1.  The job waits in the middle, and makes checkpoints there.
+# shrinks NAME: a job on three hosts continues with 1 PE, in two steps
 shrinks()
 {
   : >"$STAY"

@@ -4,7 +4,7 @@
  *
  * Unit tests: call OK(), then return tap_end() from main().
  * Programs on several PEs: CHECK() ends the job with an error that names the line, so a test passes
- * only if it reaches its skua_exit(0). Randomized tests take their seed from tap_seed(), which
+ * only if it reaches its skua_exit(0). Randomised tests take their seed from tap_seed(), which
  * prints it; SEED=n in the environment repeats a run.
  */
 #ifndef TAP_H
@@ -43,7 +43,7 @@ __attribute__((unused)) static int tap_end(void)
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            skua_abort("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                     \
+            skua_abort("%s:%d: this does not hold: %s", __FILE__, __LINE__, #condition);           \
     } while (0)
 
 /* xorshift64*: a sequence that does not depend on the machine. */
@@ -69,7 +69,7 @@ __attribute__((unused)) static uint64_t tap_seed(void)
     return seed ? seed : 1;
 }
 
-/* Whether all PEs share memory. */
+/* Returns true if all PEs share memory. */
 static inline bool tap_all_near(void)
 {
     for (int pe = 0; pe < skua_pes(); pe++)

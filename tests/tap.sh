@@ -47,7 +47,7 @@ one_line()
 }
 
 # Copies the program $1 to $program, whose name, $name, is unique to this run, so that its
-# processes can be told from those of other runs.
+# processes can be distinguished from those of other runs.
 name_program()
 {
   name=test$$
@@ -55,7 +55,7 @@ name_program()
   cp "$1" "$program"
 }
 
-# Succeeds when no process of that program is left.  They exit within milliseconds; the limit
+# Succeeds when no process of that program remains.  They exit within milliseconds; the limit
 # is for loaded machines.
 none_left()
 {

@@ -39,17 +39,17 @@ enum kind {
 /* A team in the model. */
 struct group {
     bool      used;
-    skua_team team; /* on members */
+    skua_team team; /* the team, on its members */
     int       size;
-    int      *pe; /* by rank */
+    int      *pe; /* PE of each rank */
 };
 
 /* A call of a batch. */
 struct call {
     uint64_t number;
     int      kind, group, root;
-    size_t   bytes; /* of a block, or of all elements */
-    int      op;    /* index of ops[] */
+    size_t   bytes; /* bytes of a block, or of all elements */
+    int      op;    /* index in ops[] */
     bool     in_place;
     bool     gaps; /* vectors have offsets */
     char    *from, *to;
@@ -67,7 +67,7 @@ static size_t       most    = 40000;
 static skua_handler step_handler, done_handler;
 static skua_pe_data group_key;
 static skua_op      matrix_op;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 
 /* ---- values ------------------------------------------------------------------------ */
 
@@ -86,7 +86,7 @@ static void fill(const struct call *c, int rank, int block, char *at, size_t byt
         at[i] = (char)mix(c->number * 64 + (uint64_t)rank, (uint64_t)block, i);
 }
 
-/* The size of the block of a vector call from rank @p from to rank @p to. */
+/* Returns the size of the block of a vector call from rank @p from to rank @p to. */
 static size_t part(const struct call *c, int from, int to)
 {
     uint64_t x = mix(c->number, (uint64_t)from, (uint64_t)to);
@@ -211,8 +211,8 @@ static char *model_blocks(const struct call *c, int first, int level, int end)
     return low;
 }
 
-/* The result of a scan of ranks first .. last, as recursive doubling computes it: the last 2^k
- * ranks at a time, for as many k as reach down to rank 0. */
+/* Computes the result of a scan of ranks first .. last, as recursive doubling computes it: the last
+ * 2^k ranks at a time, for as many k as reach down to rank 0. */
 static char *model_scan(const struct call *c, int last, int64_t width)
 {
     char *high, *low;
@@ -228,7 +228,7 @@ static char *model_scan(const struct call *c, int last, int64_t width)
     return low;
 }
 
-/* The result of an exscan: the parts that arrive, the nearest ranks first. */
+/* Computes the result of an exscan from the parts that arrive, the nearest ranks first. */
 static char *model_exscan(const struct call *c, int rank)
 {
     char *all = NULL;
@@ -429,7 +429,7 @@ static int levels(int size)
 
 #define CHAIN 16 /* members of a team whose scans go along a chain */
 
-/* The result of a scan of ranks 0 .. last, as a chain computes it. */
+/* Computes the result of a scan of ranks 0 .. last, as a chain computes it. */
 static char *model_chain(const struct call *c, int last)
 {
     char *all = last < 0 ? NULL : model_blocks(c, 0, 0, 1);
@@ -443,7 +443,7 @@ static char *model_chain(const struct call *c, int last)
     return all;
 }
 
-/* The expected output of a reduction; NULL: none. */
+/* Returns the expected output of a reduction; NULL: none. */
 static char *expect_reduction(const struct call *c, const struct group *g)
 {
     int rank = rank_in(g);
@@ -507,7 +507,7 @@ static void check_call(struct call *c, const struct group *g)
 
 /* ---- batches ------------------------------------------------------------------------------- */
 
-/* Puts calls into an order of this PE's own that keeps those of each team in order. */
+/* Chooses an order of the calls for this PE that keeps the calls of each team in order. */
 static void interleave(struct call *call, int n, uint64_t *seed)
 {
     for (int round = 0; round < 2 * n; round++)
@@ -520,7 +520,7 @@ static void interleave(struct call *call, int n, uint64_t *seed)
             }
 }
 
-/* The teams of this PE. */
+/* Returns the teams of this PE. */
 static struct group *groups(void)
 {
     return skua_pe_data_get(group_key);

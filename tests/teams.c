@@ -15,7 +15,7 @@
 static const skua_team everyone = SKUA_TEAM_ALL; /* a constant expression */
 static int             ahead    = 200;
 static skua_handler    nested_handler, done_handler;
-static int             finished; /* on PE 0 */
+static int             finished; /* used on PE 0 */
 
 /* ---- help ------------------------------------------------------------------------------- */
 
@@ -230,11 +230,11 @@ static void test_ahead(void)
     free(parts);
 }
 
-/* A call whose completion may wait. */
+/* A call with a completion that may wait. */
 struct waiting_call {
     skua_counter finished;
-    bool         waits;    /* for the next call ... */
-    const bool  *all_made; /* ... once all calls are made */
+    bool         waits;    /* waits for the next call, */
+    const bool  *all_made; /* once all calls are made */
 };
 
 static void finish_then_wait(void *arg, const void *data, size_t bytes)

@@ -4,12 +4,12 @@
  *
  * usage: thread_migration [ELEMENTS [DEPTH]]   roam at random, compared with a model
  *        thread_migration overflow             a thread overruns its stack after it has migrated
- *        thread_migration refused              code lies elsewhere in the other process, or does
- * not
+ *        thread_migration refused              code is at another address in the other process, or
+ *                                              is not
  *
  * Each element has one to three threads.  Every frame of their recursions has values, a pointer
  * into itself, memory of alloca(), a pointer to the frame of its caller and a double in a register,
- * and waits in one of the ways that there are, while the element moves to random PEs.
+ * and waits by one of the possible means, while the element migrates to random PEs.
  */
 #include <alloca.h>
 #include <skua/skua.h>
@@ -19,16 +19,16 @@
 
 #include "tap.h"
 
-#define THREADS 3 /* of an element, at most */
+#define THREADS 3 /* largest number of threads of an element */
 
 struct roamer {
     uint64_t    pad;
-    skua_future answer[THREADS]; /* waited for in the element, not on a stack */
+    skua_future answer[THREADS]; /* a future in the element, not on a stack */
     int64_t     pokes, greeted;
     int32_t     index;
 };
 
-/* What a thread is started with. */
+/* The argument of a thread. */
 struct trip {
     uint64_t values, moves;
     int32_t  thread, threads, depth, elements;
@@ -36,12 +36,12 @@ struct trip {
     skua_collection roamers, oracles;
 };
 
-/* What a thread has along on its stack. */
+/* The state of a thread on its stack. */
 struct traveller {
     struct roamer *roamer;
     uint64_t       moves; /* random */
     int            thread;
-    bool           alone; /* no other thread in the element: it moves at once */
+    bool           alone; /* no other thread is in the element, so it migrates at once */
     int64_t        sent;
     unsigned       elements;
 
@@ -50,14 +50,14 @@ struct traveller {
 
 static skua_class      roamer_class, oracle_class;
 static skua_entry      roam_entry, poke_entry, square_entry, count_entry;
-static skua_collection roamers, oracles; /* on PE 0 */
+static skua_collection roamers, oracles; /* used on PE 0 */
 static skua_handler    resume_handler, ended_handler, migrated_handler;
-static skua_mutex      mutex; /* of the process: used on one PE of it */
+static skua_mutex      mutex; /* a mutex of the process, used on one of its PEs */
 
 static int     elements = 12, depth_most = 9;
-static int64_t ended, sent, moved; /* on PE 0 */
+static int64_t ended, sent, moved; /* used on PE 0 */
 
-/* Whether a setting is 0. */
+/* Returns true if a setting is 0. */
 static bool is_off(const char *name)
 {
     const char *value = getenv(name);
@@ -88,7 +88,7 @@ static void wait_yield(struct traveller *t)
     skua_thread_yield();
 }
 
-/* Another PE resumes this thread, on the PE that it was on when it asked for that. */
+/* Another PE resumes this thread, on the PE where the thread was when it requested that. */
 static void wait_suspend(struct traveller *t)
 {
     struct {
@@ -178,7 +178,7 @@ static void wait_call(struct traveller *t)
     CHECK(call.value == x * x);
 }
 
-/* A thread that holds a mutex stays, whatever was asked for. */
+/* A thread that holds a mutex does not migrate, even if requested. */
 static void wait_mutex(struct traveller *t)
 {
     int from = skua_pe();
@@ -215,7 +215,7 @@ static void wait_somehow(struct traveller *t)
 
 /* ---- recursion ------------------------------------------------------------------------- */
 
-/* The result of dive(), without waits. */
+/* Computes the result of dive(), without waits. */
 static uint64_t model(uint64_t *values, int depth)
 {
     uint64_t own = tap_random(values);
@@ -300,7 +300,8 @@ static void on_square(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof x);
     memcpy(&x, data, sizeof x);
     result[0] = x * x;
-    skua_reply(result, x % 2 ? sizeof x : sizeof result); /* in a cell, or in a message */
+    /* Small results in a cell, large ones in a message. */
+    skua_reply(result, x % 2 ? sizeof x : sizeof result);
 }
 
 static void on_ended(skua_msg *msg)
@@ -388,7 +389,7 @@ static void on_overflow(void *self, const void *data, size_t bytes)
     deeper(&depth);
 }
 
-/* Told where main() lies on the last PE. */
+/* Receives the address of main() on the last PE. */
 static void on_refused(void *self, const void *data, size_t bytes)
 {
     uintptr_t   there;
@@ -403,7 +404,7 @@ static void on_refused(void *self, const void *data, size_t bytes)
     } else {
         CHECK(status == SKUA_ERR_MISMATCH && skua_pe() == from);
         CHECK(skua_migrate_now(self, skua_pes() - 1) == SKUA_ERR_MISMATCH);
-        skua_migrate(self, skua_pes() - 1); /* stays, and lives */
+        skua_migrate(self, skua_pes() - 1); /* does not migrate, and continues */
         skua_thread_yield();
         CHECK(skua_pe() == from);
     }
@@ -438,7 +439,7 @@ static void start(int argc, char **argv)
     }
 }
 
-/* What skuarun does for SKUA_ASLR=0, under the launcher of an MPI. */
+/* Disables address randomisation under the launcher of an MPI, as skuarun does for SKUA_ASLR=0. */
 static void fix_addresses(char **argv)
 {
     int now = personality(0xffffffff);

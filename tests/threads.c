@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * threads.c - user threads: they keep their state across switches, synchronize with each other by
+ * threads.c - user threads: they keep their state across switches, synchronise with each other by
  * all primitives, and there may be very many of them.
  *
  * usage: threads [MANY]   MANY: the number of threads in the last test
@@ -12,7 +12,7 @@
 #include "tap.h"
 
 static skua_handler thread_handler, done_handler;
-static int          finished; /* on PE 0 */
+static int          finished; /* used on PE 0 */
 
 /* ---- state ----------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
  * usage: topology [KIND HOPS]   the kind of the interconnect, and the hops of the pairs of hosts
  *                               0-1, 0-2, ..., 1-2, ... as digits, of as many as there are
  *
- * Without arguments nothing may be known of the network.
+ * Without arguments the network must be unknown.
  */
 #include <skua/skua.h>
 
@@ -13,10 +13,10 @@
 
 #include "tap.h"
 
-static _Thread_local int         topology_kind; /* of a PE */
+static _Thread_local int         topology_kind; /* kind of the interconnect */
 static _Thread_local const char *topology_hops;
 
-/* The hops of two hosts that the arguments tell. */
+/* Returns the hops between two hosts according to the arguments. */
 static int topology_expected(int a, int b)
 {
     int n = 0;
@@ -65,7 +65,7 @@ static void topology_check_interconnect(void)
     CHECK(skua_host_at(coord) == -1);
 }
 
-/* Nearest PEs are distinct, and ever farther. */
+/* Nearest PEs are distinct, in ascending order of distance. */
 static void topology_check_nearest(int pe)
 {
     int nearest[64], seen[64] = {0}, n = skua_nearest(pe, 64, nearest), two[2];

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# topology.sh - the network between hosts: files, what Slurm tells, hops of a job, refusals.
+# topology.sh - the network between hosts: files, information from Slurm, hops of a job, refusals.
 #
 # usage: topology.sh SKUARUN SKUA TEST_TOPOLOGY LEANMD
 . "$(dirname "$0")/tap.sh"
@@ -49,7 +49,7 @@ run env SKUA_TOPOLOGY="$work/short.conf" timeout 60 "$skuarun" -n 3 "$program"
 ok "a host that is not in the file" has "$err" 'short.conf has neither a node .* nor @2, which is this host'
 ok "and ends the job" test "$code" != 0
 
-# Placement inside a host, on a machine that hwloc makes up.
+# Placement inside a host, on a synthetic machine of hwloc.
 case $("$skua" info --topology) in *Core*)
   made_up='pack:2 numa:2 core:4 pu:2'
   run env SKUA_SHARED_MEMORY=1 SKUA_PIN=auto SKUA_LOG_LEVEL=error HWLOC_SYNTHETIC="$made_up" timeout 60 \

@@ -3,8 +3,8 @@
  * uneven.c - one host has memory for fewer regions than the others: a symmetric region that cannot
  * be created there leaves nothing behind on any PE.
  *
- * PE 0 has the larger arena and uses up the region slots of PE 1.  Then TIMES creations fail, and
- * PE 0 could not hold them all.
+ * PE 0 has the larger arena and uses up the region slots of PE 1. Then TIMES creations fail, which
+ * together would exceed the memory of PE 0.
  *
  * usage: uneven TIMES BYTES
  */
@@ -14,7 +14,7 @@
 
 #define OWN 1100 /* an arena of 64 MiB has fewer slots */
 
-/* Regions of PE 0 alone. */
+/* Creates regions of PE 0 alone. */
 static void make_own(skua_region own[])
 {
     int alone = 0;
@@ -41,15 +41,15 @@ static void start(int argc, char **argv)
         make_own(own);
     for (int i = 0; i < times; i++)
         if (skua_region_create(bytes, &common) != SKUA_ERR_NOMEM)
-            skua_abort("region %d has found a place", i);
-    skua_sync(); /* else the job might end before the last answer */
+            skua_abort("region %d was created", i);
+    skua_sync(); /* otherwise the job might end before the last answer */
     if (skua_pe() != 0)
         return;
     /* If any memory were kept, the arena would be full. */
     if (skua_region_create_local((size_t)times * bytes / 2, &common) != SKUA_OK)
         skua_abort("memory has been lost");
     free_own(own);
-    printf("nothing is left of %d regions\n", times);
+    printf("nothing remains of %d regions\n", times);
     skua_exit(0);
 }
 

@@ -15,7 +15,8 @@
 
 #define UNIT_JOB_PES 3
 
-/** Run @p set_up, which registers, and then @p start on each PE; whether the job ends well. */
+/** Runs @p set_up, which registers handlers, and then @p start on each PE. Returns true if the job
+ *  succeeds. */
 static inline bool unit_job(void (*set_up)(void), skua_start_fn start)
 {
     char *args[] = {(char[]){"unit"}, NULL};
@@ -34,7 +35,7 @@ static inline bool unit_job(void (*set_up)(void), skua_start_fn start)
            WEXITSTATUS(status) == 0;
 }
 
-/** Wait, on PE 0 in its start function, until the job is quiescent. */
+/** Waits, on PE 0 in its start function, until the job is quiescent. */
 static inline void unit_job_settle(void)
 {
     skua_counter quiet = SKUA_COUNTER_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * varied.c - symmetric regions whose size differs by PE: sizes, puts, gets, accumulates, atomics
- * and notifications against a model, the bounds of the piece addressed, and many of them at once.
+ * and notifications against a model, the bounds of the addressed piece, and many regions at once.
  *
  * usage: varied [rounds]
  */
@@ -16,8 +16,8 @@
 static int      rounds = 20;
 static uint64_t seed;
 
-/* The size that @p pe chooses in a round, which all PEs can compute: a multiple of 8, at times 0.
- */
+/* Returns the size that @p pe chooses in a round, which all PEs can compute: a multiple of 8, at
+ * times 0. */
 static size_t size_of(int pe, int round)
 {
     uint64_t random = seed + (uint64_t)round * 1000 + (uint64_t)pe * 7 + 1;
@@ -40,7 +40,7 @@ static void check_sizes(skua_region region, int round)
     CHECK(skua_region_local(region) && (uintptr_t)skua_region_local(region) % 64 == 0);
 }
 
-/* Each PE writes its share of every piece, all bytes of it, and reads the shares of others back. */
+/* Each PE writes its share of every piece, and reads back the shares of others. */
 static void exchange(skua_region region, int round)
 {
     unsigned char block[PIECE_MOST], back[PIECE_MOST], *mine = skua_region_local(region);
@@ -139,7 +139,7 @@ static void start(int argc, char **argv)
         check_bounds(region, round);
         skua_sync();
         CHECK(skua_region_destroy(region) == SKUA_OK);
-        CHECK(skua_region_create(64, &equal) == SKUA_OK); /* the two kinds in turn */
+        CHECK(skua_region_create(64, &equal) == SKUA_OK); /* the two kinds alternate */
         CHECK(skua_region_size_of(equal, skua_pes() - 1) == 64);
         skua_sync();
         CHECK(skua_region_destroy(equal) == SKUA_OK);

@@ -5,7 +5,7 @@
  *
  * usage: wander [ROUNDS] [STEPS] [plain | packed | pointer | fields]
  *
- * How the elements move: as plain bytes; packed, with memory that they own; by pointer, with memory
+ * The elements migrate as plain bytes; packed, with memory that they own; by pointer, with memory
  * that they own; or as fields, some of which their class does not pack.
  *
  * Every element takes random steps: it sends to others, migrates, contributes to the next
@@ -23,7 +23,7 @@
 #include "tap.h"
 
 #define INDICES    60
-#define REDUCTIONS 4 /* in a round, of each element */
+#define REDUCTIONS 4 /* steps of each element in a round */
 
 struct walker {
     uint64_t random;
@@ -31,14 +31,14 @@ struct walker {
     int      shouts;             /* broadcasts of this round */
     int      steps, contributed;
 
-    /* Unless it is plain. */
-    void          *address; /* itself, unless it was unpacked since */
-    int            pe;      /* where it has arrived */
+    /* Members that plain elements do not use. */
+    void          *address; /* its own address, unless it was unpacked since */
+    int            pe;      /* address at which it has arrived */
     uint32_t       owned_bytes;
     unsigned char *owned; /* bytes that depend on their number */
     char          *name;
 
-    unsigned char bulk[1024]; /* of fields: so much is not copied inside a host */
+    unsigned char bulk[1024]; /* of fields: too large to be copied inside a host */
 };
 
 enum { PLAIN, PACKED, POINTER, FIELDS };
@@ -49,7 +49,7 @@ static skua_class      walker_class;
 static skua_entry      greet_entry, step_entry, shout_entry, report_entry;
 static skua_collection walkers;
 
-/* PE 0's. */
+/* The state of PE 0. */
 static bool     alive[INDICES];
 static int      living, sums, sums_wanted;
 static uint64_t seed;
@@ -64,7 +64,7 @@ static skua_ref walker(int i)
 {
     char name[40] = {0};
 
-    memset(name, 'a' + i % 26, 30); /* a long one, and others like it */
+    memset(name, 'a' + i % 26, 30); /* a long index, and others like it */
     memcpy(name + 30, &i, sizeof i);
     return skua_element(walkers, skua_index_bytes(name, 34));
 }
@@ -172,7 +172,7 @@ static void pup(skua_pup *p, void *self)
     skua_pup_string(p, &w->name);
 }
 
-/* In ascending order.  A move zeroes the others. */
+/* Packs members in ascending order. A migration zeroes the others. */
 static void pup_fields(skua_pup *p, void *self)
 {
     struct walker *w = self;
@@ -185,7 +185,7 @@ static void pup_fields(skua_pup *p, void *self)
     }
 }
 
-/* An element that moved by pointer is where it was. */
+/* An element that migrated by pointer has its old address. */
 static void moved(void *self)
 {
     struct walker *w = self;

@@ -5,15 +5,15 @@
 
 #include <stdbool.h>
 
-/** What skuac does with the files. */
+/** The task of skuac for the files. */
 enum cmdline_task { TASK_TRANSLATE, TASK_TREE, TASK_FORMAT, TASK_DEPS };
 
 /** The parsed command line. */
 struct cmdline {
     enum cmdline_task task;
-    const char       *directory; /* for the generated files                    */
-    bool              in_place;  /* TASK_FORMAT: replace the file              */
-    char            **files;     /* at least one, ended by NULL                */
+    const char       *directory; /* directory of the generated files             */
+    bool              in_place;  /* TASK_FORMAT: replace the file                */
+    char            **files;     /* input files, at least one, ended by NULL     */
     char            **folders;   /* searched for imported modules, ended by NULL */
 };
 

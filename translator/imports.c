@@ -27,7 +27,7 @@
 struct import_file {
     struct import_file *next;
     struct ast_tree    *tree;
-    struct source_name  from; /* the `extern module` that asked for it */
+    struct source_name  from; /* the `extern module` that requested it */
     dev_t               device;
     ino_t               inode;
     bool                reading;

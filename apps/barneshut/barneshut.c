@@ -15,7 +15,8 @@ Domain *domain_here(void)
     return Domain_here(Domain_at(domains, skua_pe()));
 }
 
-/* A cell has 0.6 times the particles that it may have, on average: most Pieces have one cell. */
+/* On average a cell contains 0.6 times its largest number of particles, so most Pieces own one
+ * cell. */
 int64_t choose_pieces(void)
 {
     int64_t count = 2 * options.particles / options.per_piece;

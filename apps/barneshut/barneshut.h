@@ -15,7 +15,8 @@
  * in the order of Pieces. */
 enum { PRIORITY_BRANCH = -20, PRIORITY_WALK = -10, PRIORITY_COMPUTE = 10 };
 
-/** A cell of the decomposition: bodies with keys from `key`, in `depth` bits like it. */
+/** A cell of the decomposition: the bodies whose keys agree with `key` in the first `depth`
+ *  bits. */
 struct cell {
     uint64_t key;
     int64_t  depth, bodies;
@@ -35,9 +36,9 @@ struct cell_root {
 
 /** Seconds that PEs have spent, and the number of messages of the cache: sums over PEs. */
 struct domain_times {
-    double decompose, build, forces; /* by the clock, on each PE    */
-    double busy;                     /* at work                     */
-    double requests, merged;         /* merged: with one under way  */
+    double decompose, build, forces; /* elapsed time of each phase, on each PE */
+    double busy;                     /* time spent in computation */
+    double requests, merged;         /* merged: requests that joined one in flight */
 };
 
 #define DOMAIN_TIMES (int)(sizeof(struct domain_times) / sizeof(double))
@@ -45,13 +46,13 @@ struct domain_times {
 struct Piece {
     struct body  *body;
     struct field *field;
-    int64_t       bodies, room; /* room: bodies that fit in `body` */
-    int64_t       expected;     /* bodies of our cells             */
+    int64_t       bodies, room; /* room: number of bodies that `body` can hold */
+    int64_t       expected;     /* number of bodies in the cells of this Piece */
     int64_t       step;
-    int64_t       interactions; /* in this step                    */
-    struct tree   tree;         /* not packed                      */
-    int32_t       missing;      /* nodes that are awaited          */
-    int32_t       next;         /* node whose forces come next     */
+    int64_t       interactions; /* number of interactions in this step */
+    struct tree   tree;         /* rebuilt after a migration, not packed */
+    int32_t       missing;      /* number of requested nodes that have not arrived */
+    int32_t       next;         /* the node at which the computation of forces continues */
     bool          sorted;
 };
 
@@ -59,30 +60,30 @@ struct Piece {
 struct cache_wait {
     struct Piece *piece;
     int32_t       target;
-    int64_t       next; /* wait for the same node; -1: none */
+    int64_t       next; /* the next wait for the same node; -1: none */
 };
 
 struct cache_request {
     struct node *node;
-    int64_t      wait; /* the first of a list */
+    int64_t      wait; /* index of the first wait for this node */
 };
 
 struct Domain {
     struct tree_rule rule;
     struct cells     cells;
-    int64_t          active; /* cells with too many bodies */
-    struct node     *top;    /* the root is first          */
+    int64_t          active; /* number of cells with too many bodies */
+    struct node     *top;    /* the top of the tree; the root is first */
     int64_t          top_count;
 
     struct cache_request *request;
     int64_t               requests, requests_room;
     struct cache_wait    *wait;
     int64_t               waits, waits_room;
-    struct Branch       **branch; /* replies, whose nodes are in use */
+    struct Branch       **branch; /* received replies, whose nodes are in use */
     int64_t               branches, branches_room;
 
-    struct domain_times times; /* from step 1               */
-    double              mark;  /* when the current phase began */
+    struct domain_times times; /* times since step 1 */
+    double              mark;  /* time at which the current phase began */
     int64_t             step;
 };
 
@@ -98,14 +99,15 @@ int64_t pieces_of_job(void);
 /** Returns the Piece of a cell. */
 int64_t piece_of_cell(const Domain *domain, int64_t cell);
 
-/** Returns the first cell of a Piece, or of a later one if it has none. */
+/** Returns the first cell of a Piece or, if the Piece has none, of the next Piece that has one. */
 int64_t piece_first_cell(const Domain *domain, int64_t piece);
 
-/** Returns zeroed memory for @p count elements of @p bytes.  Ends the job if there is none. */
+/** Returns zeroed memory for @p count elements of @p bytes.  Ends the job if there is not enough
+ *  memory. */
 void *allocate(int64_t count, size_t bytes);
 
-/** Returns @p memory, with room for at least @p count elements of @p bytes; *@p room is updated.
- *  Ends the job if there is no memory. */
+/** Returns @p memory, enlarged to hold at least @p count elements of @p bytes, and updates @p room.
+ *  Ends the job if there is not enough memory. */
 void *grow(void *memory, int64_t count, int64_t *room, size_t bytes);
 
 /* Main */
@@ -142,7 +144,7 @@ void end_cells(Domain *domain);
 
 /* cache.c */
 
-/** Finds out which remote nodes the bodies of a Piece open, and requests them. */
+/** Determines which remote nodes the bodies of a Piece open, and requests them. */
 void cache_walk(Domain *domain, Piece *piece);
 
 /** Drops all remote nodes. */

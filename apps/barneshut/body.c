@@ -7,7 +7,7 @@
 
 #include "common/numbers.h"
 
-#define FIXED_BITS 50 /* after the binary point */
+#define FIXED_BITS 50 /* number of fraction bits in fixed point */
 
 int64_t body_fixed(double number)
 {

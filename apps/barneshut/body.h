@@ -16,7 +16,7 @@ struct body {
     int64_t  id;
 };
 
-/** A mass at a position: a body as others see it, or the sum of many. */
+/** A mass at a position: one body, or the total mass of a group of bodies at its centre of mass. */
 struct point {
     double x, y, z, mass;
 };
@@ -31,7 +31,7 @@ struct bounds {
     double low[3], high[3];
 };
 
-/** The bounds of nothing. */
+/** Bounds that contain no point. */
 #define BOUNDS_EMPTY                                                                               \
     {                                                                                              \
         {INFINITY, INFINITY, INFINITY},                                                            \
@@ -40,22 +40,22 @@ struct bounds {
         }                                                                                          \
     }
 
-/** Sums over bodies, in fixed point but for the integers.  A reduction adds them. */
+/** Sums over bodies; all but the integers are in fixed point.  A reduction adds them. */
 struct body_sums {
-    int64_t kinetic, potential;    /* energies                                     */
+    int64_t kinetic, potential;    /* kinetic and potential energy                 */
     int64_t force[3], force_total; /* the sum of m a, and of the magnitudes of m a */
-    int64_t at[3], velocity[3];    /* means                                        */
-    int64_t bodies, hash;          /* hash: of their ids                           */
+    int64_t at[3], velocity[3];    /* mean position and velocity                   */
+    int64_t bodies, hash;          /* hash: a hash of the bodies' ids              */
     int64_t state;                 /* a hash of the bits of positions, velocities  */
     int64_t interactions;
 };
 
 #define BODY_SUMS (int)(sizeof(struct body_sums) / sizeof(int64_t))
 
-/** Returns a number in fixed point; its magnitude is below 8192. */
+/** Converts a number, whose magnitude is below 8192, to fixed point. */
 int64_t body_fixed(double number);
 
-/** Returns the number of body_fixed(). */
+/** Converts a number from fixed point; the inverse of body_fixed(). */
 double body_unfixed(int64_t fixed);
 
 /** Returns the contribution of a body to the hash of ids. */
@@ -73,10 +73,10 @@ void bodies_drift(struct body *body, int64_t count, double time);
 /** Subtracts the mean position and velocity of all bodies, which @p sums contain. */
 void bodies_centre(struct body *body, int64_t count, const struct body_sums *sums);
 
-/** Adds position and velocity of bodies, of @p all in the job, to the means. */
+/** Adds the positions and velocities of bodies to the means; the job has @p all bodies. */
 void bodies_add_means(struct body_sums *sums, const struct body *body, int64_t count, int64_t all);
 
-/** Adds everything but the means. */
+/** Adds bodies to all sums except the means. */
 void bodies_add(struct body_sums *sums, const struct body *body, const struct field *field,
                 int64_t count);
 

@@ -5,15 +5,15 @@
  * Before it computes forces, a Piece walks the remote part of the tree with its own nodes as
  * targets, from its roots: a target that opens a node is replaced by its children, or the node is,
  * whichever is larger.  Bodies open no node that a target which contains them does not open, so a
- * Piece has requested all that its leaves need.  Where children are missing, the walk of this
- * target ends with a wait; the reply continues it.
+ * Piece has requested all that its leaves need.  Where children are not on this PE, the walk of
+ * this target records a wait; the reply resumes it.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "barneshut.ci.h"
 
-#define LEVELS       7 /* of the tree in a reply: a few messages bring all of a small cell */
+#define LEVELS       7 /* levels of the tree in a reply: a few messages carry all of a small cell */
 #define BRANCH_NODES (2 << LEVELS)
 
 /* ---- walks ----------------------------------------------------------------------------- */
@@ -36,7 +36,8 @@ static void cache_request(Domain *d, Piece *p, int32_t target, struct node *node
     p->missing++;
 }
 
-/* A small target is not replaced: its walk would hardly differ from those of its children. */
+/* A small target is not replaced by its children, since their walks would hardly differ from its
+ * own. */
 static bool cache_splits_target(const Piece *p, int32_t target, const struct node *node)
 {
     const struct bounds *bounds = &p->tree.bounds[target];
@@ -62,7 +63,7 @@ static void cache_visit(Domain *d, Piece *p, int32_t target, struct node *node)
     }
 }
 
-/* Nothing is missing: the Piece can compute. */
+/* All nodes that the Piece needs are on this PE, so it can compute. */
 static void cache_end_wait(Piece *p)
 {
     if (--p->missing == 0)
@@ -75,7 +76,7 @@ void cache_walk(Domain *d, Piece *p)
     int64_t self  = Piece_index(p), roots;
 
     roots      = piece_first_cell(d, self + 1) - piece_first_cell(d, self);
-    p->missing = 1; /* the walk itself */
+    p->missing = 1; /* counts the walk itself as one wait */
     for (int32_t i = 0; i < roots; i++)
         cache_visit(d, p, i, d->top);
     cache_end_wait(p);
@@ -172,7 +173,7 @@ void Domain_on_branch(Domain *d, Branch *b)
     d->branch[d->branches++] = b;
     branch_attach(b, node);
     for (int64_t i = d->request[b->request].wait; i >= 0; i = next) {
-        struct cache_wait wait = d->wait[i]; /* the list may move */
+        struct cache_wait wait = d->wait[i]; /* pointers into the list are invalid after it grows */
 
         next = wait.next;
         cache_visit(d, wait.piece, wait.target, node);

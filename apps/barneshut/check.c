@@ -10,10 +10,10 @@
 #include "forces.h"
 
 #define SAMPLE_EVERY   100
-#define ERROR_LIMIT    1e-2 /* of forces, for theta up to THETA_LIMIT */
+#define ERROR_LIMIT    1e-2 /* limit of the relative error of forces, for theta up to THETA_LIMIT */
 #define THETA_LIMIT    0.5
-#define DRIFT_LIMIT    1e-3 /* of the energy                          */
-#define MOMENTUM_LIMIT 1e-2 /* of the sum of forces                   */
+#define DRIFT_LIMIT    1e-3 /* limit of the relative drift of the energy */
+#define MOMENTUM_LIMIT 1e-2 /* limit of the sum of forces */
 
 bool check_is_sample(int64_t id)
 {

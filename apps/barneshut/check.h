@@ -23,13 +23,13 @@ struct check_sample check_sample_of(const struct body *body, const struct field 
 void check_add_direct(double *sum, const struct check_sample *sample, int64_t samples,
                       const struct point *point, int64_t count, double eps);
 
-/** What a run has computed. */
+/** The results of a run. */
 struct check_run {
-    struct body_sums sums;          /* of the last step           */
-    double           energy, drift; /* at first; the largest drift */
-    double           force_error;   /* RMS, relative; < 0: unknown */
-    int64_t          interactions;  /* of all steps               */
-    int64_t          first;         /* interactions of step 0     */
+    struct body_sums sums;          /* sums after the last step                       */
+    double           energy, drift; /* initial energy; largest drift of the energy    */
+    double           force_error;   /* relative RMS error of the forces; < 0: unknown */
+    int64_t          interactions;  /* interactions of all steps                      */
+    int64_t          first;         /* interactions of step 0                         */
 };
 
 /** Records the sums of a step. */
@@ -39,7 +39,7 @@ void check_add_step(struct check_run *run, const struct body_sums *sums, int64_t
 void check_compare(struct check_run *run, const struct check_sample *sample, const double *direct,
                    int64_t samples);
 
-/** Prints the line of the result and what is wrong with it.  Returns true if all checks hold. */
+/** Prints the result line and the checks that failed.  Returns true if all checks hold. */
 bool check_report(const struct check_run *run, const struct barneshut_options *options);
 
 #endif

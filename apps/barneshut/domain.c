@@ -3,7 +3,8 @@
  * domain.c - the chare Domain: the decomposition and the top of the tree; see barneshut.ci.
  *
  * Cells are divided three levels at a time: a reduction counts the bodies in the eight parts of
- * each cell that has too many.  All Domains get the same counts and divide alike.
+ * each cell that has too many.  All Domains get the same counts and therefore divide the cells in
+ * the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,8 @@ static void count_cell(const Piece *p, const struct cell *cell, int64_t *count)
 
 struct domain_count {
     const Domain *domain;
-    int64_t      *count;  /* by active cell and part         */
-    int64_t      *active; /* by cell: active cells before it */
+    int64_t      *count;  /* number of bodies, by active cell and part */
+    int64_t      *active; /* number of active cells before each cell */
 };
 
 static void count_piece(void *piece, void *arg)
@@ -145,7 +146,8 @@ void count_bodies(Domain *d)
     free(c.active);
 }
 
-/* Adds a cell, or its halves if it has too many bodies: @p parts of it have been counted. */
+/* Adds a cell or, if it has too many bodies, its halves; @p parts are the counted parts of the
+ * cell. */
 static void divide_cell(struct cells *to, struct cell cell, const int64_t *count, int parts)
 {
     struct cell half = cell;
@@ -195,7 +197,7 @@ void end_cells(Domain *d)
 
 /* ---- the top of the tree --------------------------------------------------------------- */
 
-/* The tree above cells [first, end) whose roots are known. */
+/* Builds the tree above the cells [first, end), whose roots are known. */
 static void join_cells(Domain *d, struct node *node, const struct cell_root *const *root,
                        int64_t first, int64_t end)
 {

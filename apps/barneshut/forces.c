@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#define PAIRS 16                       /* pairs of nodes that are tested at once */
-#define STACK (PAIRS * (KEY_BITS + 3)) /* see forces_traverse()                  */
+#define PAIRS 16                       /* number of node pairs tested together */
+#define STACK (PAIRS * (KEY_BITS + 3)) /* size of the stack; see forces_traverse() */
 
 struct forces_walk {
     struct forces_list list;
@@ -37,9 +37,9 @@ static void forces_add_leaf(struct forces_walk *walk, const struct node *leaf)
         forces_add(walk, &leaf->point[k]);
 }
 
-/* Tests pairs of nodes.  Adds those that are accepted to the list, others to @p leaf, or their
- * children to *@p opened.  Returns the number of leaves.  The loop has no branches: they could not
- * be predicted. */
+/* Tests pairs of nodes.  Adds those that are accepted to the list, opened leaves to @p leaf, and
+ * the children of other opened nodes to *@p opened.  Returns the number of leaves.  The loop has no
+ * branches: they could not be predicted. */
 static int forces_test(struct forces_walk *walk, const struct bounds *bounds,
                        const struct node *const *pair, int pairs, const struct node **leaf,
                        const struct node ***opened)
@@ -87,7 +87,8 @@ static void forces_traverse(struct forces_walk *walk, const struct node *root,
     }
 }
 
-/* A body is in its own list.  It attracts itself by no force; its potential is subtracted. */
+/* A body is in its own interaction list. Its force on itself is zero; its potential on itself is
+ * subtracted. */
 int64_t forces_of_leaf(const struct node *root, const struct node *leaf,
                        const struct bounds *bounds, double eps, struct field *field)
 {

@@ -13,10 +13,10 @@
 
 #include "tree.h"
 
-#define FORCES_LANES 8    /* numbers that the kernel processes at once */
-#define FORCES_LIST  1024 /* points; a multiple of FORCES_LANES        */
+#define FORCES_LANES 8    /* number of values that the kernel processes together */
+#define FORCES_LIST  1024 /* capacity of a list; a multiple of FORCES_LANES */
 
-/** Points as the kernel needs them. */
+/** A list of points in the layout of the kernel: one array for each component. */
 struct forces_list {
     _Alignas(64) double x[FORCES_LIST];
     _Alignas(64) double y[FORCES_LIST];
@@ -25,8 +25,7 @@ struct forces_list {
     int count;
 };
 
-/** Writes a point behind the end of a list, which has room for it; the caller increments `count`.
- */
+/** Writes a point after the end of a list, which has room for it; the caller increments `count`. */
 static inline void forces_put(struct forces_list *list, const struct point *point)
 {
     list->x[list->count]    = point->x;
@@ -36,7 +35,7 @@ static inline void forces_put(struct forces_list *list, const struct point *poin
 }
 
 /** Adds the field of the points of a list at the position of @p to.  The potential is positive. The
- *  list is padded with points without mass.  Softening: @p eps > 0. */
+ *  list is padded with points of mass zero.  @p eps > 0 is the softening length. */
 void forces_kernel(struct forces_list *list, const struct point *to, double eps,
                    struct field *field);
 

@@ -2,10 +2,11 @@
 /*
  * kernel.c - the interaction of a body with a list of points; see forces.h.
  *
- * Vectors of the compiler (gcc and clang) of the width that every CPU has, several at a time to
- * hide their latency, keep FORCES_LANES sums of each component.  1 / sqrt(x) is computed by
- * Newton's iteration from an approximation of its exponent and first bits: it is exact to the last
- * bits and faster than the instructions for the root and the quotient.
+ * The kernel keeps FORCES_LANES sums of each component in vector types of the compiler (gcc,
+ * clang). Their width is one that every CPU supports, and several are processed at a time to hide
+ * latency.  1 / sqrt(x) is computed by Newton's iteration from an approximation of its exponent and
+ * first bits: it is exact to the last bits and faster than the instructions for the root and the
+ * quotient.
  */
 #include "forces.h"
 
@@ -14,7 +15,7 @@
 typedef double  lanes __attribute__((vector_size(16)));
 typedef int64_t lane_bits __attribute__((vector_size(16)));
 
-/* The field of points, summed in lanes. */
+/* Computes the field of points, with one partial sum in each lane. */
 struct kernel_sums {
     lanes x, y, z, potential;
 };

@@ -94,7 +94,7 @@ static struct key_entry *keys_radix(struct key_entry *a, struct key_entry *b, si
     return a;
 }
 
-/* Bodies with equal keys are few. */
+/* Sorts bodies with equal keys by id.  There are few of them, so insertion sort suffices. */
 static void keys_order_ids(struct body *body, size_t count)
 {
     for (size_t k = 1; k < count; k++) {

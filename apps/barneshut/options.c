@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define PIECES_MOST (1 << 24)
-#define EPS_LEAST   1e-4 /* energies in fixed point (body.h) do not overflow */
+#define EPS_LEAST   1e-4 /* limit that keeps fixed-point energies (body.h) from overflowing */
 
 static bool options_complete(const struct barneshut_options *o)
 {

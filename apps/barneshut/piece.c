@@ -6,9 +6,9 @@
 
 #include "barneshut.ci.h"
 
-#define INTERACTIONS_PER_SECOND 3e7 /* of a core, roughly */
+#define INTERACTIONS_PER_SECOND 3e7 /* rough number of interactions per second of a core */
 
-#define LEAVES 8 /* whose forces are computed before the PE looks for messages */
+#define LEAVES 8 /* number of leaves between two returns to the scheduler */
 
 /* ---- creation, migration --------------------------------------------------------------- */
 
@@ -48,8 +48,8 @@ void Piece_on_position(const Piece *p, double at[3])
     }
 }
 
-/* Interactions tell the load of the next steps better than the clock, which also counts cache
- * misses and other programs of the host.  The unit is about a second. */
+/* The number of interactions predicts the load of the next steps better than measured time, which
+ * includes cache misses and the effect of other programs.  The unit is about one second. */
 double Piece_on_load(const Piece *p)
 {
     return (double)p->interactions / INTERACTIONS_PER_SECOND;
@@ -60,8 +60,8 @@ void choose_strategy(void)
     skua_balance_set_strategy("orb");
 }
 
-/* The first step shows what Pieces cost: the load is balanced behind it, and then every few steps.
- */
+/* The first step shows the cost of each Piece, so the load is balanced after it, and then every few
+ * steps. */
 bool is_balance_due(const Piece *p)
 {
     return options.balance > 0 && (p->step == 1 || (p->step > 0 && p->step % options.balance == 0));
@@ -142,7 +142,7 @@ static void send_run(const Piece *p, int64_t to, int64_t first, int64_t end)
     Piece_bodies(Piece_at(pieces, (int)to), b);
 }
 
-/* Bodies are sorted as cells are, so those for a Piece are consecutive. */
+/* Bodies and cells are sorted by the same keys, so the bodies for one Piece are consecutive. */
 void send_bodies(Piece *p)
 {
     const Domain *d    = domain_here();
@@ -197,7 +197,7 @@ static void contribute_roots(Piece *p, int64_t first, int32_t count)
     free(root);
 }
 
-/* Builds the trees of our cells. */
+/* Builds the trees of the cells of this Piece. */
 static void build_cells(Piece *p, const Domain *d, int64_t first, int32_t count)
 {
     int64_t *part = allocate(count, sizeof *part);
@@ -245,8 +245,8 @@ static void compute_leaf(Piece *p, const Domain *d, int32_t i)
                                       p->field + (leaf->point - p->tree.point));
 }
 
-/* One Piece after the other computes, in the order of their cells: neighbours open the same nodes,
- * which are in the CPU cache. */
+/* Pieces compute one after the other in the order of their cells, since neighbours open the same
+ * nodes, which are then in the CPU cache. */
 void start_compute(Piece *p)
 {
     Piece_compute_prio(Piece_self(p), PRIORITY_COMPUTE + Piece_index(p));

@@ -7,8 +7,8 @@
 
 #include "common/numbers.h"
 
-#define OFFSET      4.0   /* of the second sphere */
-#define MASS_LIMIT  0.999 /* bodies farther out than this part of the mass do not occur */
+#define OFFSET      4.0   /* displacement of the second sphere */
+#define MASS_LIMIT  0.999 /* bodies lie within this fraction of the mass */
 #define RADIUS_MOST 9.0
 #define PI          3.14159265358979323846
 
@@ -19,7 +19,7 @@ static double plummer_random(uint64_t *state, double most)
     return most * (double)(mix(*state) >> 11) * 0x1p-53;
 }
 
-/* A vector of this length in a random direction. */
+/* Stores a vector of this length in a random direction. */
 static void plummer_shell(uint64_t *state, double length, double to[3])
 {
     double square;
@@ -45,7 +45,7 @@ static double plummer_radius(uint64_t *state)
     return r;
 }
 
-/* The speed in units of that of escape, from its distribution by rejection. */
+/* Samples the speed, in units of the escape speed, by rejection. */
 static double plummer_speed(uint64_t *state)
 {
     double x, y;

@@ -38,8 +38,8 @@ void node_join(struct node *node, const struct tree_rule *rule, uint64_t key, in
 struct tree_builder {
     struct tree            *tree;
     const struct tree_rule *rule;
-    const struct body      *body; /* the first of all */
-    int32_t                 next; /* node             */
+    const struct body      *body; /* array of all bodies */
+    int32_t                 next; /* index of the next node */
 };
 
 static bool tree_is_leaf(const struct tree_rule *rule, int64_t count, int depth)
@@ -47,7 +47,7 @@ static bool tree_is_leaf(const struct tree_rule *rule, int64_t count, int depth)
     return count <= rule->leaf || depth == KEY_BITS;
 }
 
-/* The number of bodies in the first half of a cell. */
+/* Returns the number of bodies in the first half of a cell. */
 static int64_t tree_half(const struct body *body, int64_t count, int depth)
 {
     uint64_t bit = KEY_END >> (depth + 1);
@@ -55,7 +55,7 @@ static int64_t tree_half(const struct body *body, int64_t count, int depth)
     return (int64_t)keys_find(body, (size_t)count, (body->key & ~(bit - 1)) | bit);
 }
 
-/* The number of nodes below that of these bodies. */
+/* Returns the number of nodes below the node of these bodies. */
 static int32_t tree_count(const struct tree_rule *rule, const struct body *body, int64_t count)
 {
     int     depth = keys_common(body[0].key, body[count - 1].key);

@@ -21,22 +21,23 @@
 #include "keys.h"
 
 struct node {
-    struct point sum;  /* the mass of its bodies at their centre of mass                  */
-    double       open; /* the square of the distance below which the node is opened       */
+    struct point sum;  /* the mass of the bodies, at their centre of mass           */
+    double       open; /* the square of the distance below which the node is opened */
     union {
-        struct node  *child;  /* two of them                                              */
-        struct point *point;  /* the bodies of a leaf                                     */
-        int64_t       offset; /* in a message: the number of the first child, or point    */
-        void         *at;     /* NULL: on another PE                                      */
+        struct node  *child;  /* the two children of an inner node               */
+        struct point *point;  /* the bodies of a leaf                            */
+        int64_t       offset; /* in a message: index of the first child or point */
+        void         *at;     /* the untyped address; NULL: on another PE        */
     };
-    int32_t count;   /* bodies of a leaf; 0: the node has children                        */
-    int32_t piece;   /* that has built the node                                           */
-    int32_t index;   /* of the node in its piece                                          */
-    int32_t request; /* the number of the request for its children, or NODE_...           */
+    int32_t count;   /* number of bodies of a leaf; 0: an inner node */
+    int32_t piece;   /* the piece that built the node */
+    int32_t index;   /* index of the node in that piece */
+    int32_t request; /* number of the request for the children, or NODE_... */
 };
 
-/** Instead of the number of a request: the whole tree below the node is on this PE; what the node
- *  refers to is in the same message; nothing of it has been requested. */
+/** Values of `request` that are not the number of a request. NODE_LOCAL: the whole tree below the
+ *  node is on this PE. NODE_HERE: the children or points are in the same message. NODE_UNREQUESTED:
+ *  they are on another PE and have not been requested. */
 enum { NODE_LOCAL = -1, NODE_HERE = -2, NODE_UNREQUESTED = -3 };
 
 /** How a tree is built. */
@@ -49,13 +50,13 @@ struct tree_rule {
 /** Trees of sorted bodies.  The first nodes are the roots. */
 struct tree {
     struct node   *node;
-    struct bounds *bounds; /* by node: of its bodies */
-    struct point  *point;  /* the bodies             */
+    struct bounds *bounds; /* bounds of the bodies of each node */
+    struct point  *point;  /* positions of the bodies */
     int32_t        nodes;
 };
 
-/** Builds @p roots trees of sorted bodies: each of the next count[i] > 0 bodies.  Returns false if
- *  there is no memory. */
+/** Builds @p roots trees of sorted bodies; tree i contains the next count[i] > 0 bodies.  Returns
+ *  false if there is no memory. */
 bool tree_build(struct tree *tree, const struct tree_rule *rule, const struct body *body,
                 const int64_t *count, int32_t roots);
 
@@ -65,8 +66,9 @@ void tree_free(struct tree *tree);
 /** Sets the moments of a node of the cell @p key, @p depth from those of its children. */
 void node_join(struct node *node, const struct tree_rule *rule, uint64_t key, int depth);
 
-/** Returns true if bodies within @p bounds open the node.  If smaller bounds inside are near, so
- * are larger ones, in spite of rounding.  x + |x| is 2 max(x, 0), without a branch. */
+/** Returns true if bodies within @p bounds open the node.  If bounds open a node, larger bounds
+ * that contain them open it, too, in spite of rounding.  x + |x| is 2 max(x, 0), without a branch.
+ */
 static inline bool node_is_near(const struct node *node, const struct bounds *bounds)
 {
     const double *com = &node->sum.x;

@@ -5,7 +5,8 @@
 
 #include <skua/skua.h>
 
-/** Combines @p value of all PEs; returns it as it is if the job ends. */
+/** Returns the combination of @p value over all PEs, or @p value itself if the job ends
+ *  meanwhile. */
 static inline double allreduce_double(skua_op op, double value)
 {
     skua_future   future = SKUA_FUTURE_INIT;

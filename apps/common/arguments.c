@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMN 20 /* of the descriptions */
+#define COLUMN 20 /* column at which descriptions begin */
 
 static void print_one(const struct argument *argument)
 {
@@ -30,7 +30,7 @@ static void print_help(const struct arguments *arguments)
     printf("  --help            print this text\n");
 }
 
-/* What is wrong with an argument, or NULL. */
+/* Describes the error in an argument; NULL: it is valid. */
 typedef const char *argument_error;
 
 static const char not_a_number[] = "not a number", out_of_bounds[] = "out of bounds";

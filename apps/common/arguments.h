@@ -10,13 +10,13 @@
 #include <stdint.h>
 
 enum argument_kind {
-    ARGUMENT_FLAG,   /* --name              bool                       */
-    ARGUMENT_NUMBER, /* --name=12           int64_t, within bounds     */
-    ARGUMENT_SIZES,  /* --name=64,64,32     three int64_t, within bounds */
-    ARGUMENT_REAL,   /* --name=0.5          double, within bounds      */
+    ARGUMENT_FLAG,   /* --name              bool                                     */
+    ARGUMENT_NUMBER, /* --name=12           int64_t, within bounds                   */
+    ARGUMENT_SIZES,  /* --name=64,64,32     three int64_t, within bounds             */
+    ARGUMENT_REAL,   /* --name=0.5          double, within bounds                    */
     ARGUMENT_LIST,   /* --name=8,64,512     struct argument_list, each within bounds */
-    ARGUMENT_WORD,   /* --name=word         char[ARGUMENT_WORD_BYTES]  */
-    ARGUMENT_TEXT    /* --name=text         const char *, into argv    */
+    ARGUMENT_WORD,   /* --name=word         char[ARGUMENT_WORD_BYTES]                */
+    ARGUMENT_TEXT    /* --name=text         const char *, into argv                  */
 };
 
 #define ARGUMENT_WORD_BYTES 32
@@ -40,16 +40,16 @@ struct arguments {
     const struct argument *argument; /* the last one has no name */
 };
 
-/** Parse the options.  Returns false, and ends the job, after printing the help or what is wrong;
- *  if all PEs call it, PE 0 alone prints. */
+/** Parses the options. Prints the help or an error, ends the job and returns false if the program
+ *  must not run; if all PEs call it, PE 0 alone prints. */
 bool arguments_read(const struct arguments *arguments, int argc, char **argv);
 
-/** Ends the job with status 2 after printing what is wrong with options that do not fit together.
- *  Returns false; if all PEs call it, PE 0 alone prints. */
+/** Prints an error about options that contradict each other and ends the job with status 2. Returns
+ *  false; if all PEs call it, PE 0 alone prints. */
 __attribute__((format(printf, 2, 3))) bool arguments_refuse(const char *program, const char *format,
                                                             ...);
 
-/** Selects those of @p count variants whose option was given, in @p only, or all if none was. */
+/** Selects the variants, of @p count, that are set in @p only, or all of them if none is set. */
 void arguments_select(bool *selected, const bool *only, int count);
 
 #endif

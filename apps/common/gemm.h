@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.h - the matrix product on one PE: by OpenBLAS (gemm_openblas.c) if it is installed, else by
- * loops (gemm_plain.c).
+ * gemm.h - the matrix product on one PE. OpenBLAS computes it (gemm_openblas.c) if it is installed,
+ * otherwise loops do (gemm_plain.c).
  *
  * Matrices are stored by rows, without gaps.
  */
@@ -22,8 +22,8 @@ void gemm_double(const struct gemm *shape, const double *a, const double *b, dou
 /** The product of matrices of float. */
 void gemm_float(const struct gemm *shape, const float *a, const float *b, float *c);
 
-/** Call once in each process before its PEs begin: restricts a product to the calling thread, since
- *  PEs compute in parallel. */
+/** Restricts a matrix product to the calling thread, since PEs compute in parallel. Each process
+ *  calls it once before its PEs start. */
 void gemm_prepare(void);
 
 /** The name of the implementation. */

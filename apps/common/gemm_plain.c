@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm_plain.c - the matrix product by loops that a compiler vectorizes.
+ * gemm_plain.c - the matrix product by loops that a compiler vectorises.
  *
  * A transposed operand is first transposed into a copy.  Then multiples of some rows of b, four at
  * a time, are added to each row of c while they are in the cache.

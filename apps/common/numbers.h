@@ -12,8 +12,8 @@ static inline double larger(double a, double b)
     return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
 }
 
-/** The logarithm of n!.  lgamma() would do, but for the sign that it stores in a global variable.
- */
+/** The logarithm of n!.  lgamma() is not used because it stores a sign in a global variable, which
+ *  PEs that are threads share. */
 static inline double log_factorial(int n)
 {
     int sign;
@@ -21,7 +21,7 @@ static inline double log_factorial(int n)
     return lgamma_r(n + 1, &sign);
 }
 
-/** A hash: the finalizer of splitmix64 (Sebastiano Vigna). */
+/** A hash: the finaliser of splitmix64 (Sebastiano Vigna). */
 static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/** What a result belongs to. */
+/** The labels of a result. */
 struct series {
-    const char *bench, *name; /* name "": none is printed            */
+    const char *bench, *name; /* an empty name: the result is not printed */
     const char *variant;      /* the series is NAME-VARIANT, or NAME */
-    int64_t     size;         /* of the problem, or bytes            */
-    int         pes;          /* 0: the metric has no number of PEs  */
+    int64_t     size;         /* problem size, or bytes */
+    int         pes;          /* 0: the metric is not named by the number of PEs */
 };
 
 /** Prints a result: the metric is METRIC-Npe on N PEs. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stopwatch.h - where the time of an operation goes: seconds in each of its phases. */
+/* stopwatch.h - the seconds that an operation spends in each of its phases. */
 #ifndef STOPWATCH_H
 #define STOPWATCH_H
 
 #include <stdbool.h>
 #include <time.h>
 
-#define STOPWATCH_PHASES 8 /* at most; an application names its own */
+#define STOPWATCH_PHASES 8 /* largest number of phases; an application names its own */
 
 /** Times of the phases; measured only while `on`, since reading the clock takes time. */
 struct stopwatch {

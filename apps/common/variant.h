@@ -32,15 +32,15 @@ struct variant_series {
     int64_t     size;
 };
 
-/** Record the end of a run that began at @p started: *@p best, 0 at first, is the time of the
- * fastest run of its variant. */
+/** Records the end of a run that began at @p started: *@p best, 0 at first, is the time of the
+ *  fastest run of its variant. */
 void variant_stop(double *best, double started);
 
-/** Print the time of a step with each variant that was measured, and its gain over messages. */
+/** Prints the time of a step with each variant that was measured, and its gain over messages. */
 void variant_report(const double *best, int64_t steps, const struct variant_series *series);
 
-/** Show progress on a terminal, once a second.  *@p shown is the time of the last output, 0 at
- * first. */
+/** Shows progress on a terminal, once a second.  *@p shown is the time of the last output, 0 at
+ *  first. */
 void variant_progress(double *shown, int64_t step, int64_t steps);
 
 #endif

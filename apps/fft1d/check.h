@@ -15,13 +15,13 @@
 
 #define CHECK_LIMIT 16.0
 
-/** Write the input from number @p first on; real and imaginary parts are in [-1/2, 1/2). */
+/** Writes the input from number @p first on; real and imaginary parts are in [-1/2, 1/2). */
 void check_fill(number *numbers, int64_t first, int64_t count);
 
-/** The largest distance between @p scale times the numbers and the input. */
+/** Returns the largest distance between @p scale times the numbers and the input. */
 double check_distance(const number *numbers, int64_t first, int64_t count, double scale);
 
-/** Convert a distance into units of eps ln n. */
+/** Converts a distance into units of eps ln n. */
 double check_error(double distance, int64_t n);
 
 /** The transform by FFTW on one PE. */
@@ -31,12 +31,12 @@ struct fft_reference {
     double  size; /* root mean square */
 };
 
-/** Compute the reference.  Returns false if there is not enough memory. */
+/** Computes the reference.  Returns false if there is not enough memory. */
 bool reference_make(struct fft_reference *reference, int64_t n);
-/** Free the reference. */
+/** Frees the reference. */
 void reference_free(struct fft_reference *reference);
 
-/** The largest distance of numbers from the reference, relative to its size. */
+/** Returns the largest distance of numbers from the reference, relative to its size. */
 double reference_distance(const struct fft_reference *reference, const number *numbers,
                           int64_t first, int64_t count);
 

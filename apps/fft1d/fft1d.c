@@ -11,7 +11,7 @@
 
 #define LINE 64 /* bytes of a cache line */
 
-static struct fft_reference reference; /* on PE 0 */
+static struct fft_reference reference; /* set on PE 0 */
 
 /* ---- bands ----------------------------------------------------------------------------- */
 
@@ -93,7 +93,8 @@ void Band_on_destroy(Band *self)
     part_destroy(&self->part);
 }
 
-/* Begins with the next element, so that not all elements send to one element at once. */
+/* Each element begins with its successor, so that not all elements send to the same element at
+ * once. */
 void send_blocks(Band *self)
 {
     for (int64_t i = 1; i <= options.chares; i++) {
@@ -126,7 +127,7 @@ void send_pieces(Band *self)
         send_block_pieces(self, (Band_index(self) + i) % options.chares);
 }
 
-/* Stores a piece.  It may be one phase ahead of this element, not more. */
+/* Stores a piece.  It belongs to the present phase of this element or to the next one. */
 void Band_on_piece(Band *self, struct fft_piece piece)
 {
     int64_t block = shape_block(&self->part.shape), *arrived = &self->arrived[piece.phase % 2];
@@ -146,7 +147,7 @@ void Band_on_fill(Band *self)
     skua_contribute_nothing(self, Main_ready_done(main_proxy));
 }
 
-/* Sends our rows to PE 0. */
+/* Sends the rows of this element to PE 0. */
 void Band_on_show(Band *self)
 {
     Rows *rows = Rows_new((size_t)numbers_of(self));

@@ -9,55 +9,55 @@
 #include "options.h"
 #include "transform.h"
 
-#define PIECE 14 /* numbers of a piece: with them it has 248 bytes */
+#define PIECE 14 /* numbers of a piece, which makes a piece 248 bytes long */
 
 /** A piece of a block, which passes through the mesh. */
 struct fft_piece {
     int64_t phase;
-    int64_t first; /* of the block                          */
+    int64_t first; /* index of its first number in the block */
     int32_t from;  /* the element whose block it is part of */
-    int32_t count; /* numbers in use                        */
+    int32_t count; /* number of numbers in use */
     number  at[PIECE];
 };
 
 struct Band {
     struct fft_part part;
-    Block         **held;       /* by element: the messages of part.block; NULL with --mesh */
-    number         *set[2];     /* with --mesh: blocks of even and of odd phases            */
-    int64_t         arrived[2]; /* numbers of each                                          */
-    int64_t         phase;      /* counts through all transforms, three each                */
+    Block         **held;       /* the messages of part.block, by element; NULL with --mesh */
+    number         *set[2];     /* with --mesh: blocks of even and of odd phases */
+    int64_t         arrived[2]; /* numbers that have arrived in each set */
+    int64_t         phase;      /* number of phases so far, three in each transform */
 };
 
-/** Send each element its block. */
+/** Sends each element its block. */
 void send_blocks(Band *self);
 
-/** Store a block of this phase that has arrived. */
+/** Stores a block of this phase that has arrived. */
 void receive_block(Band *self, Block *block);
 
-/** Send each element its block in pieces, through the mesh. */
+/** Sends each element its block in pieces, through the mesh. */
 void send_pieces(Band *self);
 
-/** Continue with the set of blocks that has arrived in the last phase. */
+/** Makes the set of blocks that arrived in the last phase the current one. */
 void use_set(Band *self);
 
-/** Begin a transform. */
+/** Begins a transform. */
 void start(Main *self, int sign, const char *what);
 
-/** Record the time of a transform that has ended. */
+/** Records the time of a transform that has ended. */
 void stop(Main *self);
 
-/** Print the rate. */
+/** Prints the rate. */
 void report(const Main *self);
 
-/** Compute the transform by FFTW on this PE. */
+/** Computes the transform by FFTW on this PE. */
 void make_reference(void);
 
-/** The distance of rows from the reference. */
+/** Returns the distance of rows from the reference. */
 double compare_rows(const Rows *rows);
-/** Free the reference. */
+/** Frees the reference. */
 void free_reference(void);
 
-/** Print whether a distance is small enough. */
+/** Prints whether a distance is small enough. */
 void check_result(Main *self, const char *what, double distance);
 
 #endif

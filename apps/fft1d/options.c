@@ -7,7 +7,7 @@
 
 #define LOG2_MAX  40
 #define SIDE_MAX  (INT64_C(1) << LOG2_MAX / 2)
-#define CHECK_MAX (INT64_C(1) << 22) /* numbers that are compared by default */
+#define CHECK_MAX (INT64_C(1) << 22) /* largest number of values that are compared by default */
 
 /* Arguments that are not members of the options. */
 struct fft1d_arguments {
@@ -53,7 +53,7 @@ static bool parse_arguments(struct fft1d_options *o, struct fft1d_arguments *giv
     return arguments_read(&arguments, argc, argv);
 }
 
-/* The smallest number of chares that divides N and gives each PE as many as asked for. */
+/* Returns the smallest number of chares that divides N and gives each PE the requested number. */
 static int64_t choose_chares(const struct fft1d_options *o)
 {
     int64_t wanted = o->per_pe * skua_pes(), chares = wanted < o->side ? wanted : o->side;

@@ -7,8 +7,8 @@
 
 #define TWO_PI 6.283185307179586476925
 
-/* Reduces the angle below pi / 4 while it is an exact fraction of integers: sine and cosine of such
- * a small angle are accurate nearly to the last bit. */
+/* Reduces the angle below pi / 4 while it is an exact fraction of integers, since the sine and
+ * cosine of such a small angle are accurate nearly to the last bit. */
 number root_of_unity(int64_t p, int64_t n)
 {
     bool   lower = 2 * p > n; /* mirrored at the real axis */
@@ -17,7 +17,7 @@ number root_of_unity(int64_t p, int64_t n)
 
     p     = lower ? n - p : p;
     left  = 4 * p > n;
-    p     = left ? n - 2 * p : 2 * p; /* in units of 2 n from here on, since n may be odd */
+    p     = left ? n - 2 * p : 2 * p; /* from here on in units of 2 n, since n may be odd */
     steep = 4 * p > n;
     p     = steep ? n - 2 * p : 2 * p; /* in units of 4 n */
     angle = TWO_PI * (double)p / (4 * (double)n);

@@ -16,7 +16,7 @@ typedef struct {
 } number;
 
 struct fft_roots {
-    int64_t side;          /* N                          */
+    int64_t side;          /* N                                        */
     number *coarse, *fine; /* exp(-2 pi i a / N), exp(-2 pi i b / N^2) */
 };
 
@@ -25,18 +25,18 @@ static inline number number_times(number x, number y)
     return (number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
 }
 
-/** The root of p = a N + b. */
+/** Returns the root of p = a N + b. */
 static inline number roots_at(const struct fft_roots *roots, int64_t a, int64_t b)
 {
     return number_times(roots->coarse[a], roots->fine[b]);
 }
 
-/** Compute the tables. */
+/** Computes the tables. */
 void roots_make(struct fft_roots *roots, int64_t side);
-/** Free the tables. */
+/** Frees the tables. */
 void roots_free(struct fft_roots *roots);
 
-/** exp(-2 pi i p / n), 0 <= p < n. */
+/** Returns exp(-2 pi i p / n), 0 <= p < n. */
 number root_of_unity(int64_t p, int64_t n);
 
 #endif

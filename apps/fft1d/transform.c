@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define TILE_MAX  8                 /* 128 bytes of a row: two cache lines                   */
-#define HUGE_PAGE ((size_t)2 << 20) /* bytes                                                 */
+#define TILE_MAX  8                 /* 128 bytes of a row: two cache lines */
+#define HUGE_PAGE ((size_t)2 << 20) /* bytes                               */
 #define STRIP_GAP                                                                                  \
     4                     /* numbers after a row of a strip: rows that begin a power               \
                              of two apart would share the sets of the caches       */
-#define GAP_FROM       16 /* tiles in a row of them, from which on a gap is small  */
-#define PREFETCH_TILES 4  /* tiles of a strip that are asked for before their turn */
+#define GAP_FROM       16 /* smallest number of tiles in a row with which a gap is added */
+#define PREFETCH_TILES 4  /* number of tiles of a strip that are prefetched ahead */
 
 /* The tiles of a strip in a block: the offset of the first, and the distance of two tiles. */
 struct fft_strip {
@@ -26,7 +26,7 @@ struct fft_strip {
 static struct {
     pthread_mutex_t  lock;
     int              users;
-    fftw_plan        forward, backward; /* of a strip, in place */
+    fftw_plan        forward, backward; /* in-place transforms of a strip */
     struct fft_roots roots;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -56,7 +56,7 @@ int64_t shape_block(const struct fft_shape *shape)
     return shape->rows / shape->tile * shape->step;
 }
 
-/* The distance between two rows of a strip. */
+/* Returns the distance between two rows of a strip. */
 static int64_t strip_pitch(const struct fft_shape *shape)
 {
     return shape->side + STRIP_GAP;
@@ -144,8 +144,8 @@ void part_destroy(struct fft_part *part)
 
 /* ---- tiles --------------------------------------------------------------------------- */
 
-/* Copies between a tile and T x T numbers whose rows are @p pitch apart.  The size is a constant
- * wherever these are called, so the compiler unrolls them. */
+/* Copies between a tile and T x T numbers whose rows are @p pitch apart. All callers pass the size
+ * as a constant, so the compiler unrolls the loops. */
 #define TILE_INLINE static inline __attribute__((always_inline))
 
 TILE_INLINE void tile_get(const number *tile, number *to, int64_t pitch, int64_t size)
@@ -231,9 +231,9 @@ TILE_INLINE void get_columns(const struct fft_part *part, struct fft_strip strip
  * multiplied by the root of j k.  With k = k0 + s that is the root of j k0, one for each row of a
  * tile, times the root of j s, which is equal for all tiles. */
 struct fft_twiddle {
-    number  root[TILE_MAX * TILE_MAX];  /* of j s               */
-    int64_t a[TILE_MAX], b[TILE_MAX];   /* j k0 = a N + b ...   */
-    int64_t da[TILE_MAX], db[TILE_MAX]; /* ... which grows so  */
+    number  root[TILE_MAX * TILE_MAX];  /* roots of j s */
+    int64_t a[TILE_MAX], b[TILE_MAX];   /* j k0 = a N + b */
+    int64_t da[TILE_MAX], db[TILE_MAX]; /* the increments of a and b for the next tile */
 };
 
 /* The tables are those of the forward transform; the backward one needs the conjugate. */

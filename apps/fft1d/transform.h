@@ -28,7 +28,7 @@
 
 #include "roots.h"
 
-/** How the matrix is divided; equal on all chares. */
+/** The division of the matrix, equal on all chares. */
 struct fft_shape {
     int64_t side;    /* N                                       */
     int64_t chares;  /* C, which divides N                      */
@@ -38,31 +38,31 @@ struct fft_shape {
     bool    measure; /* let FFTW measure its plans              */
 };
 
-/** The part of one chare. */
+/** The data of one chare. */
 struct fft_part {
     struct fft_shape shape;
-    int64_t          first; /* the first of our R rows                       */
-    number          *row;   /* R x N: input and result                       */
-    number          *strip; /* T rows with gaps                              */
-    number         **block; /* by chare: received from it, or to be sent     */
+    int64_t          first; /* index of the first of its R rows                                */
+    number          *row;   /* R x N: input and result                                         */
+    number          *strip; /* buffer of T rows with gaps                                      */
+    number         **block; /* for each chare: the block received from it, or to be sent to it */
 };
 
 enum { FORWARD = -1, BACKWARD = 1 }; /* the sign of the exponent */
 
-/** Divide a matrix.  Tiles have at most @p tile rows; 0: the default. */
+/** Divides a matrix.  Tiles have at most @p tile rows; 0: the default. */
 struct fft_shape shape_of(int64_t side, int64_t chares, int64_t tile, bool measure);
 
-/** The number of elements of a block, with gaps. */
+/** Returns the number of elements of a block, with gaps. */
 int64_t shape_block(const struct fft_shape *shape);
 
-/** Allocate the part of chare @p index, without its blocks.  Returns false if there is not enough
+/** Allocates the part of chare @p index, without its blocks.  Returns false if there is not enough
  *  memory.  The first call in a process also makes the plans of FFTW. */
 bool part_create(struct fft_part *part, const struct fft_shape *shape, int64_t index);
-/** Free a part. */
+/** Frees a part. */
 void part_destroy(struct fft_part *part);
 
-/* The four steps in their order (see above).  Between two steps the chares exchange their blocks.
- */
+/* The functions that follow are the four steps in order (see above).  Between two steps the chares
+ * exchange their blocks. */
 void part_pack(struct fft_part *part);
 void part_columns(struct fft_part *part, int sign);
 void part_rows(struct fft_part *part, int sign);

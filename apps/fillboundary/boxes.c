@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOXES_LINE   256 /* bytes of a line of a file, at most    */
-#define BOXES_ALIGN  16  /* pieces of a box keep this alignment   */
-#define BOXES_SPREAD 4   /* bins per box of an index, at most     */
+#define BOXES_LINE   256 /* bytes of a line of a file, at most                  */
+#define BOXES_ALIGN  16  /* pieces of a box are aligned to this number of cells */
+#define BOXES_SPREAD 4   /* bins per box of an index, at most                   */
 
 static void *boxes_alloc(size_t count, size_t bytes)
 {
@@ -98,7 +98,7 @@ static bool boxes_refuse_end(const struct boxes_file *file)
     return boxes_refuse(file, file->line, "the file ends before the list does");
 }
 
-/* Whether nothing but white space follows. */
+/* Returns true if only white space follows. */
 static bool boxes_line_ends(const char *text)
 {
     return !text[strspn(text, " \t\r\n")];
@@ -220,7 +220,7 @@ bool boxes_read(struct box_list *list, const char *path, char error[BOXES_ERROR_
 
 struct boxes_cube {
     int at[3];
-    int far; /* distance from the centre, squared */
+    int far; /* squared distance from the centre */
 };
 
 static int boxes_compare_cubes(const void *a, const void *b)
@@ -229,11 +229,11 @@ static int boxes_compare_cubes(const void *a, const void *b)
 
     if (x->far != y->far)
         return x->far < y->far ? -1 : 1;
-    return memcmp(x->at, y->at, sizeof x->at); /* any order that does not vary */
+    return memcmp(x->at, y->at, sizeof x->at); /* ties are broken by position */
 }
 
-/* The distance of the middle of a cube from the middle of a grid of @p width cubes, in half cubes,
- * squared. */
+/* Returns the squared distance between the centre of a cube and the centre of a grid of @p width
+ * cubes, in units of half a cube. */
 static int boxes_distance(const int at[3], int width)
 {
     int sum = 0;
@@ -284,7 +284,7 @@ bool boxes_refine(struct box_list *list, int ratio, char error[BOXES_ERROR_MAX])
     return true;
 }
 
-/* How a direction of a box is divided: into `pieces`, whose lengths are multiples of `unit`. */
+/* The division of a box in one direction into `pieces`, whose lengths are multiples of `unit`. */
 struct boxes_cut {
     int lo, pieces, units, unit;
 };
@@ -301,7 +301,7 @@ static struct boxes_cut boxes_cut(const struct box *b, int d, int most)
     return cut;
 }
 
-/* The first cell of a piece. */
+/* Returns the first cell of a piece. */
 static int boxes_cut_at(const struct boxes_cut *cut, int piece)
 {
     return cut->lo + (int)((int64_t)cut->units * piece / cut->pieces) * cut->unit;
@@ -379,7 +379,7 @@ void boxes_coarsen(struct box_list *list, const struct box_list *from, int times
 
 /* ---- finding boxes ------------------------------------------------------------------------ */
 
-/* The bin of a cell in a direction; the outermost ones also stand for cells beyond. */
+/* Returns the bin of a cell in a direction. Cells beyond the grid belong to the outermost bins. */
 static int box_index_bin(const struct box_index *index, int d, int cell)
 {
     int bin = cell < index->lo[d] ? 0 : (cell - index->lo[d]) / index->side;
@@ -399,7 +399,7 @@ static struct box box_index_bins(const struct box_index *index, const struct box
     return bins;
 }
 
-/* The number of the i-th bin of a box of bins. */
+/* Returns the number of the i-th bin of a box of bins. */
 static int box_index_number(const struct box_index *index, const struct box *bins, int64_t i)
 {
     int     x = box_length(bins, 0), y = box_length(bins, 1);
@@ -434,7 +434,8 @@ void box_index_make(struct box_index *index, const struct box_list *list)
     *index       = (struct box_index){.list = list};
     count        = box_index_choose(index);
     index->first = boxes_alloc((size_t)count + 1, sizeof *index->first);
-    for (int pass = 0; pass < 2; pass++) { /* counts the members of each bin, then stores them */
+    /* The first pass counts the members of each bin, the second stores them. */
+    for (int pass = 0; pass < 2; pass++) {
         for (int b = list->count - 1; b >= 0; b--) {
             struct box bins = box_index_bins(index, &list->box[b]);
 

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BOXES_MAX       (1 << 22) /* of a list                                          */
-#define BOXES_SPAN      (1 << 15) /* cells of the whole list in each direction, at most */
-#define BOXES_ERROR_MAX 320       /* bytes of an error text                             */
+#define BOXES_MAX       (1 << 22) /* largest number of boxes of a list */
+#define BOXES_SPAN      (1 << 15) /* largest number of cells of the whole list in each direction */
+#define BOXES_ERROR_MAX 320       /* size of an error text in bytes */
 
 /** The cells lo .. hi, both included, in x, y and z. */
 struct box {
@@ -30,24 +30,25 @@ struct box_list {
 };
 
 /** Reads a list from a file: "(COUNT N", one "((x,y,z) (x,y,z) (0,0,0))" per line with the first
- * and the last cell of a box, and ")", which may be missing. Returns false and stores "FILE:LINE:
- * why" in @p error if the file is not such a list, or two boxes overlap. */
+ *  and the last cell of a box, and ")", which may be missing. Returns false and stores "FILE:LINE:
+ *  reason" in @p error if the file is not such a list, or two boxes overlap. */
 bool boxes_read(struct box_list *list, const char *path, char error[BOXES_ERROR_MAX]);
 
 /** Makes the @p count cubes of @p side cells, of a regular grid, that are nearest to a point: a
  *  ball, as refined regions of simulations often are. */
 void boxes_ball(struct box_list *list, int count, int side);
 
-/** Multiplies the resolution of all boxes by @p ratio. Returns false and stores why in @p error if
- *  the grid would become too large. */
+/** Multiplies the resolution of all boxes by @p ratio. Returns false and stores the reason in
+ *  @p error if the grid would become too large. */
 bool boxes_refine(struct box_list *list, int ratio, char error[BOXES_ERROR_MAX]);
 
 /** Divides all boxes into pieces of at most @p most cells in each direction, as equal as the
- *  alignment of the box allows. Returns false and stores why in @p error if there are too many. */
+ *  alignment of the box allows. Returns false and stores the reason in @p error if there are too
+ *  many. */
 bool boxes_chop(struct box_list *list, int most, char error[BOXES_ERROR_MAX]);
 
-/** Returns how often, up to @p most, the resolution of all boxes can be halved without a box that
- *  gets a fraction of a cell. */
+/** Returns how many times, up to @p most, the resolution of all boxes can be halved such that each
+ *  box still consists of whole cells. */
 int boxes_halvings(const struct box_list *list, int most);
 
 /** Stores @p from, halved @p times times, in @p list. */
@@ -101,9 +102,10 @@ static inline struct box box_grow(struct box b, int width)
 /** An index of a list: the boxes that have cells in each cubic bin of the grid. */
 struct box_index {
     const struct box_list *list;
-    int                    lo[3], bins[3], side; /* of a bin */
-    int                   *first;                /* in `member`, for each bin, and the end */
-    int                   *member;
+    int                    lo[3], bins[3], side; /* side: cells along a bin */
+    /* Index in `member` of the first box of each bin, and the end. */
+    int *first;
+    int *member;
 };
 
 /** Makes an index of a list, which must not change while the index is used. */

@@ -4,7 +4,7 @@
 
 #include "fillboundary.h"
 
-/* A channel and what it is for. */
+/* A channel that a PE offers to a neighbour, with its level and buffer set. */
 struct fb_offer {
     skua_channel channel;
     int32_t      level, set;
@@ -49,7 +49,8 @@ void fb_channels_register(void)
     fb_opened_key = skua_pe_data_register(sizeof(struct fb_opened));
 }
 
-/* Makes the buffers of a set and the channel into it, and offers that to the neighbour. */
+/* Allocates the buffers of a set, creates the channel into it and sends the channel to the
+ * neighbour. */
 static void fb_make_set(struct fb_level *level, struct fb_link *link, int s)
 {
     struct fb_channel_set *set   = &link->set[s];
@@ -72,7 +73,8 @@ static bool fb_all_opened(void *arg)
     return opened->count == opened->expected;
 }
 
-/* A neighbour's offer may arrive during the call, so the buffers to send from come first. */
+/* The channel of a neighbour may arrive during the call, so the send buffers are allocated
+ * first. */
 static void fb_channels_open(struct fb *fb)
 {
     struct fb_opened *opened = skua_pe_data_get(fb_opened_key);

@@ -12,7 +12,7 @@ struct fb_head {
 
 static skua_handler fb_arrival;
 
-/* A message belongs to the present exchange or, of a neighbour that is ahead, to the next. */
+/* A message belongs to the present exchange or, if its sender is ahead, to the next one. */
 static void fb_on_message(skua_msg *msg)
 {
     struct fb       *fb    = fb_self();

@@ -12,17 +12,17 @@
 
 #include "fillboundary.h"
 
-/* What a neighbour writes, in a cache line of its own. */
+/* The memory that one neighbour writes, in a cache line of its own. */
 struct fb_slot {
-    skua_notify ready;   /* its buffer may be written: one for each exchange (pscw: two) */
-    skua_notify arrived; /* its data are in our buffer                                   */
-    skua_gaddr  buffer;  /* where our data go                                            */
+    skua_notify ready;   /* counts permissions to write: one per exchange (pscw: two) */
+    skua_notify arrived; /* counts exchanges whose data are in the buffer of this PE */
+    skua_gaddr  buffer;  /* the address that the data of this PE go to */
     char        fill[64 - 2 * sizeof(skua_notify) - sizeof(skua_gaddr)];
 };
 
 /* A buffer. */
 struct fb_packed {
-    skua_gaddr next; /* signal: where the receiver puts its data in the next exchange */
+    skua_gaddr next; /* signal: the address for the receiver's data in the next exchange */
     double     cell[];
 };
 
@@ -31,13 +31,13 @@ static size_t fb_packed_bytes(const struct ghosts_cells *cells)
     return sizeof(struct fb_packed) + (size_t)cells->all * sizeof(double);
 }
 
-/* The distance of the two receive buffers of a neighbour. */
+/* Returns the distance of the two receive buffers of a neighbour. */
 static size_t fb_packed_room(const struct ghosts_cells *cells)
 {
     return (fb_packed_bytes(cells) + 63) / 64 * 64;
 }
 
-/* The offset of the slot for @p pe in a region. */
+/* Returns the offset of the slot for @p pe in a region. */
 static size_t fb_slot_offset(const struct fb_level *level, int pe)
 {
     return ((size_t)level->ghosts.level * (size_t)skua_pes() + (size_t)pe) * sizeof(struct fb_slot);
@@ -48,7 +48,7 @@ static struct fb_slot *fb_slot(const struct fb *fb, const struct fb_level *level
     return (struct fb_slot *)((char *)skua_region_local(fb->region) + fb_slot_offset(level, pe));
 }
 
-/* The address of a member of our slot on a neighbour. */
+/* Returns the global address of a member of the slot of this PE on a neighbour. */
 static skua_gaddr fb_our_slot(const struct fb *fb, const struct fb_level *level, int pe,
                               size_t member)
 {
@@ -87,7 +87,7 @@ static void fb_puts_close(struct fb *fb)
                 free(fb->level[l].link[i].buffer[b]);
 }
 
-/* The address of one of our receive buffers. */
+/* Returns the address of one of the receive buffers of this PE. */
 static skua_gaddr fb_receive_buffer(const struct fb *fb, const struct fb_link *link,
                                     uint64_t exchange)
 {
@@ -95,7 +95,8 @@ static skua_gaddr fb_receive_buffer(const struct fb *fb, const struct fb_link *l
                    link->offset + exchange % 2 * fb_packed_room(&link->of->receive));
 }
 
-/* Tells a neighbour where to write. `mine` does not change before the neighbour has answered. */
+/* Sends a neighbour the address to write to. `mine` does not change before the neighbour has
+ * answered. */
 static void fb_put_address(const struct fb *fb, const struct fb_level *level, struct fb_link *link)
 {
     int pe = link->of->pe;
@@ -114,9 +115,10 @@ static void fb_put_addresses(const struct fb *fb, const struct fb_level *level)
         fb_put_address(fb, level, &level->link[i]);
 }
 
-/* Packs for a neighbour and puts the cells into its buffer. Memory of the host is written directly;
- * otherwise two buffers are used alternately: that of the exchange before last is free, since the
- * neighbour has unpacked it before it sent what this PE received last. */
+/* Packs for a neighbour and puts the cells into its buffer. A buffer on the same host is written
+ * directly. Otherwise two send buffers are used alternately: the one of the exchange before last
+ * is free, since the neighbour unpacked its data before it sent the data that this PE received
+ * last. */
 static void fb_put_cells(struct fb *fb, struct fb_level *level, struct fb_link *link,
                          skua_gaddr notify)
 {
@@ -151,7 +153,8 @@ static void fb_puts_finish(struct fb *fb, struct fb_level *level)
     }
 }
 
-/* Waits until each neighbour has increased `ready` so often, and takes the addresses. */
+/* Waits until the counter `ready` of each neighbour has reached @p target, and reads the
+ * addresses. */
 static bool fb_wait_ready(const struct fb *fb, const struct fb_level *level, uint64_t target)
 {
     for (int i = 0; i < level->ghosts.neighbours; i++) {

@@ -9,17 +9,17 @@
 #include "common/allreduce.h"
 #include "common/series.h"
 
-#define CHECKS 3 /* exchanges that are checked, before and after those that are measured */
+#define CHECKS 3 /* number of exchanges that are checked, before and after the measured ones */
 
 static const struct fb_protocol *const protocols[FB_VARIANTS] = {&fb_messages, &fb_pscw, &fb_signal,
                                                                  &fb_channels};
 
-/* What all PEs together have measured of a protocol. */
+/* The measurements of a protocol, combined over all PEs. */
 struct fb_times {
-    double round;            /* seconds of a round                */
-    double level[FB_LEVELS]; /* seconds of an exchange            */
-    double phase[PHASES];    /* of a round, mean over the PEs     */
-    double total;            /* of a round while phases were read */
+    double round;            /* seconds of a round                              */
+    double level[FB_LEVELS]; /* seconds of an exchange                          */
+    double phase[PHASES];    /* seconds in each phase of a round, mean over PEs */
+    double total;            /* seconds of a round while phases are measured    */
 };
 
 static skua_pe_data fb_key;
@@ -36,7 +36,7 @@ struct fb_link *fb_link_of(struct fb_level *level, int pe)
     while (i < level->ghosts.neighbours && level->link[i].of->pe != pe)
         i++;
     if (i == level->ghosts.neighbours)
-        skua_abort("PE %d is no neighbour of PE %d on level %d", pe, skua_pe(),
+        skua_abort("PE %d is not a neighbour of PE %d on level %d", pe, skua_pe(),
                    level->ghosts.level);
     return &level->link[i];
 }
@@ -68,7 +68,8 @@ static void fb_exchange(struct fb *fb, const struct fb_protocol *protocol, struc
     level->exchanges++;
 }
 
-/* A round of the paper: twice from the finest level to the coarsest and back, then an allreduce. */
+/* Performs a round of the paper: twice from the finest level to the coarsest and back, then an
+ * allreduce. */
 static void fb_round(struct fb *fb, const struct fb_protocol *protocol)
 {
     for (int half = 0; half < 2; half++) {
@@ -117,7 +118,7 @@ static void fb_keep(double *best, double seconds)
         *best = seconds;
 }
 
-/* The time of the slowest PE since @p begin. */
+/* Returns the time of the slowest PE since @p begin. */
 static double fb_elapsed(double begin)
 {
     return allreduce_double(SKUA_MAX, stopwatch_now() - begin);
@@ -196,7 +197,8 @@ static void fb_print_json(const struct fb *fb, int v, const char *metric, int64_
         metric, value);
 }
 
-/* An exchange is named by the boxes of a PE and the cells along them: 6 boxes of 32^3 are 6032. */
+/* A label of an exchange combines the boxes of a PE and the cells along a box: 6 boxes of 32^3 give
+ * 6032. */
 static int64_t fb_size(const struct fb_level *level)
 {
     return 1000 * (int64_t)(level->ghosts.boxes.count / skua_pes()) +
@@ -225,7 +227,8 @@ static void fb_print_head(const struct fb *fb)
     printf("   packing sending waiting   local  unpack address\n");
 }
 
-/* A round, an exchange of each level, and the phases as parts of a round. */
+/* Prints the time of a round, of an exchange on each level, and the share of each phase in a
+ * round. */
 static void fb_print_times(const struct fb *fb, int v, const struct fb_times *times)
 {
     printf("%-10s%12.1f  ", protocols[v]->name, 1e6 * times->round);
@@ -315,7 +318,7 @@ static void fb_main(struct fb *fb, const struct box_list *boxes)
         fb_report(fb, times, filled, wrong);
         skua_exit(wrong > 0 ? 1 : 0);
     }
-    skua_run(); /* until the end of the job: other PEs may still need this one */
+    skua_run(); /* serves the other PEs until the job ends */
     fb_free_levels(fb);
 }
 

@@ -39,31 +39,32 @@ struct fb_channel_set {
 /** The connection of a level with a neighbour. */
 struct fb_link {
     const struct ghosts_neighbour *of;
-    skua_msg                      *msg[2]; /* messages: by the parity of the exchange           */
+    skua_msg                      *msg[2]; /* messages: received, by the parity of the exchange */
     struct fb_packed     *buffer[2];       /* puts: packed cells, by the parity of the exchange */
-    skua_gaddr            to;              /* puts: the buffer of the neighbour */
-    skua_gaddr            mine;            /* puts: our buffer, while the neighbour is being told */
-    size_t                offset;          /* of our receive buffers in the region */
-    struct fb_channel_set set[2];          /* channels: by the parity of the exchange           */
+    skua_gaddr            to;              /* puts: the address of the neighbour's buffer */
+    skua_gaddr            mine;            /* puts: the address of our buffer, while it is sent */
+    size_t                offset;          /* offset of our receive buffers in the region */
+    struct fb_channel_set set[2];          /* channels: buffers, by the parity of the exchange */
 };
 
 struct fb_level {
     struct ghosts_level ghosts;
     struct fb_link     *link;
-    uint64_t            exchanges;  /* with the present protocol                      */
-    int                 arrived[2]; /* messages and channels, by parity of the exchange */
+    uint64_t            exchanges; /* number of exchanges with the present protocol */
+    /* Arrivals (messages, channels), by the parity of the exchange. */
+    int arrived[2];
 };
 
-/** A PE. */
+/** The state of a PE. */
 struct fb {
     struct fillboundary_options options;
     struct stopwatch            watch;
-    skua_region                 region; /* of puts */
+    skua_region                 region; /* the memory that puts write */
     struct fb_level             level[FB_LEVELS];
     int                         levels;
 };
 
-/** A protocol. All functions are called on all PEs. */
+/** A protocol. All PEs call each of its functions. */
 struct fb_protocol {
     const char *name;
     /** Prepares all levels; waits for the other PEs where that is needed. */
@@ -72,7 +73,7 @@ struct fb_protocol {
     void (*start)(struct fb *fb, struct fb_level *level);
     /** Waits for the neighbours and unpacks. */
     void (*finish)(struct fb *fb, struct fb_level *level);
-    /** Frees what open() has made, after a barrier. */
+    /** Frees the resources of open(), after a barrier. */
     void (*close)(struct fb *fb);
 };
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GHOSTS_WIDTH 1 /* of the layer                                            */
-#define GHOSTS_LONG  8 /* cells of a row that is worth a loop                      */
+#define GHOSTS_WIDTH 1 /* width of the layer of ghost cells */
+#define GHOSTS_LONG  8 /* shortest row that is copied by a loop of its own */
 
 static void *ghosts_alloc(size_t count, size_t bytes)
 {
@@ -28,7 +28,7 @@ struct ghosts_key {
     int      box;
 };
 
-/* Every third bit of the result is a bit of @p x, which has 21. */
+/* Spreads the 21 bits of @p x to every third bit of the result. */
 static uint64_t ghosts_spread(uint64_t x)
 {
     x &= 0x1fffff;
@@ -48,7 +48,7 @@ static int ghosts_compare_keys(const void *a, const void *b)
     return x->box - y->box;
 }
 
-/* The boxes in the order of Morton's curve through their first cells. */
+/* Returns the boxes in the order of the Morton curve through their first cells. */
 static struct ghosts_key *ghosts_order(const struct box_list *list)
 {
     struct ghosts_key *order = ghosts_alloc((size_t)list->count, sizeof *order);
@@ -132,7 +132,7 @@ static int ghosts_compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The number of different pairs of PEs. */
+/* Returns the number of different pairs of PEs. */
 static int64_t ghosts_count_messages(const struct ghosts_pairs *pairs, const int *owner)
 {
     uint64_t *key = ghosts_alloc(pairs->count, sizeof *key);
@@ -176,7 +176,7 @@ struct ghosts_count ghosts_describe(const struct box_list *list, const int *owne
 
 /* ---- memory of a level -------------------------------------------------------------------- */
 
-/* The number of doubles of a box with its ghost cells. */
+/* Returns the number of doubles of a box with its ghost cells. */
 static size_t ghosts_room(const struct box *b)
 {
     struct box grown = box_grow(*b, GHOSTS_WIDTH);
@@ -224,7 +224,7 @@ static int64_t ghosts_part_cells(const struct ghosts_part *part)
     return (int64_t)part->n[0] * part->n[1] * part->n[2];
 }
 
-/* Makes room for what @p cells counts, and counts anew. */
+/* Allocates memory for the cells that @p cells has counted, and resets the counts. */
 static void ghosts_make_cells(struct ghosts_cells *cells)
 {
     cells->part    = ghosts_alloc((size_t)cells->parts, sizeof *cells->part);
@@ -233,7 +233,7 @@ static void ghosts_make_cells(struct ghosts_cells *cells)
     cells->singles = cells->all = 0;
 }
 
-/* Counts a part and, once there is room, stores it. */
+/* Counts a part and, once memory is allocated, stores it. */
 static void ghosts_add_part(struct ghosts_cells *cells, const struct ghosts_part *part)
 {
     cells->all += ghosts_part_cells(part);
@@ -272,7 +272,7 @@ static struct ghosts_pairs ghosts_find_pairs(const struct ghosts_level *level)
         if (level->owner[i] == level->pe)
             ghosts_visit(&pairs, &level->index, i);
     own = pairs.count;
-    for (size_t i = 0; i < own; i++) { /* what this PE receives from others, it also sends */
+    for (size_t i = 0; i < own; i++) { /* the PE also sends to each PE from which it receives */
         struct ghosts_pair back  = {.to = pairs.pair[i].from, .from = pairs.pair[i].to};
         struct box         grown = box_grow(list.box[back.to], GHOSTS_WIDTH);
 
@@ -347,7 +347,7 @@ static void ghosts_make_all_cells(struct ghosts_level *level)
               ghosts_compare_neighbours);
 }
 
-/* Counts the cells, makes room for them and stores them. */
+/* Counts the cells, allocates memory for them and stores them. */
 static void ghosts_make_copies(struct ghosts_level *level)
 {
     struct ghosts_pairs pairs = ghosts_find_pairs(level);
@@ -390,7 +390,7 @@ void ghosts_free(struct ghosts_level *level)
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-/* The value of a valid cell: exact, and different for all cells of all levels. */
+/* Returns the value of a valid cell, which is exact and different for all cells of all levels. */
 static double ghosts_value(const struct ghosts_level *level, const int cell[3])
 {
     double value = level->level;
@@ -441,7 +441,8 @@ struct ghosts_tally {
     int64_t wrong, filled;
 };
 
-/* Looks each ghost cell up in the list of boxes, so that errors of the parts are noticed too. */
+/* Looks each ghost cell up in the list of boxes, which also detects errors in the lists of
+ * parts. */
 static void ghosts_check_cell(void *arg, const struct ghosts_level *level, int box,
                               const int cell[3], double *value)
 {
@@ -466,7 +467,7 @@ int64_t ghosts_check(const struct ghosts_level *level, int64_t *filled)
 
 /* ---- copying ------------------------------------------------------------------------------ */
 
-/* The first cell of row @p r of a part. */
+/* Returns the first cell of row @p r of a part. */
 static ptrdiff_t ghosts_row(const struct ghosts_part *part, int r)
 {
     return part->at + r / part->n[1] * part->plane + r % part->n[1] * part->row;

@@ -9,7 +9,7 @@
 #include "boxes.h"
 #include "common/arguments.h"
 
-#define FB_LEVELS 5 /* at most, as in the paper */
+#define FB_LEVELS 5 /* largest number of levels, as in the paper */
 
 /** The protocols that fill the ghost cells. */
 enum { FB_MESSAGES, FB_PSCW, FB_SIGNAL, FB_CHANNELS, FB_VARIANTS };
@@ -23,12 +23,12 @@ struct fillboundary_options {
     char        series[ARGUMENT_WORD_BYTES];
 };
 
-/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
- *  wrong. */
+/** Parses the command line.  Prints the help or an error, ends the job and returns false if the
+ *  program must not run. */
 bool options_read(struct fillboundary_options *options, int argc, char **argv);
 
-/** Makes the list of boxes that the options ask for, and sets the number of levels that these boxes
- *  allow. Returns false and stores why in @p error if that is not possible. */
+/** Creates the list of boxes that the options describe, and sets the number of levels that these
+ *  boxes allow. Returns false and stores the reason in @p error if that is not possible. */
 bool options_make_boxes(struct fillboundary_options *options, int pes, struct box_list *list,
                         char error[BOXES_ERROR_MAX]);
 

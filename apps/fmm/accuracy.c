@@ -2,9 +2,9 @@
 /*
  * accuracy.c - see accuracy.h.
  *
- * The error of an expansion of order p falls like A b^p, with b by the separation.  A and b are
- * fits to measured errors of the potential (the root of their mean square, relative to that of
- * potentials), for charges of both signs: a worst case, since charges of one sign have larger
+ * The error of an expansion of order p falls like A b^p, where b depends on the separation.  A and
+ * b are fits to measured errors of the potential (the root of their mean square, relative to that
+ * of potentials), for charges of both signs: a worst case, since charges of one sign have larger
  * potentials.
  */
 #include "accuracy.h"
@@ -25,8 +25,8 @@ static int accuracy_order(int separation, double error)
     return order < ORDER_LEAST ? ORDER_LEAST : order;
 }
 
-/* The work of a body, in arbitrary units, if leaves are as large as is best: the geometric mean of
- * its translations and its pairs, both of which grow with the separation. */
+/* Returns the work per body, in arbitrary units, with the best size of leaves: the geometric mean
+ * of the cost of its translations and of its pairs, both of which grow with the separation. */
 static double accuracy_work(int separation, int order)
 {
     double near = pow(2 * separation + 1, 3), far = 7 * near;

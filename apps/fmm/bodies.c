@@ -7,11 +7,12 @@
 
 #include "common/numbers.h"
 
-#define MASS_MOST 0.999 /* of a Plummer sphere, which is infinite */
+/* Fraction of the mass of a Plummer sphere, which is infinite, that is used. */
+#define MASS_MOST 0.999
 
 const char *const shape_names[SHAPES] = {"cube", "sphere", "plummer"};
 
-/* A number from 0 to 1 that depends on the body and on @p which alone. */
+/* Returns a number from 0 to 1 that depends only on the body and on @p which. */
 static double bodies_random(const struct bodies_rule *rule, int64_t id, uint64_t which)
 {
     uint64_t x =
@@ -20,7 +21,7 @@ static double bodies_random(const struct bodies_rule *rule, int64_t id, uint64_t
     return (double)(x >> 11) * 0x1p-53;
 }
 
-/* A point on a sphere around the origin. */
+/* Stores a point on a sphere around the origin. */
 static void bodies_on_sphere(const struct bodies_rule *rule, int64_t id, double radius,
                              double at[3])
 {

@@ -2,8 +2,9 @@
 /*
  * check.c - see check.h.
  *
- * Each PE adds what its own bodies do to the sample.  Ewald's method divides the periodic potential
- * into a sum over near pairs, damped by the complementary error function, and a sum over waves.
+ * Each PE adds the contribution of its own bodies to the sample.  Ewald's method divides the
+ * periodic potential into a sum over near pairs, damped by the complementary error function, and a
+ * sum over waves.
  */
 #include "check.h"
 
@@ -14,10 +15,10 @@
 
 #include "near.h"
 
-#define EWALD_ALPHA 10.0 /* damping: the nearest image is enough, to 1e-12 */
-#define EWALD_WAVES 16   /* in each direction, to 1e-11                     */
+#define EWALD_ALPHA 10.0 /* damping factor; with it the nearest image suffices, to 1e-12 */
+#define EWALD_WAVES 16   /* waves in each direction, for an error of 1e-11 */
 
-/* A body of the sample: what was found, and what is right. */
+/* A body of the sample, with the computed and the exact field. */
 struct check_sample {
     struct body  body;
     struct field found, exact;
@@ -46,7 +47,7 @@ static void check_add_damped(struct check_sample *to, const struct body *from)
         to->exact.at[d] += (phi + slope) / rr * r[d];
 }
 
-/* The waves exp(2 pi i n x) of a body along each dimension. */
+/* Computes the waves exp(2 pi i n x) of a body along each dimension. */
 struct check_waves {
     double complex at[3][EWALD_WAVES + 1];
 };
@@ -71,7 +72,8 @@ static double complex check_wave(const struct check_waves *w, const int n[3])
     return product;
 }
 
-/* The next wave of half of all waves.  Returns false after the last. */
+/* Advances to the next wave; only half of all waves are visited, since the others are
+ * conjugates.  Returns false after the last. */
 static bool check_next(int n[3])
 {
     do
@@ -133,7 +135,7 @@ static void check_add_ewald(const struct solver *s, struct check_sample *sample,
     for (int64_t k = 0; k < count; k++) {
         for (int64_t i = 0; i < s->n; i++)
             check_add_damped(&sample[k], &s->body[i]);
-        if (s->comm->pe == 0) /* a body's own cloud */
+        if (s->comm->pe == 0) /* the interaction of a body with its own charge cloud */
             sample[k].exact.potential -= 2 * EWALD_ALPHA / sqrt(M_PI) * sample[k].body.charge;
     }
     check_add_waves(s, sample, count);
@@ -161,9 +163,9 @@ static void check_collect(const struct solver *s, struct check_sample *sample, i
         }
 }
 
-/* The error of the energy of all @p n bodies, from the errors of the energies of a sample: their
- * sum, and the sum of their squares.  Errors without a common cause grow with the root of the
- * number of bodies; what of the sum is more than chance grows with the number. */
+/* Estimates the error of the energy of all @p n bodies from the errors in a sample: their sum and
+ * the sum of their squares. Independent errors grow with the square root of the number of bodies; a
+ * systematic error, the part of the sum that exceeds chance, grows with the number. */
 static double check_energy_error(int64_t n, int64_t count, double sum, double squares)
 {
     double more = (double)n / (double)count, chance = fmin(fabs(sum), 3 * sqrt(squares));
@@ -192,7 +194,7 @@ static struct check_errors check_compare(const struct check_sample *sample, int6
                                  sqrt(phi_off / phi), sqrt(field_off / field), count};
 }
 
-/* Makes what each PE has found the sum of all, on every PE. */
+/* Replaces the sums of each PE by the sums over all PEs. */
 static void check_sum(const struct solver *s, struct check_sample *sample, int64_t count)
 {
     s->comm->sum(s->comm, (double *)sample, (size_t)count * SAMPLE_NUMBERS);
@@ -214,7 +216,8 @@ static void check_sum_exact(const struct solver *s, struct check_sample *sample,
 
 struct check_errors check_solution(const struct solver *s, int64_t n, int64_t most, double energy)
 {
-    int64_t              step = n <= most ? 1 : (n / most + 1) | 1; /* odd: charges of both signs */
+    /* An odd step, so that the sample has charges of both signs. */
+    int64_t              step   = n <= most ? 1 : (n / most + 1) | 1;
     int64_t              count  = (n + step - 1) / step;
     struct check_sample *sample = calloc((size_t)count + 1, sizeof *sample);
     struct check_errors  errors;

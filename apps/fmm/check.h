@@ -7,13 +7,15 @@
 
 /** Relative errors over the sample. */
 struct check_errors {
-    double  energy;           /* of the energy of all bodies: an estimate, unless all are checked */
-    double  potential, field; /* roots of mean squares                                */
-    int64_t bodies;           /* of the sample                                        */
+    /* Error of the energy of all bodies; an estimate unless all are checked. */
+    double  energy;
+    double  potential, field; /* root mean square errors */
+    int64_t bodies;           /* number of bodies in the sample */
 };
 
-/** Computes the errors of a solution, of that @p energy, for at most @p most of @p n bodies:
- * against direct summation or, with periodic boundaries, Ewald summation.  Collective. */
+/** Computes the errors of a solution with total energy @p energy, for at most @p most of @p n
+ *  bodies. The reference is direct summation or, with periodic boundaries, Ewald
+ *  summation.  Collective. */
 struct check_errors check_solution(const struct solver *s, int64_t n, int64_t most, double energy);
 
 #endif

@@ -16,10 +16,10 @@
 
 /** The transfers, in the order in which they begin. */
 enum transfer {
-    TRANSFER_BODIES,     /* to the PE that owns their leaf                 */
-    TRANSFER_GHOSTS,     /* bodies near to leaves of another PE            */
+    TRANSFER_BODIES,     /* bodies, to the PE that owns their leaf */
+    TRANSFER_GHOSTS,     /* bodies near the leaves of another PE */
     TRANSFER_SHARED,     /* parts of multipoles of boxes that several PEs share */
-    TRANSFER_MULTIPOLES, /* of boxes that act on boxes of another PE       */
+    TRANSFER_MULTIPOLES, /* multipoles of boxes that act on boxes of another PE */
     TRANSFERS
 };
 
@@ -33,13 +33,13 @@ struct comm {
     void (*sum)(struct comm *comm, double *at, size_t n);
     /** Replaces @p n numbers by their maxima over all PEs.  Collective. */
     void (*max)(struct comm *comm, double *at, size_t n);
-    /** Replaces the window of a transfer by one of @p bytes on every PE and returns the caller's.
-     *  Collective. */
+    /** Replaces the window of a transfer by one of @p bytes on every PE and returns the address of
+     *  the calling PE's window. Collective. */
     void *(*window)(struct comm *comm, enum transfer transfer, size_t bytes);
     /** Expects a put of @p pe into the window at @p offset. */
     void (*expect)(struct comm *comm, enum transfer transfer, int pe, size_t offset, size_t bytes);
     /** Starts to put the @p n blocks, relative to @p base, into the window of @p pe at @p offset.
-     *  Neither may change before the next done(). */
+     *  The blocks and the window must not change before the next done(). */
     void (*put)(struct comm *comm, enum transfer transfer, int pe, size_t offset, const void *base,
                 const skua_block *block, size_t n);
     /** Waits for all puts that are expected. */

@@ -2,12 +2,12 @@
 /*
  * expansion.c - see expansion.h.
  *
- * Recurrences and derivatives are simplest for the functions without normalization
+ * Recurrences and derivatives are simplest for the functions without normalisation
  *
  *     R(l,m) = |x|^l P(l,m) exp(i m phi) / (l+m)!    S(l,m) = (l-m)! P(l,m) exp(i m phi) /
  * |x|^(l+1)
  *
- * whose real and imaginary parts are c(l,m) but for a factor.  A box applies that factor once to
+ * whose real and imaginary parts equal c(l,m) up to a factor.  A box applies that factor once to
  * its coefficients, not to each body.  The gradient of a sum of R(l,m) is a sum of R(l-1,m'), that
  * of S(l,m) a sum of S(l+1,m'): three further sets of coefficients, which the box computes once.
  */
@@ -61,8 +61,8 @@ static void expansion_load(struct expansion_points *to, const struct cube *box,
     memcpy(&to->factor, at[3], sizeof to->factor);
 }
 
-/* The real (s = 0) or imaginary (s = 1) parts of the functions of one m with l > m, from that with
- * l = m. */
+/* Computes the real (s = 0) or imaginary (s = 1) parts of the functions of one m with l > m from
+ * the function with l = m. */
 static void expansion_column(lanes *h, int order, int m, int s, const lanes *z, const lanes *w,
                              bool irregular)
 {
@@ -100,7 +100,8 @@ static void expansion_functions(lanes *h, int order, const struct expansion_poin
     }
     for (int m = 0; m <= order; m++) {
         const lanes *re = h + (m - 1) * (m - 1) + m - 1, *im = m > 1 ? re + m - 1 : re;
-        double       f = irregular ? 2 * m - 1 : 0.5 / m, g = m > 1 ? f : 0; /* im of m = 0 is 0 */
+        /* The imaginary part for m = 0 is 0. */
+        double f = irregular ? 2 * m - 1 : 0.5 / m, g = m > 1 ? f : 0;
 
         for (int v = 0; v < VECTORS && m > 0; v++) {
             h[m * m + m].v[v]     = f * x.v[v] * re->v[v] - g * y.v[v] * im->v[v];

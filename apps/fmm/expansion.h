@@ -15,7 +15,7 @@
  *     multipole   potential(x) = sum of M(l,m) c(l,m)(x/|x|) / |x|^(l+1) / w    outside of the box
  *     local       potential(x) = sum of L(l,m) c(l,m)(x/|x|) * |x|^l     / w    inside of the box
  *
- * Bodies are taken LANES at a time.
+ * Bodies are processed LANES at a time.
  */
 #ifndef FMM_EXPANSION_H
 #define FMM_EXPANSION_H
@@ -30,7 +30,7 @@ struct body {
     double at[3], charge;
 };
 
-/** What a body feels: the potential, and the field, which is minus its gradient. */
+/** The potential at a body, and the field, which is minus the gradient of the potential. */
 struct field {
     double potential, at[3];
 };
@@ -46,7 +46,7 @@ static inline int expansion_count(int order)
     return (order + 1) * (order + 1);
 }
 
-/** Returns the distance, in numbers, of expansions in an array: vectors are aligned. */
+/** Returns the distance between expansions in an array, in numbers; it keeps vectors aligned. */
 static inline int expansion_stride(int order)
 {
     return (expansion_count(order) + 1) & ~1;
@@ -66,10 +66,10 @@ static inline int expansion_sin(int l, int m)
 
 #define EXPANSION_MOST ((ORDER_MOST + 2) * (ORDER_MOST + 2)) /* coefficients of a gradient */
 
-/** What expansions of one order share. */
+/** The tables that expansions of one order share. */
 struct expansion {
     int    order;
-    double regular[EXPANSION_MOST]; /* factors from the functions of expansion.c to c(l,m) */
+    double regular[EXPANSION_MOST]; /* factors between the functions of expansion.c and c(l,m) */
     double irregular[EXPANSION_MOST];
 };
 
@@ -89,8 +89,8 @@ void expansion_evaluate_local(const double *local, const struct expansion *e,
                               const struct cube *box, const struct body *body, int n,
                               struct field *field);
 
-/** Adds the multipole expansion of a box, displaced by @p shift, to the fields of @p n distant
- *  bodies. */
+/** Adds the field of the multipole expansion of a box, displaced by @p shift, to the fields of @p n
+ *  distant bodies. */
 void expansion_evaluate_multipole(const double *multipole, const struct expansion *e,
                                   const struct cube *box, const struct body *body, int n,
                                   const double shift[3], struct field *field);

@@ -4,14 +4,14 @@
  *
  * A window (comm.h) is a region.  A transfer is a put of a layout, straight from where the data
  * are, that increases a notification of the receiver; the receiver waits for the number of puts
- * that it expects.  There is no other synchronization within a solve.
+ * that it expects.  There is no other synchronisation within a solve.
  */
 #include <skua/skua.h>
 #include <stdlib.h>
 
 #include "run.h"
 
-#define STACK (1 << 20) /* of the thread that solves; kernels have their buffers there */
+#define STACK (1 << 20) /* stack size of the solver thread; the kernels keep buffers there */
 
 /* One PE's communication through Skua. */
 struct fmm_comm {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * halo.c - what PEs need of each other: bodies of leaves (ghosts), multipoles of boxes, and the
- * parts of boxes that several PEs share.
+ * halo.c - the data that PEs need from each other: bodies of leaves (ghosts), multipoles of boxes,
+ * and partial multipoles of boxes that several PEs share.
  *
  * Lists are symmetric, or come in pairs: a box is in the coarse list of those that are in its fine
- * list.  So a PE finds from its own lists what each other PE needs, and which boxes of others will
- * come, along the curve; no box is named in a transfer.
+ * list.  So a PE derives from its own lists the boxes that each other PE needs and the boxes that
+ * it will receive, both in the order of the curve; a transfer does not name its boxes.
  */
 #include "solve_work.h"
 
-/* Adds a block to the parcels of the PEs that own leaves of a box, but once for each: @p last is
- * the last block that each PE got. */
+/* Adds a block once to the parcel of each PE that owns leaves of a box; @p last is the last block
+ * added for each PE. */
 static void solve_add_for(struct solver *s, enum transfer transfer, const struct node *to,
                           size_t offset, size_t bytes, size_t *last)
 {
@@ -57,7 +57,7 @@ void solve_pack(struct solver *s)
     free(multipoles);
 }
 
-/* Boxes of other PEs that this one needs, in the order in which they come. */
+/* The boxes of other PEs that this PE needs, in the order of their arrival. */
 struct solve_needs {
     const struct tree *tree;
     int32_t           *node;
@@ -80,7 +80,7 @@ static void solve_need(struct solver *s, struct solve_needs *needs, int32_t targ
     }
 }
 
-/* Along the curve, parents before children: so along the PEs. */
+/* The order is that of the curve, parents before children, and therefore also that of the PEs. */
 static int solve_compare(const void *a, const void *b, void *arg)
 {
     const struct tree *tree = arg;

@@ -6,10 +6,10 @@
  * which fill space again, and so on.  On each level the ring of boxes that are neighbours of the
  * larger box's neighbours, but not near to its middle, acts on the middle: a translation by the sum
  * of the translations of all of them.  All levels share this sum.  For a neutral box the
- * contribution of a level falls like the square of the width.
+ * contribution of a level falls with the square of the width.
  *
- * Sums over the ring and over the neighbours are unchanged by rotations of the cube: they vanish
- * but for m = 0, 4, 8, ... and are real.
+ * Sums over the ring and over the neighbours are unchanged by rotations of the cube: they are real,
+ * and zero except for m = 0, 4, 8, ...
  */
 #include "lattice.h"
 
@@ -23,7 +23,7 @@
 /* Sums of R(l,m) or S(l,m) (expansion.c), m >= 0. */
 typedef double lattice_sums[DEGREES][DEGREES];
 
-/* Coefficients without normalization, of exp(-i m phi), m >= 0. */
+/* Coefficients without normalisation, of exp(-i m phi), m >= 0. */
 typedef double complex lattice_expansion[ORDER_MOST + 1][ORDER_MOST + 1];
 
 static void lattice_add_point(lattice_sums sums, int degree, const double at[3], bool irregular)
@@ -55,7 +55,8 @@ static void lattice_add_point(lattice_sums sums, int degree, const double at[3],
             sums[l][m] += creal(f[l][m]);
 }
 
-/* Sums over the cube of images within @p outer that are not within @p inner; -1: none is. */
+/* Sums over the images within @p outer that are not within @p inner; with @p inner -1 over all
+ * images within @p outer. */
 static void lattice_sum(lattice_sums sums, int degree, int inner, int outer, bool irregular)
 {
     for (int l = 0; l <= degree; l++)
@@ -68,7 +69,7 @@ static void lattice_sum(lattice_sums sums, int degree, int inner, int outer, boo
                     lattice_add_point(sums, degree, (double[3]){x, y, z}, irregular);
 }
 
-/* A coefficient of any m. */
+/* Returns the coefficient of any m. */
 static double complex lattice_at(lattice_expansion x, int l, int m)
 {
     return m >= 0 ? x[l][m] : (m % 2 ? -1 : 1) * conj(x[l][-m]);
@@ -79,7 +80,7 @@ static double lattice_sum_at(lattice_sums sums, int l, int m)
     return m > l || -m > l ? 0 : sums[l][m < 0 ? -m : m]; /* odd m are zero */
 }
 
-/* The multipoles of the larger box, in units of its width. */
+/* Computes the multipoles of the larger box, in units of its width. */
 static void lattice_grow(lattice_expansion to, lattice_expansion from, lattice_sums near, int order,
                          int side)
 {

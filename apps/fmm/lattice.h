@@ -5,9 +5,9 @@
 
 #include "expansion.h"
 
-/** Adds the potential of all images of a box but those within @p separation, given its multipoles,
- * to its local expansion.  The sum goes over growing cubes of images; it exists if the box is
- * neutral. */
+/** Adds the potential of all images of a box, except those within @p separation, to its local
+ *  expansion. The sum is the limit over growing cubes of images, which exists if the box is
+ *  neutral. */
 void lattice_add(double *local, const struct expansion *e, int separation, const double *multipole);
 
 #endif

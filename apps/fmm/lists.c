@@ -2,9 +2,9 @@
 /*
  * lists.c - see lists.h.
  *
- * The walk goes down from the root.  At each box it knows the boxes of its level that are not
- * separated from it, and the larger leaves that are not; those of a child are among them and their
- * children.  Both lists lie on a stack.
+ * The walk goes down from the root.  At each box it keeps two lists on a stack: the boxes of the
+ * same level that are not separated from the box, and the larger leaves that are not. The lists of
+ * a child are selected from these and their children.
  */
 #include "lists.h"
 
@@ -74,7 +74,7 @@ static void list_push(struct list_walk *w, struct list_entry entry)
     w->stack[w->top++] = entry;
 }
 
-/* The distance of an entry from a box of the same level, in boxes. */
+/* Returns the distance between an entry and a box of the same level, in boxes. */
 static void list_distance(const struct node *from, const struct node *to, int image,
                           int distance[3])
 {
@@ -89,8 +89,8 @@ static bool list_is_far(const struct list_walk *w, const int distance[3])
     return abs(distance[0]) > most || abs(distance[1]) > most || abs(distance[2]) > most;
 }
 
-/* Whether a box is separated from a larger leaf, whose image it is seen from is displaced by
- * @p sign times that of an entry. */
+/* Returns true if a box is separated from a larger leaf; their displacement is @p sign times the
+ * image of an entry. */
 static bool list_fine_is_far(const struct list_walk *w, const struct node *fine,
                              const struct node *leaf, int image, int sign)
 {
@@ -107,7 +107,8 @@ static bool list_fine_is_far(const struct list_walk *w, const struct node *fine,
     return list_is_far(w, distance);
 }
 
-/* Adds what of a box that is not separated from a leaf, and its children, acts on the leaf. */
+/* Adds the interactions of a leaf with a box that is not separated from it, and with the box's
+ * children. */
 static void list_descend(struct list_walk *w, const struct node *leaf, struct list_entry entry)
 {
     const struct node *from = &w->tree->node[entry.node];
@@ -133,7 +134,7 @@ static void list_leaf(struct list_walk *w, const struct node *leaf, struct list_
         list_add(w, LIST_NEAR, w->stack[i]);
 }
 
-/* Sorts a larger leaf into the list of a box, or onto the stack of those that are not separated. */
+/* Adds a larger leaf to the list of a box or, if they are not separated, pushes it on the stack. */
 static void list_larger(struct list_walk *w, const struct node *node, struct list_entry entry)
 {
     if (list_fine_is_far(w, node, &w->tree->node[entry.node], entry.image, -1))
@@ -175,7 +176,7 @@ static void list_larger_of(struct list_walk *w, const struct node *node, struct 
         list_larger(w, node, w->stack[i]);
 }
 
-/* Ends the lists of a new target. */
+/* Records the ends of the lists of a new target. */
 static void list_add_target(struct list_walk *w, int32_t node)
 {
     struct lists *l = w->lists;

@@ -2,9 +2,9 @@
 /*
  * lists.h - which boxes act on each other, and how.
  *
- * Two boxes of the same level are *separated* if more than `separation` boxes lie between their
- * places in some direction: then their distance lets expansions converge.  Each pair of bodies is
- * counted once, by one of the four lists of a box that contains the first of them:
+ * Two boxes of the same level are *separated* if their positions differ by more than `separation`
+ * boxes in some direction; expansions converge at such a distance.  Each pair of bodies is counted
+ * once, by one of the four lists of a box that contains the first of them:
  *
  *     LIST_FAR    boxes of the same level, separated, whose parents are not: M2L
  *     LIST_NEAR   of a leaf: leaves that are not separated: pairs of bodies
@@ -27,13 +27,14 @@
 
 enum list { LIST_FAR, LIST_NEAR, LIST_FINE, LIST_COARSE, LISTS };
 
-/** A box of a list. */
+/** An entry of a list: a box. */
 struct list_entry {
     int32_t node;
     int16_t image, direction; /* direction: of LIST_FAR, for translate_to_local() */
 };
 
-/** A box and where its lists end; they begin where those of the target before it end. */
+/** A target: a box and the ends of its lists, which begin at the ends of the previous target's
+ *  lists. */
 struct list_target {
     int32_t node;
     int32_t end[LISTS];
@@ -48,11 +49,11 @@ struct lists {
     bool                failed; /* no memory */
 };
 
-/** What the lists depend on. */
+/** The parameters of the lists. */
 struct list_rule {
     int     separation;
     bool    periodic;
-    int64_t few; /* bodies of a box that is no expansion for larger leaves */
+    int64_t few; /* a box with at most so many bodies acts on larger leaves by its bodies */
 };
 
 /** Finds the lists of boxes that contain the leaves from @p first to @p end.  Returns false if

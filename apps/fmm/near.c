@@ -2,8 +2,9 @@
 /*
  * near.c - see near.h.
  *
- * A group of targets stays in registers while all sources pass.  1/r comes from an estimate of a
- * few bits and Newton's method, since a square root and a division would take most of the time.
+ * A group of targets stays in registers during the loop over all sources. 1/r is computed by
+ * Newton's method from an estimate of a few bits, since a square root and a division would take
+ * most of the time.
  */
 #include "near.h"
 
@@ -14,7 +15,7 @@
 #include <arm_neon.h>
 #endif
 
-#define GROUP            8 /* targets that are computed together */
+#define GROUP            8 /* number of targets computed together */
 #define VECTORS_OF_GROUP 4
 
 typedef int64_t near_mask __attribute__((vector_size(16)));
@@ -23,7 +24,7 @@ typedef int64_t near_mask __attribute__((vector_size(16)));
 static inline vec near_inverse_root(vec x)
 {
 #ifdef __aarch64__
-    vec y = (vec)vrsqrteq_f64((float64x2_t)x); /* 8 bits: three steps */
+    vec y = (vec)vrsqrteq_f64((float64x2_t)x); /* an estimate of 8 bits, refined in three steps */
 
     for (int step = 0; step < 3; step++)
         y *= (vec)vrsqrtsq_f64((float64x2_t)(x * y), (float64x2_t)y);

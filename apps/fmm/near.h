@@ -13,7 +13,7 @@ struct near_sources {
 };
 
 /** Adds the potential and field of the bodies of @p count ranges to the fields of @p n bodies.  A
- *  body does not act on a body at the same place, so not on itself. */
+ *  body does not act on a body at the same position, and therefore not on itself. */
 void near_add(const struct body *body, int n, struct field *field,
               const struct near_sources *sources, int count);
 

@@ -17,8 +17,8 @@ struct fmm_options {
     char               series[ARGUMENT_WORD_BYTES];
 };
 
-/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
- *  wrong. */
+/** Parses the command line.  Prints the help or an error, ends the job and returns false if the
+ *  program must not run. */
 bool options_read(struct fmm_options *options, int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parcels.c - transfers between PEs: all that one PE gets from another in one put. */
+/* parcels.c - transfers between PEs; one put carries all data from one PE to another. */
 #include "solve_work.h"
 
 void solve_add_block(const struct solver *s, struct solve_parcel *p, size_t offset, size_t bytes)
@@ -46,7 +46,7 @@ size_t solve_offset(const struct solve_sizes *sizes, int from, int to)
     return (size_t)sum;
 }
 
-/* Provides a window for what any PE gets. */
+/* Allocates a window that is large enough for the parcels of every PE. */
 static void solve_make_window(struct solver *s, enum transfer transfer, size_t bytes)
 {
     struct solve_work *w = s->work;

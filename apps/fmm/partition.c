@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* partition.c - the tree of all bodies, and its division among PEs by the time that leaves take. */
+/* partition.c - the tree of all bodies, and its division among PEs by the estimated time of the
+ * leaves. */
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ void solve_find_lists(struct solver *s)
                                  s->tree.first_of[pe + 1]));
 }
 
-/* The time that the lists of a target will take. */
+/* Returns the estimated time of the lists of a target. */
 static double solve_cost(const struct solver *s, int32_t target)
 {
     const struct lists *l    = &s->lists;
@@ -79,7 +80,7 @@ void solve_divide(struct solver *s)
         for (int32_t t = 0; t < s->lists.targets; t++) {
             int32_t leaf = tree->node[s->lists.target[t].node].leaf;
 
-            if (leaf >= tree->first_of[pe]) /* the others belong to the PE before */
+            if (leaf >= tree->first_of[pe]) /* the other leaves belong to the previous PE */
                 cost[leaf] += solve_cost(s, t);
         }
         s->comm->sum(s->comm, cost, (size_t)tree->leaves);
@@ -117,7 +118,7 @@ void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)
     s->traveller = solve_alloc(s, (size_t)s->n, sizeof *body);
     solve_wait(s, TRANSFER_BODIES);
     memcpy(s->traveller, s->work->window[TRANSFER_BODIES], (size_t)s->n * sizeof *body);
-    comm->done(comm); /* the bodies have left */
+    comm->done(comm); /* the bodies have been moved to their owners */
     free(body);
     free(sizes.at);
     solve_require(s, tree_sort(&s->traveller, (size_t)s->n));

@@ -7,14 +7,14 @@
 #include "near.h"
 #include "solve_work.h"
 
-#define CHUNK 256 /* targets whose expansions stay in the cache */
+#define CHUNK 256 /* number of targets whose expansions fit into the cache */
 
 static int solve_octant(const struct node *node)
 {
     return (node->at[0] & 1) | (node->at[1] & 1) << 1 | (node->at[2] & 1) << 2;
 }
 
-/* Translations that go together. */
+/* A batch of translations in one direction. */
 struct solve_batch {
     const double *from[LANES];
     double       *to[LANES];
@@ -35,7 +35,7 @@ static void solve_family(struct solver *s, int level, bool up)
         int                 octant = last ? 0 : solve_octant(node);
         struct solve_batch *b      = &batch[octant];
 
-        for (; octant < 8 && last; octant++, b++) /* what is left */
+        for (; octant < 8 && last; octant++, b++) /* the incomplete last batch */
             if (b->n > 0 && up)
                 translate_to_parent(&s->translator, octant, b->from, b->to, b->n);
             else if (b->n > 0)
@@ -115,7 +115,7 @@ void solve_near(struct solver *s, bool own)
             solve_near_leaf(s, t, own);
 }
 
-/* A translation of LIST_FAR. */
+/* An entry of LIST_FAR as a translation. */
 struct solve_pair {
     int32_t from, to;
 };
@@ -217,7 +217,8 @@ static void solve_down_leaf(struct solver *s, int32_t target)
     }
 }
 
-/* Images of the root: those far away, and what makes the sum over cubes that over a conductor. */
+/* Adds the distant images of the root, and the term by which a surrounding conductor differs from
+ * the sum over cubes. */
 static void solve_images(struct solver *s)
 {
     double centre[3], dipole[3] = {0}, moment[4] = {0}, factor;

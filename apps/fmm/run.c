@@ -9,7 +9,7 @@
 #include "check.h"
 #include "common/series.h"
 
-#define FIELD_FACTOR 10 /* the field, a derivative, may be so much less exact than the energy */
+#define FIELD_FACTOR 10 /* limit of the error of the field relative to that of the energy */
 
 static const char *const phase_names[PHASES] = {"tree", "up", "near", "far", "down", "wait"};
 
@@ -84,7 +84,7 @@ static void run_print(const struct comm *comm, const struct fmm_options *o,
                phase < PHASES - 1 ? "," : "\n");
 }
 
-/* Prints the errors.  Returns true if they are small enough. */
+/* Prints the errors.  Returns true if they are within the limits. */
 static bool run_print_errors(const struct fmm_options *o, const struct check_errors *e)
 {
     bool good =
@@ -93,7 +93,7 @@ static bool run_print_errors(const struct fmm_options *o, const struct check_err
     printf("relative errors of %lld particles: energy %.2g, potential %.2g, field %.2g\n",
            (long long)e->bodies, e->energy, e->potential, e->field);
     if (!good)
-        printf("an error exceeds what was asked for: %g, of the field %g\n", o->error,
+        printf("an error exceeds its limit: %g, of the field %g\n", o->error,
                FIELD_FACTOR * o->error);
     return good;
 }

@@ -5,8 +5,8 @@
 
 #include "options.h"
 
-/** Solves as the options say, checks the solution, and prints the result on PE 0.  Collective.
- *  Returns true if the errors are as small as asked for. */
+/** Solves the problem of the options, checks the solution, and prints the result on PE 0.
+ *  Collective. Returns true if the errors are within the requested limit. */
 bool run_fmm(struct comm *comm, const struct fmm_options *o);
 
 #endif

@@ -93,7 +93,7 @@ static void solve_free(struct solver *s)
 
 /* ---- a solve -------------------------------------------------------------------------------- */
 
-/* Adds the time since *@p from, less what was spent waiting, to a phase. */
+/* Adds the time since *@p from, without the time spent waiting, to a phase. */
 static void solve_clock(struct solver *s, enum phase phase, double *from, double *waited)
 {
     double now = s->comm->time();

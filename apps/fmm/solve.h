@@ -5,10 +5,10 @@
  * A solve sorts the bodies, builds the tree, divides its leaves among the PEs, and then, on each
  * PE:
  *
- *     ghosts       bodies that leaves of other PEs need start on their way
+ *     ghosts       starts the puts of the bodies that leaves of other PEs need
  *     up           multipoles of leaves (P2M) and of their ancestors (M2M)
- *     multipoles   those that other PEs need start on their way
- *     near         pairs of bodies within the PE: what arrives meanwhile costs nothing
+ *     multipoles   starts the puts of the multipoles that other PEs need
+ *     near         pairs of bodies within the PE, while data of other PEs arrive
  *     far          M2L within the PE, then with the multipoles of other PEs
  *     down         local expansions of children (L2L) and of bodies (L2P), and ghosts
  *
@@ -21,12 +21,12 @@
 
 #include "lists.h"
 
-/** How to solve. */
+/** The parameters of a solve. */
 struct solve_rule {
     int     order, separation;
-    int64_t leaf; /* bodies of a leaf, at most */
+    int64_t leaf; /* largest number of bodies of a leaf */
     bool    periodic;
-    bool    no_overlap; /* wait for what other PEs put before computing */
+    bool    no_overlap; /* wait for the puts of other PEs before computing */
 };
 
 /** The phases that are timed. */
@@ -41,10 +41,10 @@ struct solver {
 
     struct tree       tree;
     struct lists      lists;
-    struct traveller *traveller; /* the bodies of this PE, along the curve ...      */
+    struct traveller *traveller; /* the bodies of this PE in the order of the curve, */
     int64_t           n;
-    struct body      *body;  /* ... as the kernels need them ...                    */
-    struct field     *field; /* ... and the solution                                */
+    struct body      *body;  /* these bodies in the layout of the kernels, */
+    struct field     *field; /* and their solution */
     double            seconds[PHASES];
 
     struct solve_work *work;
@@ -53,8 +53,8 @@ struct solver {
 /** Prepares a solver. */
 void solver_create(struct solver *s, struct comm *comm, const struct solve_rule *rule);
 
-/** Solves for the @p n bodies that this PE has, which become the solver's.  Collective.  Afterwards
- *  each PE has other bodies, in s->traveller, and their solution. */
+/** Solves for all bodies; the @p n bodies of this PE become the solver's. Collective. Afterwards
+ *  s->traveller holds the bodies that this PE then owns, and the solver their solution. */
 void solver_run(struct solver *s, struct traveller *body, int64_t n);
 
 /** Frees a solver. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve_work.h - what the files of the solver share: its data for one solve, and its steps.
+ * solve_work.h - the data and the steps of one solve, which the files of the solver share.
  *
  *     partition.c   the tree, and which PE has which leaves and bodies
  *     parcels.c     transfers between PEs
@@ -15,36 +15,36 @@
 
 #include "solve.h"
 
-/* The blocks that one PE gets in a transfer. */
+/* The blocks that one PE receives in a transfer. */
 struct solve_parcel {
     skua_block *block;
     size_t      n, room, bytes;
 };
 
 struct solve_work {
-    const double      **multipole_of; /* of each box: where its multipoles are, or NULL           */
-    const struct body **bodies_of; /* of each leaf, by its number: its bodies, or NULL          */
-    bool               *mine;      /* of each box: all of its leaves are ours                  */
-    int32_t            *target_of; /* of each box: its target, or -1                           */
-    double             *multipole, *local; /* of each target                                      */
-    double             *total;             /* multipoles of shared boxes                          */
-    int32_t            *shared;            /* the boxes of several PEs                            */
-    int32_t             shareds;
-    struct solve_parcel *parcel[TRANSFERS]; /* for each PE                                        */
+    const double       **multipole_of;      /* address of the multipoles of each box, or NULL */
+    const struct body  **bodies_of;         /* bodies of each leaf, by its number, or NULL */
+    bool                *mine;              /* for each box: this PE owns all of its leaves */
+    int32_t             *target_of;         /* target of each box, or -1 */
+    double              *multipole, *local; /* expansions of each target */
+    double              *total;             /* multipoles of shared boxes */
+    int32_t             *shared;            /* boxes whose leaves belong to several PEs */
+    int32_t              shareds;
+    struct solve_parcel *parcel[TRANSFERS]; /* for each transfer: the parcel of each PE */
     void                *window[TRANSFERS];
     size_t               window_bytes[TRANSFERS];
     int32_t             *by_level; /* targets, sorted by level */
     int32_t              level_first[LEVELS_MOST + 2];
 };
 
-/* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE gets lie
- * in the order of the PEs that they come from. */
+/* Bytes that each PE (rows) puts to each PE (columns) in a transfer.  The ranges that a PE receives
+ * are ordered by the sending PE. */
 struct solve_sizes {
     int64_t *at;
     int      pes;
 };
 
-/* Ends the job unless there was memory. */
+/* Ends the job if an allocation failed. */
 static inline void solve_require(const struct solver *s, bool good)
 {
     if (!good)
@@ -60,13 +60,13 @@ static inline void *solve_alloc(const struct solver *s, size_t n, size_t bytes)
     return at;
 }
 
-/* The coefficients from one expansion to the next. */
+/* Returns the distance between two expansions, in coefficients. */
 static inline int solve_stride(const struct solver *s)
 {
     return expansion_stride(s->rule.order);
 }
 
-/* The bodies of a leaf of this PE. */
+/* Returns the bodies of a leaf of this PE. */
 static inline struct body *solve_bodies(const struct solver *s, const struct node *node)
 {
     int32_t first = s->tree.first_of[s->comm->pe];
@@ -74,7 +74,7 @@ static inline struct body *solve_bodies(const struct solver *s, const struct nod
     return s->body + (node->first - s->tree.node[s->tree.leaf[first]].first);
 }
 
-/* The fields of the bodies of a leaf of this PE. */
+/* Returns the fields of the bodies of a leaf of this PE. */
 static inline struct field *solve_fields(const struct solver *s, const struct node *node)
 {
     return s->field + (solve_bodies(s, node) - s->body);
@@ -89,7 +89,7 @@ struct cube solve_cube(const struct solver *s, const struct traveller *body, int
 /** Builds the lists of the boxes above the leaves of this PE. */
 void solve_find_lists(struct solver *s);
 
-/** Divides the leaves by their bodies, then by the times that the PEs have found for them.
+/** Divides the leaves by their bodies, then by the times that the PEs have estimated for them.
  *  Collective. */
 void solve_divide(struct solver *s);
 
@@ -98,7 +98,7 @@ void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n);
 
 /* ---- parcels.c ------------------------------------------------------------------------------- */
 
-/** Appends @p bytes at @p offset to what a PE gets. */
+/** Appends @p bytes at @p offset to the parcel of a PE. */
 void solve_add_block(const struct solver *s, struct solve_parcel *p, size_t offset, size_t bytes);
 
 /** Empties the parcels of all transfers. */
@@ -107,7 +107,7 @@ void solve_clear_parcels(struct solver *s);
 /** Returns the sizes of all parcels of a transfer.  Collective; the caller frees them. */
 struct solve_sizes solve_exchange_sizes(struct solver *s, enum transfer transfer);
 
-/** Returns where the parcel of PE @p from begins in the window of PE @p to. */
+/** Returns the offset of the parcel of PE @p from in the window of PE @p to. */
 size_t solve_offset(const struct solve_sizes *sizes, int from, int to);
 
 /** Expects and puts all parcels of a transfer, whose blocks are at offsets from @p base. */
@@ -119,14 +119,14 @@ void solve_wait(struct solver *s, enum transfer transfer);
 
 /* ---- halo.c ---------------------------------------------------------------------------------- */
 
-/** Finds what each PE needs of the boxes of this one. */
+/** Finds the boxes of this PE that each other PE needs. */
 void solve_pack(struct solver *s);
 
-/** Notes where the multipoles and ghosts of other PEs will be. */
+/** Records the addresses at which the multipoles and ghosts of other PEs will arrive. */
 void solve_place(struct solver *s);
 
-/** Puts the parts of shared boxes that this PE has to all PEs, this one included.  Returns their
- *  sizes, which the caller frees. */
+/** Puts this PE's parts of shared boxes to all PEs, including itself.  Returns their sizes, which
+ *  the caller frees. */
 struct solve_sizes solve_put_shared(struct solver *s);
 
 /** Adds the parts of shared boxes, in the order of PEs, when they have arrived. */
@@ -145,7 +145,7 @@ void solve_near(struct solver *s, bool own);
  *  those of other PEs. */
 void solve_far(struct solver *s, bool own);
 
-/** Computes what is left from the local expansions of all boxes of this PE down to its bodies. */
+/** Passes the local expansions down the tree to the bodies of this PE. */
 void solve_down(struct solver *s);
 
 #endif

@@ -86,7 +86,7 @@ static size_t translate_elements(const struct translate_block *block, int blocks
     return sum;
 }
 
-/* Adds to element (i, j) of a block that begins at @p a; elements lie in the order of panels. */
+/* Adds to element (i, j) of a block that begins at @p a; elements are stored panel by panel. */
 static void translate_add(double *a, const struct translate_block *b, int i, int j, double x)
 {
     int first = i - i % PANEL, rows = b->out - first < PANEL ? b->out - first : PANEL;
@@ -114,7 +114,8 @@ enum { TO_PARENT, TO_CHILD, TO_LOCAL };
 struct translate_step {
     const struct translate_rotation *rotation;
     const struct translate_shift    *shift;
-    double                           cosine[ORDER_MOST + 1], sine[ORDER_MOST + 1]; /* of m alpha */
+    /* Cosines and sines of m alpha. */
+    double cosine[ORDER_MOST + 1], sine[ORDER_MOST + 1];
 };
 
 /* A node of the quadrature on the sphere. */
@@ -368,9 +369,10 @@ bool translator_create(struct translator *t, const struct expansion *e, int sepa
     t->to_parent = calloc(16 + directions, sizeof *t->to_parent);
     if (!t->tables || !t->to_parent)
         return false;
-    t->to_child         = t->to_parent + 8;
-    t->to_local         = t->to_parent + 16;
-    t->tables->rotation = calloc(directions, sizeof *t->tables->rotation); /* more than there are */
+    t->to_child = t->to_parent + 8;
+    t->to_local = t->to_parent + 16;
+    /* An upper bound of their number. */
+    t->tables->rotation = calloc(directions, sizeof *t->tables->rotation);
     t->tables->shift    = calloc(directions + 2, sizeof *t->tables->shift);
     translate_set_blocks(t->tables, e->order);
     translate_set_nodes(t->tables, e->order);
@@ -401,7 +403,7 @@ void translator_free(struct translator *t)
 
 /* ---- translations --------------------------------------------------------------------------- */
 
-/* Transposes @p n expansions into lanes; lanes without one repeat the first. */
+/* Transposes @p n expansions into lanes; unused lanes repeat the first expansion. */
 static void translate_gather(int stride, const double *const *from, int n, lanes *to)
 {
     for (int v = 0; v < VECTORS; v++) {

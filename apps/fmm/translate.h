@@ -8,8 +8,8 @@
  *
  * A translation rotates an expansion so that the z axis points to the other box, translates along
  * z, where coefficients of different m are independent, and rotates back: O(p^3) operations instead
- * of the O(p^4) of one matrix.  LANES translations in the same direction go together: each step is
- * a product of small matrices, which are the same for all lanes, and a lane for each expansion.
+ * of the O(p^4) of one matrix.  LANES translations in the same direction are computed together:
+ * each step multiplies small matrices, which are the same for all lanes, by one expansion per lane.
  */
 #ifndef FMM_TRANSLATE_H
 #define FMM_TRANSLATE_H
@@ -37,7 +37,7 @@ bool translator_create(struct translator *t, const struct expansion *e, int sepa
 /** Frees what translator_create() has allocated. */
 void translator_free(struct translator *t);
 
-/** Returns the index of the direction to a box that is so many boxes away in x, y and z. */
+/** Returns the index of the direction to the box at an offset in x, y and z, in boxes. */
 int translate_direction(const struct translator *t, const int distance[3]);
 
 /** Returns the number of directions. */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGIT 12 /* bits of a key that one pass of the sort looks at */
+#define DIGIT 12 /* number of key bits that one pass of the sort uses */
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* Two zero bits behind each bit of a number of 21 bits. */
+/* Inserts two zero bits after each bit of a 21-bit number. */
 static uint64_t tree_spread(uint64_t x)
 {
     x = (x | x << 32) & UINT64_C(0x1f00000000ffff);
@@ -35,7 +35,8 @@ void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube)
             double x = (body[i].body.at[d] - cube->centre[d] + 0.5 * cube->width) * scale;
 
             at[d] = x <= 0 ? 0 : (uint64_t)x;
-            if (at[d] >> LEVELS_MOST) /* on the upper face, or beyond by rounding */
+            /* The position is on the upper face, or beyond it by rounding. */
+            if (at[d] >> LEVELS_MOST)
                 at[d] = (1 << LEVELS_MOST) - 1;
         }
         body[i].key = tree_interleave(at);
@@ -61,12 +62,12 @@ struct cube tree_cube(const struct tree *tree, const struct node *node)
     return cube;
 }
 
-/* A key and the place of its body. */
+/* A key and the index of its body. */
 struct tree_item {
     uint64_t key, from;
 };
 
-/* One pass of a radix sort, from the least digit on. */
+/* Performs one pass of a radix sort, which begins with the least significant digit. */
 static void tree_sort_digit(const struct tree_item *from, struct tree_item *to, size_t n, int shift)
 {
     size_t place[1 << DIGIT] = {0}, sum = 0;
@@ -112,14 +113,15 @@ bool tree_sort(struct traveller **body, size_t n)
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
-/* Boxes of the last level that are to be divided, and where their bodies begin on this PE. */
+/* The boxes of the last level that are to be divided, and the index of their first body on this
+ * PE. */
 struct tree_frontier {
     const struct traveller *body;
     size_t                  n;
-    int64_t                *count; /* of the octants of the boxes */
+    int64_t                *count; /* number of bodies in each octant of the boxes */
 };
 
-/* The first body whose key is not less than @p key. */
+/* Returns the first body whose key is not less than @p key. */
 static size_t tree_find(const struct traveller *body, size_t n, uint64_t key)
 {
     size_t low = 0, high = n;
@@ -291,7 +293,8 @@ int tree_owner(const struct tree *tree, const struct node *node, int pes)
 {
     int low = 0, high = pes;
 
-    while (high - low > 1) { /* the last PE whose first leaf is not behind the box's */
+    /* The last PE whose first leaf is not after the first leaf of the box. */
+    while (high - low > 1) {
         int middle = (low + high) / 2;
 
         if (tree->first_of[middle] <= node->leaf)

@@ -5,8 +5,8 @@
  * Bodies are sorted along the Morton curve.  A box that has more bodies than a leaf may have is
  * divided into those of its eight octants that have bodies; so the bodies of a box are consecutive,
  * and leaves are ordered along the curve.  Each PE owns consecutive leaves, with their bodies.  All
- * PEs know all boxes and how many bodies each has, not the bodies: every PE computes for itself
- * what others need of it, in the order in which they expect it.
+ * PEs know all boxes and how many bodies each has, not the bodies: every PE computes which of its
+ * data other PEs need, in the order in which they expect them.
  */
 #ifndef FMM_TREE_H
 #define FMM_TREE_H
@@ -19,7 +19,7 @@
 
 #define LEVELS_MOST 20
 
-/** A body on its way to its PE. */
+/** A body that is moved to the PE that owns its leaf. */
 struct traveller {
     struct body body;
     uint64_t    key; /* on the Morton curve: three bits for each level, LEVELS_MOST levels */
@@ -28,11 +28,11 @@ struct traveller {
 
 /** A box. */
 struct node {
-    int     level, at[3]; /* its place, in boxes of that level */
+    int     level, at[3]; /* position of the box, in boxes of that level */
     int32_t parent, child;
-    int     children;       /* consecutive ones; 0: it is a leaf    */
-    int32_t leaf, leaf_end; /* the leaves in it                     */
-    int64_t first, count;   /* its bodies, along the curve          */
+    int     children;       /* consecutive children; 0: the box is a leaf */
+    int32_t leaf, leaf_end; /* leaves in the box */
+    int64_t first, count;   /* bodies in the box, in the order of the curve */
 };
 
 struct tree {

@@ -33,7 +33,7 @@ struct scf {
     int     sites, block;
     int     density, fock, square, counter; /* global arrays */
     double *a, *b, *sum, *turned;           /* blocks */
-    long    tasks;                          /* that this process has done */
+    long    tasks;                          /* number of tasks that this process has done */
 };
 
 /* The part of the matrix that is block (i, j). */
@@ -123,7 +123,8 @@ static double scf_trace(int array, int sites)
     return trace;
 }
 
-/* Sets the density to (most - F) / (most - least): the occupied states come first. */
+/* Sets the density to (most - F) / (most - least), in which the occupied states have the largest
+ * eigenvalues. */
 static void scf_begin_density(struct scf *s)
 {
     int     lo[2] = {0, 0}, hi[2] = {s->sites - 1, s->sites - 1};
@@ -140,7 +141,7 @@ static void scf_begin_density(struct scf *s)
     GA_Scale(s->density, &scale);
 }
 
-/* Squares until the density is a projector. Returns how far it is from one. */
+/* Squares until the density is a projector. Returns its distance from a projector. */
 static double scf_purify(struct scf *s)
 {
     double one = 1, two = 2, minus = -1, error = 1;

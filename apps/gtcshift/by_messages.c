@@ -3,7 +3,7 @@
 #include "gtcshift.h"
 
 struct shift_head {
-    int32_t domain, side; /* of the receiver */
+    int32_t domain, side; /* domain and side of the receiver */
     int64_t count;
 };
 

@@ -2,8 +2,8 @@
 /* by_pipeline.c - particles in puts to their final place, field by field. */
 #include "gtcshift.h"
 
-/* Tells the right neighbour, which appends at the back, where the back is. The value of the
- * notification says it all. */
+/* Sends the right neighbour, which appends at the back, the position of the back, as the value of
+ * the notification. */
 static void shift_tell_end(const struct shift_domain *d)
 {
     skua_notify_add(shift_slot_there(d, SHIFT_RIGHT, offsetof(struct shift_slot, ready)),
@@ -17,8 +17,8 @@ static void shift_pipelined_settled(struct shift *shift)
     shift->told = true;
 }
 
-/* Waits for the next increase of a notification, by a number and 1; @p seen is its value so far.
- * Returns the number, or -1 when the job ends. */
+/* Waits for the next increase of a notification, which is a number plus 1; @p seen is its previous
+ * value. Returns the number, or -1 when the job ends. */
 static int64_t shift_await_value(skua_notify *notify, uint64_t *seen)
 {
     uint64_t before = *seen;
@@ -29,8 +29,8 @@ static int64_t shift_await_value(skua_notify *notify, uint64_t *seen)
     return (int64_t)(*seen - before - 1);
 }
 
-/* Before the first round of a shift, the ends of the neighbours are where they say. Returns false
- * when the job ends. */
+/* Receives the ends of the neighbours' arrays before the first round of a shift. Returns false when
+ * the job ends. */
 static bool shift_hear_ends(struct shift *shift)
 {
     for (int i = 0; i < shift->domains && shift->told; i++) {
@@ -45,7 +45,7 @@ static bool shift_hear_ends(struct shift *shift)
     return true;
 }
 
-/* Where the particles of a round begin in the arrays of a neighbour. */
+/* Returns the index at which the particles of a round begin in the arrays of a neighbour. */
 static int64_t shift_take_place(struct shift_domain *d, int side)
 {
     int64_t count = d->p.leaving[side].count;
@@ -81,7 +81,7 @@ static void shift_put_chunks(struct shift *shift, struct shift_domain *d, int si
     }
 }
 
-/* The notification tells the number of particles. */
+/* The value of the notification is the number of particles. */
 static void shift_put_pipelined(struct shift *shift, struct shift_domain *d, int side)
 {
     const struct particle_list *list  = &d->p.leaving[side];

@@ -58,7 +58,7 @@ const struct shift_protocol shift_signal = {"signal", NULL, shift_signal_exchang
 
 /* ---- post, start, complete, wait ---------------------------------------------------------- */
 
-/* Waits until both neighbours of all domains have increased `ready` so often. */
+/* Waits until both neighbours of all domains have increased `ready` the given number of times. */
 static bool shift_wait_ready(const struct shift *shift, uint64_t target)
 {
     for (int i = 0; i < shift->domains; i++)
@@ -68,8 +68,8 @@ static bool shift_wait_ready(const struct shift *shift, uint64_t target)
     return true;
 }
 
-/* Post: tells each neighbour where its particles go in the one receive buffer: those from the left
- * to its beginning, those from the right behind them. */
+/* Post: sends each neighbour the position of its particles in the common receive buffer. Particles
+ * from the left are at the beginning, those from the right follow. */
 static void shift_post(struct shift *shift, int64_t *place)
 {
     for (int i = 0; i < shift->domains; i++)
@@ -96,7 +96,7 @@ static void shift_pscw_put(struct shift *shift, struct shift_domain *d, int side
     stopwatch_lap(&shift->watch, PHASE_COMM);
 }
 
-/* Complete: all puts of this PE are done, and the neighbours know it. */
+/* Complete: completes all puts of this PE and notifies the neighbours. */
 static void shift_complete(const struct shift *shift)
 {
     skua_flush_all();

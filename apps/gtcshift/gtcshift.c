@@ -9,16 +9,16 @@
 #include "common/allreduce.h"
 #include "common/series.h"
 
-#define SHIFTS_PER_STEP 2 /* of a Runge-Kutta step of second order */
+#define SHIFTS_PER_STEP 2 /* substeps of a Runge-Kutta step of second order */
 
 static const struct shift_protocol *const protocols[SHIFT_VARIANTS] = {
     &shift_messages, &shift_pscw, &shift_signal, &shift_pipelined};
 
-/* What all PEs together have measured of a protocol. */
+/* The measurements of a protocol, combined over all PEs. */
 struct shift_times {
-    double shift;         /* seconds of a shift                */
-    double phase[PHASES]; /* of a shift, mean over the PEs     */
-    double moved;         /* particles that a shift has moved  */
+    double shift;         /* seconds of a shift                              */
+    double phase[PHASES]; /* seconds in each phase of a shift, mean over PEs */
+    double moved;         /* number of particles moved in a shift            */
 };
 
 static skua_pe_data shift_key;
@@ -35,7 +35,7 @@ int shift_owner(int domain)
     return domain % skua_pes();
 }
 
-/* The receive buffer of one side; that of pscw uses both. */
+/* The receive buffer of one side; pscw uses both as one buffer. */
 static size_t shift_buffer_bytes(const struct shift *shift)
 {
     size_t particles =
@@ -137,7 +137,8 @@ static uint64_t shift_sum(uint64_t value)
     return value;
 }
 
-/* Finds the particles that are to move on: among those that arrived, at first among all. */
+/* Finds the particles that leave the domain: in the first round among all, later among those that
+ * arrived. */
 static uint64_t shift_scan(struct shift *shift)
 {
     uint64_t leaving = 0;
@@ -185,7 +186,7 @@ static uint64_t shift_all(struct shift *shift, const struct shift_protocol *prot
 
 /* ---- measurement -------------------------------------------------------------------------- */
 
-/* Brings all domains to the beginning. */
+/* Resets all domains to their initial particles. */
 static void shift_reset(struct shift *shift)
 {
     skua_sync();
@@ -214,7 +215,8 @@ static void shift_progress(const char *name, int64_t step, int64_t steps)
     progress_show("%s: %lld of %lld steps", name, (long long)step, (long long)steps);
 }
 
-/* Moves, shifts and removes the holes. Returns the seconds of the shift on this PE. */
+/* Moves and shifts the particles, and removes the holes. Returns the seconds of the shift on this
+ * PE. */
 static double shift_substep(struct shift *shift, const struct shift_protocol *protocol,
                             uint64_t *moved)
 {
@@ -234,7 +236,7 @@ static double shift_substep(struct shift *shift, const struct shift_protocol *pr
     return seconds + stopwatch_now() - begin;
 }
 
-/* Runs all steps of one protocol; @p watched ones read the clock between the phases. */
+/* Runs all steps of one protocol; @p watched steps measure the phases. */
 static void shift_run(struct shift *shift, const struct shift_protocol *protocol, bool watched,
                       struct shift_times *times)
 {
@@ -266,7 +268,7 @@ static struct particle_sum shift_total(struct particle_sum sum)
     return (struct particle_sum){shift_sum(sum.count), shift_sum(sum.hash), shift_sum(sum.outside)};
 }
 
-/* The particles of all domains as they are. */
+/* Returns the sums over the particles of all domains. */
 static struct particle_sum shift_particles(const struct shift *shift)
 {
     struct particle_sum sum = {0};
@@ -276,7 +278,7 @@ static struct particle_sum shift_particles(const struct shift *shift)
     return shift_total(sum);
 }
 
-/* The particles of all domains as they must be after all steps. */
+/* Returns the sums that the particles of all domains must have after all steps. */
 static struct particle_sum shift_expected(const struct shift *shift)
 {
     struct particle_sum sum = {0};
@@ -359,7 +361,8 @@ static void shift_main(struct shift *shift)
 
     shift_make(shift);
     expected = shift_expected(shift);
-    for (int64_t run = 0; run <= shift->options.repeat; run++) /* the last one is watched */
+    /* The phases of the last run are measured. */
+    for (int64_t run = 0; run <= shift->options.repeat; run++)
         for (int v = 0; v < SHIFT_VARIANTS; v++)
             if (shift->options.variants[v]) {
                 shift_run(shift, protocols[v], run == shift->options.repeat, &times[v]);
@@ -370,7 +373,7 @@ static void shift_main(struct shift *shift)
         shift_report(shift, times, &expected, good);
         skua_exit(good ? 0 : 1);
     }
-    skua_run(); /* until the end of the job: other PEs may still need this one */
+    skua_run(); /* serves the other PEs until the job ends */
     shift_free(shift);
 }
 

@@ -4,9 +4,9 @@
  *
  * A shift is a sequence of rounds. In a round each domain sends the particles that have left it to
  * the domains on its left and right, which may send them on in the next round. Before each round
- * but the first an allreduce tells whether a particle is left to move. It also separates the
- * rounds: when one begins, all particles of the one before have arrived and been unpacked, so one
- * buffer for each direction suffices, at the sender as at the receiver.
+ * except the first, an allreduce determines whether any particle must still move. It also separates
+ * the rounds: when one begins, all particles of the one before have arrived and been unpacked, so
+ * one buffer for each direction suffices, at the sender as at the receiver.
  *
  *   messages    particles are packed into messages, and unpacked behind those of the domain;
  *   pscw        numbers of particles are exchanged first, then their places in the receive buffer,
@@ -18,7 +18,8 @@
  *               neighbour appends at the front and the right one at the back, so neither needs to
  *               know how many particles the other one sends.
  *
- * Domains are dealt to PEs in turn, so that all neighbours are on other PEs, as in the paper.
+ * Domains are distributed over PEs round robin, so that all neighbours are on other PEs, as in the
+ * paper.
  */
 #ifndef GTCSHIFT_H
 #define GTCSHIFT_H
@@ -29,13 +30,14 @@
 #include "options.h"
 #include "particles.h"
 
-/** What a neighbour writes into the memory of a domain; there is one for each side, in cache lines
- *  of its own. */
+/** The memory of a domain that one neighbour writes; each side has a slot, in cache lines of its
+ *  own. */
 struct shift_slot {
-    skua_notify arrived; /* rounds whose particles are here; pipelined: + their number */
-    skua_notify ready;   /* pscw: numbers, and places; pipelined: ends of its arrays, + 1 each */
-    int64_t     count;   /* of particles                                                 */
-    int64_t     place;   /* pscw: in the neighbour's receive buffer */
+    skua_notify arrived; /* counts rounds whose particles arrived; pipelined: plus their number */
+    /* With pscw it counts numbers and places; pipelined, it adds the ends of arrays, + 1 each. */
+    skua_notify ready;
+    int64_t     count; /* number of particles */
+    int64_t     place; /* pscw: position in the neighbour's receive buffer */
     char        fill[96];
 };
 
@@ -47,40 +49,44 @@ struct shift_packed {
 
 /** A domain. The arrays of its particles, its slots and its receive buffers lie in the region. */
 struct shift_domain {
-    struct particles     p;
-    struct shift_slot   *slot;                /* from the left, from the right            */
-    char                *buffer[SHIFT_SIDES]; /* receive buffers, struct shift_packed     */
-    struct shift_packed *sent[SHIFT_SIDES];   /* particles to send, if not written directly */
-    int64_t              end[SHIFT_SIDES];    /* pipelined: where our particles go        */
-    uint64_t             seen[SHIFT_SIDES], seen_end; /* pipelined: values of notifications */
-    skua_gaddr           there[SHIFT_SIDES];          /* the memory of the neighbours             */
-    char                *near[SHIFT_SIDES]; /* the memory of the neighbours; NULL: it is on
-                                               another host                             */
-    skua_msg *msg[SHIFT_SIDES];
-    int64_t   fresh[2][2]; /* ranges of particles that arrived: begin, end */
+    struct particles   p;
+    struct shift_slot *slot;                /* slots of the left and of the right neighbour */
+    char              *buffer[SHIFT_SIDES]; /* receive buffers, struct shift_packed         */
+    /* Send buffers, unless the receiver's is written directly. */
+    struct shift_packed *sent[SHIFT_SIDES];
+    /* Pipelined: position of our particles at the neighbour. */
+    int64_t end[SHIFT_SIDES];
+    /* Pipelined: last values of the notifications. */
+    uint64_t seen[SHIFT_SIDES], seen_end;
+    /* Global addresses of the neighbours' memory. */
+    skua_gaddr there[SHIFT_SIDES];
+    char      *near[SHIFT_SIDES]; /* the neighbours' memory; NULL: on another host */
+    skua_msg  *msg[SHIFT_SIDES];
+    int64_t    fresh[2][2]; /* ranges of arrived particles: begin, end */
 };
 
-/** A PE. */
+/** The state of a PE. */
 struct shift {
     struct gtcshift_options options;
     struct stopwatch        watch;
     skua_region             region;
-    size_t                  buffer_bytes, domain_bytes; /* of a receive buffer, of a domain */
-    struct shift_domain    *domain;
-    int                     domains; /* of this PE                              */
-    uint64_t                rounds;  /* of the present protocol                 */
-    bool told;    /* pipelined: the neighbours tell their ends before the next round */
-    int  arrived; /* messages of this round                  */
+    /* Bytes of a receive buffer and of a domain. */
+    size_t               buffer_bytes, domain_bytes;
+    struct shift_domain *domain;
+    int                  domains; /* number of domains of this PE */
+    uint64_t             rounds;  /* number of rounds with the present protocol */
+    bool                 told; /* pipelined: the neighbours send their ends before the next round */
+    int                  arrived; /* number of messages that arrived in this round */
 };
 
-/** A protocol. All functions are called on all PEs. */
+/** A protocol. All PEs call each of its functions. */
 struct shift_protocol {
     const char *name;
     /** Prepares the first shift, or NULL. */
     void (*open)(struct shift *shift);
     /** Sends the particles that leave, and receives those that arrive. */
     void (*exchange)(struct shift *shift);
-    /** Called after particles were moved within their arrays, or NULL. */
+    /** Runs after particles have been moved within their arrays; may be NULL. */
     void (*settled)(struct shift *shift);
 };
 
@@ -126,10 +132,10 @@ static inline skua_gaddr shift_slot_there(const struct shift_domain *domain, int
     return shift_there(domain, side, shift_slot_offset(!side) + member);
 }
 
-/** Unpacks particles behind those of a domain. Ends the job if there is no room for so many. */
+/** Appends packed particles to those of a domain. Ends the job if the arrays are too small. */
 void shift_append(struct shift_domain *domain, const double *from, int64_t count);
 
-/** Ends the job if a neighbour says that it sends more particles than it may. */
+/** Ends the job if a neighbour announces more particles than the limit. */
 void shift_check_count(const struct shift_domain *domain, int64_t count);
 
 #endif

@@ -7,7 +7,9 @@
 
 #include "particles.h"
 
-#define PARTICLES_MAX (INT64_C(1) << 30) /* of a domain: they have 32-bit numbers */
+#define PARTICLES_MAX                                                                              \
+    (INT64_C(1) << 30) /* limit for a domain: 32-bit indices                                       \
+                        */
 
 static bool options_complete(struct gtcshift_options *o)
 {
@@ -38,7 +40,7 @@ bool options_read(struct gtcshift_options *o, int argc, char **argv)
         {"particles", ARGUMENT_NUMBER, &o->particles, 1, PARTICLES_MAX, "N",
          "particles per domain, instead of these two"},
         {"domains", ARGUMENT_NUMBER, &o->domains, 2, 4096, "D",
-         "toroidal domains, dealt to PEs in turn (default: one\nper PE, at least 2)"},
+         "toroidal domains, assigned round robin (default: one\nper PE, at least 2)"},
         {"chunk", ARGUMENT_NUMBER, &o->chunk, 1, 1000000, "N",
          "pipelined: particles per put between hosts (default: 256)"},
         {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000, "N",

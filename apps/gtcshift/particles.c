@@ -9,22 +9,22 @@
 
 #include "common/numbers.h"
 
-#define ZETA     2 /* the field of the angle                                         */
-#define VELOCITY 3 /* the field of the angle of a substep                            */
+#define ZETA     2 /* the field of the angle              */
+#define VELOCITY 3 /* the field of the angle of a substep */
 #define TURN     (2 * M_PI)
-#define SCAN     16 /* particles that are tested together                              */
+#define SCAN     16 /* number of particles tested together */
 
 /* The angle of a substep at unit velocity. With a normal distribution of velocities 0.065 % of the
  * particles per domain of the torus leave a domain on each side, as measured with GTC-P. */
 #define SUBSTEP 0.0102
 
-#define FAST_SHARE 1024 /* one particle in so many is fast ...                       */
-#define FAST       16.0 /* ... by this factor: it may cross several domains           */
+#define FAST_SHARE 1024 /* one particle in FAST_SHARE is fast */
+#define FAST       16.0 /* by this factor: it may cross several domains */
 
 int64_t particles_plane(char class)
 {
     int psi = class == 'A' ? 90 : class == 'B' ? 180 : class == 'C' ? 360 : class == 'D' ? 720 : 0;
-    int theta      = psi / 90 * 640; /* points of the outermost surface */
+    int theta      = psi / 90 * 640; /* grid points of the outermost surface */
     int64_t points = 0;
 
     for (int i = 0; i <= psi && psi; i++) { /* radii from 0.1 to 0.9 */
@@ -94,13 +94,13 @@ void particles_free(struct particles *p)
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
-/* A number in [0, 1) that depends on its arguments. */
+/* Returns a number in [0, 1) that depends on its arguments. */
 static double particles_random(uint64_t particle, uint64_t field)
 {
     return (double)(mix(particle * 64 + field + 1) >> 11) * 0x1p-53;
 }
 
-/* The angle of a substep: a normal deviate, or 16 times one. */
+/* Returns the angle of a substep: a normal deviate, or 16 times such a deviate. */
 static double particles_velocity(uint64_t particle)
 {
     double u = 1 - particles_random(particle, 40), v = particles_random(particle, 41);
@@ -115,11 +115,12 @@ static double particles_wrap(double zeta)
         zeta -= TURN;
     while (zeta < 0)
         zeta += TURN;
-    return zeta < TURN ? zeta + 0.0 : 0; /* not a turn, to which a tiny negative angle is rounded,
-                                            and not a negative zero */
+    return zeta < TURN ? zeta + 0.0 : 0; /* excludes a full turn, to which a tiny negative angle is
+                                            rounded, and negative zero */
 }
 
-/* There is one rounding, whatever the compiler makes of it: the result is the same in all loops. */
+/* The expression is rounded once, however the compiler translates it, so all loops give the same
+ * result. */
 static double particles_next(double zeta, double velocity)
 {
     return particles_wrap(zeta + velocity);
@@ -159,7 +160,7 @@ void particles_move(struct particles *p)
 
 /* ---- leaving -------------------------------------------------------------------------------- */
 
-/* A particle goes the shorter way round. */
+/* A particle moves along the shorter way around the torus. */
 static int particles_side(const struct particles *p, double zeta)
 {
     double beyond = (zeta - p->most) / TURN;
@@ -175,9 +176,9 @@ static uint64_t particles_bits(double x)
     return bits;
 }
 
-/* Whether one of SCAN particles is outside. Angles are not negative, so they are ordered as their
- * bits are, and one comparison of integers tests both limits, in a loop that compilers vectorize.
- */
+/* Returns true if one of SCAN particles is outside. Angles are not negative, so they are ordered as
+ * their bits are, and one comparison of integers tests both limits, in a loop that compilers
+ * vectorise. */
 static bool particles_any_outside(const struct particles *p, const double *zeta)
 {
     uint64_t least = particles_bits(p->least), width = particles_bits(p->most) - least;

@@ -8,7 +8,7 @@
  * of these arrays; free space lies on both sides.
  *
  * A particle's path depends on nothing but its own numbers, so the set of all particles after some
- * steps is known without any domain. An order-independent checksum compares the two.
+ * steps can be computed without domains. An order-independent checksum compares it with the result.
  *
  * Both the application and its MPI peers use this file.
  */
@@ -21,7 +21,8 @@
 
 #define PARTICLE_FIELDS 12
 
-/** The phases of a shift: the columns of Table II of the paper, scanning apart from packing. */
+/** The phases of a shift: the columns of Table II of the paper, with scanning separate from
+ *  packing. */
 enum { PHASE_SCANNING, PHASE_PACKING, PHASE_COMM, PHASE_UNPACKING, PHASE_IMBALANCE, PHASES };
 
 /** The directions in which particles leave a domain. */
@@ -35,17 +36,19 @@ struct particle_list {
 
 /** The particles of a domain. */
 struct particles {
-    int                  domain, domains;
-    double               least, most; /* zeta of the domain: least <= zeta < most */
-    double              *field[PARTICLE_FIELDS];
-    int64_t              lo, hi;
-    int64_t              origin, room; /* lo after particles_compact(); length of an array  */
-    int64_t              most_leaving; /* in one direction and round                        */
+    int     domain, domains;
+    double  least, most; /* zeta of the domain: least <= zeta < most */
+    double *field[PARTICLE_FIELDS];
+    int64_t lo, hi;
+    /* Origin: lo after particles_compact(); length of an array. */
+    int64_t origin, room;
+    /* Largest number that may leave in one direction and round. */
+    int64_t              most_leaving;
     struct particle_list leaving[SHIFT_SIDES];
-    struct particle_list holes; /* left behind by those that have left */
+    struct particle_list holes; /* indices that particles have left */
 };
 
-/** What can be said of a set of particles without regard to their order. */
+/** Sums over a set of particles that do not depend on their order. */
 struct particle_sum {
     uint64_t count, hash, outside; /* outside: particles that are not in their domain */
 };
@@ -68,7 +71,7 @@ bool particles_make(struct particles *p, double *memory, int domain, int domains
 /** Frees the lists of a domain. */
 void particles_free(struct particles *p);
 
-/** Puts the initial @p count particles into a domain. */
+/** Stores the initial @p count particles in a domain. */
 void particles_fill(struct particles *p, int64_t count);
 
 /** Moves all particles by one substep. */
@@ -84,7 +87,7 @@ void particles_compact(struct particles *p);
 /** Adds the particles of a domain to a sum. */
 void particles_add(const struct particles *p, struct particle_sum *sum);
 
-/** Adds the particles that a domain has at first to a sum, as they are after some substeps. */
+/** Adds the initial particles of a domain to a sum, in their state after some substeps. */
 void particles_expect(int domain, int domains, int64_t count, int64_t substeps,
                       struct particle_sum *sum);
 

@@ -146,8 +146,8 @@ bool atoms_arrive(struct md_atoms *atoms, const struct md_atom *from, int n)
     return true;
 }
 
-/* The direction in which an atom has left, whose position becomes relative to its new cell; -1: it
- * is not in a neighbour. */
+/* Returns the direction in which an atom has left, and makes its position relative to its new cell.
+ * Returns -1 if the atom is not in a neighbour. */
 static int atom_leaves(struct md_atom *atom, const struct md_box *box)
 {
     int direction = 0;

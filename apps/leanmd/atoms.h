@@ -15,20 +15,20 @@
 
 #include "force.h"
 
-#define DIRECTIONS 27 /* in which an atom leaves its cell */
-#define STAYS      13 /* the direction of an atom that does not */
+#define DIRECTIONS 27 /* directions in which an atom can leave its cell */
+#define STAYS      13 /* the direction of an atom that stays */
 
-/** The box.  start_prepare() sets the members behind `droplet`. */
+/** The box.  start_prepare() sets the members after `droplet`. */
 struct md_box {
     int      cells[3], away[3];
     double   margin;   /* angstroms */
-    int64_t  per_cell; /* atoms, on average; of a droplet: in a cell inside it */
+    int64_t  per_cell; /* mean number of atoms of a cell; of a droplet: in a cell inside it */
     uint64_t seed;
-    bool     droplet; /* a dense droplet in a gas */
-    double   edge[3]; /* of a cell */
-    int      unit[3]; /* cells of the lattice in each direction */
-    int64_t  sites;   /* of the lattice */
-    int64_t  atoms;   /* an even box fills so many of them */
+    bool     droplet; /* the box contains a dense droplet in a gas */
+    double   edge[3]; /* edges of a cell */
+    int      unit[3]; /* unit cells of the lattice in each direction */
+    int64_t  sites;   /* number of sites of the lattice */
+    int64_t  atoms;   /* number of sites that atoms fill if the box is even */
 };
 
 struct md_atom {
@@ -49,8 +49,8 @@ struct md_leaving {
 
 /** Sums over atoms as integers: multiples of 2^-SUM_BITS. */
 struct md_sums {
-    int64_t kinetic, potential, momentum[3], speed; /* speed: of |velocities| */
-    int64_t atoms, hash;                            /* hash: of all positions and velocities */
+    int64_t kinetic, potential, momentum[3], speed; /* speed: sum of the magnitudes of velocities */
+    int64_t atoms, hash;                            /* hash: hash of all positions and velocities */
 };
 
 #define SUM_BITS 44
@@ -68,11 +68,11 @@ void box_indices(const struct md_box *box, int number, int at[3]);
 int box_neighbours(const struct md_box *box);
 
 /** Returns the number of a neighbour.  Neighbours are in lexicographic order of their offsets: the
- *  middle one is the cell itself, and the forces between a cell and those behind the middle are
- *  computed once.  @p sign -1: the cell whose neighbour this one is. */
+ *  middle one is the cell itself, and the forces between a cell and the neighbours after the middle
+ *  are computed once.  With @p sign -1, returns the cell of which this cell is that neighbour. */
 int box_neighbour(const struct md_box *box, const int at[3], int neighbour, int sign);
 
-/** Returns the number of the cell where an atom is that leaves in a direction. */
+/** Returns the number of the cell that an atom enters when it leaves in a direction. */
 int box_beside(const struct md_box *box, const int at[3], int direction);
 
 /** Computes the vector from the corner of a cell to that of another, across the faces of the box if

@@ -2,10 +2,10 @@
 /*
  * force.c - see force.h.
  *
- * Of two cells, only the atoms take part that are nearer than the cutoff to the box around the
- * atoms of the other cell.  For each atom of the first, one loop computes the distances to all of
- * the second, another collects those below the cutoff without a branch, a third computes the forces
- * of these.  The first and the third are loops that compilers turn into vector instructions.
+ * Of two cells, only those atoms take part that are nearer than the cutoff to the bounding box of
+ * the atoms of the other cell.  For each atom of the first, one loop computes the distances to all
+ * of the second, another collects those below the cutoff without a branch, a third computes the
+ * forces of these.  The first and the third are loops that compilers turn into vector instructions.
  */
 #include "force.h"
 
@@ -27,15 +27,14 @@ struct force_side {
     double *x[3], *f[3];
 };
 
-/* The atoms that are near to one atom: their indices, squared distances, and factors of the forces.
- */
+/* The atoms near one atom: their indices, squared distances, and factors of the forces. */
 struct force_near {
     int     n, *index;
     double *square, *factor, *all; /* all: squared distances of near and far ones */
 };
 
-/* Memory for two sides and what is near; consecutive, so that it takes few pages and cache lines.
- */
+/* Memory for two sides and a list of near atoms; it is contiguous, so that it occupies few pages
+ * and cache lines. */
 struct force_space {
     double number[15 * CELL_ATOMS_MAX];
     int    index[3 * CELL_ATOMS_MAX];
@@ -82,7 +81,7 @@ static double force_beyond(double x, double low, double high)
     return most > 0 ? most : 0;
 }
 
-/* Collects the atoms that are near to @p box, at positions that are moved by @p shift. */
+/* Collects the atoms near @p box, at positions that are moved by @p shift. */
 static void force_side_fill(struct force_side *side, const struct force_atoms *atoms,
                             const double shift[3], const struct force_box *box)
 {
@@ -106,7 +105,7 @@ static void force_side_fill(struct force_side *side, const struct force_atoms *a
         memset(side->f[d], 0, (size_t)n * sizeof(double));
 }
 
-/* Finds the atoms of @p side, from @p first on, that are near to one at @p at. */
+/* Finds the atoms of @p side, from @p first on, near the position @p at. */
 static void force_find_near(struct force_near *near, const struct force_side *side, int first,
                             const double at[3])
 {
@@ -139,7 +138,7 @@ static double force_energy(const struct force_near *near)
     return sum;
 }
 
-/* The factors of the distance vectors in the forces. */
+/* Computes the factors of the distance vectors in the forces. */
 static void force_factors(struct force_near *near)
 {
     const double *restrict square = near->square;
@@ -153,7 +152,7 @@ static void force_factors(struct force_near *near)
 }
 
 /* Adds the forces between atom @p i of @p a and those of @p b from @p first on.  Returns the energy
- * if it is asked for. */
+ * if the caller requests it. */
 static double force_row(struct force_side *a, int i, struct force_side *b, int first,
                         struct force_near *near, bool energy)
 {
@@ -217,7 +216,7 @@ void force_between(const struct force_atoms *a, const struct force_atoms *b, con
 {
     struct force_space space;
     int                room   = a->n > b->n ? a->n : b->n;
-    struct force_side  near_a = force_side_at(&space, 0, room), /* to the other cell */
+    struct force_side  near_a = force_side_at(&space, 0, room), /* near the other cell */
         near_b                = force_side_at(&space, 1, room);
     struct force_near near    = force_near_at(&space, room);
     struct force_box  box_a = force_box_around(a, none), box_b = force_box_around(b, shift);

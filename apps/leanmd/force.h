@@ -22,9 +22,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MASS      1.67e-27                          /* kg                              */
-#define JOULE     (1 / (MASS * 1e10))               /* in units of the program         */
-#define FACTOR_A  (1.60694452e-134 * 1e120 * JOULE) /* A and B of the paper's Table 5  */
+#define MASS      1.67e-27                          /* kg                             */
+#define JOULE     (1 / (MASS * 1e10))               /* in units of the program        */
+#define FACTOR_A  (1.60694452e-134 * 1e120 * JOULE) /* A and B of the paper's Table 5 */
 #define FACTOR_B  (1.031093844e-77 * 1e60 * JOULE)
 #define CUTOFF    12.0
 #define TIME_STEP 1.0
@@ -49,7 +49,8 @@ static inline int force_count(int n)
 void force_within(const struct force_atoms *a, bool energy, int64_t *fa);
 
 /** Computes the forces between the atoms of two cells; @p shift leads from the corner of the first
- *  to that of the second.  The energy of the pair, if it is asked for, is added to the first. */
+ *  to that of the second.  The energy of the pair, if the caller requests it, is added to the first
+ *  cell. */
 void force_between(const struct force_atoms *a, const struct force_atoms *b, const double shift[3],
                    bool energy, int64_t *fa, int64_t *fb);
 

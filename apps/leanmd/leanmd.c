@@ -11,7 +11,7 @@
 #define NEIGHBOURS_MAX 125
 
 static uint32_t             first_cell_map;
-static _Thread_local double busy; /* seconds in cells and computes of this PE */
+static _Thread_local double busy; /* seconds that cells and computes of this PE have run */
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ void Cell_on_pup(skua_pup *p, Cell *cell)
         cell->atoms.room = cell->atoms.n;
 }
 
-/* The index of the compute of two cells. */
+/* Returns the index of the compute of two cells. */
 static skua_index compute_index(int first, int second)
 {
     skua_index index = skua_index6(0, 0, 0, 0, 0, 0);
@@ -89,8 +89,8 @@ void create_section(Cell *cell)
     cell->computes = Compute_section_of(computes, index, (size_t)n);
 }
 
-/* Positions are a few kilobytes, and a compute uses those that come second where they are: passing
- * them by reference would cost more than copies do. */
+/* Positions are a few kilobytes, and a compute uses the second set in place, so passing them by
+ * reference would cost more than copying. */
 void send_positions(Cell *cell)
 {
     skua_index       self = skua_index_of(cell);
@@ -103,14 +103,15 @@ void send_positions(Cell *cell)
     Compute_positions_section(cell->computes, cell->step, from, x);
 }
 
-/* Ends a step and begins the next one: velocities are known half a step before and after. */
+/* Ends a step and begins the next one. Velocities are known half a step before and after a full
+ * step. */
 void move_atoms(Cell *cell, const int64_t *force, int count)
 {
     double         began = skua_time();
     struct md_sums sums;
 
     if (count != force_count(cell->atoms.n))
-        skua_abort("a cell got forces on other atoms than its own");
+        skua_abort("a cell received forces for atoms that are not its own");
     if (cell->step > 0)
         atoms_kick(&cell->atoms, force);
     if (is_sample(cell->step)) {
@@ -201,14 +202,14 @@ void interact_between(Compute *compute, const struct md_sender *from, const doub
 
 /* ---- the program, on PE 0 -------------------------------------------------------------------- */
 
-/* A compute is at home where its first cell is. */
+/* The home PE of a compute is that of its first cell. */
 static int on_first_cell(const skua_index *index, const skua_range *range, const int32_t *arg)
 {
     (void)range, (void)arg;
     return skua_home(Cell_at(cells, index->at.x[0], index->at.x[1], index->at.x[2]).ref);
 }
 
-/* Where a cell is, or the first cell of a compute. */
+/* Returns the PE of a cell, or of the first cell of a compute. */
 static void position_of(const void *self, double at[3])
 {
     skua_index index = skua_index_of(self);

@@ -15,13 +15,13 @@ struct Cell {
     int64_t         step;
 };
 
-/** The cell that sends its positions, and where the forces on its atoms are summed. */
+/** The cell that sends its positions, and the reduction that sums the forces on its atoms. */
 struct md_sender {
-    int             cell, n; /* its number, its atoms */
+    int             cell, n; /* number of the cell, number of its atoms */
     Compute_section to;
 };
 
-/* Which steps are followed by what. */
+/* Predicates that say which actions follow a step. */
 bool    is_sample(int64_t step);
 bool    is_migration(int64_t step);
 bool    is_balancing(int64_t step);

@@ -16,7 +16,7 @@
 #define MARGIN_DROPLET 8
 #define STEPS_MAX      1000000000
 
-/* The default number of atoms per cell. */
+/* Returns the default number of atoms per cell. */
 static int64_t options_per_cell(const struct md_box *box)
 {
     double volume = box->droplet ? PER_DROPLET : PER_CELL;
@@ -59,7 +59,7 @@ bool options_read(struct leanmd_options *o, int argc, char **argv)
     const struct argument list[] = {
         {"size", ARGUMENT_SIZES, size, 3, CELLS_MAX, "X,Y,Z", "cells (default: 4,4,4)"},
         {"away", ARGUMENT_SIZES, away, 1, 2, "X,Y,Z",
-         "neighbours are so many cells away, 1 or 2 (default: 1,1,1)"},
+         "distance of the farthest neighbours in cells, 1 or 2 (default: 1,1,1)"},
         {"margin", ARGUMENT_REAL, &o->box.margin, 1, 24, "M",
          "the edge of a cell is (12 + M) / away angstroms (default: 2;\nwith --droplet: 8)"},
         {"atoms", ARGUMENT_NUMBER, &o->box.per_cell, 1, CELL_ATOMS_MAX / 2, "N",

@@ -4,9 +4,9 @@
  * hand.
  *
  * It is for comparison with leanmd.ci, whose description applies.  A cell waits for its forces,
- * then, every options.migrate steps, for atoms from all directions.  A compute keeps the positions
- * that come first until the others come.  Nothing that comes early has to be kept besides atoms: a
- * cell sends positions only when all its computes have done the step before.  Objects do not
+ * then, every options.migrate steps, for atoms from all directions.  A compute keeps the first
+ * positions until the second arrive. Of messages that arrive early, only atoms have to be kept: a
+ * cell sends positions only when all its computes have completed the previous step.  Objects do not
  * migrate.
  */
 #include <skua/skua.h>
@@ -24,12 +24,12 @@ struct plain_cell {
     struct md_atoms atoms;
     skua_section    computes;
     int64_t         step;
-    bool            waiting; /* for atoms */
-    int             arrived; /* messages in arrival */
+    bool            waiting; /* the cell waits for atoms */
+    int             arrived; /* number of messages with atoms that have arrived */
     skua_msg       *arrival[DIRECTIONS];
 };
 
-/* Positions; only those of the n atoms are sent. */
+/* Positions; the message ends after those of the n atoms. */
 struct plain_sender {
     int64_t      step;
     int          cell, n;
@@ -38,27 +38,27 @@ struct plain_sender {
 };
 
 struct plain_compute {
-    int                  first;  /* the number of its first cell */
-    bool                 single; /* of one cell */
+    int                  first;  /* number of the first cell */
+    bool                 single; /* the compute of a single cell */
     double               shift[3];
     int64_t              step;
-    struct plain_sender *early; /* a copy of the positions that came first */
+    struct plain_sender *early; /* a copy of the first positions */
 };
 
-/* The head of atoms that change their cell, which follow. */
+/* The head of a message with atoms that change their cell; the atoms follow. */
 struct plain_arrival {
     int64_t direction;
     int64_t n;
 };
 
-static struct leanmd_options options; /* read-only, as the next line */
+static struct leanmd_options options; /* read-only, like the next variable */
 static skua_collection       cells, computes;
 static skua_class            cell_class, compute_class;
 static skua_entry            run_entry, forces_entry, atoms_entry, positions_entry;
 static uint32_t              first_cell_map;
 static skua_completion       sums_done; /* read-only */
-static _Thread_local double  busy;      /* seconds in computes of this PE */
-static struct md_tally       tally;     /* on PE 0, as the next line */
+static _Thread_local double  busy;      /* seconds that computes of this PE have run */
+static struct md_tally       tally;     /* used on PE 0, like the next variable */
 static double                started;
 
 /* ---- indices ----------------------------------------------------------------------------------

@@ -6,18 +6,18 @@
 
 #include "common/numbers.h"
 
-#define TEMPERATURE 60.0  /* kelvin, of the velocities at the start            */
-#define JITTER      0.003 /* largest displacement of an atom, of the unit cell */
+#define TEMPERATURE 60.0  /* kelvin, of the velocities at the start                     */
+#define JITTER      0.003 /* largest displacement of an atom, relative to the unit cell */
 #define BOLTZMANN   (1.380649e-23 * JOULE)
 
-/* The droplet, an ellipsoid: its centre and its radii, of the edges of the box, and the part of the
- * sites around it that are filled.  With the default map, cells in order of x, the first of two PEs
- * has three quarters of the work, and the busiest of 16 twice the mean. */
+/* The droplet is an ellipsoid: its centre and radii, relative to the edges of the box, and the
+ * fraction of the sites around it that are filled.  With the default map, cells in order of x, the
+ * first of two PEs has three quarters of the work, and the busiest of 16 twice the mean. */
 static const double droplet_centre[3] = {0.25, 0.5, 0.5};
 static const double droplet_radius[3] = {0.25, 0.45, 0.45};
 static const double droplet_gas       = 0.25;
 
-/* The length of a unit cell of the lattice in one direction. */
+/* Returns the length of a unit cell of the lattice in one direction. */
 static double start_unit(const struct md_box *box, int d)
 {
     return box->edge[d] * box->cells[d] / box->unit[d];
@@ -56,7 +56,7 @@ void start_prepare(struct md_box *box)
             start_try_lattice(box, x, y);
 }
 
-/* A random number in [0, 1): number @p i of a site. */
+/* Returns random number @p i of a site, in [0, 1). */
 static double start_random(const struct md_box *box, int64_t site, int i)
 {
     uint64_t x = mix(mix(box->seed + 1) + (uint64_t)site * 64 + (uint64_t)i);
@@ -64,7 +64,7 @@ static double start_random(const struct md_box *box, int64_t site, int i)
     return (double)(x >> 11) * 0x1p-53;
 }
 
-/* A random velocity: the sum of four uniform numbers is nearly normal, and bounded. */
+/* Returns a random velocity. The sum of four uniform numbers is nearly normal, and bounded. */
 static double start_velocity(const struct md_box *box, int64_t site, int d)
 {
     double sum = -2;

@@ -3,7 +3,7 @@
  * start.h - the atoms at the start, shared by leanmd and its MPI peer.
  *
  * Atoms begin on a body-centred lattice of the whole box with small random displacements: no two
- * overlap.  What is at a site of the lattice depends on the seed and the site only, so any
+ * overlap.  The atom at a site of the lattice depends only on the seed and the site, so any
  * distribution of the cells begins with the same atoms.
  */
 #ifndef START_H

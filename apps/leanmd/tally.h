@@ -19,8 +19,8 @@ struct md_tally {
 /** Adds the sums at some step to the tally. */
 void tally_add(struct md_tally *tally, const struct md_sums *sums);
 
-/** Prints the line that begins with `result`, the same for equal runs on any number of PEs. Returns
- *  true if the run is good. */
+/** Prints the line that begins with `result`; it does not depend on the number of PEs. Returns true
+ *  if the run is good. */
 bool tally_print(const struct md_tally *tally, const struct md_box *box, int64_t steps);
 
 #endif

@@ -69,8 +69,9 @@ static void copy_row(double *to, const double *from, int64_t width)
     memcpy(to, from, (size_t)width * sizeof *to);
 }
 
-/* Whether a block of the same column is on this PE.  Rows of such blocks are exchanged in place: a
- * message without rows tells the top that the block is ready, and another one that it is done. */
+/* Returns true if a block of the same column is on this PE. Rows of such blocks are exchanged in
+ * place: one message without rows tells the top block that the block is ready, and another one
+ * tells the block that the exchange is complete. */
 static bool rows_are_here(const Block *b, int64_t i)
 {
     return scheduler_here()->pe[block_number(i, b->j)] == skua_pe();
@@ -81,7 +82,7 @@ static Block_element block_of_column(const Block *b, int64_t i)
     return Block_at(matrix, (int)i, (int)b->j);
 }
 
-/* Sends block (i, j) the rows of the top that it takes. */
+/* Sends block (i, j) the rows of the top block that move to it. */
 static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
 {
     int64_t width = column_width(b->j);
@@ -92,7 +93,7 @@ static void send_top(const Block *b, const struct lu_exchange *x, int64_t i)
     Block_rows(block_of_column(b, i), rows);
 }
 
-/* Keeps the rows of the top as they were, and moves those that stay in it. */
+/* Saves the rows of the top block, and moves those that stay in it. */
 static void move_within(Block *b, const struct lu_exchange *x)
 {
     int64_t width = column_width(b->j);
@@ -135,7 +136,7 @@ void send_rows(Block *b)
     move_within(b, x);
 }
 
-/* Exchanges rows of the top with a block of this PE, which waits for it. */
+/* Exchanges rows of the top block with a block of this PE, which waits for the exchange. */
 static void exchange_here(Block *b, const struct lu_exchange *x, int64_t i)
 {
     Block_element other = block_of_column(b, i);
@@ -151,7 +152,7 @@ static void exchange_here(Block *b, const struct lu_exchange *x, int64_t i)
     Block_rows(other, rows_new(b, 0));
 }
 
-/* Stores the rows of another PE. */
+/* Stores rows that another PE has sent. */
 static void store_rows(Block *b, const struct lu_exchange *x, const Rows *rows)
 {
     bool    top   = b->i == b->step;
@@ -159,7 +160,7 @@ static void store_rows(Block *b, const struct lu_exchange *x, const Rows *rows)
     int     first = x->first[block], end = x->first[block + 1];
 
     if (rows->at_count != (size_t)((end - first) * width))
-        skua_abort("block (%lld, %lld) got other rows than its pivots say", (long long)b->i,
+        skua_abort("block (%lld, %lld) received rows that do not match the pivots", (long long)b->i,
                    (long long)b->j);
     for (int o = first; o < end; o++) {
         int64_t to = top ? x->to_top[o] : x->outside[o] - b->i * options.block;

@@ -21,9 +21,8 @@
 
 #define RESIDUAL_LIMIT 16
 #define CHECK_STRIDE                                                                               \
-    UINT64_C(0x9e3779b97f4a7c15) /* from the keys of a seed to those of the next                   \
-                                  */
-#define DGEMM_ROWS 1024          /* of the matrices that are multiplied to measure the limit */
+    UINT64_C(0x9e3779b97f4a7c15) /* offset from the keys of a seed to those of the next seed */
+#define DGEMM_ROWS 1024          /* size of the matrices whose product measures the limit */
 #define DGEMM_RUNS 4
 
 double matrix_number(int64_t i, int64_t j)
@@ -39,7 +38,7 @@ double matrix_number(int64_t i, int64_t j)
     return (double)(mix(key + CHECK_STRIDE) >> 11) * 0x1p-53 - 0.5;
 }
 
-/* Adds the block's part of A x - b and of the sums of |A| in each row. */
+/* Adds the contribution of a block to A x - b and to the sum of |A| in each row. */
 static void check_block(int64_t i, int64_t j, const double *x, double *sum)
 {
     int64_t n = options.block, width = column_width(j);
@@ -57,7 +56,8 @@ static void check_block(int64_t i, int64_t j, const double *x, double *sum)
         }
 }
 
-/* A line of a file of /proc, in bytes: "NAME:  123 kB".  0 if there is none. */
+/* Returns the value of a line "NAME:  123 kB" of a file of /proc, in bytes, or 0 if there is no
+ * such line. */
 static double check_proc(const char *path, const char *name)
 {
     FILE  *file = fopen(path, "r");
@@ -73,8 +73,8 @@ static double check_proc(const char *path, const char *name)
     return bytes;
 }
 
-/* The memory of this PE's process at its peak: what it has now, of shared pages its part, and what
- * it has freed since.  Counted once for all PEs of the process. */
+/* Returns the peak memory of this PE's process: its present memory, with its share of shared pages,
+ * plus what it has freed since the peak. Only one PE of a process counts it. */
 static double check_memory(void)
 {
     if (skua_process_first(skua_process()) != skua_pe())
@@ -97,7 +97,8 @@ void Scheduler_on_check(Scheduler *s, int n, const double *x)
     free(sum);
 }
 
-/* The rate of matrix products on this PE while all others do the same: the best of some. */
+/* Measures the rate of matrix products on this PE while all other PEs do the same; returns the best
+ * of several. */
 void Scheduler_on_multiply(Scheduler *s)
 {
     size_t            numbers = (size_t)DGEMM_ROWS * DGEMM_ROWS;

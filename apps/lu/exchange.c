@@ -3,8 +3,8 @@
  * exchange.c - the rows that the pivots of a step move; see lu.h.
  *
  * Pivots are given as in LAPACK: row c of the top was swapped with row pivot[c], one after the
- * other.  A row of the top is not touched again after its own swap, so rows outside end up with
- * what the top had before the step.
+ * other.  A row of the top is not touched again after its own swap, so rows outside the top receive
+ * rows that the top had before the step.
  */
 #include <skua/skua.h>
 
@@ -17,7 +17,7 @@ static int exchange_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Stores the pivots outside of the top, ascending, each once. */
+/* Stores the pivots outside the top, in ascending order and without duplicates. */
 static void exchange_find_outside(struct lu_exchange *x, int64_t end, const int64_t *pivot)
 {
     int all = 0;
@@ -40,7 +40,8 @@ static int exchange_find(const struct lu_exchange *x, int64_t row)
     return (int)(at - x->outside);
 }
 
-/* Swaps row numbers instead of rows: those of the top are from 0, those outside from `block`. */
+/* Swaps row numbers instead of rows. Rows of the top are numbered from 0, those outside from
+ * `block`. */
 static void exchange_swap(struct lu_exchange *x, int64_t begin, const int64_t *pivot)
 {
     int width = (int)options.block;

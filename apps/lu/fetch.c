@@ -11,7 +11,7 @@ static size_t fetch_block_numbers(void)
 
 /* ---- L ------------------------------------------------------------------------------------ */
 
-/* Whether this PE needs L(i, step). */
+/* Returns true if this PE needs L(i, step). */
 static bool fetch_needs(const Scheduler *s, int64_t step, int64_t i)
 {
     return s->last[i] > step;
@@ -31,8 +31,8 @@ struct lu_view fetch_own(const Scheduler *s, int64_t i, int64_t j)
     return (struct lu_view){s->data + s->offset[b], s->pitch[b]};
 }
 
-/* Returns a block that this PE can read where it is, if any.  With --memory those of other PEs are
- * copied, as if they were on other hosts. */
+/* Returns a block that this PE can read in place, if possible. With --memory the blocks of other
+ * PEs are copied, as if they were on other hosts. */
 static struct lu_view fetch_direct(const Scheduler *s, int64_t i, int64_t j)
 {
     if (s->pe[block_number(i, j)] == skua_pe())
@@ -64,7 +64,7 @@ static void fetch_lower_done(void *arg, const void *data, size_t bytes)
     fetch_lower_arrived(scheduler_here(), arg);
 }
 
-/* Gets the rows of a block and of those that follow it, without the gaps between them. */
+/* Gets the rows of a block and of the blocks that follow it, without the gaps between rows. */
 static void fetch_get(Scheduler *s, double *to, int64_t i, int64_t j, size_t rows,
                       skua_completion done)
 {
@@ -80,8 +80,7 @@ static void fetch_get(Scheduler *s, double *to, int64_t i, int64_t j, size_t row
                    (int)from.pe);
 }
 
-/* Gets the blocks from @p i on that follow each other in the memory of one PE.  Returns their
- * number. */
+/* Gets the blocks from @p i on that are adjacent in the memory of one PE.  Returns their number. */
 static int64_t fetch_run(Scheduler *s, int64_t k, int64_t i, double *to)
 {
     struct lu_step *step = &s->step[k];
@@ -107,7 +106,7 @@ static void fetch_step(Scheduler *s, int64_t k, size_t bytes)
     step->lower  = calloc((size_t)options.blocks, sizeof *step->lower);
     step->memory = to = bytes ? malloc(bytes) : NULL;
     step->bytes       = bytes;
-    step->missing     = 1; /* until all gets have begun */
+    step->missing     = 1; /* keeps the count above zero until all gets have started */
     s->used += bytes;
     if (!step->lower || (bytes && !to))
         skua_abort("no memory for a panel; use a smaller --memory");
@@ -170,7 +169,7 @@ static void fetch_upper_done(void *arg, const void *data, size_t bytes)
     scheduler_post(scheduler_here());
 }
 
-/* The blocks of a column on this PE that are updated in a step. */
+/* Returns the number of blocks of a column on this PE that a step updates. */
 static int fetch_users(const struct lu_column *column, int64_t step)
 {
     int count = 0;

@@ -47,7 +47,7 @@ void lu_prepare(void)
     pivot_op  = skua_op_register("pivot", choose_pivot);
 }
 
-/* The section of the Schedulers that have blocks of a panel. */
+/* Returns the section of the Schedulers that have blocks of a panel. */
 static skua_section create_section(int64_t k, const int32_t *table)
 {
     skua_index  *pes  = malloc((size_t)skua_pes() * sizeof *pes);

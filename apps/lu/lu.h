@@ -4,9 +4,9 @@
  *
  * Block (i, j) has `block` x `block` numbers, stored by rows; those of the last column, the
  * right-hand side, have one column.  Matrices that the blocks do not divide are padded: with ones
- * on the diagonal, else zeros.  The blocks of a PE that lie in one column follow each other in
- * memory, and some columns whose blocks lie in the same block rows lie side by side, in a *group*:
- * so one matrix product can update several blocks, which is faster than one for each.
+ * on the diagonal, else zeros.  The blocks of a PE in one column are adjacent in memory, and some
+ * columns whose blocks lie in the same block rows lie side by side, in a *group*: so one matrix
+ * product can update several blocks, which is faster than one for each.
  */
 #ifndef LU_H
 #define LU_H
@@ -20,46 +20,49 @@
 
 struct Block {
     int64_t i, j;
-    int64_t step;  /* that the block waits for or takes part in            */
-    int     place; /* among the blocks of its column on this PE            */
-    double *at;    /* its numbers                                          */
-    int64_t pitch; /* from a row of them to the next                       */
-    double *old;   /* during an exchange: the rows of the top before it     */
-    double *sum;   /* diagonal: right-hand side minus products so far      */
+    int64_t step;  /* the step that the block waits for or takes part in */
+    int     place; /* index among the blocks of its column on this PE */
+    double *at;    /* the numbers of the block */
+    int64_t pitch; /* distance between two rows, in numbers */
+    double *old;   /* during an exchange: the previous rows of the top block */
+    double *sum;   /* of a diagonal block: right-hand side minus products so far */
 };
 
 /* The blocks of a column on this PE. */
 struct lu_column {
     int      count;
-    int      waiting; /* of them for the Scheduler                          */
-    int      joined;  /* of them in the panel                               */
-    int64_t *row;     /* their block rows, ascending                        */
-    int64_t *ready;   /* the step each of them waits for, or -1             */
+    int      waiting; /* number of blocks that wait for the Scheduler */
+    int      joined;  /* number of blocks that have reached the panel */
+    int64_t *row;     /* block rows of the blocks, ascending */
+    int64_t *ready;   /* the step that each block waits for, or -1 */
 };
 
-/* The rows that the pivots of a step move between block row `step`, the top, and others. */
+/* The rows that the pivots of a step move between block row `step`, which is the *top*, and
+ * others. */
 struct lu_exchange {
-    int      count;         /* rows outside of the top, ascending                     */
-    int64_t *outside;       /* these rows                                             */
-    int *from_top, *to_top; /* the row of the top that each of them takes, and the one it becomes */
-    int *within;            /* the row of the top that a row of it takes, or -1: one from outside */
-    int *first;             /* of the outside rows in each block row; the last is `count`     */
+    int      count;   /* number of rows outside the top */
+    int64_t *outside; /* these rows, ascending */
+    /* The row of the top that moves to each, and the row that each becomes. */
+    int *from_top, *to_top;
+    int *within; /* the row of the top that becomes each of its rows; -1: from outside */
+    /* Index of the first outside row of each block row; the last is `count`. */
+    int *first;
 };
 
 /* A block of L or U that this PE reads: its own, one of its host, or a copy. */
 struct lu_view {
-    const double *at;    /* NULL: not here                                  */
-    int64_t       pitch; /* from a row to the next                          */
+    const double *at;    /* address; NULL: not on this PE */
+    int64_t       pitch; /* distance between two rows, in numbers */
 };
 
-/* A step, as far as this PE takes part in it. */
+/* A step on this PE. */
 struct lu_step {
-    int                parts;     /* PEs that have blocks of the panel               */
-    int                announced; /* of them that have completed it                  */
-    int64_t            left;      /* blocks of this PE that take part and are not done */
-    bool               here;      /* L is complete on this PE                        */
-    int                missing;   /* gets in flight                                  */
-    double            *memory;    /* of copies of blocks of L                        */
+    int                parts;     /* number of PEs that have blocks of the panel           */
+    int                announced; /* number of these PEs that have completed it            */
+    int64_t            left;      /* number of blocks of this PE that must still take part */
+    bool               here;      /* L is complete on this PE                              */
+    int                missing;   /* number of gets in flight                              */
+    double            *memory;    /* memory for copies of blocks of L                      */
     size_t             bytes;
     struct lu_view    *lower; /* L(i, step), by block row                        */
     struct lu_exchange exchange;
@@ -69,43 +72,43 @@ struct lu_step {
 struct lu_upper {
     bool           announced;
     bool           requested;
-    int            left; /* blocks of this PE that it has to update       */
+    int            left; /* number of blocks of this PE to be updated with it */
     skua_region    region;
-    double        *memory; /* if it is a copy                                 */
+    double        *memory; /* memory of the copy, if it is a copy */
     struct lu_view view;
 };
 
 struct Scheduler {
-    int32_t          *pe;     /* of each block                                 */
-    size_t           *offset; /* of each block in the memory of its PE, in doubles */
-    int32_t          *pitch;  /* of each block: doubles from a row to the next    */
-    int64_t          *last; /* the last column in which this PE has a block of a block row, or -1 */
-    double           *data; /* the blocks of this PE                         */
-    skua_region       own, *region; /* that memory; those of other PEs          */
+    int32_t          *pe;     /* PE of each block */
+    size_t           *offset; /* offset of each block in the memory of its PE, in doubles */
+    int32_t          *pitch;  /* distance between two rows of each block, in doubles */
+    int64_t          *last; /* for each block row: the last column with a block of this PE, or -1 */
+    double           *data; /* memory of the blocks of this PE */
+    skua_region       own, *region; /* regions of this memory and of that of other PEs */
     struct lu_column *column;
     struct lu_step   *step;
     struct lu_upper  *upper;
-    size_t            used, used_upper, bound; /* bytes of copies                */
-    int64_t           next_step;               /* whose L is requested next                    */
-    int64_t           next_panel;              /* the column of the next panel of this PE      */
-    bool              posted;                  /* a message to `work` is under way             */
-    bool              shared;                  /* an active panel is shared with other PEs     */
+    size_t            used, used_upper, bound; /* bytes of copies: all, of U, limit        */
+    int64_t           next_step;               /* the next step whose L is requested       */
+    int64_t           next_panel;              /* the column of the next panel of this PE  */
+    bool              posted;                  /* a message to `work` is in flight         */
+    bool              shared;                  /* an active panel is shared with other PEs */
     struct panel      panel;
     int64_t           panel_step;
-    bool              stopped; /* the matrix is singular                          */
-    skua_section     *section; /* of each panel                                   */
-    double            shown;   /* time of the last progress output                */
+    bool              stopped; /* the matrix is singular: no further work */
+    skua_section     *section; /* section of each panel                   */
+    double            shown;   /* time of the last progress output        */
 };
 
 /* lu.c */
 
-/** Returns the number of rows with those of the padding. */
+/** Returns the number of rows, including padding. */
 int64_t padded_size(void);
 
 /** Returns the index of a block in tables of all blocks. */
 size_t block_number(int64_t i, int64_t j);
 
-/** Returns the number of columns of a block in that column. */
+/** Returns the number of columns of a block of block column @p j. */
 int64_t column_width(int64_t j);
 
 /** Parses the options and creates the objects.  Returns false if the options are wrong. */
@@ -157,7 +160,7 @@ void exchange_destroy(struct lu_exchange *exchange);
 Scheduler *scheduler_here(void);
 
 /** Tells the Scheduler that a block is ready for its step: for an update or, in the block row of
- * the step, for a triangular solve. */
+ *  the step, for a triangular solve. */
 void scheduler_enqueue(Block *block);
 
 /** Tells the Scheduler that a block has reached its panel.  The last one of this PE begins it. */
@@ -183,7 +186,8 @@ void end_panel(Scheduler *scheduler);
 
 /* place.c */
 
-/** Computes where the blocks of all PEs lie.  Returns the numbers that this PE needs memory for. */
+/** Computes the positions of the blocks of all PEs. Returns the number of doubles that this PE has
+ *  to allocate. */
 size_t place_blocks(Scheduler *scheduler);
 
 /* fetch.c */
@@ -194,7 +198,8 @@ struct lu_view fetch_own(const Scheduler *scheduler, int64_t i, int64_t j);
 /** Gets L of the next steps from other PEs, as far as memory allows. */
 void fetch_lower(Scheduler *scheduler);
 
-/** Gets block (step, j) of U if it is complete and memory allows.  Returns true if it is here. */
+/** Gets block (step, j) of U if it is complete and memory allows.  Returns true if this PE can read
+ *  it. */
 bool fetch_upper(Scheduler *scheduler, int64_t step, int64_t j);
 
 /** Counts a block of this PE that has done its part of a step, and frees the step's memory after

@@ -24,13 +24,14 @@ static int64_t map_tiling(const struct lu_options *o, int pes, int64_t i, int64_
     return row * o->stride + column % part * o->grid[0] * o->stride + column / part;
 }
 
-/* Blocks in the order of their number of updates, min(i, j): all with more come first. */
+/* Returns the position of a block in descending order of its number of updates, min(i, j). */
 static int64_t map_snake(const struct lu_options *o, int pes, int64_t i, int64_t j)
 {
     int64_t n = o->blocks, least = i < j ? i : j, before = 0, turn;
 
     for (int64_t d = n - 1; d > least; d--)
-        before += 2 * (n - d); /* block (d, d), those below it and, with the vector, to its right */
+        /* Block (d, d), the blocks below it and, including the right-hand side, to its right. */
+        before += 2 * (n - d);
     before += i > j ? i - j : i < j ? n - least - 1 + j - i : 0;
     turn = before % (2 * pes);
     return turn < pes ? turn : 2 * pes - 1 - turn;
@@ -86,7 +87,8 @@ bool map_read(const char *path, const struct lu_options *o, int pes, int32_t *ta
     }
     good = map_read_rows(file, o, pes, table, error);
     fclose(file);
-    for (int64_t i = 0; good && i < o->blocks; i++) /* the right-hand side: beside the last block */
+    /* The right-hand side is on the PE of the last block. */
+    for (int64_t i = 0; good && i < o->blocks; i++)
         table[i * (o->blocks + 1) + o->blocks] = table[i * (o->blocks + 1) + o->blocks - 1];
     return good;
 }

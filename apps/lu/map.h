@@ -2,7 +2,7 @@
 /*
  * map.h - which PE has which block.
  *
- * The factorization is correct with any map.  A map is a function of the block's row and column;
+ * The factorisation is correct with any map.  A map is a function of the block's row and column;
  * those of the table in map.c have names, and one more line there adds another.
  *
  *   cyclic   2-D block-cyclic, as in ScaLAPACK: PE (i mod P) * Q + j mod Q
@@ -17,12 +17,12 @@
 
 #include "options.h"
 
-/** Stores the PE of each block of the map that the options name.  Returns NULL, or what is wrong.
+/** Stores the PE of each block of the map that the options name.  Returns NULL, or an error text.
  */
 const char *map_fill(const struct lu_options *options, int pes, int32_t *table);
 
-/** Stores the PE of each block as a file says.  @p error gets what is wrong, with the line.
- *  Returns true on success. */
+/** Reads the PE of each block from a file. Returns true on success; otherwise stores an error text
+ *  with the line in @p error. */
 bool map_read(const char *path, const struct lu_options *options, int pes, int32_t *table,
               char error[160]);
 

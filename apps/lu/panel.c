@@ -40,7 +40,7 @@ static int panel_strip_width(const struct panel *p)
     return panel_least(PANEL_STRIP, p->width - p->begin);
 }
 
-/* Returns where numbers of `top` are. */
+/* Returns the address of numbers of `top`. */
 static size_t panel_at(const struct panel *p, int64_t row, int column)
 {
     return (size_t)row * (size_t)p->width + (size_t)column;
@@ -54,7 +54,7 @@ static double *panel_own(const struct panel *p, int64_t row, int column)
 
 /* ---- delayed updates ---------------------------------------------------------------------- */
 
-/* Updates the next columns by the last ones, as many as the number of complete columns says. */
+/* Updates the next columns by the last ones; the number of complete columns determines how many. */
 static void panel_update(struct panel *p)
 {
     int     end = p->column, from = end & -end, to = panel_least(from, p->width - end);
@@ -102,7 +102,7 @@ void panel_begin(struct panel *p)
     panel_load_strip(p);
 }
 
-/* Copies a row of this PE, whose strip is in the buffer. */
+/* Copies a row of this PE; its part in the current strip is in the strip buffer. */
 static void panel_read_row(const struct panel *p, int64_t r, double *to)
 {
     memcpy(to, panel_own(p, r, 0), (size_t)p->width * sizeof *to);
@@ -136,7 +136,7 @@ const double *panel_offer(struct panel *p)
     return offer;
 }
 
-/* Whether the first offer is the better one. */
+/* Returns true if the first offer is the better one. */
 static bool panel_is_better(const double *a, const double *b)
 {
     double x = fabs(a[PANEL_VALUE]), y = fabs(b[PANEL_VALUE]);

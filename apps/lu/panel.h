@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * panel.h - the part of one PE in the factorization of a panel: of a block column, from the
+ * panel.h - the part of one PE in the factorisation of a panel: of a block column, from the
  * diagonal down, with partial pivoting.
  *
  * A PE has some rows of the panel, stored by rows.  For each column
@@ -31,21 +31,21 @@
 enum { PANEL_VALUE, PANEL_ROW, PANEL_HAS_DIAGONAL, PANEL_ROWS };
 
 struct panel {
-    int      width;    /* columns                                                    */
-    int64_t  first;    /* the row of the matrix that is the first of the panel       */
-    int64_t  count;    /* rows of this PE                                            */
-    double  *row;      /* these, one after the other                                 */
-    int64_t  pitch;    /* numbers from one of them to the next                       */
-    int64_t *number;   /* their rows in the matrix                                   */
-    bool     diagonal; /* the first `width` of them are the first rows of the panel  */
-    int      column;   /* that is being eliminated                                   */
-    int      begin;    /* the first column of the strip                              */
-    int64_t  active;   /* rows of this PE before this one have become pivot rows     */
-    int64_t  best;     /* the row of this PE with the largest number there, or -1    */
-    double  *strip;    /* the current PANEL_STRIP columns                            */
-    double  *top;      /* the pivot rows, width x width                              */
-    double  *offer;    /* of panel_offer()                                           */
-    int64_t *pivot;    /* the row of the matrix that each row of `top` was           */
+    int      width;    /* number of columns                                                 */
+    int64_t  first;    /* the first row of the panel, as a row of the matrix                */
+    int64_t  count;    /* number of rows of this PE                                         */
+    double  *row;      /* the rows of this PE, one after the other                          */
+    int64_t  pitch;    /* distance between two rows, in numbers                             */
+    int64_t *number;   /* row of the matrix of each row of this PE                          */
+    bool     diagonal; /* the first `width` rows of this PE are the first rows of the panel */
+    int      column;   /* the column that is being eliminated                               */
+    int      begin;    /* the first column of the strip                                     */
+    int64_t  active;   /* rows of this PE before this one are pivot rows already            */
+    int64_t  best;     /* the row of this PE with the largest number in `column`, or -1     */
+    double  *strip;    /* the current PANEL_STRIP columns                                   */
+    double  *top;      /* the pivot rows, width x width                                     */
+    double  *offer;    /* memory of the result of panel_offer()                             */
+    int64_t *pivot;    /* row of the matrix that became each row of `top`                   */
 };
 
 /** Returns the number of doubles in an offer. */
@@ -65,13 +65,15 @@ void panel_destroy(struct panel *panel);
  *  `diagonal`. */
 void panel_begin(struct panel *panel);
 
-/** Returns what this PE offers as pivot of the current column; the memory is reused. */
+/** Returns the offer of this PE for the pivot of the current column; the next call reuses its
+ *  memory. */
 const double *panel_offer(struct panel *panel);
 
-/** Combines two offers: @p into gets the better one, of equal ones that with the smaller row. */
+/** Combines two offers: @p into receives the better one, or the one with the smaller row if they
+ *  are equal. */
 void panel_choose(double *into, const double *from, int width);
 
-/** Eliminates the current column with the best offer of all PEs and goes on to the next.  Returns
+/** Eliminates the current column with the best offer of all PEs and advances to the next.  Returns
  *  false, and changes nothing, if the pivot is zero: the matrix is singular. */
 bool panel_eliminate(struct panel *panel, const double *offer);
 

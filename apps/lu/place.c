@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.c - where the blocks of each PE lie in its memory; see lu.h.
+ * place.c - the positions of the blocks of each PE in its memory; see lu.h.
  *
- * All PEs compute the places of all blocks.  Columns of a PE form a group if their blocks lie in
+ * All PEs compute the positions of all blocks.  Columns of a PE form a group if their blocks lie in
  * the same block rows, up to GROUP_NUMBERS numbers wide.  The first pass finds the index of each
  * column in its group.  The second one goes through the columns from the last to the first, so that
  * it meets the last column of a group, whose index tells the size of the group, first.
@@ -11,22 +11,22 @@
 
 #include "lu.ci.h"
 
-#define GROUP_NUMBERS 512 /* in a row of a group, at most                                       */
-#define GROUP_GAP     8   /* after it: rows a power of two apart share the sets of the caches   */
+#define GROUP_NUMBERS 512 /* largest number of values in a row of a group */
+#define GROUP_GAP     8   /* gap after it: rows a power of two apart share cache sets */
 
 /* The blocks of a PE in the column that a pass has reached. */
 struct place_pe {
-    int64_t column;   /* the last column with blocks of this PE so far, or -1      */
-    int64_t previous; /* the one before it, or -1                                  */
-    int     rows;     /* blocks of this PE in `column`                             */
+    int64_t column;   /* the last column with blocks of this PE so far, or -1 */
+    int64_t previous; /* the column before it with blocks of this PE, or -1   */
+    int     rows;     /* number of blocks of this PE in `column`              */
     int     rows_previous;
     bool    alike; /* the blocks so far lie in the same block rows as in `previous` */
-    int     index; /* of column `indexed` in its group                          */
+    int     index; /* index of column `indexed` in its group */
     int64_t indexed;
-    int     open;  /* columns of the group that are to be placed                */
-    int64_t pitch; /* of the group                                              */
-    size_t  base;  /* of the group                                              */
-    size_t  end;   /* of what is placed                                         */
+    int     open;  /* columns of the group that are not placed yet */
+    int64_t pitch; /* distance between two rows of the group */
+    size_t  base;  /* offset of the group */
+    size_t  end;   /* end of the blocks that are placed */
 };
 
 static int64_t place_group_size(void)
@@ -34,8 +34,8 @@ static int64_t place_group_size(void)
     return options.block < GROUP_NUMBERS ? GROUP_NUMBERS / options.block : 1;
 }
 
-/* Counts the blocks of each PE in a column, and compares their block rows with the column before.
- */
+/* Counts the blocks of each PE in a column, and compares their block rows with those of the
+ * previous column. */
 static void place_look(const Scheduler *s, struct place_pe *pes, int64_t j)
 {
     for (int64_t i = 0; i < options.blocks; i++) {
@@ -61,7 +61,7 @@ static void place_index(Scheduler *s, struct place_pe *pes, int64_t j)
         size_t           b  = block_number(i, j);
         struct place_pe *at = &pes[s->pe[b]];
 
-        if (at->indexed != j) { /* the first block of this PE here */
+        if (at->indexed != j) { /* the first block of this PE in this column */
             bool joins =
                 at->alike && at->rows == at->rows_previous && at->index + 1 < place_group_size();
 

@@ -6,9 +6,9 @@
 #include "dense.h"
 #include "lu.ci.h"
 
-#define WORK_PRIORITY 1 /* after all messages of priority 0                                   */
-#define PANELS_KEPT   4 /* for which there is memory at least                                  */
-#define PANELS_AHEAD  3 /* of the oldest step: so far the column of the next panel goes first  */
+#define WORK_PRIORITY 1 /* priority after all messages of priority 0 */
+#define PANELS_KEPT   4 /* number of panels for which there is always memory */
+#define PANELS_AHEAD  3 /* how many steps ahead of the oldest step a panel may go first */
 
 Scheduler *scheduler_here(void)
 {
@@ -42,7 +42,7 @@ static void scheduler_make_column(Scheduler *s, int64_t j)
         }
 }
 
-/* The number of PEs that have blocks of a panel; @p seen has room for all PEs. */
+/* Returns the number of PEs that have blocks of a panel; @p seen has room for all PEs. */
 static int scheduler_panel_pes(const Scheduler *s, int64_t k, int64_t *seen)
 {
     int count = 0;
@@ -104,7 +104,8 @@ static int64_t scheduler_most_rows(const Scheduler *s)
     return most * options.block;
 }
 
-/* Without the option, a tenth of this PE's part of the matrix, but some panels at least. */
+/* Returns the memory for copies: without the option a tenth of this PE's part of the matrix, but
+ * enough for some panels. */
 static size_t scheduler_bound(const Scheduler *s, size_t numbers)
 {
     size_t share = numbers / 10,
@@ -114,7 +115,7 @@ static size_t scheduler_bound(const Scheduler *s, size_t numbers)
                                : (share > least ? share : least) * sizeof(double);
 }
 
-/* The first panel from @p j on of which this PE has blocks. */
+/* Returns the first panel from @p j on of which this PE has blocks. */
 static int64_t scheduler_find_panel(const Scheduler *s, int64_t j)
 {
     for (; j < options.blocks; j++) {
@@ -243,7 +244,7 @@ void end_panel(Scheduler *s)
         variant_progress(&s->shown, s->panel_step + 1, options.blocks);
 }
 
-/* Tells the blocks of this PE that take part in a step. */
+/* Notifies the blocks of this PE that take part in a step. */
 static void scheduler_tell_pivots(Scheduler *s, int64_t step)
 {
     for (int64_t j = step + 1; j <= options.blocks; j++)
@@ -300,8 +301,8 @@ void Scheduler_on_upper(Scheduler *s, int64_t step, int64_t j, skua_region regio
     scheduler_post(s);
 }
 
-/* Tells the PEs that have blocks below block (step, j), which is complete.  This PE uses it where
- * it is. */
+/* Tells the PEs that have blocks below block (step, j) that it is complete. This PE uses it in
+ * place. */
 static void scheduler_announce_upper(Scheduler *s, int64_t step, int64_t j)
 {
     s->upper[block_number(step, j)].view = fetch_own(s, step, j);
@@ -313,7 +314,7 @@ static void scheduler_announce_upper(Scheduler *s, int64_t step, int64_t j)
             }
 }
 
-/* A block of a column has done its step. */
+/* Records that a block of a column has completed its step. */
 static void scheduler_finish(Scheduler *s, int64_t j, int p, int64_t step)
 {
     struct lu_column *column = &s->column[j];
@@ -329,8 +330,8 @@ static void scheduler_finish(Scheduler *s, int64_t j, int p, int64_t step)
 /* Blocks that lie side by side and below each other, and take part in a step in the same way. */
 struct lu_run {
     int64_t step;
-    int64_t from, to;   /* columns                                   */
-    int     first, end; /* places of the blocks in each of them      */
+    int64_t from, to;   /* columns                                      */
+    int     first, end; /* indices of the blocks in each of the columns */
 };
 
 static struct lu_view scheduler_upper(const Scheduler *s, int64_t step, int64_t j)
@@ -338,7 +339,7 @@ static struct lu_view scheduler_upper(const Scheduler *s, int64_t step, int64_t 
     return s->upper[block_number(step, j)].view;
 }
 
-/* Whether block (i, next) of this PE lies beside block (i, j). */
+/* Returns true if block (i, next) of this PE lies beside block (i, j). */
 static bool scheduler_is_beside(const Scheduler *s, int64_t i, int64_t j, int64_t next)
 {
     size_t a = block_number(i, j), b = block_number(i, next);
@@ -348,7 +349,7 @@ static bool scheduler_is_beside(const Scheduler *s, int64_t i, int64_t j, int64_
            s->column[j].count == s->column[next].count;
 }
 
-/* The next column in which this PE has blocks. */
+/* Returns the next column in which this PE has blocks. */
 static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
 {
     do
@@ -357,7 +358,7 @@ static int64_t scheduler_next_column(const Scheduler *s, int64_t j)
     return j;
 }
 
-/* Whether the same blocks of the next column can be part of a run. */
+/* Returns true if the same blocks of the next column can be part of a run. */
 static bool scheduler_continues(Scheduler *s, const struct lu_run *run, int64_t next)
 {
     int64_t        i = s->column[run->to].row[run->first];
@@ -404,7 +405,7 @@ static void scheduler_finish_run(Scheduler *s, const struct lu_run *run)
             scheduler_finish(s, j, p, run->step);
 }
 
-/* The triangular solve of the blocks of a run, which lie in the block row of its step. */
+/* Performs the triangular solve of the blocks of a run, which are in the block row of its step. */
 static void scheduler_solve(Scheduler *s, int64_t j, int p, int64_t step)
 {
     struct lu_run  run   = {step, j, j, p, p + 1};
@@ -432,7 +433,7 @@ static struct lu_run scheduler_find_run(const Scheduler *s, int64_t j, int first
     return (struct lu_run){step, j, j, first, end};
 }
 
-/* Updates blocks of a column from place @p first on.  Returns the place after them. */
+/* Updates blocks of a column from index @p first on. Returns the index after them. */
 static int scheduler_update_run(Scheduler *s, int64_t j, int first, int64_t step)
 {
     struct lu_run  run   = scheduler_find_run(s, j, first, step);
@@ -456,7 +457,8 @@ static void scheduler_update(Scheduler *s, int64_t j, int64_t step)
         p = column->ready[p] == step ? scheduler_update_run(s, j, p, step) : p + 1;
 }
 
-/* The earliest step for which a block of a column waits and has everything, or -1. */
+/* Returns the earliest step that a block of a column waits for and whose data are available, or
+ * -1. */
 static int64_t scheduler_column_step(Scheduler *s, int64_t j)
 {
     struct lu_column *column = &s->column[j];
@@ -487,7 +489,7 @@ static void scheduler_work_on(Scheduler *s, int64_t j, int64_t step)
     scheduler_update(s, j, step);
 }
 
-/* Finds a column that waits for the oldest step, or -1. */
+/* Returns a column that waits for the oldest step, or -1. */
 static int64_t scheduler_oldest(Scheduler *s, int64_t *step)
 {
     int64_t best = -1;
@@ -503,8 +505,9 @@ static int64_t scheduler_oldest(Scheduler *s, int64_t *step)
     return best;
 }
 
-/* Chooses the column to work on, or -1: that of the next panel, unless that is far ahead of the
- * oldest step; else one of the oldest step, which is updated together with those beside it. */
+/* Returns the column to work on, or -1. It is the column of the next panel, unless that is far
+ * ahead of the oldest step; otherwise one of the oldest step, which is updated together with
+ * adjacent columns. */
 static int64_t scheduler_choose(Scheduler *s, int64_t *step)
 {
     int64_t oldest = scheduler_oldest(s, step), panel;

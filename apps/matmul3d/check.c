@@ -2,7 +2,7 @@
 /*
  * check.c - the contents of the matrices, and the check of their product.
  *
- * A number is a function of its row and column, so a check needs no communication to know it.
+ * A number is a function of its row and column, so a check computes it without communication.
  */
 #include <math.h>
 #include <skua/skua.h>
@@ -14,7 +14,7 @@
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* The number of matrix A or B at a row and column, for a seed and a set. */
+/* Returns the number of matrix A or B at a row and column, for a seed and a set. */
 static double number(uint64_t round, int set, int matrix, int64_t row, int64_t column)
 {
     uint64_t x = (uint64_t)row << 32 ^ (uint64_t)column ^ (round * 4 + (uint64_t)set * 2) << 56 ^
@@ -37,7 +37,7 @@ static void set_number(char *block, int64_t i, double value)
         ((double *)(void *)block)[i] = value;
 }
 
-/* Fills our slab with its numbers and the rest of the block with NaN. */
+/* Fills the slab of this tile with its numbers and the rest of the block with NaN. */
 static void fill(Tile *t, int s, int matrix)
 {
     int64_t            columns = t->n[columns_of(matrix)], row = t->first[rows_of(matrix)];
@@ -74,13 +74,13 @@ static int last_set(const Tile *t)
     return (int)((t->turn + 1) % 2);
 }
 
-/* A number of A or B in the last product. */
+/* Returns a number of A or B in the last product. */
 static double factor(const Tile *t, int matrix, int64_t row, int64_t column)
 {
     return number(t->round, last_set(t), matrix, row, column);
 }
 
-/* The rows of the whole matrix that are our slab. */
+/* Returns the rows of the whole matrix that form the slab of this tile. */
 static struct matmul_rows whole_rows(const Tile *t, int matrix)
 {
     struct matmul_rows own   = own_rows(t, matrix);
@@ -89,13 +89,14 @@ static struct matmul_rows whole_rows(const Tile *t, int matrix)
     return (struct matmul_rows){own.first + first, own.end + first};
 }
 
-/* A number of our block of C, by row of the whole matrix and column of the block. */
+/* Returns a number of this tile's block of C, by row of the whole matrix and column of the
+ * block. */
 static double result(const Tile *t, int64_t row, int64_t j)
 {
     return get(t->set[last_set(t)].block[C], (row - t->first[0]) * t->n[2] + j);
 }
 
-/* Adds the product of our slab of A or B and the vector @p x to @p to. */
+/* Adds the product of this tile's slab of A or B and the vector @p x to @p to. */
 static void add_product(const Tile *t, int matrix, const double *x, double *to)
 {
     struct matmul_rows own   = whole_rows(t, matrix);
@@ -131,7 +132,7 @@ void Tile_on_check(Tile *t, int n, const double *br)
     free(both);
 }
 
-/* A number of C, by definition. */
+/* Returns a number of C, computed by definition. */
 static double exact(const Tile *t, int64_t i, int64_t j)
 {
     double sum = 0;

@@ -8,7 +8,7 @@
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* The i-th of @p parts equal parts of n. */
+/* Returns the i-th of @p parts equal parts of n. */
 static struct matmul_rows part_of(int64_t n, int64_t parts, int64_t i)
 {
     return (struct matmul_rows){n * i / parts, n * (i + 1) / parts};
@@ -34,7 +34,7 @@ static size_t row_bytes(const Tile *t, int matrix)
     return (size_t)t->n[columns_of(matrix)] * number_bytes();
 }
 
-/* The direction of the grid along which the tiles of a group lie. */
+/* Returns the direction of the grid along which the tiles of a group lie. */
 static const int group_direction[] = {[A] = 2, [B] = 0, [C] = 1};
 
 static int group_size(int matrix)
@@ -52,8 +52,8 @@ static int group_index(const Tile *t, int matrix)
     return t->at[group_direction[matrix]];
 }
 
-/* The group index of the i-th other tile, from 0.  For that tile we are number others(matrix) - 1 -
- * i. */
+/* Returns the group index of the i-th other tile, from 0. For that tile, this tile is number
+ * others(matrix) - 1 - i. */
 static int group_index_of(const Tile *t, int matrix, int i)
 {
     return (group_index(t, matrix) + 1 + i) % group_size(matrix);
@@ -72,7 +72,7 @@ struct matmul_rows own_rows(const Tile *t, int matrix)
     return part_of(t->n[rows_of(matrix)], group_size(matrix), group_index(t, matrix));
 }
 
-/* The slab of our block that belongs to a group index. */
+/* Returns the slab of this tile's block that belongs to a group index. */
 static skua_layout slab(const Tile *t, const struct matmul_set *set, int matrix, int at)
 {
     struct matmul_rows rows = part_of(t->n[rows_of(matrix)], group_size(matrix), at);
@@ -189,7 +189,7 @@ void add_part(Tile *t, void *part)
 
 void end_step(Tile *t, int64_t step, int64_t steps)
 {
-    current(t)->turn = t->turn + 2; /* the step in which this set is used again */
+    current(t)->turn = t->turn + 2; /* the next step that uses this set */
     t->turn++;
     if (t->at[0] + t->at[1] + t->at[2] == 0)
         variant_progress(&t->shown, step + 1, steps);
@@ -230,7 +230,7 @@ void send_parts(Tile *t)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* A slab of A or B has arrived; the last one of a set resumes the tile. */
+/* Callback: a slab of A or B has arrived. The last slab of a set resumes the tile. */
 static void slab_arrived(void *arg)
 {
     struct matmul_set *set = arg;
@@ -332,7 +332,7 @@ void put_slabs(Tile *t)
     skua_channel_put(current(t)->out[B]);
 }
 
-/* The blocks of A and B have been used: their channels may be written again. */
+/* Marks the channels of the blocks of A and B, which have been used, as writable again. */
 void put_parts(Tile *t)
 {
     for (int m = A; m <= B; m++)

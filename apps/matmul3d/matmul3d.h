@@ -21,23 +21,23 @@ enum { A, B, C, MATRICES };
 #define COMPARED_MAX 512 /* rows up to which the product is compared with three loops */
 
 struct matmul_set {
-    char         *block[MATRICES]; /* rows of float or double                           */
-    char         *sum;             /* of the parts of the other tiles of our slab of C   */
-    skua_channel *in[C], in_sum;   /* into our blocks of A and B, by tile; into sum      */
-    skua_channel *to[MATRICES];    /* the channels of the other tiles, by tile           */
-    skua_sender  *out[C];          /* multicast of our slabs of A and B                  */
-    skua_sender **parts;           /* slabs of our block of C, by tile                   */
-    int           filled;          /* slabs that have arrived through channels           */
-    int64_t       turn;            /* the step they belong to                            */
+    char         *block[MATRICES]; /* rows of float or double                                    */
+    char         *sum;             /* sum of the other tiles' parts of our slab of C             */
+    skua_channel *in[C], in_sum;   /* channels into our blocks of A and B, by tile, and into sum */
+    skua_channel *to[MATRICES];    /* the channels of the other tiles, by tile                   */
+    skua_sender  *out[C];          /* multicast of our slabs of A and B                          */
+    skua_sender **parts;           /* slabs of our block of C, by tile                           */
+    int           filled;          /* slabs that have arrived through channels                   */
+    int64_t       turn;            /* the step of these slabs                                    */
     struct Tile  *of;
 };
 
 struct Tile {
-    int               at[3];          /* our index                                          */
-    int64_t           first[3], n[3]; /* our range of rows and columns in X, Y and Z        */
-    int64_t           turn;           /* steps since the beginning: set turn % 2 is in use  */
-    uint64_t          round;          /* seed of the contents of the matrices               */
-    double            shown;          /* time of the last progress output                   */
+    int               at[3];          /* index of this tile                             */
+    int64_t           first[3], n[3]; /* our range of rows and columns in X, Y and Z    */
+    int64_t           turn;           /* number of steps so far: set turn % 2 is in use */
+    uint64_t          round;          /* seed of the contents of the matrices           */
+    double            shown;          /* time of the last progress output               */
     struct matmul_set set[2];
 };
 
@@ -47,19 +47,19 @@ struct matmul_rows {
 
 /* matmul3d.c */
 
-/** The direction of the grid along which the rows of a matrix are divided. */
+/** Returns the direction of the grid along which the rows of a matrix are divided. */
 int rows_of(int matrix);
 
-/** The direction of the grid along which the columns of a matrix are divided. */
+/** Returns the direction of the grid along which the columns of a matrix are divided. */
 int columns_of(int matrix);
 
-/** The number of other tiles in a group. */
+/** Returns the number of other tiles in a group. */
 int others(int matrix);
 
-/** The rows of our block that are our slab. */
+/** Returns the rows of this tile's block that form its slab. */
 struct matmul_rows own_rows(const Tile *tile, int matrix);
 
-/** Our slab in memory. */
+/** Returns the address of this tile's slab. */
 skua_layout own_slab(const Tile *tile, const struct matmul_set *set, int matrix);
 
 void create_channels(Tile *tile);

@@ -5,7 +5,7 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-/* Whether every slab of A, B and C has at least one row. */
+/* Returns true if every slab of A, B and C has at least one row. */
 static bool fits(const struct matmul3d_options *o, const int64_t *grid)
 {
     int64_t rows_a = o->size / grid[0], rows_b = o->size / grid[1];
@@ -13,8 +13,8 @@ static bool fits(const struct matmul3d_options *o, const int64_t *grid)
     return rows_a >= grid[2] && rows_b >= grid[0] && rows_a >= grid[1] && o->size >= grid[2];
 }
 
-/* Chooses the grid of @p count tiles that exchange least: A goes to grid[2] tiles, B to grid[0], C
- * to grid[1]. */
+/* Chooses the grid of @p count tiles with the least communication: A is sent to grid[2] tiles, B to
+ * grid[0], C to grid[1]. */
 static bool choose_grid(struct matmul3d_options *o, int64_t count)
 {
     int64_t best = INT64_MAX;

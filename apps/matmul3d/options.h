@@ -11,7 +11,7 @@
 
 struct matmul3d_options {
     int64_t size;    /* rows and columns of all matrices */
-    int64_t grid[3]; /* of tiles                         */
+    int64_t grid[3]; /* grid of tiles */
     int64_t per_pe;
     int64_t steps, repeat;
     bool    paper, single;
@@ -20,8 +20,8 @@ struct matmul3d_options {
     char    series[ARGUMENT_WORD_BYTES];
 };
 
-/** Parse the command line.  Returns false, and ends the job, after printing the help or what is
- *  wrong. */
+/** Parses the command line.  Prints the help or an error, ends the job and returns false if the
+ *  program must not run. */
 bool options_read(struct matmul3d_options *options, int argc, char **argv);
 
 #endif

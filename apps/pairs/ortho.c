@@ -7,7 +7,7 @@
 
 #include "pairs.ci.h"
 
-#define ROUNDS_MAX 100  /* iterations per step */
+#define ROUNDS_MAX 100  /* largest number of iterations per step */
 #define CONVERGED  1e-8 /* convergence is quadratic: the change after this one is below rounding */
 
 void Ortho_on_create(Ortho *o)
@@ -78,7 +78,7 @@ void receive_rows(Ortho *o, const Numbers *rows)
     memcpy(o->z + first, z, count * sizeof *o->z);
 }
 
-/* Y contains all rows of S here. */
+/* At this point Y contains all rows of S. */
 static void check_symmetry(Ortho *o)
 {
     int64_t all = options.states;
@@ -88,7 +88,7 @@ static void check_symmetry(Ortho *o)
             o->asymmetric = larger(o->asymmetric, fabs(o->y[i * all + j] - o->y[j * all + i]));
 }
 
-/* The maximum norm of Y. */
+/* Returns the maximum norm of Y. */
 static double norm(const Ortho *o)
 {
     double most = 0;
@@ -115,7 +115,7 @@ static void scale(Ortho *o)
         o->mine[i] /= o->scale;
 }
 
-/* Computes our rows of (3 a - a b a) / 2. */
+/* Computes this block's rows of (3 a - a b a) / 2. */
 static void improve_one(Ortho *o, double *mine, const double *a, const double *b)
 {
     int         all   = (int)options.states;
@@ -127,7 +127,7 @@ static void improve_one(Ortho *o, double *mine, const double *a, const double *b
     gemm_double(&shape, o->product, a, mine);
 }
 
-/* All Orthos have the same rows, so all of them decide alike. */
+/* All Orthos have the same rows, so all of them make the same decision. */
 void improve(Ortho *o, struct pairs_task task)
 {
     o->round++;
@@ -144,7 +144,7 @@ void improve(Ortho *o, struct pairs_task task)
     improve_one(o, o->mine + o->count * options.states, o->z, o->y);
 }
 
-/* To the Pairs of x and y >= x, on all planes: our tile of T = Z / sqrt(c). */
+/* Sends the Pairs of x and y >= x, on all planes, their tile of T = Z / sqrt(c). */
 static void send_factor(const Ortho *o, int w, int y, int z)
 {
     int64_t       columns = states_in(y);
@@ -166,7 +166,7 @@ void send_factors(Ortho *o)
                 send_factor(o, w, y, z);
 }
 
-/* The largest element of |S - 1| in our rows. */
+/* Returns the largest element of |S - 1| in this block's rows. */
 static double distance(const Ortho *o)
 {
     double most = 0;

@@ -6,14 +6,14 @@
 
 #include "pairs.ci.h"
 
-/* The State of a row. */
+/* Returns the State of a row. */
 static int state_of(const Pair *p, int row)
 {
     return row < p->count[0] ? p->x * (int)options.grain + row
                              : p->y * (int)options.grain + row - (int)p->count[0];
 }
 
-/* The slot that the State of a row has for this Pair. */
+/* Returns the slot that the State of a row has for this Pair. */
 static int slot_of(const Pair *p, int row)
 {
     return p->z * (int)options.blocks + (row < p->count[0] ? p->y : p->x);
@@ -92,8 +92,8 @@ void receive_row(Pair *p, const Numbers *row)
     memcpy(p->at + row->from * p->numbers, row->at, row->at_count * sizeof *row->at);
 }
 
-/* The rows have been used: their channels may be written again, but are not polled before the next
- * forward phase. */
+/* Marks the channels of the rows, which have been used, as writable again. They are not polled
+ * before the next forward phase. */
 static void release(Pair *p, int variant)
 {
     for (int row = 0; row < rows_in(p) && variant == CHANNELS; row++)
@@ -108,7 +108,7 @@ void poll_rows(Pair *p)
     p->marked = false;
 }
 
-/* The rows of block y, which are those of block x if y = x. */
+/* Returns the rows of block y, which are those of block x if y = x. */
 static double *second(const Pair *p, double *rows)
 {
     return rows + (p->x < p->y ? p->count[0] * p->numbers : 0);
@@ -154,7 +154,8 @@ static void send_result(const Pair *p, int row)
                             p->numbers));
 }
 
-/* Multiplies by our tile of T, which is symmetric: rows of x from those of y, and vice versa. */
+/* Multiplies by this Pair's tile of T, which is symmetric: rows of x from those of y, and vice
+ * versa. */
 void multiply_backward(Pair *p, struct pairs_task task, const double *factor)
 {
     int         x = (int)states_in(p->x), y = (int)states_in(p->y), n = (int)p->numbers;

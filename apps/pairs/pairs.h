@@ -28,70 +28,70 @@ struct pairs_task {
 struct State {
     double       *at;            /* the numbers of this state on this plane             */
     double       *part;          /* results of Pairs, by block and point, from channels */
-    skua_channel *in;            /* by slot: channels into part                         */
-    skua_channel *to;            /* by slot: channels into the Pairs                    */
-    skua_sender **out;           /* by chunk: multicast to all its Pairs                */
-    int64_t       arrived_count; /* results through channels                            */
-    bool          marked;        /* the channels into part are not polled               */
-    int64_t       turn;          /* steps so far                                        */
+    skua_channel *in;            /* channels into `part`, by slot                       */
+    skua_channel *to;            /* channels into the Pairs, by slot                    */
+    skua_sender **out;           /* multicast to all Pairs of a chunk, by chunk         */
+    int64_t       arrived_count; /* number of results that arrived through channels     */
+    bool          marked;        /* the channels into `part` are not polled             */
+    int64_t       turn;          /* number of steps so far                              */
     double        shown;
 };
 
 struct Pair {
     int           w, x, y, z;
-    int64_t       count[2];    /* states of x, and of y; 0 if y = x                   */
-    int64_t       numbers;     /* numbers in a row                                    */
-    double       *at, *result; /* rows: input and result                              */
+    int64_t       count[2];    /* states of x, and of y; 0 if y = x */
+    int64_t       numbers;     /* number of values in a row         */
+    double       *at, *result; /* rows: input and result            */
     skua_channel *in;
     skua_sender **out;
-    int           arrived_count; /* rows through channels */
+    int           arrived_count; /* number of rows that arrived through channels */
     bool          marked;        /* the channels of rows are not polled */
     int64_t       turn;
 };
 
 struct Ortho {
-    int64_t first, count;   /* rows of this block                            */
-    double *s;              /* rows of S                                     */
-    double *mine, *product; /* rows of Y and Z; of a product                 */
-    double *y, *z;          /* all of Y and Z                                */
-    double  change;         /* of Z in the last iteration                    */
-    double  scale;          /* c                                             */
+    int64_t first, count;   /* first and number of the rows of this block */
+    double *s;              /* rows of S                                  */
+    double *mine, *product; /* rows of Y and Z; of a product              */
+    double *y, *z;          /* all of Y and Z                             */
+    double  change;         /* change of Z in the last iteration          */
+    double  scale;          /* the scaling factor c                       */
     double  asymmetric;
     bool    done;
-    int64_t turn, round; /* steps and iterations so far                      */
-    int64_t rounds;      /* iterations in this step                          */
+    int64_t turn, round; /* number of steps and iterations so far */
+    int64_t rounds;      /* number of iterations in this step */
 };
 
 /* pairs.c: shared functions. */
 
-/** The number of states in a block. */
+/** Returns the number of states in a block. */
 int64_t states_in(int64_t block);
 
-/** The index of the first number of a chunk in a State. */
+/** Returns the index of the first number of a chunk in a State. */
 int64_t chunk_begin(int64_t z);
 
-/** The number of numbers in a chunk. */
+/** Returns the number of numbers in a chunk. */
 int64_t chunk_numbers(int64_t z);
 
-/** The number of slots of a State. */
+/** Returns the number of slots of a State. */
 int64_t slots(void);
 
-/** The number of tiles of S that an Ortho receives in a step. */
+/** Returns the number of tiles of S that an Ortho receives in a step. */
 int64_t tiles(void);
 
-/** Create a message with a copy of numbers; if @p at is NULL the caller fills them in. */
+/** Creates a message with a copy of numbers; if @p at is NULL the caller fills them in. */
 Numbers *numbers_of(int64_t turn, int64_t from, const double *at, int64_t count);
 
-/** Allocate memory for numbers that channels write. */
+/** Allocates memory for numbers that channels write. */
 double *alloc_numbers(int64_t numbers);
 
-/** The layout of contiguous numbers. */
+/** Returns the layout of contiguous numbers. */
 skua_layout layout_of(const double *at, int64_t numbers);
 
-/** End the job with an error if @p good is false: a channel could not be created. */
+/** Ends the job with the error that a channel could not be created, if @p good is false. */
 void require_channel(bool good);
 
-/** A hash of the bits of numbers. */
+/** Returns a hash of the bits of numbers. */
 uint64_t bits_of(const double *at, int64_t count);
 
 /* Main */

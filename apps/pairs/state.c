@@ -12,7 +12,7 @@ static int chunk_of(int slot)
     return slot / (int)options.blocks;
 }
 
-/* The Pair of a slot of State s on plane w. */
+/* Returns the Pair of a slot of State s on plane w. */
 static Pair_element pair_of(int s, int w, int slot)
 {
     int mine = s / (int)options.grain, other = slot % (int)options.blocks;
@@ -21,7 +21,7 @@ static Pair_element pair_of(int s, int w, int slot)
                    chunk_of(slot));
 }
 
-/* The row of State s in that Pair. */
+/* Returns the row of State s in the Pair of a slot. */
 static int row_of(int s, int slot)
 {
     int mine = s / (int)options.grain, other = slot % (int)options.blocks;
@@ -30,7 +30,7 @@ static int row_of(int s, int slot)
     return above + s % (int)options.grain;
 }
 
-/* The memory that the channel of a slot writes. */
+/* Returns the memory that the channel of a slot writes. */
 static double *part_of(const State *t, int slot)
 {
     return t->part + slot % options.blocks * 2 * options.points + chunk_begin(chunk_of(slot));
@@ -58,13 +58,13 @@ void State_on_destroy(State *t)
     skua_channel_free(t->at);
 }
 
-/* A pseudo-random number between -1 and 1. */
+/* Returns a pseudo-random number between -1 and 1. */
 static double noise(uint64_t x)
 {
     return (double)(int64_t)mix(x) * 0x1p-63;
 }
 
-/* Fills the state with numbers such that its norm is about 1. */
+/* Fills the state with numbers that give it a norm of about 1. */
 void State_on_fill(State *t)
 {
     State_position at    = State_index(t);

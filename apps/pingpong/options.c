@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define LARGEST (1 << 26) /* bytes: it fits the arena */
+#define LARGEST (1 << 26) /* largest size in bytes, which the arena can hold */
 
 static void options_complete(struct pingpong_options *o)
 {

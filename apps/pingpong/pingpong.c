@@ -8,7 +8,7 @@
 #include "common/series.h"
 #include "pingpong.ci.h"
 
-#define ALIGNED 128 /* as the buffers of bench/channels.c are */
+#define ALIGNED 128 /* alignment of the buffers, as in bench/channels.c */
 
 /* ---- two players --------------------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ void Player_on_destroy(Player *p)
 
 /* ---- data --------------------------------------------------------------------------- */
 
-/* A byte of the data of a player; the data of each player and variant is different. */
+/* Returns a byte of the data of a player; each player and variant has different data. */
 static char expected(int index, int variant, int64_t i)
 {
     return (char)(((uint32_t)i * 2654435761u >> 24) + (uint32_t)(1 + 2 * variant + index));
@@ -145,7 +145,7 @@ void send_first(Player *p)
     send_data(p);
 }
 
-/* Ends the run when all data has arrived and all gets of our data have completed. */
+/* Ends the run when all data has arrived and all gets of this player's data have completed. */
 static void end_if_complete(Player *p)
 {
     if (p->received == options.iterations &&
@@ -164,7 +164,7 @@ static void end_batch(Player *p)
     p->left = p->batch;
 }
 
-/* The data of the other player has arrived in our target. */
+/* Callback: the data of the other player has arrived in the target buffer. */
 static void on_received(Player *p)
 {
     bool last = ++p->received == options.iterations;
@@ -217,8 +217,8 @@ static void on_acknowledged(void *arg, const void *buffer, size_t bytes)
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* The number of round trips in a batch, which takes some hundred microseconds; as in bench/bench.h.
- */
+/* Returns the number of round trips in a batch, which takes a few hundred microseconds, as in
+ * bench/bench.h. */
 static int64_t batch_of(int64_t bytes)
 {
     int64_t trips = bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
@@ -255,7 +255,7 @@ void open_channel(Player *p, skua_channel channel)
 
 static const char *const variant_name[VARIANTS] = {"messages", "channel", "get"};
 
-/* The ratio of messages to CkDirect in the paper, on InfiniBand and on Blue Gene/P. */
+/* The published ratio of messages to CkDirect in the paper, on InfiniBand and on Blue Gene/P. */
 static const struct {
     int64_t bytes;
     double  infiniband, blue_gene;

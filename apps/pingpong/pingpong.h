@@ -21,19 +21,20 @@ struct Player {
     Player_element other;
     int            index;
     int            variant;
-    char          *source;          /* the data that is sent, in ordinary memory             */
-    char          *shared;          /* the data for gets, in memory that the other can read  */
-    char          *target;          /* received data; each has room for the largest size     */
-    int64_t        bytes;           /* the current size                                      */
-    skua_channel   in;              /* the channel into our target                           */
-    uint64_t       count;           /* puts through it before the run                        */
-    skua_sender   *out;             /* into the target of the other; NULL: not open          */
-    skua_buffer    offered, wanted; /* descriptors of shared and target, for gets            */
-    int64_t        received;        /* arrivals of the other's data in this run              */
-    int64_t        acknowledged;    /* completed gets of our data in this run                */
-    int64_t        batch, left;     /* round trips of a batch, and those that are left       */
-    double         started, mark;   /* of the run and of the batch, on player 0              */
-    double         seconds, best;
+    char          *source; /* the data that is sent, in ordinary memory             */
+    /* The data for gets, in memory that the other player can read. */
+    char        *shared;
+    char        *target;          /* received data; each has room for the largest size          */
+    int64_t      bytes;           /* the current size                                           */
+    skua_channel in;              /* the channel into our target                                */
+    uint64_t     count;           /* number of puts through it before the run                   */
+    skua_sender *out;             /* sender into the target of the other player; NULL: not open */
+    skua_buffer  offered, wanted; /* descriptors of `shared` and `target`, for gets             */
+    int64_t      received;        /* number of arrivals of the other player's data in this run  */
+    int64_t      acknowledged;    /* number of completed gets of our data in this run           */
+    int64_t      batch, left;     /* round trips of a batch, and those remaining                */
+    double       started, mark;   /* start of the run and of the batch, on player 0             */
+    double       seconds, best;
 };
 
 void         register_map(void);

@@ -8,7 +8,7 @@
 #define LOG2_MIN 4
 #define LOG2_MAX 44
 
-/* log2 of the largest table that fits into a fraction of the memory of all hosts. */
+/* Returns log2 of the largest table that fits into a fraction of the memory of all hosts. */
 static int log2_of(double part)
 {
     double words = part * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) *

@@ -2,16 +2,16 @@
 /*
  * plain.c - the rate of random updates of a large table, without the translator.
  *
- * The rules are those of HPC Challenge.  A table T of 2^m words, T[i] = i, is distributed
- * over all PEs.  Each PE makes a part of a sequence of 4 * 2^m pseudo-random numbers (sequence.h).
- * A number `a` stands for the update T[a mod 2^m] ^= a, and is sent to the PE that has that word.
- * A PE makes at most 1024 numbers ahead of their updates.  Since ^ is its own inverse, repeating
+ * The rules are those of HPC Challenge.  A table T of 2^m words, T[i] = i, is distributed over all
+ * PEs.  Each PE generates a part of a sequence of 4 * 2^m pseudo-random numbers (sequence.h). A
+ * number `a` stands for the update T[a mod 2^m] ^= a, and is sent to the PE that has that word. A
+ * PE generates at most 1024 numbers ahead of their updates.  Since ^ is its own inverse, repeating
  * all updates must restore T[i] = i.
  *
  * The updaters are a group, one on each PE.  Numbers pass through a stream (skua/stream.h), eight
- * bytes each.  An updater makes some and then sends itself a message to make more, so that the
- * scheduler handles what has arrived in between.  When no message is in flight any more, all
- * updates have been made: quiescence detection notifies PE 0.
+ * bytes each.  An updater generates some numbers and then sends itself a message to generate more,
+ * so that the scheduler handles arrived messages in between.  When no message is in flight, all
+ * updates are done: quiescence detection notifies PE 0.
  */
 #include <inttypes.h>
 #include <skua/skua.h>
@@ -24,29 +24,29 @@
 #include "options.h"
 #include "sequence.h"
 
-#define LOOK_AHEAD 1024             /* numbers that may be ahead of their updates: the rule  */
-#define STEP       (LOOK_AHEAD / 2) /* half is made in a step, half waits in the stream      */
-#define LAP        16               /* steps between two synchronizations of the PEs         */
-#define PREFETCH   64               /* distance of prefetches, in updates                    */
-#define PER_WORD   4                /* updates per word of the table                         */
+#define LOOK_AHEAD 1024             /* the rule: how many numbers may be ahead of their updates */
+#define STEP       (LOOK_AHEAD / 2) /* half are generated in a step, half wait in the stream    */
+#define LAP        16               /* steps between two synchronisations of the PEs            */
+#define PREFETCH   64               /* distance of prefetches, in updates                       */
+#define PER_WORD   4                /* updates per word of the table                            */
 
 struct updater {
-    uint64_t *table;      /* the words [first, end) of all mask + 1     */
-    uint64_t  first, end; /* of our words                               */
+    uint64_t *table;      /* the words [first, end) of the mask + 1 words */
+    uint64_t  first, end; /* first and end of the words of this PE */
     uint64_t  mask;
-    uint64_t  a;           /* the number made last                       */
-    uint64_t  made, total; /* numbers of our part of the sequence        */
-    uint64_t  steps, most; /* most: number of steps, equal on all PEs    */
-    uint64_t  laps;        /* completed by all PEs                       */
-    bool      waiting;     /* for the other PEs, before the next lap     */
-    double    shown;       /* when progress was shown last               */
+    uint64_t  a;           /* the number generated last */
+    uint64_t  made, total; /* numbers generated so far, and in all */
+    uint64_t  steps, most; /* number of steps so far, and in all; equal on all PEs */
+    uint64_t  laps;        /* number of laps that all PEs have completed */
+    bool      waiting;     /* waits for the other PEs before the next lap */
+    double    shown;       /* time at which progress was last shown */
 };
 
 static struct randomaccess_options options; /* read-only: set on PE 0 and sent to all PEs */
 static skua_stream                 updates;
 static skua_class                  updater_class;
 static skua_entry                  update_entry, step_entry, lap_entry, count_entry;
-static skua_collection             updaters; /* on PE 0, as the next line */
+static skua_collection             updaters; /* used on PE 0, like the next variable */
 static double                      started, seconds;
 
 /* ---- the table ---------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ static inline int owner(uint64_t i, uint64_t pes, int log2)
     return (int)(i * pes >> log2);
 }
 
-/* The index of the first word of a PE. */
+/* Returns the index of the first word of a PE. */
 static uint64_t first_of(int pe)
 {
     uint64_t pes = (uint64_t)skua_pes();
@@ -101,9 +101,9 @@ static uint64_t count_errors(const struct updater *u)
 
 /* ---- updates ------------------------------------------------------------------------- */
 
-/* Updates our words, prefetching each some updates ahead.  (The index is relative to the beginning
- * of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse cores ignore
- * prefetches relative to such a pointer.) */
+/* Updates words of this PE, prefetching each word some updates ahead.  (The index is relative to
+ * the beginning of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse
+ * cores ignore prefetches relative to such a pointer.) */
 static void apply(void *arg, const void *items, size_t count)
 {
     struct updater *u = arg;
@@ -119,10 +119,10 @@ static void apply(void *arg, const void *items, size_t count)
         t[(a[i] & mask) - first] ^= a[i];
 }
 
-/* Makes the next numbers of our part of the sequence. */
+/* Generates the next numbers of this PE's part of the sequence. */
 static void make_numbers(struct updater *u, uint64_t count)
 {
-    skua_stream stream = updates; /* local copies: the compiler knows that they do not change */
+    skua_stream stream = updates; /* local copies, which the compiler knows not to change */
     uint64_t    mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
     int         log2 = options.log2;
 
@@ -155,7 +155,7 @@ static void send_step(struct updater *u)
     skua_invoke_copy(skua_ref_of(u), step_entry, NULL, 0);
 }
 
-/* Makes all updates once. */
+/* Performs all updates once. */
 static void on_update(void *self, const void *data, size_t bytes)
 {
     struct updater *u = self;
@@ -169,8 +169,8 @@ static void on_update(void *self, const void *data, size_t bytes)
     send_step(u);
 }
 
-/* Makes some more numbers.  No PE gets more than a lap ahead of the others: numbers that wait for a
- * slower PE would leave its cache and make it slower still. */
+/* Generates some more numbers. No PE gets more than a lap ahead of the others: numbers that wait
+ * for a slower PE would be evicted from its cache and slow it down further. */
 static void on_step(void *self, const void *data, size_t bytes)
 {
     struct updater *u    = self;
@@ -187,7 +187,7 @@ static void on_step(void *self, const void *data, size_t bytes)
         send_step(u);
 }
 
-/* All PEs have completed a lap. */
+/* Callback: all PEs have completed a lap. */
 static void on_lap(void *self, const void *data, size_t bytes)
 {
     struct updater *u = self;
@@ -212,7 +212,7 @@ static void on_count(void *self, const void *data, size_t bytes)
 
 /* ---- the program, on PE 0 --------------------------------------------------------------- */
 
-/* Makes all updates and calls @p then after the last one. */
+/* Performs all updates and calls @p then after the last one. */
 static void update(skua_done_fn then)
 {
     started = skua_time();

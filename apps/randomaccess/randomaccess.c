@@ -19,7 +19,7 @@ static inline int owner(uint64_t i, uint64_t pes, int log2)
     return (int)(i * pes >> log2);
 }
 
-/* The index of the first word of a PE. */
+/* Returns the index of the first word of a PE. */
 static uint64_t first_of(int pe)
 {
     uint64_t pes = (uint64_t)skua_pes();
@@ -56,9 +56,9 @@ uint64_t count_errors(const Updater *u)
 
 /* ---- updates ------------------------------------------------------------------------- */
 
-/* Updates our words, prefetching each some updates ahead.  (The index is relative to the beginning
- * of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse cores ignore
- * prefetches relative to such a pointer.) */
+/* Updates words of this PE, prefetching each word some updates ahead.  (The index is relative to
+ * the beginning of our table: a pointer to where word 0 would be saves a subtraction, but Neoverse
+ * cores ignore prefetches relative to such a pointer.) */
 void Updater_on_update(Updater *u, int n, const uint64_t *a)
 {
     uint64_t *t = u->table, first = u->first, mask = u->mask;
@@ -79,14 +79,13 @@ void begin_sequence(Updater *u)
     u->shown = skua_time();
 }
 
-/* Makes the next numbers of our part of the sequence. */
+/* Generates the next numbers of this PE's part of the sequence. */
 void make_numbers(Updater *u)
 {
-    Updater_proxy all =
-        Updater_of(u); /* local copies: the compiler knows that they do not change */
-    uint64_t mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
-    uint64_t left = u->total - u->made, count = left < STEP ? left : STEP;
-    int      log2 = options.log2;
+    Updater_proxy all  = Updater_of(u); /* local copies, which the compiler knows not to change */
+    uint64_t      mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
+    uint64_t      left = u->total - u->made, count = left < STEP ? left : STEP;
+    int           log2 = options.log2;
 
     for (uint64_t i = 0; i < count; i++) {
         a = sequence_next(a);

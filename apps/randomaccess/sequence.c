@@ -2,7 +2,7 @@
 /* sequence.c - see sequence.h. */
 #include "sequence.h"
 
-/* The product of two polynomials modulo x^64 + x^2 + x + 1. */
+/* Returns the product of two polynomials modulo x^64 + x^2 + x + 1. */
 static uint64_t multiply(uint64_t a, uint64_t b)
 {
     uint64_t product = 0;

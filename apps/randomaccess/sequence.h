@@ -13,13 +13,13 @@
 
 #define SEQUENCE_POLY UINT64_C(7)
 
-/** a(k+1) from a(k). */
+/** Returns a(k+1), given a(k). */
 static inline uint64_t sequence_next(uint64_t a)
 {
     return a << 1 ^ ((uint64_t)((int64_t)a >> 63) & SEQUENCE_POLY);
 }
 
-/** a(n), for any n. */
+/** Returns a(n), for any n. */
 uint64_t sequence_at(uint64_t n);
 
 #endif

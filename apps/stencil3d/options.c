@@ -7,8 +7,8 @@
 
 #define SCATTERED 16 /* relative cost of a cell that is alone in its cache line */
 
-/* The cost of the faces of a block, in cells.  Cells of a face in x are scattered; these faces
- * exist only if rows are divided. */
+/* Returns the cost of the faces of a block, in cells.  Cells of a face in x are scattered; these
+ * faces exist only if rows are divided. */
 static int64_t surface(const int64_t *size, const int64_t *blocks)
 {
     int64_t x = size[0] / blocks[0], y = size[1] / blocks[1], z = size[2] / blocks[2];
@@ -21,7 +21,7 @@ static bool only_lent(const struct stencil3d_options *o)
     return o->only[LENT] && !o->only[MESSAGES] && !o->only[CHANNELS];
 }
 
-/* Without copies, divisions that leave planes whole cost nothing. */
+/* Without copies, a division that does not cut planes costs nothing. */
 static int64_t cost(const struct stencil3d_options *o, const int64_t *blocks)
 {
     return only_lent(o) && blocks[0] == 1 ? blocks[1] : blocks[1] + surface(o->size, blocks);

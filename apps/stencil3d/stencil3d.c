@@ -10,7 +10,7 @@
 
 #define LINE      16 /* cells in a cache line */
 #define ERROR_MAX 1e-4
-#define STAMPS    5      /* steps with different stamps */
+#define STAMPS    5      /* number of steps with different stamps */
 #define STAMP     0.125f /* the difference of stamps of successive steps: exact in float */
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -37,8 +37,8 @@ static size_t face_of(const Block *b, int side)
     return cells_of(b) / (size_t)b->n[side / 2];
 }
 
-/* The index of a block in a direction.  The array index has z first, so that a PE gets planes of
- * blocks and faces between PEs are contiguous. */
+/* Returns the index of a block in a direction.  The array index has z first, so that a PE gets
+ * planes of blocks and faces between PEs are contiguous. */
 static int grid_index(const Block *b, int d)
 {
     Block_position at = Block_index(b);
@@ -61,7 +61,7 @@ static Block_element neighbour(const Block *b, int side)
     return Block_at(Block_of(b), at[2], at[1], at[0]);
 }
 
-/* Bytes of both sets. */
+/* Returns the bytes of both sets. */
 static size_t bytes_of(const Block *b)
 {
     size_t each = cells_of(b);
@@ -121,13 +121,13 @@ void Block_on_destroy(Block *b)
 
 /* ---- initial values and check -------------------------------------------------------------- */
 
-/* The cosine of one direction at a cell. */
+/* Returns the cosine of one direction at a cell. */
 static double cosine(const Block *b, int d, int i)
 {
     return cos(2 * M_PI * (double)(grid_index(b, d) * b->n[d] + i) / (double)options.size[d]);
 }
 
-/* The factor by which all steps so far have reduced the cosine of one direction. */
+/* Returns the factor by which all steps so far have reduced the cosine of one direction. */
 static double factor(const Block *b, int d)
 {
     double each = (5 + 2 * cos(2 * M_PI / (double)options.size[d])) / 7;
@@ -135,13 +135,13 @@ static double factor(const Block *b, int d)
     return pow(each, (double)b->steps);
 }
 
-/* What all cells have in addition after so many steps. */
+/* Returns the stamp that all cells contain after a number of steps. */
 static float stamp(int64_t steps)
 {
     return STAMP * (float)(steps % STAMPS);
 }
 
-/* The exact result along one direction; a cell is the sum of the three, and the stamp. */
+/* Returns the exact result along one direction; a cell is the sum of the three and the stamp. */
 static double *exact(const Block *b, int d)
 {
     double *at = malloc((size_t)b->n[d] * sizeof *at), f = factor(b, d);
@@ -223,7 +223,7 @@ void Block_on_compare(Block *b)
 
 /* ---- faces ---------------------------------------------------------------------------------- */
 
-/* The layout of a face at @p at; planes are @p plane bytes apart. */
+/* Returns the layout of a face at @p at; planes are @p plane bytes apart. */
 static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
 {
     size_t x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
@@ -236,7 +236,7 @@ static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
     return skua_layout_contiguous(at, x * y);
 }
 
-/* The layer of cells inside a side, which the neighbour needs. */
+/* Returns the layer of cells inside a side, which the neighbour needs. */
 static skua_layout inner_layer(const Block *b, const struct stencil_set *set, int side)
 {
     int last = side & 1 ? b->n[side / 2] - 1 : 0, x = 0, y = 0, z = 0;
@@ -250,7 +250,7 @@ static skua_layout inner_layer(const Block *b, const struct stencil_set *set, in
     return face_at(b, side, set->u + row(b, y, z) + x, (ptrdiff_t)(row(b, 0, 1) * sizeof(float)));
 }
 
-/* The ghost layer beyond a side. */
+/* Returns the ghost layer beyond a side. */
 static skua_layout ghost(const Block *b, const struct stencil_set *set, int side)
 {
     if (side <= EAST)
@@ -281,8 +281,8 @@ void receive_face(Block *b, int side, const skua_layout *x)
     skua_layout_copy(&to, x);
 }
 
-/* Provides the destination of a face.  While a sweep reads its ghost layers those of the next one
- * are free, those of later ones are not. */
+/* Provides the destination of a face.  While a sweep reads its ghost layers, those of the next
+ * sweep are free, and those of later sweeps are not. */
 bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
 {
     (void)n;
@@ -294,7 +294,7 @@ bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
 
 /* ---- channels ------------------------------------------------------------------------------- */
 
-/* A ghost layer has arrived; the last one of a set resumes the block. */
+/* Callback: a ghost layer has arrived. The last one of a set resumes the block. */
 static void on_face(void *arg)
 {
     struct stencil_set *set = arg;
@@ -337,7 +337,7 @@ void put_faces(Block *b, bool lent)
         skua_channel_put(lent ? set->side[side].loan : set->side[side].out);
 }
 
-/* The ghost layers that the last sweep has read may be written again. */
+/* Marks the ghost layers that the last sweep has read as writable again. */
 void release_ghosts(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++)
@@ -357,7 +357,8 @@ static const float *row_of(const struct stencil_rows *rows, int i)
     return (const float *)(const void *)(rows->at + i * rows->stride);
 }
 
-/* The rows beyond a side.  If y is not divided, they are our own at the opposite end. */
+/* Returns the rows beyond a side. If y is not divided, they are rows of this block at the opposite
+ * end. */
 static struct stencil_rows rows_beyond(const Block *b, const struct stencil_set *set, int side,
                                        bool lent)
 {
@@ -414,7 +415,7 @@ void compute(Block *b, bool lent)
     for (int side = SOUTH; side < SIDES; side++)
         beyond[side] = rows_beyond(b, from, side, lent);
     if (b->first && b->steps + 1 == options.stale)
-        beyond[ABOVE] = rows_beyond(b, to, ABOVE, false); /* that of the previous sweep */
+        beyond[ABOVE] = rows_beyond(b, to, ABOVE, false); /* the row above in the previous sweep */
     for (int k = 0; k < z; k++) {
         for (int side = SOUTH; side <= NORTH && k + 1 < z; side++)
             fetch_row(row_of(&beyond[side], k + 1), b->n[0]);
@@ -430,7 +431,7 @@ void compute(Block *b, bool lent)
                       whole ? u[0] : from->side[EAST].ghost[end], added, b->n[0]);
         }
     }
-    from->sweep = b->sweep + 2; /* the sweep that reads this set again */
+    from->sweep = b->sweep + 2; /* the next sweep that reads this set */
     b->sweep++;
     b->steps++;
     show_progress(b);
@@ -450,7 +451,7 @@ void start(Main *m, int variant, int64_t left)
 
 void reconnect(Main *m)
 {
-    m->started = skua_time(); /* the clock begins anew with each job */
+    m->started = skua_time(); /* the clock restarts with each job */
     Block_connect_all(m->blocks);
 }
 

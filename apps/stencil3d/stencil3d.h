@@ -23,34 +23,34 @@ struct stencil_outcome { /* error, residual: the largest over all blocks */
 
 /* The connection of a block with a neighbour. */
 struct stencil_side {
-    float       *ghost; /* cells of the neighbour                        */
-    skua_channel in;    /* the channel into our ghost layer              */
-    skua_sender *out;   /* into the ghost layer of the neighbour         */
-    skua_sender *loan;  /* zero-copy: the neighbour reads our cells      */
+    float       *ghost; /* cells of the neighbour                       */
+    skua_channel in;    /* the channel into our ghost layer             */
+    skua_sender *out;   /* sender into the ghost layer of the neighbour */
+    skua_sender *loan;  /* zero-copy: the neighbour reads our cells     */
 };
 
 struct stencil_set {
-    float              *u;      /* n[2] x n[1] rows of n[0] cells              */
-    struct Block       *of;     /* the block that owns the set                 */
-    int64_t             sweep;  /* the sweep that reads the ghost layers       */
-    int                 filled; /* ghost layers that have arrived              */
+    float              *u;      /* n[2] x n[1] rows of n[0] cells           */
+    struct Block       *of;     /* the block that owns the set              */
+    int64_t             sweep;  /* the sweep that reads the ghost layers    */
+    int                 filled; /* number of ghost layers that have arrived */
     struct stencil_side side[SIDES];
 };
 
 struct Block {
     int                n[3];
     int64_t            sweep; /* number of the next sweep; it reads set sweep % 2 */
-    int64_t            steps; /* since the cells were filled                     */
-    double             shown; /* time of the last progress output                */
-    float             *cells; /* the memory of both sets                         */
+    int64_t            steps; /* number of steps since the cells were filled      */
+    double             shown; /* time of the last progress output                 */
+    float             *cells; /* the memory of both sets                          */
     struct stencil_set set[2];
 
     Block_element self, neighbour[SIDES];
     bool          first; /* the block that shows progress */
 };
 
-/** The first side that has a neighbour: there is none in x if rows are not divided, none in y if
- *  planes are not divided. */
+/** Returns the first side that has a neighbour: there is none in x if rows are not divided, none in
+ *  y if planes are not divided. */
 int first_side(void);
 
 void create_channels(Block *block);
@@ -60,14 +60,14 @@ void receive_face(Block *block, int side, const skua_layout *x);
 void put_faces(Block *block, bool lent);
 void release_ghosts(Block *block);
 
-/** Compute one sweep.  The cells of neighbours are in our ghost layers or, if @p lent, in the views
- * of our channels. */
+/** Computes one sweep.  The cells of neighbours are in our ghost layers or, if @p lent, in the
+ * views of our channels. */
 void compute(Block *block, bool lent);
 
-/** Let all blocks make some steps, of @p left that are left. */
+/** Starts some steps in all blocks; @p left steps remain. */
 void start(Main *main, int variant, int64_t left);
 
-/** Let all blocks create their channels anew, after a restart. */
+/** Starts the creation of channels in all blocks after a restart. */
 void reconnect(Main *main);
 void add_outcome(Main *main, struct stencil_outcome outcome);
 void report(const Main *main);

@@ -16,12 +16,12 @@
 #include "bench.h"
 
 #define HUGE  ((size_t)2 << 20) /* a huge page */
-#define LEAST 3                 /* transforms and seconds that are measured; the best counts */
+#define LEAST 3                 /* least transforms and seconds to measure; the best is reported */
 #define WHILE 0.2
 
 static int rank, ranks;
 
-/* Memory in huge pages, as apps/fft1d has it. */
+/* Allocates memory in huge pages, as apps/fft1d does. */
 static fftw_complex *allocate(ptrdiff_t count)
 {
     size_t bytes  = ((size_t)count * sizeof(fftw_complex) + HUGE - 1) / HUGE * HUGE;
@@ -41,7 +41,7 @@ static void fill(fftw_complex *x, ptrdiff_t count)
     }
 }
 
-/* Whether to go on: rank 0 decides for all. */
+/* Returns true if the measurement continues; rank 0 decides for all ranks. */
 static int again(double since, int times)
 {
     int more = times < LEAST || bench_now() - since < WHILE;
@@ -57,7 +57,7 @@ static double measure(fftw_plan plan, fftw_complex *x, ptrdiff_t count)
 
     for (int times = 0; again(begin, times); times++) {
         double start, seconds;
-        fill(x, count); /* repeated transforms would overflow */
+        fill(x, count); /* otherwise repeated transforms would overflow */
         MPI_Barrier(MPI_COMM_WORLD);
         start = bench_now();
         fftw_execute(plan);

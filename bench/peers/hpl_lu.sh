@@ -73,7 +73,7 @@ input 100 >hpccinf.txt
 input "$sizes" >hpl.txt
 hpcc &
 suite=$!
-until grep -qs '^Begin of ' hpccoutf.txt; do # the first benchmark: the input has been read
+until grep -qs '^Begin of ' hpccoutf.txt; do # the first benchmark has begun: the input has been read
   kill -0 $suite 2>/dev/null || break
   sleep 0.05
 done

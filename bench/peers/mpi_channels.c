@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_channels.c - the measurements of channels.c with MPI: data from a buffer into a buffer of
- * another process, which notices it and answers in the same way.
+ * mpi_channels.c - the measurements of channels.c with MPI: data move from a buffer into a buffer
+ * of another process, which detects them and answers in the same way.
  *
  * usage: mpi_channels SERIES send|pscw|flag[,TRIPS]
  *   send   MPI_Send and MPI_Recv
@@ -57,7 +57,7 @@ static void put_and_flag(int me, int bytes)
     MPI_Win_flush(1 - me, window);
 }
 
-/* MPICH needs a call that makes progress from time to time. */
+/* MPICH makes no progress unless the program calls it from time to time. */
 static void wait_for_flag(void)
 {
     volatile uint64_t *flag = (volatile uint64_t *)(void *)(memory + FLAG_AT);

@@ -5,8 +5,8 @@
  * application.
  *
  * In favour of MPI, buffers are allocated once, and the window is one of MPI_Win_allocate, which
- * both libraries map within a host.  As in the paper, a receiver tells its neighbours in each
- * exchange where to put their data, since buffers of an adaptive grid move.
+ * both libraries map within a host.  As in the paper, a receiver sends its neighbours the address
+ * for their data in each exchange, since buffers of an adaptive grid move.
  *
  * usage: mpirun -n N mpi_fillboundary SERIES \
  *          BALL,SIDE,LEVELS,ROUNDS,EXCHANGES,REPEAT[,REFINE,CHOP,FILE]
@@ -37,7 +37,7 @@ struct fb_level {
     struct fb_link     *link;
     MPI_Request        *request;
     MPI_Status         *status;
-    MPI_Group           group; /* of the neighbours */
+    MPI_Group           group; /* group of the neighbours */
 };
 
 static int              rank, ranks, levels, rounds, exchanges, repeat;

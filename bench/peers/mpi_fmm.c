@@ -17,10 +17,9 @@
 
 #include "fmm/run.h"
 
-#define WORDS 32    /* options at most */
+#define WORDS 32    /* largest number of options */
 #define HEAD  64    /* bytes of a window before its data: the counter */
-#define PAGE  65536 /* MPICH 4.0 puts to wrong addresses in windows that are not a number of pages \
-                     */
+#define PAGE  65536 /* in MPICH 4.0, puts to windows of other sizes than whole pages go wrong */
 
 /* Requests, and the buffers that belong to them. */
 struct peer_requests {
@@ -38,14 +37,14 @@ struct peer_comm {
     struct peer_requests receives[TRANSFERS], sends;
 };
 
-/* The parser of options ends a job; here it ends the process. */
+/* Ends the process; the parser of options calls it to end a job. */
 void skua_exit(int code)
 {
     MPI_Finalize();
     exit(code);
 }
 
-/* The parser prints on PE 0. */
+/* Returns the rank; the parser prints only on PE 0. */
 int skua_pe(void)
 {
     int rank;

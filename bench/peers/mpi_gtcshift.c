@@ -5,8 +5,8 @@
  * Particles, packing and the check are those of the application.
  *
  * As in GTC-P, numbers of particles are exchanged before the particles.  Both neighbours of a
- * domain share its receive buffer, so with puts a domain also tells them where their particles go;
- * pipelined, that is a place in its arrays.
+ * domain share its receive buffer, so with puts a domain also sends them the position for their
+ * particles; in the pipelined variant, that is a position in its arrays.
  *
  * usage: mpirun -n N mpi_gtcshift SERIES PARTICLES,DOMAINS,STEPS,REPEAT[,CHUNK]
  */
@@ -26,9 +26,10 @@
 struct shift_domain {
     struct particles p;
     double          *received, *sent[SHIFT_SIDES];
-    int64_t          leave[SHIFT_SIDES], arrive[SHIFT_SIDES]; /* numbers of particles     */
-    int64_t          offer[SHIFT_SIDES], place[SHIFT_SIDES];  /* places at home and there */
-    int64_t          fresh[2];
+    int64_t          leave[SHIFT_SIDES], arrive[SHIFT_SIDES]; /* numbers of particles */
+    /* Positions in this domain, and at the neighbours. */
+    int64_t offer[SHIFT_SIDES], place[SHIFT_SIDES];
+    int64_t fresh[2];
 };
 
 static int                  rank, ranks, all_domains, domains, steps, repeat, chunk = 256;
@@ -145,7 +146,7 @@ static void shift_two_sided(void)
 
 /* ---- puts ----------------------------------------------------------------------- */
 
-/* Doubles of the window that a domain has: its receive buffer, then its arrays. */
+/* Returns the number of doubles of a domain in the window: its receive buffer, then its arrays. */
 static int64_t buffer_doubles(void)
 {
     return 2 * particles_leaving_max(particles, all_domains) * PARTICLE_FIELDS;
@@ -156,14 +157,14 @@ static int64_t domain_doubles(void)
     return buffer_doubles() + PARTICLE_FIELDS * particles_room(particles, all_domains);
 }
 
-/* The displacement of a domain in the window of its rank. */
+/* Returns the displacement of a domain in the window of its rank. */
 static MPI_Aint domain_at(int number)
 {
     return (MPI_Aint)(number / ranks * domain_doubles());
 }
 
-/* Tells the neighbours where their particles go, in the receive buffer or, from @p base on, in the
- * arrays. */
+/* Sends the neighbours the positions for their particles, in the receive buffer or, from @p base
+ * on, in the arrays. */
 static void exchange_places(bool arrays)
 {
     for (int i = 0; i < domains; i++) {
@@ -403,7 +404,7 @@ int main(int argc, char **argv)
     particles = count;
     make_domains();
     expected = expect();
-    for (int r = 0; r <= repeat; r++) /* the last one is watched */
+    for (int r = 0; r <= repeat; r++) /* the phases of the last run are measured */
         for (size_t p = 0; p < PROTOCOLS; p++) {
             double seconds;
 

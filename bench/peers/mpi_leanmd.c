@@ -5,8 +5,8 @@
  * Each rank owns a block of cells.  The forces between two cells are computed once, by the owner of
  * the first: it imports the positions of the second if another rank owns that, and returns the
  * forces on it.  Positions of all cells for one rank are one message, so are forces and migrating
- * atoms. Pairs of own cells are computed while positions are on their way.  The start, the forces,
- * the integration and the sums are those of apps/leanmd, the same files.
+ * atoms. Pairs of own cells are computed while positions are in flight.  The start, the forces, the
+ * integration and the sums are those of apps/leanmd, the same files.
  *
  * usage: mpirun -n N mpi_leanmd SERIES
  * X,Y,Z,AWAY-X,AWAY-Y,AWAY-Z,MARGIN,ATOMS,STEPS,PERIOD,DROPLET,SEED
@@ -22,7 +22,7 @@
 struct md_cell {
     int               at[3];
     struct md_atoms   atoms;
-    double            x[3 * CELL_ATOMS_MAX]; /* their positions */
+    double            x[3 * CELL_ATOMS_MAX]; /* positions of its atoms */
     int64_t          *force;                 /* force_count() integers */
     struct md_leaving leaving;
     struct {
@@ -31,21 +31,22 @@ struct md_cell {
     } arrival[DIRECTIONS];
 };
 
-/* What is exchanged with another rank.  Cells are in ascending order. */
+/* The data exchanged with another rank.  Cells are in ascending order. */
 struct md_partner {
     int rank;
     int *export, exports, *import, imports;
-    double  *positions[2]; /* of exported and of imported cells */
-    int64_t *forces[2];    /* on exported and on imported cells */
-    double  *out, *in;     /* migrating atoms                   */
+    double  *positions[2]; /* positions of exported and of imported cells */
+    int64_t *forces[2];    /* forces on exported and on imported cells    */
+    double  *out, *in;     /* migrating atoms                             */
     int      out_count, out_room;
 };
 
-#define CELL_NUMBERS (1 + 3 * CELL_ATOMS_MAX) /* of one cell in a message, at most */
+/* Largest number of doubles for one cell in a message. */
+#define CELL_NUMBERS (1 + 3 * CELL_ATOMS_MAX)
 
 static int                 rank, ranks, grid[3], partners;
 static struct md_box       box;
-static struct md_cell    **cells; /* by number; NULL: of another rank */
+static struct md_cell    **cells; /* by number; NULL: owned by another rank */
 static struct md_partner  *partner;
 static struct force_atoms *imported; /* by number */
 static int64_t           **import_force;
@@ -79,7 +80,7 @@ static int neighbour_of(int number, int neighbour, int sign)
     return box_neighbour(&box, at, neighbour, sign);
 }
 
-/* Whether a cell of rank @p to is first in a pair whose second is this one. */
+/* Returns true if a cell of rank @p to is the first of a pair whose second cell is this one. */
 static int is_needed(int number, int to)
 {
     int all = box_neighbours(&box);
@@ -226,7 +227,7 @@ static void interact(int number, int with, int neighbour, int energy)
         add_forces(cells[with] ? cells[with]->force : import_force[with], fb, b.n);
 }
 
-/* All pairs with a second cell of our own, or all others. */
+/* Computes the pairs whose second cell this rank owns, or all other pairs. */
 static void interact_all(int own, int energy)
 {
     int all = box_neighbours(&box);

@@ -118,7 +118,7 @@ static void network_latency(const char *series, int me, size_t bytes)
     onesided_report(me, series, bytes, "message_us", best * 1e6);
 }
 
-/* A window of messages, answered by an empty one. */
+/* Sends a window of messages, which an empty message answers. */
 static void network_window(int me, int bytes, int window)
 {
     MPI_Request request[BENCH_WINDOW];

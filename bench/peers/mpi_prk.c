@@ -92,7 +92,7 @@ static const double *send_in(const struct prk_link *link, int round)
     return block_slot(link->slot, round);
 }
 
-/* Updates as pairs of word and value. */
+/* Converts updates to pairs of word and value. */
 static void send_update(const struct prk_bucket *bucket, int pes)
 {
     static uint64_t out[2 * PRK_UPDATES], *in;
@@ -127,10 +127,10 @@ static void send_reduce(const double *from, double *to, size_t count)
 
 /* ---- one-sided ------------------------------------------------------------------------------- */
 
-#define EMPTY (-1e300) /* no number of the wavefront */
+#define EMPTY (-1e300) /* a value that does not occur in the wavefront */
 
 static MPI_Win window;
-static int     fenced; /* the kernel has fences; else one epoch of MPI_Win_lock_all */
+static int     fenced; /* the kernel uses fences; otherwise one epoch of MPI_Win_lock_all */
 
 static void *rma_begin(enum prk_kernel kernel, size_t bytes)
 {
@@ -164,7 +164,7 @@ static void rma_row_send(int to, int row, double value)
     MPI_Win_flush(to, window);
 }
 
-/* Without MPI_Iprobe there is no progress. */
+/* MPI_Iprobe is needed for progress. */
 static double rma_row_recv(int from, int row)
 {
     volatile double *slot = &memory[row];

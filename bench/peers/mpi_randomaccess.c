@@ -39,7 +39,7 @@ static uint64_t multiply(uint64_t a, uint64_t b)
     return product;
 }
 
-/* The n-th number of the sequence: x^n. */
+/* Returns the n-th number of the sequence, x^n. */
 static uint64_t number_at(uint64_t n)
 {
     uint64_t a = 1, power = 2;
@@ -64,7 +64,7 @@ static void make_table(void)
     table = mmap(NULL, (words + 1) * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table == MAP_FAILED)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    madvise(table, (words + 1) * 8, MADV_HUGEPAGE); /* as apps/randomaccess does */
+    madvise(table, (words + 1) * 8, MADV_HUGEPAGE); /* like apps/randomaccess */
     for (size_t i = 0; i < words; i++)
         table[i] = first + i;
     bucket = malloc((size_t)ranks * PENDING * sizeof *bucket);

@@ -18,10 +18,11 @@
 static enum { LOCK, PSCW, FENCE } mode;
 static int between_hosts;
 
-static MPI_Win      window;
-static MPI_Group    partner;
-static char        *memory;
-static MPI_Datatype shape = MPI_DATATYPE_NULL; /* of the data at the target, unless contiguous */
+static MPI_Win   window;
+static MPI_Group partner;
+static char     *memory;
+/* Datatype of the data at the target, unless contiguous. */
+static MPI_Datatype shape = MPI_DATATYPE_NULL;
 
 static void *area(void)
 {
@@ -140,7 +141,7 @@ static void fetch_add(const struct onesided_access *a)
 
 /* ---- gets behind pending puts --------------------------------------------------- */
 
-/* MPI has no order between a put and a get: the get alone is waited for. */
+/* MPI defines no order between a put and a get, so the program waits only for the get. */
 static void get_request(const struct onesided_access *a)
 {
     MPI_Request request;

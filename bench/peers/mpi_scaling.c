@@ -111,7 +111,7 @@ static void run_pairs(long rounds)
 }
 
 /* Each rank receives from the rank that sends to it in this round; the window needs no
- * acknowledgement, because a rank waits for what it receives. */
+ * acknowledgement, because a rank waits for the messages that it receives. */
 static void run_alltoall(long rounds)
 {
     for (long i = 0; i < rounds; i++) {
@@ -182,7 +182,7 @@ static void run_broadcast(long rounds)
 
 enum scaling_access { SCALING_PUT, SCALING_GET, SCALING_ATOMIC, SCALING_ACC };
 
-/* The places of scaling.c. */
+/* Returns the displacement of an access, as in scaling.c. */
 static MPI_Aint access_offset(enum scaling_access access, int spread, long round)
 {
     long step = round * 7919 + me * 613;
@@ -282,7 +282,7 @@ static double threads_largest(double value)
     pthread_barrier_wait(&threads_meet);
     for (int i = 0; i < threads; i++)
         all = threads_value[i] > all ? threads_value[i] : all;
-    pthread_barrier_wait(&threads_meet); /* all have read the values */
+    pthread_barrier_wait(&threads_meet); /* until all threads have read the values */
     if (me % threads == 0)
         threads_value[0] = largest(all);
     pthread_barrier_wait(&threads_meet);
@@ -337,7 +337,7 @@ static void run_processes(const char *series, const char *kernel)
     MPI_Win_free(&window);
 }
 
-/* Starts MPI, with the level of thread support that is needed. */
+/* Initialises MPI with the necessary level of thread support. */
 static void begin(int *argc, char ***argv)
 {
     int level;

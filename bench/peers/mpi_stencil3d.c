@@ -2,7 +2,7 @@
 /*
  * mpi_stencil3d.c - the computation of apps/stencil3d with MPI: one block for each rank, divided
  * along z and y.  Contiguous faces are sent without packing, others as a vector type, and receives
- * are posted early.  Or several blocks for each rank, all of whose faces are messages.
+ * are posted early.  With several blocks for each rank, all of their faces are messages.
  *
  * As in apps/stencil3d, ghost layers are separate arrays, which is a tenth faster than rows and
  * planes around the cells; the kernel and the periodic grid of float are equal.  x needs no
@@ -18,18 +18,18 @@
 
 #include "bench.h"
 
-#define MESSAGES_MAX 4096 /* of a rank in a step */
+#define MESSAGES_MAX 4096 /* largest number of messages of a rank in a step */
 
 enum { SOUTH, NORTH, BELOW, ABOVE, SIDES };
 
 struct stencil_block {
-    int    at[2]; /* its coordinates in the grid of blocks */
+    int    at[2]; /* coordinates in the grid of blocks */
     float *u[2];
-    float *ghost[SIDES]; /* n[2] rows, or n[1] */
+    float *ghost[SIDES]; /* n[2] rows, or n[1] rows */
 };
 
 static int rank, ranks, size[3], n[3], grid[2], blocks; /* grid: blocks along y and z */
-static struct stencil_block *block;                     /* of this rank */
+static struct stencil_block *block;                     /* blocks of this rank */
 static MPI_Request           request[MESSAGES_MAX];
 
 static size_t row(int y, int z)
@@ -37,13 +37,13 @@ static size_t row(int y, int z)
     return ((size_t)z * (size_t)n[1] + (size_t)y) * (size_t)n[0];
 }
 
-/* The number of a block, or of its neighbour; the blocks of a rank are consecutive. */
+/* Returns the number of a block, or of its neighbour; the blocks of a rank are consecutive. */
 static int number(const struct stencil_block *b, int y, int z)
 {
     return (b->at[1] + z + grid[1]) % grid[1] * grid[0] + (b->at[0] + y + grid[0]) % grid[0];
 }
 
-/* The tag of a face beyond @p side; the neighbour receives it on the opposite side. */
+/* Returns the tag of a face beyond @p side; the neighbour receives it on the opposite side. */
 static void exchange_side(const struct stencil_block *b, const float *from, int side,
                           MPI_Datatype rows, MPI_Request two[2])
 {
@@ -84,7 +84,7 @@ static void sweep_row(float *restrict to, const float *restrict c, const float *
     to[last] = (c[last] + c[last - 1] + c[0] + y[last] + s[last] + a[last] + d[last]) * seventh;
 }
 
-/* The row beyond a plane: a received one, or the own one at the opposite end. */
+/* Returns the row beyond a plane: a received row, or the block's own row at the opposite end. */
 static const float *beyond(const struct stencil_block *b, const float *from, int side, int k)
 {
     if (grid[0] > 1)

@@ -14,7 +14,7 @@
 #include "bench.h"
 #include "common/numbers.h"
 
-/* No header of ScaLAPACK or OpenBLAS that declares these is always installed. */
+/* These are declared here because the headers of ScaLAPACK and OpenBLAS may not be installed. */
 void Cblacs_get(int context, int what, int *value);
 void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
 void Cblacs_gridinfo(int context, int *rows, int *columns, int *row, int *column);
@@ -29,8 +29,9 @@ static const int zero = 0, one = 1;
 
 /* A system, distributed in blocks over a grid of processes and stored by columns. */
 struct system {
-    int     size, block, rows, columns; /* of the matrix; of the grid */
-    int     row, column;                /* of this process in the grid */
+    /* Size and block of the matrix; rows and columns of the grid. */
+    int     size, block, rows, columns;
+    int     row, column; /* position of this process in the grid */
     int     own_rows, own_columns;
     int     desc[9], desc_b[9];
     double *a, *b;
@@ -46,7 +47,8 @@ static int system_column(const struct system *s, int j)
     return (j / s->block * s->columns + s->column) * s->block + j % s->block;
 }
 
-/* A random number between -1/2 and 1/2 for each row and column; column `size` is the right side. */
+/* Returns a random number between -1/2 and 1/2 for each row and column; column `size` is the right
+ * side. */
 static double system_number(int i, int j)
 {
     uint64_t x = ((uint64_t)i << 32 | (uint64_t)j) + UINT64_C(0x9e3779b97f4a7c15);

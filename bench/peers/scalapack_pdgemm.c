@@ -4,7 +4,7 @@
  * apps/matmul3d.
  *
  * The processes form one row or one column of the process grid, and blocks have 64 to 256 rows: the
- * fastest combination counts.
+ * fastest combination is reported.
  *
  * usage: mpirun -n N scalapack_pdgemm SERIES SIZE,STEPS,REPEAT
  */
@@ -13,7 +13,7 @@
 
 #include "bench.h"
 
-/* No header of ScaLAPACK or OpenBLAS that declares these is always installed. */
+/* These are declared here because the headers of ScaLAPACK and OpenBLAS may not be installed. */
 void Cblacs_get(int context, int what, int *value);
 void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
 void Cblacs_gridinfo(int context, int *rows, int *columns, int *row, int *column);
@@ -31,19 +31,19 @@ static const int zero = 0, one = 1;
 
 /* A matrix is distributed in blocks over a grid of processes and stored by columns. */
 struct layout {
-    int size, block, rows, columns; /* of the matrix; of the grid */
-    int row, column;                /* of this process in the grid */
+    int size, block, rows, columns; /* size and block of the matrix; rows and columns of the grid */
+    int row, column;                /* position of this process in the grid */
     int own_rows, own_columns;
     int desc[9];
 };
 
-/* The global index of a local row or column. */
+/* Returns the global index of a local row or column. */
 static int whole(int i, int block, int at, int all)
 {
     return (i / block * all + at) * block + i % block;
 }
 
-/* Small integers: sums of their products are exact. */
+/* Returns a small integer, so that sums of products are exact. */
 static double number(int which, int i, int j)
 {
     return ((i * 7 + j * 13 + which * 5) % 31 - 15) / 16.0;

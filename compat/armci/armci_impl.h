@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * armci_impl.h - what the files of the ARMCI layer share.
+ * armci_impl.h - declarations that the files of the ARMCI layer share.
  *
  * ARMCI names remote memory by (process, address); Skua by a region and an offset. The layer keeps
  * for each process the sorted list of its *pieces*: the memory that an ARMCI_Malloc() gave it,
- * which is a region of its own. A piece that was found is tried first the next time, so that an
- * operation on it is one comparison away from the operation of Skua. Processes of a host map the
- * arena at one address, so the addresses of their pieces are valid in all of them.
+ * which is a region of its own. The piece found last is tried first, so that an operation on it
+ * costs one comparison more than the operation of Skua. Processes of a host map the arena at one
+ * address, so the addresses of their pieces are valid in all of them.
  *
  * A process is *near* if it shares memory with the caller: operations on it are complete when they
  * return, and puts, gets and atomics on a piece that is mapped are the caller's own loads and
@@ -31,7 +31,7 @@
 struct ski_armci_piece {
     uintptr_t   base;
     size_t      bytes;
-    skua_region region;     /* of the process that has the memory */
+    skua_region region;     /* region of the process that has the memory */
     uint64_t    allocation; /* a number that the members of its group agreed on */
     bool        mapped;     /* the caller accesses it by load and store, at base */
 };
@@ -39,38 +39,39 @@ struct ski_armci_piece {
 /** A process of the job. */
 struct ski_armci_process {
     const struct ski_armci_piece *last;   /* found by the last search; never NULL */
-    struct ski_armci_piece       *pieces; /* by address */
+    struct ski_armci_piece       *pieces; /* sorted by address */
     size_t                        count, room;
     int                           pe;
     int                           domain;
     bool                          near;
-    uint64_t notified, awaited; /* notifications sent to it; received from it */
+    uint64_t notified, awaited; /* numbers of notifications sent to it and received from it */
 };
 
 /** The state of the layer in this process. */
 struct ski_armci_state {
     int                       starts; /* calls of ARMCI_Init() without their ARMCI_Finalize() */
     int                       me, size;
-    struct ski_armci_process *process;       /* by rank */
+    struct ski_armci_process *process;       /* processes, by rank */
     ARMCI_Group               world, preset; /* preset: the default group */
     MPI_Comm                  domain;        /* the processes of the caller's domain */
-    MPI_Comm                  masters;       /* the first of each; MPI_COMM_NULL on others */
-    uint64_t                  allocations;   /* the largest number given to one */
-    skua_region               notifications; /* a skua_notify of each sender, on each process */
+    /* The first process of each domain; MPI_COMM_NULL on others. */
+    MPI_Comm    masters;
+    uint64_t    allocations;   /* the largest number of an allocation */
+    skua_region notifications; /* a skua_notify of each sender, on each process */
 };
 extern struct ski_armci_state ski_armci;
 
-/** What an operation does with its data. */
+/** The kind of an operation. */
 enum ski_armci_verb { SKI_ARMCI_PUT, SKI_ARMCI_GET, SKI_ARMCI_ACC };
 
-/** An operation: everything but its two layouts. */
+/** An operation, without its two layouts. */
 struct ski_armci_op {
     const char         *call;
     enum ski_armci_verb verb;
     int                 process;
     bool                blocking;
-    armci_hdl_t        *handle; /* of a non-blocking one; NULL: implicit */
-    skua_update         update; /* of an accumulate */
+    armci_hdl_t        *handle; /* handle of a non-blocking operation; NULL: implicit */
+    skua_update         update; /* update of an accumulate */
 };
 
 /** Ends the job with an error that names @p call. */
@@ -84,20 +85,20 @@ static inline void ski_armci_check(const char *call, skua_status status)
         ski_armci_fail(call, "%s", skua_status_str(status));
 }
 
-/** Returns whether there is a process @p process. */
+/** Returns true if process @p process exists. */
 static inline bool ski_armci_is_process(int process)
 {
     return (unsigned)process < (unsigned)ski_armci.size;
 }
 
-/** Ends the job if there is no process @p process. */
+/** Ends the job if process @p process does not exist. */
 static inline void ski_armci_check_process(const char *call, int process)
 {
     if (!ski_armci_is_process(process))
         ski_armci_fail(call, "there is no process %d", process);
 }
 
-/** Returns whether @p bytes at @p at lie in @p piece. */
+/** Returns true if @p bytes at @p at lie in @p piece. */
 static inline bool ski_armci_piece_has(const struct ski_armci_piece *piece, const void *at,
                                        size_t bytes)
 {
@@ -121,7 +122,7 @@ static inline const struct ski_armci_piece *ski_armci_find(struct ski_armci_proc
     return piece && ski_armci_piece_has(piece, at, bytes) ? piece : NULL;
 }
 
-/** Returns whether the caller accesses @p bytes at @p at of @p process by load and store. */
+/** Returns true if the caller can access @p bytes at @p at of @p process by load and store. */
 static inline bool ski_armci_is_mapped(int process, const void *at, size_t bytes)
 {
     const struct ski_armci_piece *piece;
@@ -139,7 +140,8 @@ static inline skua_gaddr ski_armci_address(const struct ski_armci_process *proce
     return skua_at(piece->region, process->pe, (uintptr_t)at - piece->base);
 }
 
-/** Finds @p bytes at @p at of @p process, or ends the job with an error of @p call. */
+/** Returns the global address of @p bytes at @p at of @p process, or ends the job with an error
+ *  that names @p call. */
 skua_gaddr ski_armci_resolve(const char *call, int process, const void *at, size_t bytes);
 
 /** Performs or starts an operation between the layout @p remote, whose base `at` is an address of
@@ -150,14 +152,14 @@ void ski_armci_transfer(const struct ski_armci_op *op, const skua_layout *remote
 /** Sets the update of an accumulate. Ends the job if there is no such @p datatype. */
 void ski_armci_update(struct ski_armci_op *op, int datatype, const void *scale);
 
-/** Marks a handle as complete: its operation was on a near process. */
+/** Marks a handle as complete, after an operation on a near process. */
 static inline void ski_armci_handle_done(armci_hdl_t *handle)
 {
     if (handle && !handle->aggregate)
         handle->target = 0;
 }
 
-/** Returns the handle of Skua that a started operation counts in, for the caller's @p handle. */
+/** Returns the handle of Skua that counts a started operation of the caller's @p handle. */
 skua_handle *ski_armci_handle_use(armci_hdl_t *handle);
 
 /** Allocates @p bytes on the calling member of @p group, as ARMCI_Malloc_group(). */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * group.c - groups of processes, and where processes are.
+ * group.c - groups of processes, and the locality of processes.
  *
- * Programs keep an ARMCI_Group by value, and Global Arrays uses its communicator, so that is all a
- * group is, with the world ranks of its members.
+ * Programs keep an ARMCI_Group by value, and Global Arrays uses its communicator, so a group
+ * consists of its communicator and the world ranks of its members.
  */
 #include <stdlib.h>
 
 #include "armci_impl.h"
 
-#define GROUP_TAG 22 /* of MPI_Comm_create_group() on communicators of groups */
+#define GROUP_TAG 22 /* tag of MPI_Comm_create_group() on communicators of groups */
 
 void ski_armci_group_fill(ARMCI_Group *group)
 {
@@ -53,7 +53,8 @@ void ARMCI_Group_create_child(int grp_size, int *pid_list, ARMCI_Group *group_ou
     int       rank;
 
     if (group_parent->rank < 0)
-        ski_armci_fail("ARMCI_Group_create_child", "the caller is no member of the parent group");
+        ski_armci_fail("ARMCI_Group_create_child",
+                       "the caller is not a member of the parent group");
     MPI_Comm_group(group_parent->comm, &parent);
     MPI_Group_incl(parent, grp_size, pid_list, &child);
     MPI_Group_rank(child, &rank);

@@ -2,9 +2,9 @@
 /*
  * handle.c - handles of non-blocking operations, fences and the barrier.
  *
- * An armci_hdl_t has 8 bytes, lives where the program likes, and may be forgotten without a wait.
- * So it holds a number only: one of a fixed set of handles of Skua, plus 1; 0 is complete. The set
- * is used in turn, and operations that share a handle are waited for together.
+ * An armci_hdl_t has 8 bytes, may be at any address, and may be dropped without a wait. So it holds
+ * only a number: the index, plus 1, of one of a fixed set of handles of Skua; 0 means complete. The
+ * handles are used in turn, and a wait completes all operations that share a handle.
  */
 #include <stdatomic.h>
 

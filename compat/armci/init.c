@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * init.c - begin and end of the ARMCI layer, and its errors.
+ * init.c - initialisation and finalisation of the ARMCI layer, and its errors.
  *
- * ARMCI lives beside MPI: MPI is initialized first, by the program or here, then a phase of Skua
- * begins (skua_init()), which the launcher of MPI connects. MPI serves what ARMCI has as messages
- * and collectives; Skua serves memory. A process that waits in MPI does not serve requests of other
- * hosts, so a progress thread does if there is more than one host.
+ * ARMCI runs beside MPI: the program or this file initialises MPI, then a phase of Skua begins
+ * (skua_init()), which uses the launcher of MPI to connect the processes. MPI implements the
+ * messages and collectives of ARMCI; Skua implements access to memory. A process that waits in MPI
+ * does not serve requests of other hosts, so a progress thread does if there is more than one host.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ void ski_armci_fail(const char *call, const char *format, ...)
     abort();
 }
 
-/* Returns whether all processes of @p comm share memory. */
+/* Returns true if all processes of @p comm share memory. */
 static bool init_one_host(MPI_Comm comm)
 {
     const char *shared = getenv("SKUA_SHARED_MEMORY");
@@ -47,8 +47,8 @@ static bool init_one_host(MPI_Comm comm)
     return here == all && !(shared && strcmp(shared, "0") == 0);
 }
 
-/* Begins the phase of Skua. The launcher of MPI binds processes to cores, so Skua does not; the
- * environment may say otherwise. */
+/* Begins the phase of Skua. The launcher of MPI binds processes to cores, so Skua does not, unless
+ * the environment requests it. */
 static void init_phase(const char *call, MPI_Comm comm)
 {
     const char      *settings[6] = {"order=strict", "threads=1"};
@@ -65,7 +65,7 @@ static void init_phase(const char *call, MPI_Comm comm)
                              "the MPI that the program is linked with");
 }
 
-/* Learns the PE and the domain of every process. */
+/* Exchanges the PE and the domain of every process. */
 static void init_processes(const char *call)
 {
     int *pes = malloc((size_t)ski_armci.size * sizeof *pes), mine = skua_pe();

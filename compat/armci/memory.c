@@ -2,17 +2,17 @@
 /*
  * memory.c - allocations, and the search for the piece that contains an address.
  *
- * Each member of a group makes a region of its own, of its own size, and tells the others its name,
- * address and size; so sizes may differ, and a process that is no member pays nothing. Members
- * agree on a number for the allocation, larger than any that one of them has seen: a member without
- * memory of its own learns by it which allocation is freed.
+ * Each member of a group creates a region of its own size and sends the others its name, address
+ * and size; so sizes may differ, and a process that is not a member has no cost. Members agree on a
+ * number for the allocation that is larger than any that one of them has seen; from this number a
+ * member without memory of its own learns which allocation is freed.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "armci_impl.h"
 
-/* What a member tells the others of its piece. */
+/* The description of a member's piece that it sends to the others. */
 struct memory_offer {
     uintptr_t base;
     uint64_t  bytes;
@@ -21,7 +21,7 @@ struct memory_offer {
     int32_t   status;
 };
 
-/* Returns the index of the first piece that begins behind @p at. */
+/* Returns the index of the first piece that begins after @p at. */
 static size_t memory_after(const struct ski_armci_process *process, uintptr_t at)
 {
     size_t low = 0, high = process->count;
@@ -84,7 +84,7 @@ static void memory_insert(struct ski_armci_process *process, struct ski_armci_pi
     process->last = &process->pieces[at];
 }
 
-/* Removes the piece of an allocation, which the process may not have. */
+/* Removes the piece of an allocation, if the process has one. */
 static void memory_remove(struct ski_armci_process *process, uint64_t allocation)
 {
     static const struct ski_armci_piece none;
@@ -116,7 +116,7 @@ static struct memory_offer memory_offer_make(armci_size_t bytes)
     return offer;
 }
 
-/* Returns whether the caller accesses a piece of @p process by load and store. */
+/* Returns true if the caller accesses a piece of @p process by load and store. */
 static bool memory_is_mapped(const struct ski_armci_process *process,
                              const struct ski_armci_piece   *piece)
 {
@@ -152,7 +152,7 @@ int ski_armci_malloc(const char *call, void **bases, armci_size_t bytes, const A
     bool                 failed = false;
 
     if (group->rank < 0)
-        ski_armci_fail(call, "the caller is no member of the group");
+        ski_armci_fail(call, "the caller is not a member of the group");
     all = malloc((size_t)group->size * sizeof *all);
     if (!all)
         ski_armci_fail(call, "no memory");

@@ -2,9 +2,9 @@
 /*
  * message.c - messages and collectives, by MPI.
  *
- * A group has its members in one communicator; of another scope than all, the members that are in
- * the scope are found when the call is made: for the world their communicators exist, for another
- * group they are made for the call, which is rare.
+ * The members of a group share one communicator. If the scope of a call is not all processes, the
+ * call determines the members that are in the scope. The communicators of the scopes of the world
+ * exist; those of another group, which are rarely needed, are created for the call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ int armci_msg_rcvany(int tag, void *buffer, int buflen, int *msglen)
 /* The members of a group that are in a scope. */
 struct message_scope {
     MPI_Comm comm; /* MPI_COMM_NULL: the caller is not in the scope */
-    bool     own;  /* the communicator was made for the call */
+    bool     own;  /* the communicator was created for the call */
 };
 
 static struct message_scope message_scope_of(const ARMCI_Group *group, int scope)
@@ -215,7 +215,7 @@ static MPI_Op message_operator(const char *call, const char *op)
         if (((type *)x)[i] < 0)                                                                    \
     ((type *)x)[i] = -((type *)x)[i]
 
-/* Takes absolute values: what "absmax" and "absmin" compare. */
+/* Replaces elements by their absolute values, which "absmax" and "absmin" compare. */
 static void message_absolute(void *x, int n, int type)
 {
     switch (type) {
@@ -227,7 +227,7 @@ static void message_absolute(void *x, int n, int type)
     }
 }
 
-/* Reduces over @p comm; @p root is the only one to get the result, or negative. */
+/* Reduces over @p comm; only @p root gets the result or, if it is negative, all processes do. */
 static void message_reduce(const char *call, MPI_Comm comm, int root, void *x, int n,
                            const char *op, int type)
 {
@@ -273,7 +273,7 @@ void armci_msg_reduce(void *x, int n, char *op, int type)
     message_reduce("armci_msg_reduce", ski_armci.world.comm, 0, x, n, op, type);
 }
 
-/* The reductions of one type: over all processes, a group and the domain. */
+/* Defines the reductions of one type: over all processes, a group and the domain. */
 #define MESSAGE_GOP(type, letter, name)                                                            \
     void armci_msg_##letter##gop(type *x, int n, char *op)                                         \
     {                                                                                              \
@@ -304,9 +304,9 @@ void armci_exchange_address_grp(void *ptr_arr[], int n, ARMCI_Group *group)
     armci_msg_group_lgop((long *)(void *)ptr_arr, n, "+", group);
 }
 
-/* ---- selection: all learn whose element wins, and that process broadcasts ----------------- */
+/* ---- selection: all processes determine the winner, which broadcasts its element ---------- */
 
-/* Returns whether the first element at @p a is less than that at @p b. */
+/* Returns true if the first element at @p a is less than that at @p b. */
 static bool message_less(const void *a, const void *b, int type)
 {
 #define MESSAGE_LESS(type) (*(const type *)a < *(const type *)b)
@@ -320,7 +320,7 @@ static bool message_less(const void *a, const void *b, int type)
 #undef MESSAGE_LESS
 }
 
-/* What a process offers for selection: whether it contributes, and its first element. */
+/* The contribution of a process to a selection: whether it contributes, and its first element. */
 struct message_candidate {
     int64_t contributes;
     char    element[8];

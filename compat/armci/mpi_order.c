@@ -2,11 +2,11 @@
 /*
  * mpi_order.c - programs that call ARMCI_Init() before MPI_Init().
  *
- * ARMCI needs MPI, so ARMCI_Init() initializes it if the program has not. A program that calls
- * MPI_Init() afterwards has a right to do so: the library defines MPI_Init() and MPI_Init_thread(),
- * in C and in Fortran, and the first such call after its own initialization only reports success.
- * In all other cases they are those of MPI. If the program does not finalize what ARMCI
- * initialized, that happens at exit, since launchers call the absence of MPI_Finalize() a failure.
+ * ARMCI needs MPI, so ARMCI_Init() initialises it if the program has not. A program may call
+ * MPI_Init() afterwards: the library defines MPI_Init() and MPI_Init_thread(), in C and in Fortran,
+ * and the first such call after its own initialisation only reports success. In all other cases
+ * they call those of MPI. If ARMCI has initialised MPI and the program does not finalise it, the
+ * library does so at exit, since launchers treat the absence of MPI_Finalize() as a failure.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 
 #include "mpi_order.h"
 
-static bool
-    mpi_order_first; /* ARMCI has initialized MPI, and the program has not yet called for it */
+/* ARMCI has initialised MPI, and the program has not called MPI_Init() yet. */
+static bool mpi_order_first;
 
 static void mpi_order_at_exit(void)
 {
@@ -41,7 +41,7 @@ void ski_armci_mpi_ensure(int *argc, char ***argv, int level)
     atexit(mpi_order_at_exit);
 }
 
-/* Returns true once after ski_armci_mpi_ensure() has initialized MPI. */
+/* Returns true once after ski_armci_mpi_ensure() has initialised MPI. */
 static bool mpi_order_take(void)
 {
     bool first = mpi_order_first;
@@ -61,7 +61,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
                             : PMPI_Init_thread(argc, argv, required, provided);
 }
 
-/* The Fortran forms of MPI, which programs in C are not linked with. */
+/* The Fortran functions of MPI, with which programs in C are not linked. */
 void mpi_init_(int *error);
 void mpi_init_thread_(int *required, int *provided, int *error);
 

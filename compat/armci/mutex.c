@@ -3,9 +3,9 @@
  * mutex.c - mutexes of all processes, and sets of mutexes of a group.
  *
  * The mutexes of ARMCI_Create_mutexes() are locks of Skua. Those of a set belong to a group, which
- * locks of Skua do not: each is a ticket lock of two words in an allocation of the group, `next`
- * and `serving`. A process takes the next ticket by a fetch-and-add and waits until it is served;
- * it may try to take the ticket that is being served by a compare-and-swap.
+ * locks of Skua cannot, so each is a ticket lock of two words in an allocation of the group, `next`
+ * and `serving`. A process takes the next ticket by a fetch-and-add and waits until it is served; a
+ * trylock takes the ticket that is being served by a compare-and-swap.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 static struct {
     skua_locks locks;
-    int       *count; /* mutexes of each process; NULL: there are none */
+    int       *count; /* mutexes of each process; NULL: not created */
 } mutex_all;
 
 int PARMCI_Create_mutexes(int count)
@@ -84,7 +84,7 @@ struct mutex_ticket {
 
 struct armcix_mutex_hdl_s {
     ARMCI_Group           group;
-    struct mutex_ticket **base; /* by rank in the group */
+    struct mutex_ticket **base; /* locks of each member, by rank in the group */
 };
 
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *pgroup)
@@ -120,7 +120,7 @@ int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl)
     return 0;
 }
 
-/* Returns the address of a lock of a set; ends the job if there is none. */
+/* Returns the address of a lock of a set. Ends the job if there is no such lock. */
 static skua_gaddr mutex_ticket_at(const char *call, armcix_mutex_hdl_t set, int mutex, int process)
 {
     int rank = ski_armci_group_rank_of(&set->group, process);

@@ -24,7 +24,8 @@ static skua_status rmw_long(int op, skua_gaddr at, long value, long *old)
     return status;
 }
 
-/* Atomics of the CPU, which those of Skua are, too, at the process that has the memory. */
+/* Performs the operation by an atomic of the CPU. Atomics of Skua are also atomics of the CPU, at
+ * the process that has the memory. */
 static void rmw_mapped(int op, void *local, void *remote, int value)
 {
     int  *word      = remote;
@@ -72,7 +73,7 @@ int armci_notify(int proc)
 
     ski_armci_check_process("armci_notify", proc);
     to = &ski_armci.process[proc];
-    skua_flush(to->pe); /* also of accumulates, which a notification could overtake */
+    skua_flush(to->pe); /* completes accumulates too, which a notification could overtake */
     ski_armci_check("armci_notify",
                     skua_notify_add(skua_at(ski_armci.notifications, to->pe, mine), 1));
     return (int)++to->notified;

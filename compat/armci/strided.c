@@ -2,17 +2,17 @@
 /*
  * strided.c - contiguous and strided operations, flags and values.
  *
- * A put or get of memory that is mapped here is the caller's own copy. An accumulate of one block
- * to a near process goes to skua_acc() without a layout. Global Arrays calls the strided forms for
- * everything, with a level for each dimension of an array, so levels of one repetition are left
- * out first.
+ * A put or get of memory that is mapped in this process is a copy by the caller. An accumulate of
+ * one block to a near process goes to skua_acc() without a layout. Global Arrays calls the strided
+ * forms for everything, with a level for each dimension of an array, so levels with one repetition
+ * are removed first.
  */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "armci_impl.h"
 
-#define STRIDED_SMALL 512 /* bytes of a row from which skua_layout_copy() is faster than a loop */
+#define STRIDED_SMALL 512 /* row length from which skua_layout_copy() is faster than a loop */
 
 /* The remote and the local side of a transfer: an address, and its strides. */
 struct strided_side {
@@ -35,7 +35,7 @@ static void strided_check(const struct ski_armci_op *op, const void *src, const 
     ski_armci_check_process(op->call, op->process);
 }
 
-/* Returns whether there is nothing to transfer. */
+/* Returns true if there is nothing to transfer. */
 static bool strided_is_empty(const int *count, int levels)
 {
     for (int i = 0; i <= levels; i++)
@@ -74,17 +74,18 @@ static int strided_transfer(const struct ski_armci_op *op, struct strided_side r
     return 0;
 }
 
-/* Returns the number of levels without the last ones that repeat nothing. */
+/* Returns the number of levels without trailing levels of one repetition. */
 static inline int strided_levels(const int *count, int levels)
 {
     if (!count || (unsigned)levels > ARMCI_MAX_STRIDE_LEVEL)
-        return levels; /* which is refused later */
+        return levels; /* an error that is reported later */
     while (levels > 0 && count[levels] == 1)
         levels--;
     return levels;
 }
 
-/* Finds the address of one block at a near process; false: there is none, or it is not the case. */
+/* Finds the address of a single block at a near process. Returns false if there are several blocks,
+ * or the process is not near. */
 static inline bool strided_near(int process, const void *remote, const int *count, int levels,
                                 skua_gaddr *at)
 {
@@ -142,8 +143,8 @@ static void strided_copy_layout(struct strided_side to, struct strided_side from
     skua_layout_copy(&there, &here);
 }
 
-/* Copies between the caller's memory and memory that is mapped here; false: it has to be looked at
- * more closely. Stores come after those of earlier puts. */
+/* Copies between the caller's memory and memory that is mapped in this process. Returns false if
+ * the general path must perform the transfer. Stores come after those of earlier puts. */
 static inline bool strided_copy(struct strided_side to, struct strided_side from,
                                 const struct strided_side *remote, const int *count, int levels,
                                 int process)
@@ -168,7 +169,7 @@ static inline bool strided_copy(struct strided_side to, struct strided_side from
 
 /* ---- put ---------------------------------------------------------------------- */
 
-/* A put with the arguments of ARMCI: the fast path, or all the rest. */
+/* Performs a put with the arguments of ARMCI, by the fast path if possible. */
 static inline int strided_put_any(const char *call, struct strided_side from,
                                   struct strided_side to, const int *count, int levels, int process,
                                   bool blocking, armci_hdl_t *handle)
@@ -248,7 +249,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_Put_flag,
 
 /* ---- get ----------------------------------------------------------------------- */
 
-/* A get with the arguments of ARMCI: the fast path, or all the rest. */
+/* Performs a get with the arguments of ARMCI, by the fast path if possible. */
 static inline int strided_get_any(const char *call, struct strided_side from,
                                   struct strided_side to, const int *count, int levels, int process,
                                   bool blocking, armci_hdl_t *handle)
@@ -362,7 +363,7 @@ SKI_ARMCI_ALIAS(int, ARMCI_NbAcc,
                 (int datatype, void *scale, void *src, void *dst, int bytes, int proc,
                  armci_hdl_t *hdl));
 
-/* ---- values: a started store has its value on the stack, so it is performed -------------- */
+/* ---- values: a non-blocking store has its value on the stack, so it is blocking -------------- */
 
 #define STRIDED_VALUE(type, Name)                                                                  \
     int PARMCI_PutValue##Name(type src, void *dst, int proc)                                       \
@@ -395,7 +396,7 @@ STRIDED_VALUE(double, Double);
 
 /* ---- local packing -------------------------------------------------------------------- */
 
-/* The layout of the blocks at @p at, and that of the contiguous buffer which has their data. */
+/* Stores the layout of the blocks at @p at, and that of the contiguous buffer with their data. */
 static size_t strided_pack(skua_layout *blocks, skua_layout *packed, struct strided_side at,
                            const int *count, int levels, char *buffer)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transfer.c - how an operation of ARMCI becomes one of Skua.
+ * transfer.c - the translation of operations of ARMCI to operations of Skua.
  *
- * On a near process it is performed before the call returns. On another host it is started: a
- * blocking one in strict order, with a wait for its local completion (for a put, its data have been
- * copied or sent; for a get, they have arrived), which is what ARMCI asks for, and the target's
- * answer is waited for by a fence only. Memory of the caller itself that is in no allocation is
- * accessed directly: ARMCI permits that.
+ * An operation on a near process is complete when the call returns. An operation on another host is
+ * started. A blocking one is started in strict order and waits for its local completion (the data
+ * of a put have been copied or sent, those of a get have arrived), as ARMCI requires; only a fence
+ * waits for the answer of the target. Memory of the caller that is in no allocation is accessed
+ * directly, which ARMCI permits.
  */
 #include "armci_impl.h"
 
@@ -52,7 +52,7 @@ static skua_status transfer_far(const struct ski_armci_op *op, skua_gaddr at,
 }
 
 /* Returns the bytes that a layout with one block, or a strided one, spans, or SIZE_MAX for more
- * than memory can have; *@p low is where they begin, relative to its base. */
+ * than memory can have; *@p low is their begin, relative to the base. */
 static size_t transfer_extent(const skua_layout *layout, ptrdiff_t *low)
 {
     size_t extent = layout->bytes;
@@ -63,14 +63,15 @@ static size_t transfer_extent(const skua_layout *layout, ptrdiff_t *low)
 
         *low += last < 0 ? last : 0;
         extent += (size_t)(last < 0 ? -last : last);
-        if (extent > SIZE_MAX / 4) /* a level adds less than that */
+        if (extent > SIZE_MAX / 4) /* a level adds less than this */
             return SIZE_MAX;
     }
     return extent;
 }
 
-/* Ends the job unless one piece has all of the remote side. What another host refuses comes back
- * too late to fail. Segments of an indexed layout have been checked (vector.c). */
+/* Ends the job unless one piece contains the whole remote side. The check is made here, since an
+ * error of another host would arrive too late for the call to fail. Segments of an indexed layout
+ * have been checked already (vector.c). */
 static void transfer_check(const struct ski_armci_op *op, struct ski_armci_process *process,
                            const skua_layout *remote)
 {
@@ -84,8 +85,8 @@ static void transfer_check(const struct ski_armci_op *op, struct ski_armci_proce
         ski_armci_resolve(op->call, op->process, (char *)remote->at + low, extent); /* fails */
 }
 
-/* An operation of the caller on memory of its own that is in no allocation. The layouts have one
- * block, or are strided. */
+/* Performs an operation of the caller on its own memory that is in no allocation. The layouts have
+ * one block, or are strided. */
 static skua_status transfer_self(const struct ski_armci_op *op, const skua_layout *remote,
                                  const skua_layout *local)
 {

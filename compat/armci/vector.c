@@ -24,7 +24,8 @@ static void vector_check(const struct ski_armci_op *op, const armci_giov_t *iov,
     ski_armci_check_process(op->call, op->process);
 }
 
-/* Returns the piece that has all of a segment, or NULL for other memory of the calling process. */
+/* Returns the piece that contains a whole segment, or NULL for other memory of the calling
+ * process. */
 static const struct ski_armci_piece *vector_piece(const struct ski_armci_op *op, const void *at,
                                                   size_t bytes)
 {
@@ -56,7 +57,7 @@ static int vector_run(const struct ski_armci_op *op, void **remote, void **local
     return n;
 }
 
-/* Transfers all segments. Several operations count in one handle. */
+/* Transfers all segments. One handle counts all operations. */
 static int vector_transfer(const struct ski_armci_op *op, const armci_giov_t *iov, int count)
 {
     bool                get     = op->verb == SKI_ARMCI_GET;

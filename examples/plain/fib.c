@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct fib_args { /* of the constructor */
+struct fib_args { /* arguments of the constructor */
     int             n;
     skua_completion done;
 };
@@ -23,7 +23,7 @@ struct fib_answer {
 
 struct fib_node {
     skua_completion   done;
-    int               missing; /* answers that have not arrived */
+    int               missing; /* number of answers that have not arrived */
     struct fib_answer sum;
 };
 
@@ -94,7 +94,7 @@ static void on_root_answer(void *arg, const void *data, size_t bytes)
     skua_exit(answer->value == a ? 0 : 1);
 }
 
-static void begin(int argc, char **argv) /* on PE 0 */
+static void begin(int argc, char **argv) /* runs on PE 0 */
 {
     struct fib_args root;
 

@@ -13,7 +13,7 @@
 
 struct station {
     int64_t visits;
-    double  started; /* on element 0: when the token started */
+    double  started; /* on element 0: time at which the token started */
 };
 
 static skua_collection ring; /* read-only: set on PE 0 before any entry method runs */
@@ -62,7 +62,7 @@ static void on_done(void *self, const void *data, size_t bytes)
     skua_exit(hops == (int64_t)laps * elements ? 0 : 1);
 }
 
-static void begin(int argc, char **argv) /* on PE 0 */
+static void begin(int argc, char **argv) /* runs on PE 0 */
 {
     elements = 4 * skua_pes();
     if (argc > 1)

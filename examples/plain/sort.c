@@ -2,11 +2,11 @@
 /*
  * sort.c - histogram sort of keys that are distributed over all PEs, by a group.
  *
- * Every member makes keys and sorts them.  Member 0 searches for *splitters*, keys that divide all
- * keys into equal shares: it broadcasts guesses, a reduction counts the keys below each guess, and
- * bisection continues until every share is within one percent.  Then each member sends every other
- * the keys of its share, all sort the received keys, and checksums compare them with the original
- * keys.
+ * Every member generates keys and sorts them.  Member 0 searches for *splitters*, keys that divide
+ * all keys into equal shares: it broadcasts guesses, a reduction counts the keys below each guess,
+ * and bisection continues until every share is within one percent.  Then each member sends every
+ * other the keys of its share, all sort the received keys, and checksums compare them with the
+ * original keys.
  *
  * usage: sort [keys per PE] [seed]
  */
@@ -36,10 +36,10 @@ struct sorter {
     uint64_t            *keys;
     size_t               count;
     struct sort_checksum before;
-    skua_msg           **parts;    /* the keys of our share, by sender */
+    skua_msg           **parts;    /* the keys of this member's share, by sender */
     int                  received; /* number of parts received */
 
-    /* On member 0. */
+    /* Members that only member 0 uses. */
     struct sort_splitter *splitter;
     int                   rounds;
     double                started;
@@ -54,7 +54,7 @@ static skua_entry histogram_entry, probe_entry, exchange_entry, part_entry, fini
 
 /* ---- keys ------------------------------------------------------------------------ */
 
-/* The finalizer of splitmix64 (Sebastiano Vigna). */
+/* The finaliser of splitmix64 (Sebastiano Vigna). */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -89,7 +89,7 @@ static struct sort_checksum checksum_of(const uint64_t *keys, size_t count)
     return checksum;
 }
 
-/* The number of keys, which are sorted, that are less than @p key. */
+/* Returns how many of the sorted keys are less than @p key. */
 static size_t count_below(const struct sorter *s, uint64_t key)
 {
     size_t low = 0, high = s->count;
@@ -119,7 +119,7 @@ static void send_guesses(struct sorter *s, bool found)
     free(keys);
 }
 
-/* On all members: contributes the number of keys below each guess. */
+/* Runs on all members: contributes the number of keys below each guess. */
 static void on_probe(void *self, const void *data, size_t bytes)
 {
     const uint64_t *guess  = data;
@@ -133,8 +133,8 @@ static void on_probe(void *self, const void *data, size_t bytes)
     free(counts);
 }
 
-/* Returns whether a guess with @p error keys too many below it is good enough; if not, improves it.
- */
+/* Returns true if a guess with @p error keys too many below it is good enough; otherwise improves
+ * it. */
 static bool refine(struct sort_splitter *splitter, int64_t error)
 {
     int64_t allowed = (int64_t)(keys_each / 100);
@@ -149,7 +149,7 @@ static bool refine(struct sort_splitter *splitter, int64_t error)
     return false;
 }
 
-/* On member 0: the total number of keys below each guess. */
+/* Runs on member 0 with the total number of keys below each guess. */
 static void on_histogram(void *self, const void *data, size_t bytes)
 {
     struct sorter *s      = self;
@@ -183,7 +183,7 @@ static void on_exchange(void *self, const void *data, size_t bytes)
     }
 }
 
-/* Replaces our keys by the received ones. */
+/* Replaces the keys of this member by the received ones. */
 static void merge_parts(struct sorter *s)
 {
     size_t bytes = 0, at = 0;
@@ -208,7 +208,7 @@ static bool is_sorted(const struct sorter *s)
     return true;
 }
 
-/* The part from this member arrives after all of its keys have been sent. */
+/* A member's part for itself arrives after all of its keys have been sent. */
 static void on_part(void *self, skua_msg *msg)
 {
     struct sorter    *s     = self;
@@ -242,7 +242,7 @@ static void add_checksum(struct sort_checksum *to, const struct sort_checksum *f
     to->product *= from->product;
 }
 
-/* Whether the shares, ordered by PE, are one sorted sequence of the original keys. */
+/* Returns true if the shares, ordered by PE, are one sorted sequence of the original keys. */
 static bool is_correct(const struct sort_share *share, size_t count, uint64_t *largest)
 {
     struct sort_checksum before = {0, 0, 1}, now = {0, 0, 1};
@@ -260,7 +260,7 @@ static bool is_correct(const struct sort_share *share, size_t count, uint64_t *l
            before.product == now.product;
 }
 
-/* On member 0: the shares of all members, in any order. */
+/* Runs on member 0 for the share of each member; shares arrive in any order. */
 static void on_finish(void *self, const void *data, size_t bytes)
 {
     struct sorter     *s       = self;
@@ -311,7 +311,7 @@ static void destroy(void *self)
     free(s->splitter);
 }
 
-static void begin(int argc, char **argv) /* on PE 0 */
+static void begin(int argc, char **argv) /* runs on PE 0 */
 {
     if (argc > 1)
         keys_each = strtoul(argv[1], NULL, 10);

@@ -186,7 +186,7 @@ static void end_child(void)
 
 /* ---- lost peers ----------------------------------------------------------------------------- */
 
-/* Sends to a peer that is gone until lost() is called; all packets are returned. */
+/* Sends to a lost peer until lost() is called; all packets are returned. */
 static void expect_lost(struct end *end, int pe)
 {
     double since = now();
@@ -198,11 +198,11 @@ static void expect_lost(struct end *end, int pe)
         driver->progress(end->port);
         usleep(1000);
         if (now() - since > LOST_SECONDS)
-            die("nobody notices that PE %d is gone", pe);
+            die("the loss of PE %d is not detected", pe);
     }
     if (try_send(end, pe, 64) == SKUA_ERR_AGAIN)
-        fail("a send to a lost peer should not be tried again");
-    WAIT_FOR(end->returned >= end->pending, end, 1, "what was sent to a peer that is gone");
+        fail("a send to a lost peer should not be retried");
+    WAIT_FOR(end->returned >= end->pending, end, 1, "the return of packets to a lost peer");
 }
 
 void test_lost_port(void)
@@ -234,8 +234,8 @@ static void expect_patience(struct end *end, uint64_t most)
     }
     kill(child, SIGCONT);
     if (end->lost[CHILD])
-        fail("a process that was only stopped was lost");
-    WAIT_FOR(end->filled == end->sends[CHILD], end, 1, "the echo of what was sent to a busy PE");
+        fail("a process that was only stopped was reported as lost");
+    WAIT_FOR(end->filled == end->sends[CHILD], end, 1, "the echo of packets to a busy PE");
 }
 
 void test_lost_process(void)
@@ -265,8 +265,8 @@ void test_lost_process(void)
 
 /* ---- silence ------------------------------------------------------------------------------ */
 
-/* Blocks all connections of this process, so that nothing is acknowledged any more, as if the link
- * were lost.  Returns their number. */
+/* Blocks all connections of this process, so that nothing is acknowledged from now on, as if the
+ * link were lost.  Returns their number. */
 static int cut_cables(void)
 {
     struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);

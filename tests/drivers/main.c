@@ -72,7 +72,7 @@ static void test_together(void)
     if (is_asked("refusal"))
         test_refusal(ends, 3), ended("packets that the receiver rejects");
     if (is_asked("waiting"))
-        test_waiting(ends), ended("waiting for a descriptor");
+        test_waiting(ends), ended("waits for a descriptor");
     if (is_asked("onesided"))
         test_one_sided(ends), ended("one-sided operations");
     close_ends(ends, 3);
@@ -89,7 +89,7 @@ static void test_all(void)
     if (is_asked("closing"))
         test_closing(), ended("a port that is closed after its last packet");
     if (is_asked("port"))
-        test_lost_port(), ended("a peer that closed its port");
+        test_lost_port(), ended("a peer that has closed its port");
     if (is_asked("strangers"))
         test_strangers(), ended("foreign connections");
     if (is_asked("tampering"))

@@ -8,7 +8,7 @@
 
 #define BYTES ((size_t)4 << 20)
 
-static unsigned char          *target; /* of PE 1 */
+static unsigned char          *target; /* memory of PE 1 */
 static struct ski_driver_rkey *target_key;
 
 /* Waits for the operation that returned this status and has this cookie. */
@@ -147,7 +147,7 @@ static bool try_atomic(struct end *ends, enum ski_net_op op, unsigned bytes, uin
         return false;
     finish(ends, status, &cookie, "atomic");
     if (result != old)
-        fail("atomic %d of %u bytes: the value before was %#llx, not %#llx", (int)op, bytes,
+        fail("atomic %d of %u bytes: the previous value was %#llx, not %#llx", (int)op, bytes,
              (unsigned long long)old, (unsigned long long)result);
     if (load(target + 64, bytes) != (apply(op, old, value, compare) & mask))
         fail("atomic %d of %u bytes has the wrong result", (int)op, bytes);

@@ -33,7 +33,7 @@ static void send_random_sizes(struct end *ends, int count, int from, int to, uin
 {
     for (int i = 0; i < 300; i++) {
         uint64_t draw = tap_random(&seed);
-        size_t   most = (size_t)64 << (draw & 0xff) % 13; /* to 256 KiB */
+        size_t   most = (size_t)64 << (draw & 0xff) % 13; /* up to 256 KiB */
 
         send_packet(ends, count, from, to, SKI_PACKET_MIN + (draw >> 8) % most);
     }
@@ -99,7 +99,7 @@ void test_split(struct end *ends, int count)
         sent += send_split(ends, count, &split[i], first, rest);
         send_packet(ends, count, 0, 1, rest + SKI_PACKET_MIN);
     }
-    printf("# %s took %d packets of two parts\n", driver->name, sent);
+    printf("# %s accepted %d packets of two parts\n", driver->name, sent);
     for (int i = 0; driver->send_split && i < SPLITS; i++) {
         WAIT_FOR(split[i].over <= 0, ends, count, "done() of a packet of two parts");
         scrub(split[i].here);
@@ -145,7 +145,7 @@ void test_refusal(struct end *ends, int count)
     ends[1].refusing = true;
     ends[1].refused  = 0;
     for (size_t i = 0; i < 60; i++) {
-        size_t bytes = ((size_t)64 << i % 15) + (i % 3 ? 7 : 8); /* to 1 MiB */
+        size_t bytes = ((size_t)64 << i % 15) + (i % 3 ? 7 : 8); /* up to 1 MiB */
 
         send_packet(ends, count, 0, 1, bytes);
         refused += is_refused(bytes);
@@ -157,7 +157,7 @@ void test_refusal(struct end *ends, int count)
              (unsigned long long)refused);
     WAIT_FOR(ends[0].returned >= ends[0].pending, ends, count, "sent() of a dropped packet");
     ends[1].refusing = false;
-    ends[1].arrived[0] += refused; /* which the driver does not wait for */
+    ends[1].arrived[0] += refused; /* the driver does not wait for these */
     send_packet(ends, count, 0, 1, 1000);
     settle(ends, count);
 }
@@ -168,7 +168,7 @@ static struct end  thread_ends[ENDS_MOST];
 static _Atomic int opened, connected, finished;
 static uint64_t    thread_packets;
 
-/* Waits for the others and receives meanwhile. */
+/* Waits for the other threads and receives packets meanwhile. */
 static void meet(_Atomic int *counter, int all, struct end *own)
 {
     atomic_fetch_add(counter, 1);
@@ -176,7 +176,7 @@ static void meet(_Atomic int *counter, int all, struct end *own)
         if (!own || !pump(own, 1))
             sched_yield();
         if (now() - since > PATIENCE)
-            die("a thread waited in vain for the others");
+            die("a thread timed out waiting for the others");
     }
 }
 
@@ -230,7 +230,7 @@ void test_threads(uint64_t packets)
 
 /* ---- crossing --------------------------------------------------------------------------- */
 
-#define CROSSINGS 12 /* packets, at most */
+#define CROSSINGS 12 /* largest number of packets */
 
 /* Progresses one of two ends, the other, or none, a few times. */
 static void stir(struct end *ends, uint64_t *random)
@@ -250,27 +250,29 @@ static void send_crossing(struct end *ends, uint64_t *random)
     }
 }
 
-/* Whether a peer that closes its port is reported as lost only to ports that still send to it. */
+/* Returns true if the driver reports a peer that closes its port as lost only to ports that still
+ * send to it. */
 static bool closes_gently(void)
 {
     return strcmp(driver->name, "ucx") != 0;
 }
 
 /* Packets arrive although their sender closes its port, and it is not reported as lost. */
-static void close_one(struct end *ends, int who, uint64_t *random)
+static void close_one(struct end *ends, int closing, uint64_t *random)
 {
-    struct end *other = &ends[1 - who];
+    struct end *other = &ends[1 - closing];
 
-    for (double since = now(); ends[who].returned < ends[who].pending; stir(ends, random))
+    for (double since = now(); ends[closing].returned < ends[closing].pending; stir(ends, random))
         if (now() - since > PATIENCE)
-            die("waited in vain for sent()");
-    close_end(&ends[who]);
-    WAIT_FOR(other->arrived[who] == ends[who].sends[1 - who], other, 1,
-             "what was sent before a close");
+            die("timed out waiting for sent()");
+    close_end(&ends[closing]);
+    WAIT_FOR(other->arrived[closing] == ends[closing].sends[1 - closing], other, 1,
+             "the packets that were sent before a close");
     for (int i = 0; i < 100; i++)
         pump(other, 1);
-    if (other->lost[who] && other->arrived[who] > 0 && other->sends[who] == 0 && closes_gently())
-        fail("PE %d, which has only closed its port, was lost", who);
+    if (other->lost[closing] && other->arrived[closing] > 0 && other->sends[closing] == 0 &&
+        closes_gently())
+        fail("PE %d, which has only closed its port, was reported as lost", closing);
     close_end(other);
 }
 
@@ -314,7 +316,8 @@ static void *close_behind(void *argument)
     for (size_t n = 0; pe == 1 && n < LAST_WORDS; n++)
         send_from(own, 0, n % 100 ? 100 + n : n * 1000 + 64);
     if (pe == 0)
-        WAIT_FOR(own->arrived[1] == LAST_WORDS, own, 1, "what was sent before a close");
+        WAIT_FOR(own->arrived[1] == LAST_WORDS, own, 1,
+                 "the packets that were sent before a close");
     close_end(own);
     return NULL;
 }

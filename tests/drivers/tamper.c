@@ -23,23 +23,24 @@
 #define GREETING                                                                                   \
     (sizeof(struct ski_tcp_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side           \
                                                            */
-#define FIRST  200 /* bytes that the first packet takes, at most */
+#define FIRST  200 /* largest size of the first packet in bytes */
 #define ROUNDS 40
 #define BYTES  ((size_t)200000) /* range of the stream in which a position is chosen */
 #define BLOCK  64 /* largest number of bytes that are dropped, repeated, exchanged or inserted */
 
 enum harm { FLIP, DROP, REPEAT, EXCHANGE, INJECT, HARMS };
 
-static const char *const harm_names[HARMS] = {"a bit that is flipped", "bytes that are left out",
+static const char *const harm_names[HARMS] = {"a bit that is flipped", "bytes that are dropped",
                                               "bytes that are repeated", "bytes that are exchanged",
-                                              "bytes that are put in"};
+                                              "bytes that are inserted"};
 
 struct middle {
-    int                door, near, far; /* of PE 0, of PE 1; -1: none */
-    size_t             passed;          /* bytes from PE 0 on this connection */
+    /* Listener, connection to PE 0, connection to PE 1; -1: none. */
+    int                listener, near, far;
+    size_t             passed; /* bytes from PE 0 on this connection */
     enum harm          harm;
     size_t             at, length; /* position and length; SIZE_MAX: never */
-    bool               always;     /* on each connection, or on the first */
+    bool               always;     /* tamper with each connection, or with the first only */
     bool               harmed;
     char               kept[BLOCK]; /* the bytes that are exchanged */
     struct sockaddr_in target;
@@ -61,7 +62,7 @@ static void give_all(const struct middle *m, int fd, const char *data, size_t by
         if (bytes > 0)
             pump(m->ends, 2);
         if (now() - since > PATIENCE)
-            die("one side of a link takes nothing");
+            die("one side of a connection does not read");
     }
 }
 
@@ -117,9 +118,9 @@ static void hang_up(struct middle *m)
     m->near = m->far = -1;
 }
 
-static void accept_guest(struct middle *m)
+static void accept_connection(struct middle *m)
 {
-    int fd = accept4(m->door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
     if (fd < 0)
         return;
@@ -129,7 +130,7 @@ static void accept_guest(struct middle *m)
     m->passed = 0;
     m->harmed = m->harmed && !m->always;
     if (connect(m->far, (struct sockaddr *)&m->target, sizeof m->target) != 0)
-        die("the one in the middle cannot connect: %s", strerror(errno));
+        die("the man in the middle cannot connect: %s", strerror(errno));
     fcntl(m->far, F_SETFL, O_NONBLOCK);
 }
 
@@ -138,7 +139,7 @@ static void move_middle(struct middle *m)
     static char data[65536];
     ssize_t     n;
 
-    accept_guest(m);
+    accept_connection(m);
     if (m->near < 0)
         return;
     n = recv(m->near, data, sizeof data, 0);
@@ -160,12 +161,12 @@ static void begin_between(struct middle *m, struct end *ends)
     char               address[ONE_NAME];
 
     m->near = m->far = -1;
-    m->door          = make_door(&name, 16);
+    m->listener      = make_listener(&name, 16);
     m->ends          = ends;
     pack_name(address, &name);
     open_end(&ends[0], 0);
     open_end(&ends[1], 1);
-    m->target = door_of(&ends[1]);
+    m->target = listener_of(&ends[1]);
     if (driver->connect(ends[0].port, 1, address, sizeof address, &ends[0].peer[1]) != SKUA_OK)
         die("connect");
 }
@@ -173,7 +174,7 @@ static void begin_between(struct middle *m, struct end *ends)
 static void end_between(struct middle *m, struct end *ends)
 {
     hang_up(m);
-    close(m->door);
+    close(m->listener);
     for (int i = 0; i < 2; i++) {
         free(ends[i].held[1 - i]);
         ends[i].held[1 - i] = NULL;
@@ -192,8 +193,8 @@ static void send_between(struct middle *m, struct end *ends, uint64_t packets)
         move_middle(m);
         pump(ends, 2);
         if (now() - since > PATIENCE)
-            die("waited in vain for the end of a link with %s at byte %zu", harm_names[m->harm],
-                m->at);
+            die("timed out waiting for the end of a connection with %s at byte %zu",
+                harm_names[m->harm], m->at);
     }
 }
 

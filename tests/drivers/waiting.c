@@ -47,7 +47,7 @@ static void wakes_up(struct end *ends, size_t bytes)
             arm(&ends[1]);
         }
         if (now() - since > PATIENCE)
-            die("a packet of %zu bytes does not wake up its receiver", bytes);
+            die("a packet of %zu bytes does not wake its receiver", bytes);
     }
     settle(ends, 2);
 }
@@ -64,7 +64,7 @@ static void both_asleep(struct end *ends, size_t bytes)
         bool          armed[2] = {driver->arm(ends[0].port), driver->arm(ends[1].port)};
 
         if (armed[0] && armed[1] && poll(fd, 2, (int)(1000 * PATIENCE)) <= 0)
-            die("%zu bytes are under way and neither side is woken up", bytes);
+            die("%zu bytes are in flight and neither side is woken", bytes);
         pump(ends, 2);
     }
     settle(ends, 2);

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NUMBERS ((size_t)1 << 20) /* packets from one end to another, at most */
+#define NUMBERS ((size_t)1 << 20) /* largest number of packets from one end to another */
 
 const struct ski_driver *driver;
 _Atomic unsigned         failures;
@@ -185,11 +185,11 @@ static void lost(void *owner, int pe, const char *why)
     struct end *end = owner;
 
     if (pe < 0 || pe >= ENDS_MOST || !end->peer[pe])
-        fail("PE %d: lost PE %d, which it was not connected to", end->pe, pe);
+        fail("PE %d: lost() for PE %d, to which it was not connected", end->pe, pe);
     else if (end->lost[pe]++)
-        fail("PE %d: lost PE %d twice", end->pe, pe);
+        fail("PE %d: lost() twice for PE %d", end->pe, pe);
     if (!why || !*why)
-        fail("PE %d: lost PE %d without a reason", end->pe, pe);
+        fail("PE %d: lost() without a reason for PE %d", end->pe, pe);
     snprintf(end->why, sizeof end->why, "%s", why ? why : "");
     printf("# PE %d: lost PE %d: %s\n", end->pe, pe, end->why);
 }
@@ -253,7 +253,7 @@ void close_ends(struct end *ends, int count)
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-struct sockaddr_in door_of(const struct end *end)
+struct sockaddr_in listener_of(const struct end *end)
 {
     char               address[SKI_PORT_ADDRESS_MAX];
     struct sockaddr_in name;
@@ -274,7 +274,7 @@ void pack_name(char address[ONE_NAME], const struct sockaddr_in *name)
 
 /* Listens on an address that only this test uses: a connection of another test, meant for a port
  * that was just closed, could arrive otherwise. */
-int make_door(struct sockaddr_in *name, int backlog)
+int make_listener(struct sockaddr_in *name, int backlog)
 {
     int       fd    = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     socklen_t bytes = sizeof *name;
@@ -284,7 +284,7 @@ int make_door(struct sockaddr_in *name, int backlog)
                              .sin_addr.s_addr = htonl(0x7f400000 | ((uint32_t)getpid() & 0xffff))};
     if (fd < 0 || bind(fd, (struct sockaddr *)name, bytes) != 0 || listen(fd, backlog) != 0 ||
         getsockname(fd, (struct sockaddr *)name, &bytes) != 0)
-        die("no door: %s", strerror(errno));
+        die("cannot listen: %s", strerror(errno));
     return fd;
 }
 
@@ -338,13 +338,14 @@ void settle(struct end *ends, int count)
 {
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++) {
-            uint64_t gone = ends[j].refusing ? ends[j].refused : 0; /* then only i sends to it */
+            /* Then only end i sends to it. */
+            uint64_t gone = ends[j].refusing ? ends[j].refused : 0;
 
             WAIT_FOR(ends[j].arrived[i] + gone >= ends[i].sends[j], ends, count, "a packet");
         }
     for (int i = 0; i < count; i++)
         WAIT_FOR(ends[i].returned >= ends[i].pending, ends, count, "sent()");
-    for (int n = 0; n < 100; n++) /* duplicates would arrive now */
+    for (int n = 0; n < 100; n++) /* waits for possible duplicates */
         pump(ends, count);
     for (int i = 0; i < count; i++)
         if (ends[i].returned != ends[i].pending)

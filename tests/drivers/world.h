@@ -35,15 +35,15 @@ struct end {
     struct ski_peer *peer[ENDS_MOST];
     bool             refusing;         /* room() is NULL where is_refused() */
     bool             echoed;           /* received memory belongs to the test */
-    uint64_t         sends[ENDS_MOST]; /* packets that were accepted for a peer        */
+    uint64_t         sends[ENDS_MOST]; /* packets accepted for each peer */
     uint64_t         arrived[ENDS_MOST];
-    unsigned char   *seen[ENDS_MOST]; /* by number                                      */
+    unsigned char   *seen[ENDS_MOST]; /* packets seen, by number */
     uint64_t         pending, returned;
-    uint64_t         rooms, filled, spoilt, refused; /* outcomes of room()              */
-    uint64_t         begun, done;                    /* one-sided                       */
+    uint64_t         rooms, filled, spoilt, refused; /* outcomes of room() */
+    uint64_t         begun, done;                    /* one-sided          */
     unsigned         lost[ENDS_MOST];
-    char             why[SKI_REASON_MAX]; /* the last was lost */
-    struct outgoing *held[ENDS_MOST];     /* made, not yet accepted */
+    char             why[SKI_REASON_MAX]; /* the last lost peer */
+    struct outgoing *held[ENDS_MOST];     /* created, not accepted yet */
 };
 
 /* A packet and its owner. */
@@ -64,52 +64,53 @@ _Noreturn __attribute__((format(printf, 1, 2))) void die(const char *format, ...
 
 double now(void);
 
-/** Open the port of @p pe; connect() makes it known to other ends, in one direction. */
+/** Opens the port of @p pe; connect() makes it known to other ends, in one direction. */
 void open_end(struct end *end, int pe);
 void connect_ends(struct end *from, const struct end *to);
 void close_end(struct end *end);
 
-/** Open several ends of the calling thread, all connected. */
+/** Opens several ends of the calling thread, all connected. */
 void open_ends(struct end *ends, int count);
 void close_ends(struct end *ends, int count);
 
-/** Pack the address of a port that listens on one socket address, as a peer receives it
+/** Packs the address of a port that listens on one socket address, as a peer receives it
  *  (transport/names.h). */
 #define ONE_NAME (sizeof(uint64_t) + sizeof(struct sockaddr_in6))
 void pack_name(char address[ONE_NAME], const struct sockaddr_in *name);
 
-/** Unpack the first socket address that a port listens on. */
-struct sockaddr_in door_of(const struct end *end);
+/** Unpacks the first socket address that a port listens on. */
+struct sockaddr_in listener_of(const struct end *end);
 
-/** Listen on a socket address, whose port number is filled in.  Returns a descriptor. */
-int make_door(struct sockaddr_in *name, int backlog);
+/** Listens on a socket address, whose port number is filled in.  Returns a descriptor. */
+int make_listener(struct sockaddr_in *name, int backlog);
 
-/** Progress some ends. */
+/** Progresses some ends. */
 unsigned pump(struct end *ends, int count);
 
-/** Call pump() until @p condition holds; at the deadline the program ends and prints @p what. */
+/** Calls pump() until @p condition holds; at the deadline the program ends and prints @p what. */
 #define WAIT_FOR(condition, ends, count, what)                                                     \
     for (double since_ = now(); !(condition);) {                                                   \
         pump(ends, count);                                                                         \
         if (now() - since_ > PATIENCE)                                                             \
-            die("waited in vain for %s", what);                                                    \
+            die("timed out waiting for %s", what);                                                 \
     }
 
-/** Make the next packet from one end to another, and overwrite it after use, which exposes a driver
- * that still reads it. */
+/** Creates the next packet from one end to another, and overwrites it after use, which exposes a
+ *  driver that still reads it. */
 struct outgoing *make_packet(struct end *from, int to, size_t bytes);
 void             scrub(struct outgoing *out);
 
-/** Make a packet if none is held, and send it; SKUA_ERR_AGAIN leaves it held. */
+/** Creates a packet if none is held, and sends it; SKUA_ERR_AGAIN leaves it held. */
 skua_status try_send(struct end *from, int to, size_t bytes);
 
-/** Make and send a packet, with progress until it is accepted. */
+/** Creates and sends a packet, with progress until it is accepted. */
 void send_packet(struct end *ends, int count, int from, int to, size_t bytes);
 
-/** Wait until all packets between the ends have arrived and have been returned to their senders. */
+/** Waits until all packets between the ends have arrived and have been returned to their
+ *  senders. */
 void settle(struct end *ends, int count);
 
-/** Whether a refusing end has no room for this size. */
+/** Returns true if a refusing end rejects packets of this size. */
 bool is_refused(size_t bytes);
 
 /* ---- the parts ---- */
@@ -128,7 +129,7 @@ void test_silence(void);
 void test_strangers(void);
 void test_tampering(void);
 
-/** Fork another process, before the driver is started. */
+/** Forks another process, before the driver is started. */
 void fork_child(const char *name);
 void test_lost_process(void);
 void bench(void);

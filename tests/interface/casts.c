@@ -2,7 +2,7 @@
 /* casts.c - see casts.ci. */
 #include "casts.ci.h"
 
-#define MOST 256 /* numbers in a cast */
+#define MOST 256 /* numbers in a multicast or broadcast */
 
 static int casts_count(int round)
 {
@@ -40,9 +40,9 @@ void send_rounds(void)
 int check(int round, int way, int n, const double *x)
 {
     if (n != casts_count(round))
-        skua_abort("a cast of round %d has %d numbers", round, n);
+        skua_abort("a message of round %d has %d numbers", round, n);
     for (int i = 0; i < n; i++)
         if (x[i] != casts_value(round, way, i))
-            skua_abort("number %d of a cast of round %d is %g", i, round, x[i]);
+            skua_abort("number %d of a message of round %d is %g", i, round, x[i]);
     return 1;
 }

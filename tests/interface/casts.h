@@ -11,7 +11,7 @@
 /** Sends a multicast and a broadcast in each round. */
 void send_rounds(void);
 
-/** Ends the job unless @p x is what was sent in a round.  Returns 1. */
+/** Ends the job unless @p x has the data of a round.  Returns 1. */
 int check(int round, int way, int n, const double *x);
 
 #endif

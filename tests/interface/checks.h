@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checks.h - what everything.ci needs of everything.c. */
+/* checks.h - the functions of everything.c that everything.ci calls. */
 #ifndef CHECKS_H
 #define CHECKS_H
 

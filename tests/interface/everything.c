@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* everything.c - the C of everything.ci: what is sent, and what must arrive. */
+/* everything.c - the C functions of everything.ci: they send arguments and check what arrives. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ void check_counts(Main *self, int n, const int64_t *counts)
     self->chapter++;
     for (int i = 0; i < HITS; i++)
         if (counts[i] != self->expect[i] && i != HIT_DESTROY)
-            skua_abort("chapter %d: %d happened %lld times, not %lld", self->chapter, i,
+            skua_abort("chapter %d: event %d happened %lld times, not %lld", self->chapter, i,
                        (long long)counts[i], (long long)self->expect[i]);
 }
 
@@ -64,7 +64,7 @@ void Member_on_create(Member *self, point home, int n, const int16_t *x)
     hit(HIT_READONLY);
 }
 
-/* Everything that can be an argument, to PE 0. */
+/* Sends every kind of argument to PE 0. */
 void Member_on_arguments(Member *self)
 {
     Member_element to       = Member_at(Member_of(self), 0);
@@ -75,7 +75,7 @@ void Member_on_arguments(Member *self)
     Member_scalars(to, 'c', true, 1ULL << 60, 0.5f, (struct setting){3, 4}, (point){5, 6});
     Member_scalars_prio(to, -1, 'c', true, 1ULL << 60, 0.5f, (struct setting){3, 4}, (point){5, 6});
     Member_arrays(to, 2, 3, seven, "ab", two);
-    Member_arrays_prio(to, 3, 0, 0, seven, NULL, NULL); /* of no length */
+    Member_arrays_prio(to, 3, 0, 0, seven, NULL, NULL); /* arrays of length 0 */
     Member_texts(to, "", 0, NULL, "second", NULL);
     for (int i = 0; i < BIG; i++)
         x[i] = i;
@@ -163,7 +163,7 @@ void send_messages(Main *self)
     Main_kept(boss, plain(6));
 }
 
-/* An entry owns its message, and may send it on: four times, of two messages. */
+/* An entry owns its message, and may forward it: four times, with two messages. */
 void Member_on_own(Member *self, Open *open)
 {
     CHECK(open->x_count == 2 && open->x[0] == 3 && open->y_count == 3 && open->y[0] == 7);
@@ -392,7 +392,7 @@ void Named_on_item(Named *self, int number)
 
 /* ---- attributes ----------------------------------------------------------------------------- */
 
-/* Threaded: it waits for answers. */
+/* A threaded entry, which waits for answers. */
 void Member_on_ask(Member *self)
 {
     Member_element to     = Member_at(members, skua_pes() - 1);
@@ -457,7 +457,7 @@ void Member_on_now(Member *self, int x)
 
 void Member_on_later(Member *self, int x)
 {
-    CHECK(self->order == 3 || self->order == 4); /* which passed it */
+    CHECK(self->order == 3 || self->order == 4); /* it overtook the ordinary message */
     in_order(self, x);
 }
 
@@ -634,7 +634,7 @@ void check_step(const Walker *self, int round, int n, const int *v, const char *
     check_walker(self);
 }
 
-/* What one walker waits for, in an order that it cannot use as it comes. */
+/* Sends what one walker waits for, in an order in which it cannot consume the messages directly. */
 static void send_early(Walker_element w)
 {
     for (int round = ROUNDS - 1; round >= 0; round--) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* everything.h - what the modules of everything.ci share with C. */
+/* everything.h - the declarations that the modules of everything.ci share with C. */
 #ifndef EVERYTHING_H
 #define EVERYTHING_H
 
@@ -9,7 +9,7 @@
 
 #include "../tap.h"
 
-/* Things that happen, and are counted. */
+/* Events that are counted. */
 enum {
     HIT_SQUARE,
     HIT_SHAPE,
@@ -28,7 +28,7 @@ enum {
 };
 
 SKUA_BEGIN_DECLS
-void hit(int what); /* on this PE */
+void hit(int what); /* counts an event on this PE */
 SKUA_END_DECLS
 
 struct setting {
@@ -36,18 +36,18 @@ struct setting {
     double factor;
 };
 
-/* An index of one's own. */
+/* A user-defined index. */
 struct key {
     char    name[8];
     int32_t number;
 };
 
-/* An object with a struct of its own. */
+/* An object with a user-defined struct. */
 struct Own {
     int     n, moves;
     double *x;
 };
 
-#define BIG (1 << 17) /* numbers: a megabyte */
+#define BIG (1 << 17) /* count of numbers that take a megabyte */
 
 #endif

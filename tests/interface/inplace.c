@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inplace.c - what the cells of inplace.ci do. */
+/* inplace.c - the functions of the cells of inplace.ci. */
 #include <skua/skua.h>
 
 #include "inplace.ci.h"
 
-/* What a cell sends in a step, to a side: value i of its column. */
+/* Returns value i of the column that a cell sends to a side in a step. */
 static float value(int cell, int step, int side, int i)
 {
     return (float)(cell * 7 + step * 3 + side * 1000 + i);
@@ -35,7 +35,7 @@ void begin(Cell *c)
     c->random += c->random == 0;
 }
 
-/* Equal, but for the bytes between its members. */
+/* Creates equal structs that differ in their padding bytes. */
 static struct spot new_spot(int step)
 {
     struct spot spot;
@@ -121,7 +121,7 @@ void Cell_on_spot(Cell *c, int step, struct spot at, const skua_layout *x)
     CHECK(is_spot(at) && *(float *)x->at == (float)step);
 }
 
-/* Whether messages were learned although their heads have padding bytes. */
+/* Returns true if messages were learned although their heads have padding bytes. */
 void check_asked(const Cell *c)
 {
     const char *learns = getenv("SKUA_LEARNED_CHANNELS");
@@ -129,7 +129,7 @@ void check_asked(const Cell *c)
     CHECK(c->asked > 0 || !SKUA_CLEARS_PADDING || !learns || !atoi(learns) || steps < 40);
 }
 
-/* ---- where they land ------------------------------------------------------------------------ */
+/* ---- destinations of in-place delivery ------------------------------------------------------- */
 
 bool Cell_land_column(Cell *c, int64_t step, int side, int n, skua_layout *x)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inplace.h - what the interface file and the program share. */
+/* inplace.h - the declarations that the interface file and the program share. */
 #ifndef LANDING_H
 #define LANDING_H
 
@@ -7,7 +7,7 @@
 
 #define ROWS 24
 
-/* With padding. */
+/* A struct with padding. */
 struct spot {
     char   kind;
     double at;

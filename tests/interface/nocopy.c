@@ -2,9 +2,9 @@
 /* nocopy.c - see nocopy.ci. */
 #include "nocopy.ci.h"
 
-/* ---- arrays that say whose they are --------------------------------------------------------- */
+/* ---- arrays that identify their sender ------------------------------------------------------- */
 
-/* On the heap or of the pool, by their length. */
+/* Allocates on the heap or from the pool, depending on the length. */
 static bool of_pool(int n)
 {
     return n % 2;
@@ -81,7 +81,8 @@ void check_ghost(int step, int n, const double *x, const char *name, int m, cons
     CHECK(strcmp(name, "ghost") == 0 && m == n / 2);
 }
 
-/* There is one of a step, and the next step's is posted when this one has been used, or before. */
+/* Each step has one array; that of the next step is posted when this one has been used, or
+ * before. */
 void Block_post_face(Block *self, int step, int n, double **x)
 {
     (void)self, (void)step;
@@ -116,7 +117,7 @@ void Mover_on_create(Mover *self)
     (void)self;
 }
 
-/* On the PE that sent it, which the sender may have left. */
+/* Runs on the PE that sent the array, which the sender may have left. */
 static void free_face(void *arg, const void *data, size_t bytes)
 {
     skua_buffer b;
@@ -137,7 +138,7 @@ void Mover_send(Mover *self)
                skua_done_call(free_face, NULL));
 }
 
-/* Those of two steps ahead have no room: they would overwrite one that is still needed. */
+/* Refuses arrays of two steps ahead, which would overwrite one that is still needed. */
 void Mover_post_face(Mover *self, int step, int n, double **x)
 {
     if (n <= ROOM / 2 && step <= self->step + 1)

@@ -3,9 +3,9 @@
 #include "owner.ci.h"
 
 #define SEEDS 20
-#define SIDE  6 /* of the array that is created at once */
+#define SIDE  6 /* sides of the array that is created at once */
 #define SLOW  5
-#define FAR   100 /* the first index that is not */
+#define FAR   100 /* an index of elements that are created later */
 
 void see(int kind, int64_t value)
 {
@@ -37,7 +37,7 @@ static void spoil(Load *load)
     load->k = -1;
 }
 
-/* Looks at the message, writes over it, and gives it back. */
+/* Checks the message, overwrites it, and returns it. */
 static void use_up(int kind, Load *load)
 {
     use(kind, load);
@@ -53,7 +53,7 @@ void Seed_on_create(Seed *self, Load *load)
     skua_object_destroy(self);
 }
 
-/* It keeps the message, and frees it later. */
+/* Keeps the message, and frees it later. */
 void Kept_on_create(Kept *self, Load *load)
 {
     self->mine = load;
@@ -135,7 +135,7 @@ void create_all(void)
         Cell_insert(Cell_at(cells, i, FAR), i % skua_pes(), new_load(13));
 }
 
-/* Elements that come to be because of a message, and answers. */
+/* Creates elements by messages, and checks answers. */
 void invoke_all(void)
 {
     for (int i = 0; i < SIDE; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* owner.h - what owner.ci needs of owner.c. */
+/* owner.h - the declarations of owner.c for owner.ci. */
 #ifndef OWNER_H
 #define OWNER_H
 
@@ -8,9 +8,9 @@
 
 #include "../tap.h"
 
-struct Load; /* owner.ci's */
+struct Load; /* a read-only variable of owner.ci */
 
-/* What constructors and entries have seen, on each PE. */
+/* The counts of constructors and entries on each PE. */
 enum {
     SAW_SEED,
     SAW_ON,

@@ -132,7 +132,7 @@ void check_forest(const forest *all, int n)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* `first` has become a field of the state. */
+/* The argument `first` has become a field of the state. */
 void Block_on_create(Block *self, leaf *first, int size, tree *start)
 {
     CHECK(!first->name && !first->x);
@@ -141,7 +141,7 @@ void Block_on_create(Block *self, leaf *first, int size, tree *start)
     self->seen++;
 }
 
-/* The block takes the tree, and owns it from now on. */
+/* The block takes the tree and owns it afterwards. */
 void Block_on_take(Block *self, tree *grown)
 {
     check_tree(grown, 90);
@@ -239,7 +239,7 @@ void start_blocks(Main *self)
     Block_proxy blocks = Block_new(self->count, &first, 20, tree_of(20));
 
     self->blocks = blocks;
-    Block_next_all(blocks, 1, &three); /* before a block waits for it */
+    Block_next_all(blocks, 1, &three); /* sent before a block waits for it */
     Block_run_all(blocks, 3, &four);
     for (int i = 0; i < self->count; i++) {
         Block_take(Block_at(blocks, i), tree_of(90));

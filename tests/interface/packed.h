@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packed.h - what packed.ci needs of packed.c: a tree, which consists of pointers. */
+/* packed.h - the declarations of packed.c for packed.ci: a tree, which consists of pointers. */
 #ifndef PACKED_H
 #define PACKED_H
 
@@ -23,7 +23,8 @@ void check_tree(const struct tree *of, int size);
 void check_forest(const struct forest *all, int n);
 void start_blocks(struct Main *self);
 
-/* Returns a tree of so many nodes that is valid until the next call of this thread. */
+/* Returns a tree with the given number of nodes, which is valid until the next call of this
+ * thread. */
 const struct tree *tree_of(int size);
 
 SKUA_END_DECLS

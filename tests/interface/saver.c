@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* saver.c - what the elements of saver.ci do. */
+/* saver.c - the functions of the elements of saver.ci. */
 #include <skua/skua.h>
 
 #include "saver.ci.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* saver.h - what saver.ci and its functions share. */
+/* saver.h - the declarations that saver.ci and its functions share. */
 #ifndef SAVER_H
 #define SAVER_H
 

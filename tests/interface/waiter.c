@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiter.c - what the elements of waiter.ci do. */
+/* waiter.c - the functions of the elements of waiter.ci. */
 #include <skua/skua.h>
 
 #include "waiter.ci.h"
@@ -9,7 +9,7 @@ static double waiter_value(int from, int64_t key, int i)
     return from * 1e6 + (double)key * 10 + i;
 }
 
-/* The number of values of a note, some of which fit a cell. */
+/* Returns the number of values of a note, some of which fit a cell. */
 static int waiter_count(int64_t key)
 {
     return (int)(key % 5) * 40 + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* waiter.h - what waiter.ci and its functions share. */
+/* waiter.h - the declarations that waiter.ci and its functions share. */
 #ifndef WAITER_H
 #define WAITER_H
 

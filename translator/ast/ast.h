@@ -30,7 +30,7 @@ struct ast_parameter {
     unsigned                  stars;
     struct source_name        name; /* text.at NULL: unnamed */
     enum ast_passing          passing;
-    struct source_code        length;  /* of an array; text.at NULL: no array        */
+    struct source_code        length;  /* length of an array; text.at NULL: no array */
     bool                      nocopy;  /* `nocopy` or `nocopypost`                   */
     bool                      post;    /* `nocopypost`: the receiver provides memory */
     const struct ast_message *message; /* checker: the type of a PASS_MESSAGE        */
@@ -46,8 +46,8 @@ struct ast_field {
     unsigned                 stars;
     struct source_name       name;
     struct ast_dimension    *dimensions;
-    struct source_code       value;     /* initial value                                  */
-    bool                     transient; /* not packed                                     */
+    struct source_code       value;     /* initial value                                   */
+    bool                     transient; /* excluded from packing                           */
     bool                     variable;  /* checker: an array whose length is another field */
     const struct ast_record *record;    /* checker: the type, if an interface file has it  */
 };
@@ -98,18 +98,18 @@ enum ast_attribute {
 /** The names of the attributes in bit order, ended by NULL. */
 extern const char *const ast_attribute_names[];
 
-/** What an entry is: a method, or one of the two special members of a class. */
+/** The kind of an entry: a method, or one of the two special members of a class. */
 enum ast_entry_kind { ENTRY_METHOD, ENTRY_CONSTRUCTOR, ENTRY_DESTRUCTOR };
 
 /** An entry method, constructor or destructor. */
 struct ast_entry {
     struct ast_entry      *next;
     struct text            comment;
-    struct source_location location; /* of the keyword `entry` */
+    struct source_location location; /* location of the keyword `entry` */
     enum ast_entry_kind    kind;
     unsigned               attributes;
-    struct source_code     aggregate; /* the number in `aggregate(512)`        */
-    struct source_code     result;    /* result type; text.at NULL means void  */
+    struct source_code     aggregate; /* the number in `aggregate(512)`       */
+    struct source_code     result;    /* result type; text.at NULL means void */
     unsigned               result_stars;
     struct source_name     name;
     struct ast_parameter  *parameters;
@@ -151,9 +151,9 @@ struct ast_class {
     struct text            comment;
     struct source_location location;
     enum ast_class_kind    kind;
-    unsigned               attributes; /* CLASS_MIGRATABLE ..., before the kind    */
-    unsigned               dims;       /* of an array: 1 to 6, or 0 if indexed by: */
-    struct source_code     index;      /* this type                                */
+    unsigned               attributes; /* CLASS_MIGRATABLE ..., before the kind              */
+    unsigned               dims;       /* dimensions of an array: 1 to 6, or 0 if indexed by */
+    struct source_code     index;      /* this index type                                    */
     struct source_name     name;
     struct ast_base       *bases;
     struct ast_entry      *entries; /* the checker appends copies of inherited entries */
@@ -189,7 +189,7 @@ struct ast_when_entry {
     struct source_location location;
     struct ast_parameter  *parameters;
     bool                   bare;  /* no parentheses: parameters are named as in the entry */
-    struct ast_entry      *entry; /* checker                                              */
+    struct ast_entry      *entry; /* set by the checker */
 };
 
 /** An argument of a STATEMENT_CALL. */
@@ -203,18 +203,18 @@ struct ast_statement {
     struct ast_statement   *next;
     enum ast_statement_kind kind;
     struct source_location  location;
-    struct source_name      name;  /* CALL: the entry; FORALL: the variable      */
-    struct text             label; /* SERIAL: without quotes; at NULL: no label  */
-    struct source_code      code;  /* SERIAL                                     */
+    struct source_name      name;  /* CALL: the entry; FORALL: the variable     */
+    struct text             label; /* SERIAL: without quotes; at NULL: no label */
+    struct source_code      code;  /* SERIAL                                    */
     struct source_code      first, condition, step, last; /* FOR, WHILE, IF, FORALL */
-    struct ast_field       *local;        /* LOCAL; FOR: the variable it declares, or NULL */
-    struct ast_when_entry  *when_entries; /* WHEN                                          */
-    bool                    at_sync;      /* WHEN: `at_sync;`, the checker names the entry */
-    struct ast_argument    *arguments;    /* CALL                                          */
+    struct ast_field       *local;        /* LOCAL; FOR: the variable it declares, or NULL       */
+    struct ast_when_entry  *when_entries; /* WHEN                                                */
+    bool                    at_sync;      /* WHEN: `at_sync;`, the checker names the entry       */
+    struct ast_argument    *arguments;    /* CALL                                                */
     struct ast_statement   *body;         /* BLOCK, OVERLAP, CASE: a list; others: one statement */
     struct ast_statement   *otherwise;    /* IF: the else branch                                 */
 
-    struct ast_entry *called; /* checker: CALL */
+    struct ast_entry *called; /* checker: the called entry */
 };
 
 /* ---- modules ---------------------------------------------------------------------------- */
@@ -239,9 +239,9 @@ struct ast_item {
     struct source_location location;
     struct text            comment;
     union {
-        struct source_name  module;   /* EXTERN                                             */
-        struct source_name  function; /* INIT                                               */
-        struct source_code  code;     /* INCLUDE: with quotes or brackets; DIRECTIVE; CODE  */
+        struct source_name  module;   /* EXTERN                                            */
+        struct source_name  function; /* INIT                                              */
+        struct source_code  code;     /* INCLUDE: with quotes or brackets; DIRECTIVE; CODE */
         struct ast_field   *readonly;
         struct ast_message *message;
         struct ast_record  *record;
@@ -255,8 +255,8 @@ struct ast_module {
     struct text            comment;
     struct source_location location;
     struct source_name     name;
-    bool                   main;     /* `mainmodule`                                */
-    bool                   imported; /* from another file, because of `extern module` */
+    bool                   main;     /* `mainmodule`                                  */
+    bool                   imported; /* imported from another file by `extern module` */
     struct ast_item       *items;
 };
 
@@ -271,16 +271,16 @@ struct ast_code_span {
 struct ast_assumed_type {
     struct ast_assumed_type *next;
     struct source_code       type;
-    bool                     whole; /* the size must be known, not only the name        */
+    bool                     whole; /* the size must be known, not only the name           */
     const void              *unit;  /* the class, message, struct or variable that uses it */
 };
 
 /** The AST of one interface file. */
 struct ast_tree {
     struct source           *source;
-    struct ast_module       *modules;       /* imported modules first       */
-    struct ast_code_span    *code_spans;    /* in source order              */
-    struct ast_assumed_type *assumed_types; /* checker: latest first        */
+    struct ast_module       *modules;       /* imported modules first */
+    struct ast_code_span    *code_spans;    /* in source order        */
+    struct ast_assumed_type *assumed_types; /* checker: latest first  */
 };
 
 #endif

@@ -23,12 +23,12 @@
 /** The kinds of symbols. */
 enum check_symbol_kind { SYMBOL_CLASS, SYMBOL_MESSAGE, SYMBOL_RECORD, SYMBOL_READONLY };
 
-/** How far the check of a symbol has come; PROGRESS_BEGUN detects recursion. */
+/** The progress of the check of a symbol; PROGRESS_BEGUN detects recursion. */
 enum check_progress { PROGRESS_NONE, PROGRESS_BEGUN, PROGRESS_DONE };
 
-/** A symbol: what a name declared in an interface file denotes. */
+/** A symbol: the entity that a name declared in an interface file denotes. */
 struct check_symbol {
-    struct check_symbol   *next; /* in declaration order */
+    struct check_symbol   *next; /* next symbol in declaration order */
     enum check_symbol_kind kind;
     struct source_name     name;
     union {
@@ -37,11 +37,12 @@ struct check_symbol {
         struct ast_record  *record;
         struct ast_field   *readonly;
     } is;
-    enum check_progress progress; /* of a class: its inheritance; else of the whole check  */
-    bool                broken;   /* an interface with an error in a body: copies are skipped */
+    /* Progress for a class: of its inheritance; else of the whole check. */
+    enum check_progress progress;
+    bool                broken; /* an interface with an error in a body: copies are skipped */
 };
 
-/** Which headers the interface files include. */
+/** The headers that the interface files include. */
 enum check_headers {
     HEADERS_NONE,
     HEADERS_STANDARD, /* only headers whose types are known */
@@ -55,9 +56,9 @@ struct checker {
     bool                     has_c; /* the file contains C that may declare a struct */
     enum check_headers       headers;
     const void              *unit;         /* being checked: see struct ast_assumed_type */
-    struct check_symbol     *first, *last; /* all symbols                               */
-    struct strmap            symbols;      /* name -> struct check_symbol                      */
-    struct strmap            modules;      /* name -> struct ast_module                        */
+    struct check_symbol     *first, *last; /* all symbols                                */
+    struct strmap            symbols;      /* name -> struct check_symbol                */
+    struct strmap            modules;      /* name -> struct ast_module                  */
     struct strmap            deep; /* struct -> its first deep field: check_note_deep_field() */
     struct strmap            readonlys; /* name -> struct ast_field, of those checked so far */
     struct strmap            unknown;   /* unknown types that have been reported             */
@@ -108,7 +109,7 @@ void check_reserve_symbol_names(struct checker *checker, const struct check_symb
 /** Returns the words of @p type with single spaces between them, without qualifiers. */
 char *check_type_spelling_of(struct source_code type);
 
-/** Returns whether two types with so many stars are spelled alike. */
+/** Returns whether two types with the given numbers of stars have the same spelling. */
 bool check_same_type(struct source_code a, unsigned a_stars, struct source_code b,
                      unsigned b_stars);
 
@@ -119,7 +120,7 @@ struct text check_type_name(struct source_code type);
 /** Returns whether check_type_spelling_of(@p type) is @p spelling. */
 bool check_type_is(struct source_code type, const char *spelling);
 
-/** Returns false only if @p type is certainly no integer: an unknown name may be a typedef. */
+/** Returns false only if @p type is certainly not an integer; an unknown name may be a typedef. */
 bool check_may_be_integer(const struct checker *checker, struct source_code type, unsigned stars);
 
 /** Returns the struct of an interface file that @p type names, or NULL. */

@@ -218,7 +218,7 @@ static bool check_entry_is_counted_array(const struct checker       *checker,
            text_equal(p->next->length.text, p->name.text);
 }
 
-/* Of an [aggregate] entry: whether it receives batches of items. */
+/* Returns whether an [aggregate] entry receives batches of items. */
 static bool check_entry_is_batch(const struct ast_parameter *p)
 {
     return p && p->next && p->next->passing == PASS_ARRAY;
@@ -285,7 +285,7 @@ static const struct {
     unsigned    attribute;
     const char *reason;
 } against_body[] = {
-    {ATTRIBUTE_SYNC, "the body may go on after the caller has got its result"},
+    {ATTRIBUTE_SYNC, "the body may continue after the caller has received its result"},
     {ATTRIBUTE_THREADED, "a body waits without a thread of its own"},
     {ATTRIBUTE_LOCAL, "a body is started by a message"},
     {ATTRIBUTE_AGGREGATE, "items are delivered to a C function"},
@@ -342,7 +342,8 @@ static void check_entry_aggregate(const struct checker *checker, const struct as
     }
 }
 
-/* An entry that resumes elements after a sync point: of an array, without data, one of a class. */
+/* Checks an entry that resumes elements after a sync point: it belongs to an array, has no data,
+ * and is the only one of its class. */
 static void check_entry_resume(const struct ast_class *class, const struct ast_entry *entry)
 {
     if (!(entry->attributes & ATTRIBUTE_RESUME)) {
@@ -404,14 +405,14 @@ static void check_entry_inplace_parameters(const struct ast_parameter *first,
     if (first->passing != PASS_VALUE || first->stars) {
         diagnostic_error_name(
             inplace->name,
-            "a `inplace' argument must follow the reference number of the message, an integer");
+            "an `inplace' argument must follow the reference number of the message, an integer");
         diagnostic_hint("such as `entry void ghost(int64_t step, inplace double x[n])': the number "
                         "identifies each transfer");
     }
     for (const struct ast_parameter *p = first; p; p = p->next)
         if (p != inplace && p->passing != PASS_VALUE)
             diagnostic_error_name(p->name,
-                                  "all other arguments beside a `inplace' one must be values");
+                                  "all other arguments beside an `inplace' one must be values");
     if (inplace->nocopy || !inplace->length.text.at)
         diagnostic_error_name(inplace->name,
                               "`inplace' applies only to arrays, and excludes `nocopy'");
@@ -430,7 +431,7 @@ static void check_entry_inplace(const struct ast_entry *entry)
         diagnostic_error_name(p->name, "arguments of a constructor are always copied");
     if (entry->attributes & ATTRIBUTE_THREADED)
         diagnostic_error_name(entry->name,
-                              "an entry with a `inplace' argument cannot be `threaded'");
+                              "an entry with an `inplace' argument cannot be `threaded'");
     check_entry_reject_attributes(entry, "a `inplace' argument");
 }
 
@@ -505,7 +506,7 @@ void check_entry(struct checker *checker, struct ast_class *class, struct ast_en
     check_entry_inplace(entry);
 }
 
-/* A reference to an interface tells neither the PE of the object nor its class. */
+/* A reference to an interface contains neither the PE of the object nor its class. */
 static void check_entry_in_interface(const struct ast_entry *entry)
 {
     const unsigned direct = ATTRIBUTE_LOCAL | ATTRIBUTE_AGGREGATE;

@@ -281,7 +281,7 @@ void check_message(struct checker *checker, struct ast_message *message)
     }
 }
 
-/* Returns false if C certainly does not allow to assign the parameter to the field. */
+/* Returns false if C certainly does not allow the assignment of the parameter to the field. */
 static bool check_field_accepts(const struct checker *checker, const struct ast_field *field,
                                 const struct ast_parameter *parameter)
 {
@@ -324,7 +324,7 @@ static bool check_record_owns_memory(const struct ast_record *record)
     return false;
 }
 
-/* Memory that the objects of a class by pointer own lies in the arena. */
+/* The memory of objects of a `bypointer' class is in the arena. */
 static void check_state_by_pointer(const struct ast_class *class)
 {
     for (const struct ast_field *f = class->state; f; f = f->next)

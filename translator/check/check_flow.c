@@ -2,7 +2,7 @@
 /*
  * check_flow.c - bodies: when-entries, calls and local variables.
  *
- * One walk over the statements of a body.  The variables in scope form a list with the innermost
+ * One pass visits the statements of a body.  The variables in scope form a list with the innermost
  * first; leaving a scope restores the old head.  A variable must not hide another one of the body,
  * because all of them become members of one C struct.
  *
@@ -130,7 +130,7 @@ static const char *check_flow_parameter_spelling(const struct ast_parameter *p)
                        p->passing == PASS_ARRAY ? " []" : "");
 }
 
-/* Returns what the parser takes the parameter for: it knows neither messages nor packed structs. */
+/* Returns how the parser classifies the parameter; it knows neither messages nor packed structs. */
 static enum ast_passing check_flow_parsed_passing(const struct ast_parameter *declared)
 {
     switch (declared->passing) {

@@ -17,12 +17,12 @@
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
-/* Where a generated name comes from. */
+/* The origin of a generated name. */
 struct check_name_origin {
-    const char            *noun; /* of the symbol: "class" */
-    struct text            name; /* of the symbol: "Block" */
-    const char            *use;  /* what is generated for it; NULL: the symbol itself */
-    struct text            of;   /* of an entry: its class */
+    const char            *noun; /* noun for the symbol: "class" */
+    struct text            name; /* name of the symbol: "Block" */
+    const char            *use;  /* the item generated for it; NULL: the symbol itself */
+    struct text            of;   /* class of an entry */
     struct source_location location;
 };
 
@@ -167,8 +167,8 @@ static const struct check_name_suffix class_names[] = {{"", NULL},
                                                        {"_on_pup", "the pack and unpack function"},
                                                        {NULL, NULL}};
 
-static const struct check_name_suffix moved_names[] = {{"_on_moved", "the function after a move"},
-                                                       {NULL, NULL}};
+static const struct check_name_suffix moved_names[] = {
+    {"_on_moved", "the function after a migration"}, {NULL, NULL}};
 
 /* `_on_` precedes the name: see check_name_reserve_entry(). */
 static const struct check_name_suffix entry_names[]  = {{"", NULL}, {NULL, NULL}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_types_test.c - properties of types, as far as words can tell them. */
+/* check_types_test.c - properties of types, as far as their spelling shows them. */
 #include "check/check.h"
 
 #include "support/bump.h"

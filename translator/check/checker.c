@@ -9,7 +9,7 @@
  *   5. generated names, which include those of inherited entries
  *   6. bodies, which need the entries of their classes
  *
- * Every pass goes on after errors.
+ * Every pass continues after errors.
  */
 #include "check/checker.h"
 
@@ -113,7 +113,7 @@ static void checker_one_main(struct checker *checker, const struct ast_module *m
     }
 }
 
-/* Modules have a name space of their own: a class may have the name of a module. */
+/* Modules have their own name space: a class may have the name of a module. */
 static void checker_module(struct checker *checker, struct ast_module *module)
 {
     const struct ast_module *earlier = NULL;

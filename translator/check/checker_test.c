@@ -40,7 +40,7 @@ static struct ast_tree *checker_test_checked(const char *text)
 {
     struct ast_tree *tree = parse_file(source_from_memory("test.ci", text, strlen(text)));
 
-    OK(check_tree(tree), "a file that is right");
+    OK(check_tree(tree), "a valid file has no errors");
     return tree;
 }
 

@@ -26,7 +26,7 @@ static bool emit_call_has_open(const struct ast_entry *entry)
 }
 
 /* Returns whether a multicast runs the entry on its own data, without a copy: a frame keeps what it
- * needs behind its next wait. */
+ * needs after its next wait. */
 static bool emit_call_shares(const struct ast_entry *entry)
 {
     enum emit_marshal_format format = emit_marshal_format_of(entry);

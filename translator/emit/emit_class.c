@@ -201,7 +201,7 @@ static void emit_class_references(struct writer *to, const struct ast_class *cla
 struct emit_creation {
     const char *result, *name, *before, *call;
     const char *first;   /* statements in front of the call, or NULL */
-    const char *comment; /* for the header */
+    const char *comment; /* comment in the header */
 };
 
 static void emit_class_creation_head(struct writer              *to, const struct ast_class *class,
@@ -366,7 +366,7 @@ static void emit_class_creation(struct emit_files to, const struct ast_class *cl
     writer_put(to.header, "\n");
 }
 
-/* ---- what the runtime calls --------------------------------------------------------------- */
+/* ---- functions that the runtime calls -------------------------------------------------------- */
 
 /* Emits the declaration of `self`. */
 static void emit_class_self(struct writer *to, const struct ast_class *class)
@@ -694,7 +694,7 @@ void emit_class(struct emit_files to, const struct ast_class *class)
     emit_class_told(to.source, class);
 }
 
-/* What the registration of a class that migrates has beside its functions. */
+/* Emits the parameters of the registration of a class that migrates, beside its functions. */
 static void emit_class_migration(struct writer *to, const struct ast_class *class)
 {
     if (emit_class_has_pup(class))
@@ -705,7 +705,7 @@ static void emit_class_migration(struct writer *to, const struct ast_class *clas
         writer_put(to, "        skua_def.flags = SKUA_CLASS_BY_POINTER;\n");
 }
 
-/* Emits how the elements of a class take part in load balancing, if an entry resumes them. */
+/* Emits the load balancing parameters of a class, if an entry resumes its elements. */
 static void emit_class_balance(struct writer *to, const struct ast_class *class)
 {
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next) {

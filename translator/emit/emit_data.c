@@ -381,7 +381,7 @@ void emit_state(struct emit_files to, const struct ast_class *class)
     emit_data_length_functions(to.source, class->name.text, class->state);
 }
 
-/* Returns the constructor's parameter that initializes a field because it has the field's name. */
+/* Returns the constructor's parameter that initialises a field because it has the field's name. */
 static const struct ast_parameter *emit_data_namesake(const struct ast_class *class,
                                                       const struct ast_field *field)
 {
@@ -396,7 +396,7 @@ static const struct ast_parameter *emit_data_namesake(const struct ast_class *cl
     return NULL;
 }
 
-/* Memory that objects by pointer own is memory of the arena. */
+/* The memory of objects of a `bypointer' class is in the arena. */
 static const char *emit_data_alloc_function(const struct ast_class *class, bool string)
 {
     if (class->attributes & CLASS_BY_POINTER)
@@ -422,7 +422,7 @@ static void emit_data_array_default(struct writer          *to, const struct ast
                    NAME_ARGS(field));
 }
 
-/* A value in braces initializes a temporary; any other value is assigned. */
+/* A value in braces initialises a temporary; any other value is assigned. */
 void emit_assignment(struct writer *to, const char *target, const struct ast_field *field,
                      const char *copy)
 {

@@ -11,16 +11,16 @@
 /** A part of a structured entry that waits on its own, and so has a frame at run time: the body of
  *  the entry, a branch of an `overlap`, or the body of a `forall`. */
 struct emit_frame {
-    const char              *name;  /* "Block__run", "Block__run_1"    */
-    const char              *title; /* "Block.run"                     */
-    const struct emit_frame *outer; /* the frame that starts it        */
+    const char              *name;  /* "Block__run", "Block__run_1" */
+    const char              *title; /* "Block.run"                  */
+    const struct emit_frame *outer; /* the frame that starts it     */
     struct writer            arrivals, variables, go;
     unsigned                 arrival_count, variable_count, waits, resume_points;
 };
 
 /** A message that a frame holds. */
 struct emit_slot {
-    struct emit_slot       *next; /* of the same `when` */
+    struct emit_slot       *next; /* next slot of the same `when` */
     struct emit_frame      *frame;
     const char             *name;
     const struct ast_entry *entry;
@@ -32,10 +32,10 @@ struct emit_binding {
     struct emit_binding        *next; /* further out */
     struct text                 name;
     struct emit_slot           *slot;
-    const struct ast_parameter *parameter; /* of the slot's entry            */
-    struct emit_frame          *frame;     /* of a variable                  */
-    const struct ast_field     *local;     /* its declaration; NULL: an int  */
-    const char                 *variable;  /* its member in the frame        */
+    const struct ast_parameter *parameter; /* parameter of the slot's entry */
+    struct emit_frame          *frame;     /* frame of a variable */
+    const struct ast_field     *local;     /* declaration of a variable; NULL: an int */
+    const char                 *variable;  /* member of the frame for the variable */
 };
 
 /** A structured entry while its code is generated. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emit_flow_test.c - the lowering of structured control flow: resume points, waits and frames of
- * the generated functions.  tests/skuac/flow compares what the generated code does with a model.
+ * the generated functions.  tests/skuac/flow compares the behaviour of the generated code with a
+ * model.
  */
 #include "check/checker.h"
 #include "emit/emit.h"
@@ -58,7 +59,7 @@ static void emit_flow_test_when(void)
        "each `when' is a resume point");
     OK(emit_flow_test_has("skuac_flow_want(skua_this, 0, 0, 0); /* a */") &&
            emit_flow_test_has("skuac_flow_want_reference(skua_this, 0, 1, 0, "),
-       "one with a reference number asks for it");
+       "a `when' with a reference number requests it");
     OK(!emit_flow_test_has("skuac_flow_keep("),
        "a message is not copied if nothing waits meanwhile");
     emit_flow_test_translate("when a(int k), b(int j, int v) when a(int i) serial { }");

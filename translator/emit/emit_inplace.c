@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_inplace.c - entries with a `inplace` argument (skua/inplace.h).
+ * emit_inplace.c - entries with an `inplace` argument (skua/inplace.h).
  *
  * The first argument is the reference number of the message, which the runtime can predict.  The
  * other values form the head, a struct that the runtime compares bytewise: its padding is zeroed,
@@ -163,7 +163,7 @@ void emit_land_head(struct writer *to, const struct ast_class *class, const stru
     writer_put(to, ", skua_layout *%.*s)", NAME_ARGS(emit_inplace_parameter(entry)));
 }
 
-/* Emits the function by which the runtime asks the user's function. */
+/* Emits the function by which the runtime calls the user's function. */
 void emit_land_callback(struct writer          *to, const struct ast_class *class,
                         const struct ast_entry *entry)
 {

@@ -2,8 +2,8 @@
 /*
  * emit_lines.c - errors in the generated header are reported at lines of the interface file.
  *
- * Types and includes of the user's end up in the header, where a compiler reports what is wrong
- * with them.  While the generated source is compiled, the header gives their locations:
+ * The user's types and includes are generated into the header, where a compiler reports errors in
+ * them.  While the generated source is compiled, the header gives their locations:
  *
  *     #ifdef jacobi_ci__line_1              in the header
  *     typedef

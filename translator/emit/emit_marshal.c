@@ -540,7 +540,7 @@ void emit_message_open(struct writer          *to, const struct ast_class *class
                emit_title_of(class, entry));
 }
 
-/* Emits what describes arguments of variable length. */
+/* Emits the description of arguments of variable length. */
 static void emit_marshal_lengths(struct writer *to, const char *stem, const char *title,
                                  const struct ast_entry *entry)
 {

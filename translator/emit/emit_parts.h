@@ -11,7 +11,7 @@
  *     emit_packed.c    arguments that a pup function packs
  *     emit_send.c      functions that users call to reach an entry
  *     emit_call.c      functions that the runtime calls when a message arrives
- *     emit_inplace.c   entries with a `inplace` argument
+ *     emit_inplace.c   entries with an `inplace` argument
  *     emit_flow.c      bodies of entries; emit_fragment.c: the C code in them
  */
 #ifndef EMIT_PARTS_H
@@ -33,9 +33,10 @@ struct emit_files {
 /** Line numbers of the interface file that the header uses by macros (emit_lines.c). */
 struct emit_lines {
     const struct ast_tree *tree;
-    const char            *stem;    /* prefix of the macro names                        */
-    struct writer          defines; /* for the source, before it includes the header    */
-    unsigned               count;
+    const char            *stem; /* prefix of the macro names                        */
+    /* Macro definitions for the source, before it includes the header. */
+    struct writer defines;
+    unsigned      count;
 };
 
 /** A cast to the type of an expression.  C++ needs it, C does not; both have __typeof__. */
@@ -53,17 +54,17 @@ void emit_type_checks(struct emit_files to, const void *unit, struct text name);
 
 /* ---- arguments of entries (emit_marshal.c) ------------------------------------------------ */
 
-/** How the arguments of an entry are marshalled. */
+/** The format of the marshalled arguments of an entry. */
 enum emit_marshal_format {
-    MARSHAL_NONE,     /* no arguments                                      */
-    MARSHAL_FIXED,    /* a struct                                          */
-    MARSHAL_VARIABLE, /* a struct, unless it were empty, and then arrays   */
-    MARSHAL_RAW,      /* a single array: the result of a reduction         */
-    MARSHAL_MESSAGE,  /* a message that the user allocates                 */
-    MARSHAL_INPLACE   /* a message of the runtime: skua/inplace.h          */
+    MARSHAL_NONE,     /* no arguments                                    */
+    MARSHAL_FIXED,    /* a struct                                        */
+    MARSHAL_VARIABLE, /* a struct, unless it were empty, and then arrays */
+    MARSHAL_RAW,      /* a single array: the result of a reduction       */
+    MARSHAL_MESSAGE,  /* a message that the user allocates               */
+    MARSHAL_INPLACE   /* a message of the runtime: skua/inplace.h        */
 };
 
-/** Returns how the arguments of @p entry are marshalled. */
+/** Returns the format of the marshalled arguments of @p entry. */
 enum emit_marshal_format emit_marshal_format_of(const struct ast_entry *entry);
 
 /** Returns whether @p entry receives the message itself, not only its data. */
@@ -169,7 +170,7 @@ bool emit_is_batch(const struct ast_entry *entry);
  *  one more for the size of a packed one. */
 unsigned emit_count_variable(const struct ast_entry *entry);
 
-/** Emits an initializer of the argument struct: `{iter, face, skuac_string_bytes(name)}`. */
+/** Emits an initialiser of the argument struct: `{iter, face, skuac_string_bytes(name)}`. */
 void emit_initializer(struct writer *to, const struct ast_entry *entry);
 
 /** Emits the result type of an entry, or void. */
@@ -228,14 +229,14 @@ void emit_received_values(struct writer *to, const struct ast_entry *entry);
 
 /* ---- inplace arguments (emit_inplace.c) ---------------------------------------------------- */
 
-/** Returns whether @p entry has a `inplace` argument. */
+/** Returns whether @p entry has an `inplace` argument. */
 bool emit_has_inplace(const struct ast_entry *entry);
 
-/** Emits the marshalling functions of an entry with a `inplace` argument. */
+/** Emits the marshalling functions of an entry with an `inplace` argument. */
 void emit_inplace_marshalling(struct emit_files       to, const struct ast_class *class,
                               const struct ast_entry *entry);
 
-/** Emits the send function of an entry with a `inplace` argument. */
+/** Emits the send function of an entry with an `inplace` argument. */
 void emit_inplace_send(struct emit_files       to, const struct ast_class *class,
                        const struct ast_entry *entry);
 
@@ -243,7 +244,7 @@ void emit_inplace_send(struct emit_files       to, const struct ast_class *class
 void emit_land_head(struct writer          *to, const struct ast_class *class,
                     const struct ast_entry *entry);
 
-/** Emits the function by which the runtime asks for the memory. */
+/** Emits the function by which the runtime obtains the memory. */
 void emit_land_callback(struct writer          *to, const struct ast_class *class,
                         const struct ast_entry *entry);
 

@@ -2,9 +2,9 @@
 /*
  * writer.h - a growing text that becomes a generated file.
  *
- * A #line in front of the user's C code names its location in the interface file.  Behind the code
- * stands a placeholder line.  writer_finish() replaces it by a #line of the generated file, since
- * only then its line number is known.
+ * A #line in front of the user's C code names its location in the interface file.  A placeholder
+ * line follows the code.  writer_finish() replaces it by a #line of the generated file, since only
+ * then its line number is known.
  */
 #ifndef WRITER_H
 #define WRITER_H
@@ -50,7 +50,7 @@ struct writer writer_finish(const struct writer *writer, const char *name);
  *  Returns false and sets errno on failure. */
 bool writer_save(const struct writer *writer, const char *path, bool keep);
 
-/** Releases the memory of @p writer, which is empty then. */
+/** Releases the memory of @p writer, which is then empty. */
 void writer_free(struct writer *writer);
 
 #endif

@@ -56,7 +56,7 @@ static void writer_test_breaks(void)
     writer_put(&writer, "    f(%s, another_argument);\n", long_name);
     finished = writer_test_finished(&writer);
     OK(writer_test_is(&finished, bump_printf("    f(%s,\n        another_argument);\n", long_name)),
-       "a long line is broken behind a comma");
+       "a long line is broken after a comma");
     writer_put(&writer, "\"%s, another_argument\";\n", long_name);
     finished = writer_test_finished(&writer);
     OK(writer_test_is(&finished, bump_printf("\"%s, another_argument\";\n", long_name)),

@@ -90,10 +90,10 @@ int main(void)
     OK(diagnostic_test_nearest_is("when", "when"), "the word itself");
     OK(diagnostic_test_nearest_is("frobnicate", NULL) && diagnostic_test_nearest_is("fi", NULL) &&
            diagnostic_test_nearest_is("", NULL),
-       "words that are not");
+       "words that are not close get no suggestion");
     OK(diagnostic_test_nearest_is(
            "overlapoverlapoverlapoverlapoverlapoverlapoverlapoverlapoverlapoverlap", NULL),
-       "nor one that is longer than any");
+       "nor does a word that is longer than all names");
     diagnostic_test_lines();
     diagnostic_test_counting();
     bump_free_all();

@@ -14,7 +14,7 @@ struct file_replace {
 };
 
 /** Starts to replace the file @p path, which need not exist.  If the result's `to` is NULL, errno
- *  tells the reason. */
+ *  gives the reason. */
 struct file_replace file_replace_begin(const char *path);
 
 /** Renames the temporary file over the target.  On failure removes the temporary file, leaves the

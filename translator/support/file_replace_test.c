@@ -45,13 +45,13 @@ int main(void)
     fflush(replace.to);
     OK(file_replace_test_contains(path, "one"), "the old contents stay until the commit");
     OK(file_replace_commit(&replace) && file_replace_test_contains(path, "two"),
-       "then the new ones are there");
+       "the commit installs the new contents");
     OK(!stat(path, &info) && (info.st_mode & 0777) == 0640, "with the permissions of the old file");
     OK(access(replace.temporary, F_OK) && errno == ENOENT, "and no temporary file");
     OK(!file_replace_test_write(bump_printf("%s/none/a", folder), "x") && errno == ENOENT,
        "a folder that does not exist is an error");
     unlink(path);
-    OK(!rmdir(folder), "nothing is left behind");
+    OK(!rmdir(folder), "nothing remains after a failure");
     bump_free_all();
     return tap_end();
 }

@@ -33,11 +33,12 @@ int main(void)
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         source = source_from_memory("a.ci", texts[i], strlen(texts[i]));
-        OK(source_test_all_locations(source), "places of text %zu", i);
+        OK(source_test_all_locations(source), "locations in text %zu", i);
     }
-    OK(source->lines == 3 && text_is(source_line(source, 2), "b"), "lines are without their ends");
+    OK(source->lines == 3 && text_is(source_line(source, 2), "b"),
+       "lines exclude their terminators");
     OK(text_is(source_line(source, 3), ""), "the last is empty");
-    OK(!source_read("no/such/file") && errno == ENOENT, "a file that is not there");
+    OK(!source_read("no/such/file") && errno == ENOENT, "a file that does not exist");
     OK(!source_read(".") && errno == EISDIR, "a folder");
     source = source_read(__FILE__);
     OK(!source || (source->lines > 40 && source_test_all_locations(source)), "a file");

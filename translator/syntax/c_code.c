@@ -18,7 +18,7 @@ struct c_code_scan {
     const char    *first, *last; /* extent without surrounding white space and comments */
     unsigned       questions;    /* `?' whose `:' has not been seen */
     unsigned       stops;
-    char           closer; /* of a block; 0: an expression */
+    char           closer; /* closing brace of a block; 0: an expression */
     bool           quiet, wrong;
     bool           line_begins;
     bool odd_quotes; /* a directive or a bad quote: unbalanced quotes on this line are no error, as
@@ -79,7 +79,7 @@ static bool c_code_leave(struct c_code_scan *scan)
     return true;
 }
 
-/* In an expression no brace follows a word: a closing bracket is missing before it. */
+/* In an expression no brace can follow a word, so a closing bracket is missing before it. */
 static bool c_code_opens_block(const struct c_code_scan *scan)
 {
     return !scan->closer && !scan->braces && *scan->at == '{' && scan->last &&

@@ -2,7 +2,7 @@
 /*
  * c_code.h - finds the end of embedded C code without parsing it.
  *
- * Only strings, character constants, comments and brackets are recognized.  Unbalanced brackets are
+ * Only strings, character constants, comments and brackets are recognised.  Unbalanced brackets are
  * reported here, at the opening bracket, because no later pass sees them.
  */
 #ifndef C_CODE_H

@@ -38,7 +38,8 @@ struct parse_specifiers parse_take_specifiers(struct parser *parser);
 struct source_code parse_type_of(const struct parser *parser, const struct parse_specifiers *words,
                                  bool named);
 
-/** Parses a class.  @p as is its kind, whatever keyword comes next; NULL: the keyword tells. */
+/** Parses a class.  @p as is its kind, whatever keyword comes next; NULL: the keyword determines
+ *  it. */
 struct ast_class *parse_class(struct parser *parser, const char *as);
 
 /** Returns whether a class seems to begin at the next token. */

@@ -2,7 +2,7 @@
 /*
  * ident.c - see ident.h.
  *
- * A scanner that recognizes just enough of C to find identifiers.  Its state is two flags: whether
+ * A scanner that recognises just enough of C to find identifiers.  Its state is two flags: whether
  * the line has only had white space so far, because a # begins a directive only then, and whether
  * the last element was a `.` or a `->`.  Comments and white space keep both flags; everything else
  * sets them.

@@ -47,7 +47,8 @@ int main(void)
     OK(ident_is_mentioned(ident_test_code("x[n]"), text_of("n")), "n is mentioned");
     OK(!ident_is_mentioned(ident_test_code("x.n + nn"), text_of("n")),
        "a member and a longer word are not n");
-    OK(!ident_is_mentioned((struct source_code){0}, text_of("n")), "no code mentions nothing");
+    OK(!ident_is_mentioned((struct source_code){0}, text_of("n")),
+       "empty code contains no identifier");
     OK(text_starts_with(text_of("skua_x"), "skua_") && !text_starts_with(text_of("sku"), "skua_"),
        "the beginnings of texts");
     return tap_end();

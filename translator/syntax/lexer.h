@@ -16,10 +16,10 @@
 /** The kinds of tokens. */
 enum lexer_token_kind {
     TOKEN_END,
-    TOKEN_IDENTIFIER, /* keywords included: they are keywords only in certain places */
-    TOKEN_NUMBER,     /* a preprocessing number: 3, 0x1p-3, 2D                       */
-    TOKEN_STRING,     /* with its quotes                                             */
-    TOKEN_PUNCTUATOR, /* a single character                                          */
+    TOKEN_IDENTIFIER, /* keywords included: they are keywords only in certain places    */
+    TOKEN_NUMBER,     /* a preprocessing number: 3, 0x1p-3, 2D                          */
+    TOKEN_STRING,     /* with its quotes                                                */
+    TOKEN_PUNCTUATOR, /* a single character                                             */
     TOKEN_DIRECTIVE,  /* a # line with its continuation lines, without the last newline */
 };
 
@@ -27,9 +27,9 @@ enum lexer_token_kind {
 struct lexer_token {
     enum lexer_token_kind kind;
     struct text           text;
-    struct text           comment; /* the group of comments directly before it     */
-    bool                  first;   /* the first token of its line                  */
-    bool                  broken;  /* an unterminated string: what follows is moot */
+    struct text           comment; /* the group of comments directly before it                 */
+    bool                  first;   /* the first token of its line                              */
+    bool                  broken;  /* an unterminated string: the text after it is not checked */
 };
 
 /** A position in a source.  A copy of a lexer can look ahead. */

@@ -42,7 +42,7 @@ static void lexer_test_kinds(void)
     OK(lexer_test_next_is(TOKEN_STRING, "\"s\\\"t\""), "a string");
     OK(lexer_test_next_is(TOKEN_PUNCTUATOR, ";") && lexer_test_next_is(TOKEN_PUNCTUATOR, ";"),
        "marks");
-    OK(lexer_test_next_is(TOKEN_DIRECTIVE, "# define A \\\n 3"), "a # line that goes on");
+    OK(lexer_test_next_is(TOKEN_DIRECTIVE, "# define A \\\n 3"), "a # line with a continuation");
     OK(lexer_test_next_is(TOKEN_IDENTIFIER, "b") && lexer_test_next_is(TOKEN_END, "") &&
            lexer_test_next_is(TOKEN_END, ""),
        "the end");
@@ -55,7 +55,7 @@ static void lexer_test_comments(void)
         "/* a */ b /* behind */ c // behind\n/* d\n */\n// e\nd\n/* far */\n\ne\n/* f */\n\n// "
         "g\nf");
     OK(lexer_test_next_comment_is("/* a */"), "on the same line");
-    OK(lexer_test_next_comment_is(NULL), "but not behind another token");
+    OK(lexer_test_next_comment_is(NULL), "but not after another token");
     OK(lexer_test_next_comment_is("/* d\n */\n// e"), "several lines");
     OK(lexer_test_next_comment_is(NULL), "not after an empty line");
     OK(lexer_test_next_comment_is("// g"), "the last group");
@@ -69,18 +69,18 @@ static void lexer_test_errors(void)
     lexer_test_begin("a @@ b # c \"d\ne /* f");
     OK(lexer_test_next_is(TOKEN_IDENTIFIER, "a") && lexer_test_next_is(TOKEN_IDENTIFIER, "b") &&
            diagnostic_error_count() == 1,
-       "what cannot stand there is skipped, with one error");
+       "invalid bytes are skipped with one error");
     OK(lexer_test_next_is(TOKEN_IDENTIFIER, "c") && diagnostic_error_count() == 2,
        "a # within a line, too");
     OK(lexer_test_next_is(TOKEN_STRING, "\"d") && diagnostic_error_count() == 3,
        "a string ends with its line");
     OK(lexer_test_next_is(TOKEN_IDENTIFIER, "e") && lexer_test_next_is(TOKEN_END, "") &&
            diagnostic_error_count() == 4,
-       "a comment that does not end");
+       "an unterminated comment");
     OK(lexer.in_comment, "is remembered");
     lexer_test_begin("\"a");
     lexer.quiet = true;
-    OK(lexer_next(&lexer).broken && !diagnostic_error_count(), "a quiet one says nothing");
+    OK(lexer_next(&lexer).broken && !diagnostic_error_count(), "a quiet lexer reports nothing");
 }
 
 int main(void)

@@ -267,7 +267,7 @@ static bool parse_class_reject_access(struct parser *parser)
     return true;
 }
 
-/* Handles something that is no member.  Returns false if it must be skipped. */
+/* Handles a construct that is not a member.  Returns false if it must be skipped. */
 static bool parse_class_unknown_member(struct parser     *parser, struct ast_class *class,
                                        struct ast_entry **entry)
 {

@@ -376,7 +376,7 @@ static struct ast_module *parse_file_outside(struct parser *parser)
     return module;
 }
 
-/* Handles something that is no module. */
+/* Handles a construct that is not a module. */
 static struct ast_module *parse_file_unknown_module(struct parser *parser)
 {
     const char *from       = parser_peek(parser)->text.at,

@@ -3,7 +3,7 @@
  * parse_file.h - parses an interface file into an AST.
  *
  * The parser is a recursive-descent parser with one function for each rule of the grammar
- * (docs/internals/translator.md).  After an error it goes on with the next statement, member or
+ * (docs/internals/translator.md).  After an error it continues with the next statement, member or
  * declaration, so that one run reports several errors.
  */
 #ifndef PARSE_FILE_H

@@ -62,13 +62,15 @@ static void parse_file_test_whole(void)
     const struct ast_statement *local = run->body->body;
 
     OK(!diagnostic_error_count(), "no errors");
-    OK(class->attributes == CLASS_MIGRATABLE && class->dims == 2 && class->bases->next && class->has_state, "a class");
+    OK(class->attributes == CLASS_MIGRATABLE && class->dims == 2 && class->bases->next &&
+           class->has_state,
+       "a class");
     OK(class->entries->kind == ENTRY_CONSTRUCTOR && class->entries->next->kind == ENTRY_DESTRUCTOR,
        "constructor, destructor");
     OK(run->kind == ENTRY_METHOD && !run->result.text.at && !run->next, "an entry");
     OK(local->kind == STATEMENT_LOCAL && local->local->next && !local->local->next->next, "locals");
-    OK(text_is(local->next->body->body->code.text, " f('}'); "), "C is without its braces");
-    OK(local->next->body->body->code.location.line == 14, "and knows its place");
+    OK(text_is(local->next->body->body->code.text, " f('}'); "), "embedded C excludes its braces");
+    OK(local->next->body->body->code.location.line == 14, "and has a location");
     OK(text_is(local->next->next->last.text, "n ? 1 : 2"), "a range with a question");
     bump_free_all();
 }
@@ -88,7 +90,7 @@ static void parse_file_test_truncated(void)
         bump_free_all();
         free(copy);
     }
-    OK(wrong > strlen(whole) - 60, "of all beginnings nearly all have errors");
+    OK(wrong > strlen(whole) - 60, "nearly all prefixes of a file have errors");
 }
 
 /* Replaces random bytes by random ones. */
@@ -104,7 +106,7 @@ static void parse_file_test_mutated(void)
         parse_file_test_parse(copy, strlen(whole));
         bump_free_all();
     }
-    OK(true, "files with other bytes are read to their ends");
+    OK(true, "the parser reaches the end of files with changed bytes");
 }
 
 int main(void)

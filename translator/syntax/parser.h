@@ -2,9 +2,9 @@
 /*
  * parser.h - the state of the parser: tokens, errors, and expectations.
  *
- * Tokens are read on demand, so that C code can be scanned from the end of the last token taken.
- * A rule that fails has reported an error and returns false or NULL; the enclosing list (items,
- * members, fields, statements) resynchronizes (recovery.h) and goes on.  At most one error is
+ * Tokens are read on demand, so that C code can be scanned from the end of the last token taken. A
+ * rule that fails has reported an error and returns false or NULL; the enclosing list (items,
+ * members, fields, statements) resynchronises (recovery.h) and continues.  At most one error is
  * reported per location.
  */
 #ifndef PARSER_H
@@ -17,18 +17,19 @@
 
 /** The state of the parser. */
 struct parser {
-    struct source         *source;
-    struct ast_tree       *tree;
-    struct lexer           lexer;
-    struct lexer_token     token; /* the lookahead token, if `looked` */
-    bool                   peeked;
-    const char            *last_end;   /* the end of the last token taken                      */
-    bool                   broken;     /* the last token taken hides what follows it           */
-    const char            *suspect;    /* a brace whose closer is indented less than its line  */
-    bool                   gave_up;    /* given up: the rest of the file reads as its end      */
-    unsigned               depth;      /* of nested statements                                 */
-    struct ast_code_span **code_spans; /* where the next one is linked                         */
-    struct source_name class;          /* the class being parsed                               */
+    struct source     *source;
+    struct ast_tree   *tree;
+    struct lexer       lexer;
+    struct lexer_token token; /* the lookahead token, if `peeked` */
+    bool               peeked;
+    const char        *last_end; /* the end of the last token taken                     */
+    bool               broken;   /* the last token taken hides what follows it          */
+    const char        *suspect;  /* a brace whose closer is indented less than its line */
+    /* Parsing was abandoned: the rest of the file reads as its end. */
+    bool                   gave_up;
+    unsigned               depth;      /* depth of nested statements   */
+    struct ast_code_span **code_spans; /* where the next one is linked */
+    struct source_name class;          /* the class being parsed       */
 };
 
 /* ---- tokens -------------------------------------------------------------------------------- */
@@ -77,8 +78,8 @@ bool parser_expect_closer(struct parser *parser, const char *open);
 /** Takes an identifier into @p name, or reports that @p what was expected. */
 bool parser_expect_name(struct parser *parser, struct source_name *name, const char *what);
 
-/** Notes that the brace at @p open was closed at @p close.  Indentation that contradicts this hints
- *  at a missing brace further in. */
+/** Notes that the brace at @p open was closed at @p close.  Indentation that contradicts this
+ *  indicates a missing inner brace. */
 void parser_note_closer(struct parser *parser, const char *open, const char *close);
 
 /** Returns the bracket that closes @p open. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recovery.h - resynchronizes the parser after an error. */
+/* recovery.h - resynchronises the parser after an error. */
 #ifndef RECOVERY_H
 #define RECOVERY_H
 

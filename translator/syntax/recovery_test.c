@@ -23,7 +23,7 @@ int main(void)
     OK(recovery_test_resumes("a b; c", "c"), "behind a semicolon");
     OK(recovery_test_resumes("a (b; c) d; e", "e"), "semicolons in brackets do not count");
     OK(recovery_test_resumes("a { b; } c", "c"), "behind a block");
-    OK(recovery_test_resumes("if a { b; } else { c; } d", "d"), "behind an else branch");
+    OK(recovery_test_resumes("if a { b; } else { c; } d", "d"), "after an else branch");
     OK(recovery_test_resumes("a b } c", "}"), "before a closing brace");
     OK(recovery_test_resumes("a\nentry b", "entry"), "at a keyword that begins a line");
     OK(recovery_test_resumes("a entry b; c", "c"), "but not at one within a line");

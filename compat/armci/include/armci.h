@@ -5,16 +5,16 @@
  *
  * Types and constants have the sizes and values of the armci.h that Debian's Global Arrays is
  * compiled with (ARMCI-MPI), so that its objects link with either library. Processes are named by
- * their rank in the communicator of ARMCI_Init(), which is the whole of MPI_COMM_WORLD. Remote
- * addresses are those that ARMCI_Malloc() returned for the process, or lie behind them in the same
+ * their rank in the communicator of ARMCI_Init(), which is the whole of MPI_COMM_WORLD. A remote
+ * address is one that ARMCI_Malloc() returned for the process, or a later address in the same
  * allocation.
  *
  * Order. Blocking operations of one process on one other process take effect in order; a blocking
  * put or accumulate returns when its source may be reused, and ARMCI_Fence() waits until it has
  * taken effect. Non-blocking operations are not ordered before they have been waited for.
  *
- * Errors. A wrong argument, and an access outside of all allocations of its target, print an error
- * that names the call, and end the job: programs do not look at what operations return.
+ * Errors. A wrong argument, or an access outside all allocations of its target, prints an error
+ * that names the call and ends the job, because programs do not check the results of operations.
  *
  * Functions are called by one thread of a process at a time, by the thread that called
  * ARMCI_Init() where the target is on another host. Every ARMCI_ function that has a PARMCI_ twin
@@ -23,7 +23,8 @@
 #ifndef SKUA_ARMCI_H
 #define SKUA_ARMCI_H
 
-/* The guard of other implementations: their header is not read after this one. */
+/* The include guard of other implementations, defined so that their header has no effect after this
+ * one. */
 #define _ARMCI_H_ /* NOLINT(bugprone-reserved-identifier) */
 
 #include <mpi.h>
@@ -50,10 +51,10 @@ enum ARMCI_Acc_e {
 
 /** The operations of ARMCI_Rmw(). */
 enum ARMCI_Rmw_e {
-    ARMCI_FETCH_AND_ADD,      /* of an int */
-    ARMCI_FETCH_AND_ADD_LONG, /* of a long */
-    ARMCI_SWAP,               /* of an int */
-    ARMCI_SWAP_LONG           /* of a long */
+    ARMCI_FETCH_AND_ADD,      /* fetch and add of an int */
+    ARMCI_FETCH_AND_ADD_LONG, /* fetch and add of a long */
+    ARMCI_SWAP,               /* swap of an int */
+    ARMCI_SWAP_LONG           /* swap of a long */
 };
 
 /** The size of an allocation, in bytes. */
@@ -62,7 +63,7 @@ typedef long armci_size_t;
 /** The MPI type of an armci_size_t. */
 #define ARMCII_MPI_SIZE_T MPI_LONG
 
-/** The handle of non-blocking operations. ARMCI_INIT_HANDLE() initializes it; the members are
+/** The handle of non-blocking operations. ARMCI_INIT_HANDLE() initialises it; the members are
  *  internal. */
 typedef struct armci_hdl_s {
     int target;
@@ -73,7 +74,7 @@ typedef struct armci_hdl_s {
 typedef struct {
     void **src_ptr_array;
     void **dst_ptr_array;
-    int    bytes;         /* of each segment */
+    int    bytes;         /* bytes of each segment */
     int    ptr_array_len; /* number of segments */
 } armci_giov_t;
 
@@ -84,11 +85,11 @@ typedef struct {
     MPI_Comm noncoll_pgroup_comm; /* not used: MPI_COMM_NULL */
     int     *grp_to_abs;          /* ranks of the members in the world group */
     int     *abs_to_grp;          /* not used: NULL */
-    int      rank;                /* -1: the caller is no member */
+    int      rank;                /* -1: the caller is not a member */
     int      size;
 } ARMCI_Group;
 
-/** A kind of neighbourhood of processes. */
+/** The kinds of domains of processes. */
 enum armci_domain_e { ARMCI_DOMAIN_SMP }; /* processes that share memory */
 
 /** The type of an enum armci_domain_e in calls. */
@@ -96,31 +97,31 @@ typedef int armci_domain_t;
 
 /* ---- begin and end --------------------------------------------------------- */
 
-/** Initializes ARMCI, and MPI unless the program has. Collective over all processes. A later call
- *  is counted only; MPI_Init() after it has no effect. Returns 0; ends the job on failure. */
+/** Initialises ARMCI, and MPI unless the program has. Collective over all processes. A later call
+ *  is only counted; MPI_Init() after it has no effect. Returns 0; ends the job on failure. */
 int ARMCI_Init(void);
 
-/** Initializes ARMCI as ARMCI_Init() does, and passes the arguments of main() to MPI. */
+/** Initialises ARMCI as ARMCI_Init() does, and passes the arguments of main() to MPI. */
 int ARMCI_Init_args(int *argc, char ***argv);
 
-/** Initializes ARMCI as ARMCI_Init() does, and MPI, if it is not yet, with at least the thread
- *  level @p armci_requested. */
+/** Initialises ARMCI as ARMCI_Init() does, and MPI, if necessary, with at least the thread level
+ *  @p armci_requested. */
 int ARMCI_Init_thread(int armci_requested);
 
-/** Initializes ARMCI as ARMCI_Init_thread() does; processes have their ranks of @p comm, which
+/** Initialises ARMCI as ARMCI_Init_thread() does; processes have their ranks in @p comm, which
  *  contains all processes of MPI_COMM_WORLD. */
 int ARMCI_Init_thread_comm(int armci_requested, MPI_Comm comm);
 
-/** Initializes ARMCI as ARMCI_Init() does; processes have their ranks of @p comm, which contains
- * all processes of MPI_COMM_WORLD. */
+/** Initialises ARMCI as ARMCI_Init() does; processes have their ranks in @p comm, which contains
+ *  all processes of MPI_COMM_WORLD. */
 int ARMCI_Init_mpi_comm(MPI_Comm comm);
 
 /** Returns 1 between ARMCI_Init() and the last ARMCI_Finalize(), else 0. */
 int ARMCI_Initialized(void);
 
 /** Ends ARMCI when it has been called as often as ARMCI_Init(): completes all operations and frees
- *  all allocations. Collective. MPI remains until the program finalizes it; if ARMCI_Init()
- *  initialized MPI and the program does not finalize it, that happens at exit. Returns 0. */
+ *  all allocations. Collective. MPI remains until the program finalises it; if ARMCI_Init()
+ *  initialised MPI and the program does not finalise it, the library does so at exit. Returns 0. */
 int ARMCI_Finalize(void);
 
 /** Does nothing: no resource of ARMCI outlives its process. */
@@ -187,10 +188,11 @@ void ARMCI_AllFence(void);
 /** Waits until all operations of the caller on members of @p group have taken effect. */
 void ARMCI_GroupFence(ARMCI_Group *group);
 
-/** Initializes a handle: it stands for no operation. */
+/** Initialises a handle, which then represents no operation. */
 void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
 
-/** Makes a handle stand for all operations that use it until it is waited for, instead of one. */
+/** Makes a handle represent all operations that use it until the next wait for it, instead of one
+ *  operation. */
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *handle);
 
 /** Undoes ARMCI_SET_AGGREGATE_HANDLE(). */
@@ -345,11 +347,11 @@ double ARMCI_GetValueDouble(void *src, int proc);
 
 /** Performs @p op, an enum ARMCI_Rmw_e, on the int or long at @p prem of @p proc, atomically with
  *  respect to other calls of ARMCI_Rmw(), and stores the previous value at @p ploc. The operand is
- *  @p value for an addition, and what @p ploc holds for a swap. Returns 0. */
+ *  @p value for an addition, and the value at @p ploc for a swap. Returns 0. */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int value, int proc);
 
 /** Creates @p count mutexes on the calling process; other processes may create other numbers.
- *  Collective. There is one set at a time. Returns 0. */
+ *  Collective. Only one set exists at a time. Returns 0. */
 int ARMCI_Create_mutexes(int count);
 
 /** Destroys the mutexes of ARMCI_Create_mutexes(). Collective. Returns 0. */
@@ -382,7 +384,7 @@ void ARMCI_Group_create_child(int grp_size, int *pid_list, ARMCI_Group *group_ou
 /** Frees a group. Collective over the group. */
 void ARMCI_Group_free(ARMCI_Group *group);
 
-/** Stores the caller's rank in @p group, or -1. Returns 0, or 1 if the caller is no member. */
+/** Stores the caller's rank in @p group, or -1. Returns 0, or 1 if the caller is not a member. */
 int ARMCI_Group_rank(ARMCI_Group *group, int *rank);
 
 /** Stores the number of members of @p group. */
@@ -426,13 +428,13 @@ int ARMCI_Same_node(int proc);
 /** Returns 1 if @p proc shares memory with the calling process, else 0. */
 int armci_sameclusnode(int proc);
 
-/** Returns 1: allocations lie in shared memory. */
+/** Returns 1, since allocations are in shared memory. */
 int ARMCI_Uses_shm(void);
 
-/** Returns 1: allocations of @p group lie in shared memory. */
+/** Returns 1, since allocations of @p group are in shared memory. */
 int ARMCI_Uses_shm_grp(ARMCI_Group *group);
 
-/** Has no effect: the setting SKUA_ARENA_SIZE limits allocations. */
+/** Has no effect; the setting SKUA_ARENA_SIZE limits allocations. */
 void ARMCI_Set_shm_limit(unsigned long shmemlimit);
 
 /* ---- profiling ------------------------------------------------------------------------ */

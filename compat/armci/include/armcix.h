@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * armcix.h - the extensions of ARMCI that ARMCI-MPI introduced: more ways to make groups, and sets
- * of mutexes.
+ * armcix.h - the extensions of ARMCI that ARMCI-MPI introduced: more ways to create groups, and
+ * sets of mutexes.
  */
 #ifndef SKUA_ARMCIX_H
 #define SKUA_ARMCIX_H
 
-/* The guard of other implementations: their header is not read after this one. */
+/* The include guard of other implementations, defined so that their header has no effect after this
+ * one. */
 #define _ARMCIX_H_ /* NOLINT(bugprone-reserved-identifier) */
 
 #include <armci.h>
@@ -40,13 +41,14 @@ int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
  *  order. Ends the job if there is no such mutex. */
 void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
-/** Acquires mutex number @p mutex of @p proc if it is free. Returns 0 if so, else 1. */
+/** Acquires mutex number @p mutex of @p proc if it is free. Returns 0 if the mutex is acquired,
+ *  else 1. */
 int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
 /** Completes the caller's operations and releases mutex number @p mutex of @p proc. */
 void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
 
-/** Delivers what has arrived for the calling process. */
+/** Makes progress: handles operations and messages that have arrived for the calling process. */
 void ARMCIX_Progress(void);
 
 #ifdef __cplusplus

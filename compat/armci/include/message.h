@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - the messages and collectives of ARMCI: thin forms of those of MPI, for programs that
- * use no MPI of their own.
+ * message.h - the messages and collectives of ARMCI: thin wrappers of those of MPI, for programs
+ * that do not call MPI themselves.
  *
  * A scope says which processes take part: all, those of the caller's domain (armci.h), or the first
  * of each domain, in which case a call of another process has no effect. Operators are named "+",
@@ -12,7 +12,8 @@
 #ifndef SKUA_ARMCI_MESSAGE_H
 #define SKUA_ARMCI_MESSAGE_H
 
-/* The guard of other implementations: their header is not read after this one. */
+/* The include guard of other implementations, defined so that their header has no effect after this
+ * one. */
 #define HAVE_ARMCI_MSG_H
 
 #include <armci.h>
@@ -86,7 +87,8 @@ void armci_msg_sel(void *x, int n, char *op, int type, int contribute);
 /** Selects as armci_msg_sel() does, within @p scope. */
 void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int contribute);
 
-/** Gives all processes the entries of @p ptr_ar: each passes its own ones, and NULL for others. */
+/** Gives all processes the entries of @p ptr_ar; each process passes its own entries, and NULL for
+ *  the others. */
 void armci_exchange_address(void *ptr_ar[], int n);
 
 /** Exchanges addresses as armci_exchange_address() does, among the members of @p group. */

@@ -5,13 +5,13 @@
 
 #include <mpi.h>
 
-/** Initializes MPI. */
+/** Initialises MPI. */
 #define MP_INIT(argc, argv) MPI_Init(&(argc), &(argv))
 
 /** Waits for all processes. */
 #define MP_BARRIER() MPI_Barrier(MPI_COMM_WORLD)
 
-/** Finalizes MPI. */
+/** Finalises MPI. */
 #define MP_FINALIZE() MPI_Finalize()
 
 /** Stores the number of processes at @p x. */
@@ -23,10 +23,10 @@
 /** Returns a time in seconds. */
 #define MP_TIMER() MPI_Wtime()
 
-/** Initializes Global Arrays. */
+/** Initialises Global Arrays. */
 #define GA_INIT(argc, argv) GA_Initialize()
 
-/** Initializes ARMCI. */
+/** Initialises ARMCI. */
 #define ARMCI_INIT(argc, argv) ARMCI_Init()
 
 #endif

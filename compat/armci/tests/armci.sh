@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # armci.sh - ARMCI on Skua with one MPI: its calls on one host and between processes that share no
-# memory, misuse, and programs of Global Arrays, which have to print what they print on ARMCI-MPI.
+# memory, misuse, and programs of Global Arrays, which have to print the same as on ARMCI-MPI.
 #
 # usage: armci.sh TESTS-FOLDER GA-SCF-FOLDER MPI DRIVERS-FOLDER [brief]
 #
-# brief: another MPI is tested too, with all that does not depend on the MPI.
+# brief: another MPI is tested, too, with all checks that do not depend on the MPI.
 tests=$1
 scf=$2
 mpi=$3
@@ -30,7 +30,7 @@ under()
   esac
 }
 
-# Waits of MPICH take all of a core, so there are no more processes than cores.
+# A wait of MPICH occupies a core, so there are no more processes than cores.
 case $mpi in
   openmpi) numbers="2 4 7" some=3 ;;
   mpich)   numbers=2 some=2
@@ -51,7 +51,7 @@ for n in 1 $numbers; do
   under "$n" "$tests/armci_calls-$mpi"
   ok "calls of $n processes" has "$code $out" "^0 ok: $n processes"
 done
-export SKUA_DRIVER_PATH="$drivers" # which lies beside the shared library
+export SKUA_DRIVER_PATH="$drivers" # the folder beside the shared library
 under 2 "$tests/armci_calls.static-$mpi"
 unset SKUA_DRIVER_PATH
 ok "calls with the static library" has "$code $out" "^0 ok: 2 processes"

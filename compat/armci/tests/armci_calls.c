@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * armci_calls.c - every family of calls of ARMCI, with results that are known. Any number of
- * processes; each works on the memory of the next.
+ * armci_calls.c - every family of calls of ARMCI, with known results. Any number of processes; each
+ * works on the memory of the next.
  *
  * usage: mpirun -n N armci_calls [armci-first | busy | wrong CASE]
  *
@@ -55,7 +55,7 @@ static void contiguous(void)
     for (int i = 0; i < 100; i++)
         from[i] = value(me, i);
     CHECK(ARMCI_Put(from, memory[next], sizeof from, next) == 0);
-    CHECK(ARMCI_Get(memory[next], to, sizeof to, next) == 0); /* sees the put */
+    CHECK(ARMCI_Get(memory[next], to, sizeof to, next) == 0); /* the get sees the put */
     CHECK(memcmp(from, to, sizeof from) == 0);
     CHECK(ARMCI_Put(from, memory[next], 0, next) == 0);
     ARMCI_Fence(next);
@@ -182,7 +182,8 @@ static void accumulates(void)
     ACCUMULATE(double, ARMCI_ACC_DBL);
     ACCUMULATE(float _Complex, ARMCI_ACC_CPL);
     ACCUMULATE(double _Complex, ARMCI_ACC_DCP);
-    ARMCI_Acc(ARMCI_ACC_DBL, &factor, add, own, sizeof own, me); /* memory in no allocation */
+    /* Memory outside all allocations. */
+    ARMCI_Acc(ARMCI_ACC_DBL, &factor, add, own, sizeof own, me);
     CHECK(own[0] == 4 && own[3] == 13);
     ARMCI_Put(add, own, sizeof own, me);
     CHECK(own[3] == 4);
@@ -231,7 +232,7 @@ static void atomics(void)
     CHECK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &small, counter + 3, -2, 0) == 0);
     ARMCI_Barrier();
     CHECK(me != 0 || ((int *)(counter + 3))[0] == -2 * size);
-    armci_msg_igop(&swapped, 1, "+"); /* all numbers but one have come back */
+    armci_msg_igop(&swapped, 1, "+"); /* all numbers but one have returned */
     CHECK(ARMCI_GetValueInt(counter + 2, 0) + swapped == size * (size + 1) / 2);
 }
 
@@ -301,7 +302,7 @@ static void memory_of_groups(void)
     CHECK(ARMCI_Group_rank(&group, &rank) == 0 && rank == me / 2);
     ARMCI_Group_size(&group, &members);
     CHECK(members == n && ARMCI_Absolute_id(&group, rank) == me);
-    CHECK(ARMCI_Malloc_group(bases, 64 * (rank + 1), &group) == 0); /* of different sizes */
+    CHECK(ARMCI_Malloc_group(bases, 64 * (rank + 1), &group) == 0); /* sizes differ */
     memset(bases[rank], 0, 64 * ((size_t)rank + 1));
     armci_msg_group_barrier(&group);
     for (int i = 0; i < n; i++) {
@@ -336,7 +337,7 @@ static void allocations(void)
     ARMCI_PutValueInt(6, more[next], next);
     CHECK(ARMCI_GetValueInt(more[next], next) == 6);
     CHECK(ARMCI_Free_memdev(more[me]) == 0);
-    CHECK(ARMCI_Malloc(bases, 1L << 50) != 0); /* on all processes */
+    CHECK(ARMCI_Malloc(bases, 1L << 50) != 0); /* fails on all processes */
     CHECK(local && ARMCI_Free_local(local) == 0);
 }
 
@@ -390,11 +391,10 @@ static void location(void)
         CHECK(!ARMCI_Same_node(i) || memory[me][PLACE + 100 + i] == i + 1);
 }
 
-/* ---- the program
- * --------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
-/* Process 0 accesses process 1 while that computes without a call, until it finds a word that
- * process 0 has put after all else: the operations do not wait for it. */
+/* Process 0 accesses process 1 while that computes without calling ARMCI, until it sees the word
+ * that process 0 puts last. The operations therefore do not depend on calls of process 1. */
 static void busy(void)
 {
     volatile long *word = (volatile long *)(void *)((char *)memory[me] + PLACE + sizeof(long));
@@ -437,7 +437,7 @@ static void wrong_more(const char *what)
         ARMCI_Acc(ARMCI_ACC_DBL, &one, data, end - 8, 16, next);
     else if (strcmp(what, "started") == 0)
         ARMCI_NbPut(data, end - 8, 16, next, NULL);
-    else if (strcmp(what, "before") == 0) /* the second block lies before the allocation */
+    else if (strcmp(what, "before") == 0) /* the second block is before the allocation */
         ARMCI_GetS(memory[next], stride, data, stride, count, 1, next);
     else if (strcmp(what, "count") == 0)
         ARMCI_GetS(memory[next], stride, data, stride, &minus, 0, next);

@@ -84,7 +84,7 @@ static void irregular(void)
     int        lo[2] = {0, 33}, hi[2] = {N - 1, 33}, ld = 1;
 
     for (int i = 0; i < size; i++)
-        map[i] = i == 0 ? 0 : 2 * i + 5; /* the first and last have more */
+        map[i] = i == 0 ? 0 : 2 * i + 5; /* the first and the last process have more */
     map[size] = 0;
     a         = NGA_Create_irreg(C_DBL, 2, dims, "irregular", blocks, map);
     free(map);
@@ -178,7 +178,7 @@ static void algebra(void)
     GA_Copy(b, x);
     GA_Copy(a, c);
     GA_Lu_solve('n', x, c);
-    GA_Dgemm('n', 'n', N, N, N, 1.0, c, b, 0.0, x); /* arrays of C are transposed to the solver */
+    GA_Dgemm('n', 'n', N, N, N, 1.0, c, b, 0.0, x); /* the solver sees arrays of C transposed */
     GA_Add((double[]){1}, x, (double[]){-1}, a, x);
     report("lu solve", norm(x) < 1e-12 ? 0 : norm(x));
     GA_Destroy(a);
@@ -214,7 +214,7 @@ static void groups(void)
     GA_Pgroup_set_default(world);
     GA_Pgroup_destroy(group);
     GA_Sync();
-    if (me % 2) /* of both groups alike, once */
+    if (me % 2) /* counted once, in both groups */
         sum = 0;
     GA_Dgop(&sum, 1, "max");
     report("groups", sum);

@@ -2,15 +2,15 @@
 /*
  * shmem.h - OpenSHMEM 1.5 on Skua.
  *
- * Every routine of the standard, the deprecated ones included, with the standard's meaning. What an
- * implementation may choose is stated here; docs/guide/openshmem.md explains how programs are built
- * and run.
+ * The library has every routine of the standard, including deprecated ones, with the standard's
+ * meaning. Choices of the implementation are stated here; docs/guide/openshmem.md explains how
+ * programs are built and run.
  *
  * - A PE is a process. The thread that calls shmem_init() also calls shmem_finalize().
  * - Symmetric memory is the heap (shmem_malloc()) and the global and static variables of the
  *   executable, not those of shared libraries. A put, get or atomic outside of it ends the job with
- * a message that names the call; with SHMEM_DEBUG in the environment, so does one outside of the
- *   allocation that it begins in.
+ *   a message that names the call; with SHMEM_DEBUG in the environment, so does an access that
+ *   leaves the allocation in which it begins.
  * - A put is complete at the target when shmem_quiet() returns; between PEs of one host, when the
  *   put returns.
  * - pSync and pWrk arguments are accepted and not used.
@@ -122,7 +122,7 @@ int shmem_init_thread(int requested, int *provided);
 /** Stores the thread level that OpenSHMEM was started with in *provided. */
 void shmem_query_thread(int *provided);
 
-/** Ends OpenSHMEM: all communication is complete, symmetric memory is gone. Collective. */
+/** Ends OpenSHMEM: completes all communication and releases symmetric memory. Collective. */
 void shmem_finalize(void);
 
 /** Ends all PEs of the job with the exit code @p status. */
@@ -134,7 +134,7 @@ int shmem_my_pe(void);
 /** Returns the number of PEs. */
 int shmem_n_pes(void);
 
-/** Returns 1 if @p pe exists, and so can be reached, and 0 if not. */
+/** Returns 1 if @p pe exists, and therefore can be accessed, and 0 if not. */
 int shmem_pe_accessible(int pe);
 
 /** Returns 1 if @p addr is a symmetric address that exists on @p pe, and 0 if not. */
@@ -172,12 +172,11 @@ int num_pes(void);
 /* ---- memory ------------------------------------------------------------- */
 
 /** Allocates @p size bytes of symmetric memory. Collective, with a barrier at its end. Returns NULL
- * if
- *  @p size is 0 or the heap (SHMEM_SYMMETRIC_SIZE) has no such room. */
+ *  if @p size is 0 or the heap (SHMEM_SYMMETRIC_SIZE) is too full. */
 void *shmem_malloc(size_t size);
 
-/** Allocates @p size bytes as shmem_malloc() does. @p hints, of SHMEM_MALLOC_..., tell how the
- * memory is used. */
+/** Allocates @p size bytes as shmem_malloc() does. @p hints, of SHMEM_MALLOC_..., describe the use
+ *  of the memory. */
 void *shmem_malloc_with_hints(size_t size, long hints);
 
 /** Allocates @p count elements of @p size bytes of zeroed symmetric memory, as shmem_malloc() does.
@@ -188,13 +187,13 @@ void *shmem_calloc(size_t count, size_t size);
  */
 void *shmem_align(size_t alignment, size_t size);
 
-/** Changes the size of the allocation @p ptr and returns its new address; its contents stay up to
- * the smaller size. Collective. Returns NULL, and leaves the allocation as it is, if there is no
- * room. */
+/** Changes the size of the allocation @p ptr and returns its new address; its contents are kept up
+ *  to the smaller size. Collective. Returns NULL, and leaves the allocation unchanged, if the heap
+ *  is too full. */
 void *shmem_realloc(void *ptr, size_t size);
 
 /** Frees the allocation @p ptr; NULL has no effect. Collective, with a barrier at its beginning. An
- *  address that is no allocation ends the job. */
+ *  address that is not an allocation ends the job. */
 void shmem_free(void *ptr);
 
 /** The deprecated names of the calls above. */
@@ -205,7 +204,7 @@ void  shfree(void *ptr);
 
 /* ---- teams and contexts ------------------------------------------------- */
 
-/** Returns the number of the calling PE in @p team, or -1 if it is no member. */
+/** Returns the number of the calling PE in @p team, or -1 if it is not a member. */
 int shmem_team_my_pe(shmem_team_t team);
 
 /** Returns the number of PEs of @p team, or -1 for SHMEM_TEAM_INVALID. */
@@ -214,7 +213,8 @@ int shmem_team_n_pes(shmem_team_t team);
 /** Stores the parameters of @p team in *config. Returns 0, or nonzero for SHMEM_TEAM_INVALID. */
 int shmem_team_get_config(shmem_team_t team, long config_mask, shmem_team_config_t *config);
 
-/** Returns the number in @p dest_team of PE @p src_pe of @p src_team, or -1 if it is no member. */
+/** Returns the number in @p dest_team of PE @p src_pe of @p src_team, or -1 if it is not a
+ *  member. */
 int shmem_team_translate_pe(shmem_team_t src_team, int src_pe, shmem_team_t dest_team);
 
 /** Creates a team of @p size PEs of @p parent_team: @p start and every @p stride-th from there.
@@ -223,14 +223,14 @@ int shmem_team_split_strided(shmem_team_t parent_team, int start, int stride, in
                              const shmem_team_config_t *config, long config_mask,
                              shmem_team_t *new_team);
 
-/** Creates the row and the column that the calling PE is in, of @p parent_team laid out in rows of
- *  @p xrange PEs. Collective over @p parent_team. Returns 0, or nonzero on all PEs. */
+/** Creates the teams of the row and of the column of the calling PE, in @p parent_team arranged in
+ *  rows of @p xrange PEs. Collective over @p parent_team. Returns 0, or nonzero on all PEs. */
 int shmem_team_split_2d(shmem_team_t parent_team, int xrange,
                         const shmem_team_config_t *xaxis_config, long xaxis_mask,
                         shmem_team_t *xaxis_team, const shmem_team_config_t *yaxis_config,
                         long yaxis_mask, shmem_team_t *yaxis_team);
 
-/** Destroys @p team and the contexts that were made from it. Collective over its members. */
+/** Destroys @p team and the contexts that were created from it. Collective over its members. */
 void shmem_team_destroy(shmem_team_t team);
 
 /** Creates a context with @p options, of SHMEM_CTX_.... Returns 0, or nonzero. */
@@ -247,8 +247,8 @@ void shmem_ctx_destroy(shmem_ctx_t ctx);
 
 /* ---- order -------------------------------------------------------------- */
 
-/** Orders the caller's puts, atomics and stores to each PE: those before the call before those
- * after. */
+/** Orders the caller's puts, atomics and stores to each PE: those before the call take effect
+ *  before those after it. */
 void shmem_fence(void);
 
 /** Orders the operations of @p ctx as shmem_fence() does. */
@@ -278,7 +278,7 @@ void shmem_ctx_quiet(shmem_ctx_t ctx);
     SHMEM_DECLARE(void, put##suffix##_signal_nbi, T *dest, const T *source, size_t nelems,         \
                   uint64_t *sig_addr, uint64_t signal, int sig_op, int pe)
 
-/* The strided transfers: element i lies dst * i, and sst * i, elements behind the first. */
+/* The strided transfers: element i is dst * i, and sst * i, elements after the first. */
 #define SHMEM_DECLARE_STRIDED(put, get, suffix, T)                                                 \
     SHMEM_DECLARE(void, put##suffix, T *dest, const T *source, ptrdiff_t dst, ptrdiff_t sst,       \
                   size_t nelems, int pe)                                                           \
@@ -341,8 +341,8 @@ SHMEM_AMO_BITWISE_TYPES(SHMEM_DECLARE_AMO_BITWISE, )
 /** Returns the signal at @p sig_addr of the calling PE. */
 uint64_t shmem_signal_fetch(const uint64_t *sig_addr);
 
-/** Waits until the signal at @p sig_addr of the calling PE compares with @p cmp_value as @p cmp
- * says. Returns its value. */
+/** Waits until the signal at @p sig_addr of the calling PE satisfies the comparison @p cmp with
+ *  @p cmp_value. Returns its value. */
 uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);
 
 /* ---- waits and tests ---------------------------------------------------- */
@@ -371,8 +371,8 @@ SHMEM_SYNC_TYPES(SHMEM_DECLARE_SYNC, )
 /** Waits until *ivar differs from @p cmp_value. Deprecated: shmem_long_wait_until(). */
 void shmem_wait(long *ivar, long cmp_value);
 
-/** Waits until *ivar compares with @p cmp_value as @p cmp says. Deprecated in this form; in C11 and
- *  C++ the name takes every type of atomics. */
+/** Waits until *ivar satisfies the comparison @p cmp with @p cmp_value. Deprecated in this form; in
+ *  C11 and C++ the name takes every type of atomics. */
 void shmem_wait_until(long *ivar, int cmp, long cmp_value);
 
 /* ---- collectives -------------------------------------------------------- */
@@ -442,13 +442,13 @@ SHMEM_DECLARE_ACTIVE_SET(64)
 
 /* ---- locks -------------------------------------------------------------- */
 
-/** Acquires the symmetric lock @p lock, which is zero at first. Requests are granted in order. */
+/** Acquires the symmetric lock @p lock, which is initially zero. Requests are granted in order. */
 void shmem_set_lock(long *lock);
 
 /** Releases @p lock after the caller's operations are complete. */
 void shmem_clear_lock(long *lock);
 
-/** Acquires @p lock if it is free. Returns 0 if it has, and 1 if not. */
+/** Acquires @p lock if it is free. Returns 0 if the lock is acquired, and 1 if not. */
 int shmem_test_lock(long *lock);
 
 /* ---- cache control: deprecated, without effect -------------------------- */

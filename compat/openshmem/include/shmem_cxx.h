@@ -7,7 +7,7 @@
 #define SHMEM_CXX_H
 
 /* An overload `name` with the parameters `params` that calls shmem_NAME_name, and one with a
- * context. `args` are the names of the parameters, `give` is `return` or nothing. */
+ * context. `args` are the names of the parameters; `give` is `return` or empty. */
 #define SHMEM_OVERLOAD(give, result, NAME, name, params, args)                                     \
     static inline result shmem_##name params                                                       \
     {                                                                                              \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shmem_generic.h - the generic names of OpenSHMEM in C11: macros that select a typed routine by
- * the type of a pointer argument. A routine that may be given a context is selected by its first
- * argument or, behind a context, by its second. shmem.h includes this file.
+ * the type of a pointer argument. A routine with an optional context is selected by its first
+ * argument or, after a context, by its second. shmem.h includes this file.
  *
  * The result of a selection is a function, so that a call with wrong arguments gets the compiler's
  * message about the typed routine. A type without a routine selects a function that takes no
@@ -11,7 +11,8 @@
 #ifndef SHMEM_GENERIC_H
 #define SHMEM_GENERIC_H
 
-/** What a call with a type that OpenSHMEM has no such routine for selects; it is never defined. */
+/** The function that a call selects if OpenSHMEM has no such routine for the type; it is never
+ *  defined. */
 void shmem_no_routine_for_this_type(void);
 
 #define SHMEM_ARG0(...)          SHMEM_ARG0_OF(__VA_ARGS__, 0)

@@ -4,9 +4,9 @@
  * routines, shmem_generic.h and shmem_cxx.h select one by the type of an argument, and the library
  * defines them.
  *
- * A table calls X(TYPENAME, TYPE, ...) for each of its types, with the further arguments that the
- * table was given. The lists ..._DISTINCT hold each type of C
- * once, as a generic selection requires: int32_t is int, size_t is unsigned long.
+ * A table calls X(TYPENAME, TYPE, ...) for each of its types, with the additional arguments of the
+ * table. The lists ..._DISTINCT hold each type of C once, as a generic selection requires: int32_t
+ * is int, size_t is unsigned long.
  */
 #ifndef SHMEM_TYPES_H
 #define SHMEM_TYPES_H
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The complex types of the reductions, under names that a C++ compiler accepts, too. */
+/** The complex types of the reductions, under names that C++ compilers also accept. */
 __extension__ typedef double _Complex shmem_complexd_type;
 __extension__ typedef float _Complex shmem_complexf_type;
 

@@ -2,9 +2,9 @@
 /*
  * amo.c - see amo.h.
  *
- * A word that is mapped here is changed by the processor's own atomics; Skua uses the same on
- * behalf of other hosts, so both kinds may meet in a word. An atomic is sequentially consistent: a
- * program that builds a lock from it needs no more.
+ * Atomics of the processor change a word that is mapped in this process; Skua uses the same on
+ * behalf of other hosts, so both may be applied to one word. An atomic is sequentially consistent:
+ * a program that builds a lock from it needs no more.
  */
 #include "amo.h"
 
@@ -19,8 +19,8 @@ static skua_type amo_type(size_t bytes)
     return bytes == 4 ? SKUA_UINT32 : SKUA_UINT64;
 }
 
-/* Returns the global address of the word of @p amo, of which a mapped one has to be reached through
- * Skua, too, if calls are checked. */
+/* Returns the global address of the word of @p amo, also of a mapped word, which is accessed
+ * through Skua if calls are checked. */
 static skua_gaddr amo_locate(const char *call, const struct shmemi_amo *amo)
 {
     skua_gaddr at;
@@ -50,7 +50,7 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
 
 /* ---- the routines ------------------------------------------------------- */
 
-/* An operation of two names: of the processor and of Skua. */
+/* Defines an operation from two names: that of the processor and that of Skua. */
 #define AMO_RMW(NAME, T, name, builtin, OP)                                                        \
     static inline T amo_##NAME##_##name(const char *call, T *dest, T value, int pe)                \
     {                                                                                              \
@@ -77,8 +77,8 @@ void shmemi_amo_nbi_net(const char *call, struct shmemi_amo amo, void *old)
         }                                                                                          \
     }
 
-/* The public forms of such an operation: one that fetches, one that does not (non-blocking inside),
- * a non-blocking one, and each with a context. */
+/* Defines the public forms of such an operation: one that fetches, one that does not (internally
+ * non-blocking), a non-blocking one, and each with a context. */
 #define AMO_FETCH(NAME, T, public, name)                                                           \
     T shmem_##NAME##_##public(T * dest, T value, int pe)                                           \
     {                                                                                              \
@@ -224,7 +224,7 @@ SHMEM_AMO_BITWISE_TYPES(AMO_BITWISE, )
 
 /* ---- fetch, set, swap --------------------------------------------------- */
 
-/* Floating-point numbers, too: the processor moves the bits. */
+/* These also apply to floating-point numbers, whose bits the processor moves. */
 #define AMO_EXTENDED(NAME, T, ...)                                                                 \
     static inline T amo_##NAME##_fetch(const char *call, const T *source, int pe)                  \
     {                                                                                              \

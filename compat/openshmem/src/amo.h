@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * amo.h - atomics on words that are not mapped here, through Skua. Those on mapped words are
- * instructions of the processor (amo.c).
+ * amo.h - atomics, through Skua, on words that are not mapped in this process. Atomics on mapped
+ * words are instructions of the processor (amo.c).
  */
 #ifndef SHMEMI_AMO_H
 #define SHMEMI_AMO_H
@@ -13,7 +13,7 @@ struct shmemi_amo {
     void          *dest;
     size_t         bytes;
     skua_atomic_op op;
-    const void    *operand; /* two elements for compare-and-swap */
+    const void    *operand; /* [2] for compare-and-swap: comparand and value */
     int            pe;
 };
 

@@ -2,11 +2,11 @@
 /*
  * collective.c - see collective.h.
  *
- * Algorithms. Where all memory is mapped, a hop costs little and a switch of processes much, so
- * every member deals with every other one directly: puts its data and a flag, then takes a flag
- * of each. Between hosts, synchronisation goes in rounds of doubling distance, and a broadcast
- * along a binomial tree. A long broadcast over mapped memory is copied by its receivers, all at a
- * time.
+ * Algorithms. Where all memory is mapped, a hop is cheap and a context switch is expensive, so
+ * every member communicates with every other one directly: it puts its data and raises a flag, then
+ * waits for a flag of each. Between hosts, synchronisation takes rounds of doubling distance
+ * (dissemination), and a broadcast uses a binomial tree. The receivers of a long broadcast over
+ * mapped memory copy it concurrently.
  */
 #include "collective.h"
 
@@ -15,8 +15,8 @@
 #include "rma.h"
 #include "wait.h"
 
-/* Members of a mapped set up to which each synchronises with each, and bytes of a broadcast from
- * which receivers copy. */
+/* The largest mapped set in which each member synchronises with each, and the least bytes of a
+ * broadcast that its receivers copy. */
 #define COLLECTIVE_PAIRS_MAX 16
 #define COLLECTIVE_PULL_MIN  (32 * 1024)
 
@@ -25,14 +25,14 @@
 /* The words of a PE, in this order; `n` is the number of PEs. The first cache line is that of the
  * exit word (job_exit.h). */
 static struct {
-    uint64_t *flag;   /* [slot][n]: flags received        */
-    uint64_t *length; /* [slot][n]                         */
-    uint64_t *bitmap; /* [slot][SHMEMI_SLOT_WORDS]         */
-    char     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]  */
-    /* Of this PE alone: */
-    uint64_t *sent;   /* [slot][n]: flags sent            */
-    uint64_t *taken;  /* [slot][n]: flags taken           */
-    unsigned *shorts; /* [slot][n]: short reductions       */
+    uint64_t *flag;   /* [slot][n]: flags received */
+    uint64_t *length; /* [slot][n]: lengths of data */
+    uint64_t *bitmap; /* [slot][SHMEMI_SLOT_WORDS]: free slots */
+    char     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]: short reductions */
+    /* Counts that only this PE uses: */
+    uint64_t *sent;   /* [slot][n]: flags sent                 */
+    uint64_t *taken;  /* [slot][n]: flags waited for           */
+    unsigned *shorts; /* [slot][n]: number of short reductions */
 } collective;
 
 static size_t collective_cells(int pes)
@@ -106,7 +106,7 @@ void shmemi_flag_raise(const struct shmemi_set *set, int rank)
     uintptr_t                    offset = (uintptr_t)flag - heap->base;
 
     if (heap->peer[pe]) {   /* the release pairs with shmemi_flag_take() */
-        if (shmemi_job.net) /* variables of that PE may have been put through Skua */
+        if (shmemi_job.net) /* completes puts through Skua to variables of that PE */
             skua_flush(pe);
         __atomic_store_n((uint64_t *)(void *)(heap->peer[pe] + offset), count, __ATOMIC_RELEASE);
         return;
@@ -127,7 +127,7 @@ void shmemi_flag_take(const struct shmemi_set *set, int rank)
         shmemi_wait_step(&wait);
 }
 
-/* Raises the flag of this PE at each other member, the next rank first. */
+/* Raises the flag of this PE at each other member, beginning with the next rank. */
 static void collective_raise_all(const struct shmemi_set *set)
 {
     for (int i = 1; i < set->size; i++)
@@ -143,8 +143,8 @@ static void collective_take_all(const struct shmemi_set *set)
 
 /* ---- synchronisation ---------------------------------------------------- */
 
-/* In each round a flag goes to the rank at a distance that doubles: after the last one, every
- * member depends on all. */
+/* In each round a member raises its flag at the rank at a distance that doubles. After the last
+ * round every member depends on all. */
 static void collective_sync_rounds(const struct shmemi_set *set)
 {
     for (int distance = 1; distance < set->size; distance *= 2) {
@@ -153,7 +153,7 @@ static void collective_sync_rounds(const struct shmemi_set *set)
     }
 }
 
-/* Rank 0 takes a flag of each, then sends one to each. */
+/* Rank 0 waits for a flag of each member, then raises its flag at each. */
 static void collective_sync_central(const struct shmemi_set *set)
 {
     if (set->me == 0) {
@@ -207,8 +207,8 @@ static void collective_broadcast_pull(const char *call, const struct shmemi_set 
     shmemi_flag_raise(set, root);
 }
 
-/* A member receives from the one whose number, counted from the root, lacks its lowest bit, and
- * serves those with fewer low bits. */
+/* Ranks are counted from the root. A member receives from the rank without its lowest set bit, and
+ * sends to ranks that add a lower bit. */
 static void collective_broadcast_tree(const char *call, const struct shmemi_set *set, void *dest,
                                       const void *source, size_t bytes, int root)
 {
@@ -243,14 +243,14 @@ void shmemi_broadcast(const char *call, const struct shmemi_set *set, void *dest
 
 /* ---- collect, all-to-all ------------------------------------------------ */
 
-/* Copies @p bytes to this PE's own @p dest unless they are there. */
+/* Copies @p bytes to this PE's own @p dest unless the source is the destination. */
 static void collective_copy_own(void *dest, const void *source, size_t bytes)
 {
     if (dest != source && bytes > 0)
         memmove(dest, source, bytes);
 }
 
-/* Puts @p bytes at @p source to @p dest of every member, and takes what they put here. */
+/* Puts @p bytes at @p source to @p dest of every member, and waits for the data that they put. */
 static void collective_put_all(const char *call, const struct shmemi_set *set, void *dest,
                                const void *source, size_t bytes)
 {
@@ -279,7 +279,7 @@ void shmemi_collect(const char *call, const struct shmemi_set *set, void *dest, 
                        sizeof mine);
     for (int rank = 0; rank < set->me; rank++)
         before += collective.length[collective_cell(set, shmemi_set_pe(set, rank))];
-    /* The flags that the data bring are taken after the lengths have been read. */
+    /* The flags of the data are waited for after the lengths have been read. */
     collective_put_all(call, set, (char *)dest + before, source, bytes);
 }
 

@@ -2,14 +2,14 @@
 /*
  * collective.h - collectives over sets of PEs (team.h).
  *
- * They consist of puts and gets of the data, and of *flags*: for each slot and each pair of PEs a
- * count that one of them raises and the other waits for. A raised flag follows the puts of its PE
- * to the same target. The calls of a set run in one order on all members, so both ends of a pair
- * agree on what each raise means, however far one PE is ahead of another.
+ * A collective consists of puts and gets of data, and of *flags*: for each slot and each pair of
+ * PEs a count that one PE raises and the other waits for. A raised flag becomes visible after the
+ * earlier puts of its PE to the same target. The calls of a set run in one order on all members, so
+ * both ends of a pair agree on what each raise means, however far one PE is ahead of another.
  *
  * Each slot also has a word for each PE, for lengths, and two small buffers for each PE, for short
- * reductions, which alternate between each two PEs: a PE that begins a reduction has the data of
- * the other for the one before, so the other has finished the last but one.
+ * reductions, which alternate between each two PEs: a PE that begins a reduction has received the
+ * other's data of the previous one, so the other has finished the reduction before that.
  */
 #ifndef SHMEMI_COLLECTIVE_H
 #define SHMEMI_COLLECTIVE_H
@@ -20,19 +20,19 @@
 
 #include "team.h"
 
-/** Bytes that a short reduction may have. */
+/** The largest size of a short reduction, in bytes. */
 #define SHMEMI_SHORT_BYTES 64
 
-/** Words of a bitmap of slots. */
+/** The number of words of a bitmap of slots. */
 #define SHMEMI_SLOT_WORDS (SHMEMI_SLOTS / 64)
 
-/** Returns the bytes that the words of the library take behind the heap. */
+/** Returns the bytes of the library's words, which follow the heap. */
 size_t shmemi_words_bytes(int pes);
 
 /** Prepares the words of this PE, which begin at @p words. Returns false if there is no memory. */
 bool shmemi_words_open(char *words);
 
-/** Frees what shmemi_words_open() has allocated. */
+/** Frees the memory of shmemi_words_open(). */
 void shmemi_words_close(void);
 
 /** Returns the bitmap of slots of this PE that the members of a set with this slot compare. */
@@ -51,11 +51,11 @@ void shmemi_sync(const struct shmemi_set *set);
 void shmemi_broadcast(const char *call, const struct shmemi_set *set, void *dest,
                       const void *source, size_t bytes, int root);
 
-/** Stores the data of all members, @p bytes that may differ, one behind the other at @p dest. */
+/** Stores the data of all members, whose @p bytes may differ, in the order of ranks at @p dest. */
 void shmemi_collect(const char *call, const struct shmemi_set *set, void *dest, const void *source,
                     size_t bytes);
 
-/** Stores the data of all members, @p bytes of each, one behind the other at @p dest. */
+/** Stores the data of all members, @p bytes of each, in the order of ranks at @p dest. */
 void shmemi_fcollect(const char *call, const struct shmemi_set *set, void *dest, const void *source,
                      size_t bytes);
 
@@ -77,10 +77,10 @@ void shmemi_alltoalls(const char *call, const struct shmemi_set *set, void *dest
 /** Combines @p count elements: into = into (op) from. */
 typedef void (*shmemi_combine_fn)(void *into, const void *from, size_t count);
 
-/** What a reduction combines. */
+/** The operator and the elements of a reduction. */
 struct shmemi_reduction {
     shmemi_combine_fn combine;
-    size_t            size; /* of an element */
+    size_t            size; /* size of an element */
     size_t            count;
 };
 

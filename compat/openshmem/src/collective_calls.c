@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * collective_calls.c - the collectives of OpenSHMEM, over teams and over active sets: their
- * arguments are checked here, and collective.c does the rest.
+ * collective_calls.c - the collectives of OpenSHMEM, over teams and over active sets: checks their
+ * arguments and calls collective.c.
  */
 #include <shmem.h>
 
@@ -42,7 +42,7 @@ int shmem_team_sync(shmem_team_t team)
     return 0;
 }
 
-/* The name is also a macro of C11. */
+/* The parentheses prevent the expansion of the C11 macro of this name. */
 void(shmem_sync)(int PE_start, int logPE_stride, int PE_size, long *pSync)
 {
     struct shmemi_set set = shmemi_active_set("shmem_sync", PE_start, logPE_stride, PE_size);

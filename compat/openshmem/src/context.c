@@ -6,7 +6,8 @@
 
 #include "rma.h"
 
-static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER; /* of the lists of the teams */
+/* Protects the lists of contexts of the teams. */
+static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void shmemi_ctx_check(const char *call, shmem_ctx_t ctx)
 {

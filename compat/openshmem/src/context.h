@@ -16,10 +16,10 @@
 struct shmem_ctx_handle {
     const struct shmem_team_handle *team;
     long                            options;
-    struct shmem_ctx_handle        *next; /* of the contexts of the team */
+    struct shmem_ctx_handle        *next; /* next context of the team */
 };
 
-/** Ends the job if @p ctx is no context. */
+/** Ends the job if @p ctx is not a context. */
 void shmemi_ctx_check(const char *call, shmem_ctx_t ctx);
 
 /** Returns the number in the job of PE @p pe of @p ctx. Wrong arguments end the job. */
@@ -28,8 +28,8 @@ int shmemi_ctx_world_pe(const char *call, shmem_ctx_t ctx, int pe);
 /** Destroys the contexts of @p team. */
 void shmemi_ctx_destroy_all(struct shmem_team_handle *team);
 
-/** Returns the number in the job of PE @p pe of @p ctx; the default context numbers PEs as the job.
- */
+/** Returns the number in the job of PE @p pe of @p ctx; in the default context PEs have their
+ *  numbers in the job. */
 static inline int shmemi_ctx_pe(const char *call, shmem_ctx_t ctx, int pe)
 {
     return SHMEMI_LIKELY(ctx == SHMEM_CTX_DEFAULT) ? pe : shmemi_ctx_world_pe(call, ctx, pe);

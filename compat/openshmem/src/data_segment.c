@@ -8,11 +8,11 @@
  *
  * A copy of these pages is made in a region of the arena, and mremap() with an old size of 0 maps
  * the pages of that copy a second time, in place of the original. The variables keep their
- * addresses and values, and the arena has them, too. When the phase of Skua ends, the region's
- * memory is gone, so the values move back into private pages before.
+ * addresses and values, and the arena has them, too. The end of a phase of Skua releases the memory
+ * of the region, so the values are moved back into private pages before.
  *
  * In a program that is linked with the static libraries the segment contains the variables of Skua,
- * which its threads may change during the copy: then the pages stay where they are.
+ * which its threads may change during the copy; then the pages are not replaced.
  */
 #include "data_segment.h"
 
@@ -24,11 +24,12 @@
 #include <unistd.h>
 
 struct data_segment_range {
-    uintptr_t begin, end; /* of the writable segment that ends last */
-    uintptr_t readonly;   /* where its read-only part ends           */
+    uintptr_t begin, end; /* the writable segment that ends last */
+    uintptr_t readonly;   /* end of its read-only part */
 };
 
-/* Called for the executable first; a nonzero result ends the iteration. */
+/* A callback of dl_iterate_phdr(), which begins with the executable; a nonzero result ends the
+ * iteration. */
 static int data_segment_scan(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct data_segment_range *range = arg;
@@ -56,8 +57,8 @@ static void data_segment_find(struct shmemi_data_segment *segment)
 
     *segment = (struct shmemi_data_segment){0};
     dl_iterate_phdr(data_segment_scan, &range);
-    /* The linker protects whole pages only: the page in which the read-only part ends is writable.
-     */
+    /* The linker protects only whole pages, so the page in which the read-only part ends is
+     * writable. */
     range.begin &= ~(page - 1);
     range.readonly &= ~(page - 1);
     if (range.readonly > range.begin && range.readonly <= range.end)
@@ -69,7 +70,8 @@ static void data_segment_find(struct shmemi_data_segment *segment)
     segment->bytes = range.end - range.begin;
 }
 
-/* Sanitizers keep guards between variables and records of their addresses: the pages stay. */
+/* Sanitizers keep guards between variables and records of their addresses, so the pages are not
+ * replaced. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DATA_SEGMENT_GUARDED true
 #else
@@ -94,7 +96,8 @@ static bool data_segment_share(struct shmemi_data_segment *segment)
     return segment->shared;
 }
 
-/* Returns whether the variables of the libraries, of which @p segment is one, are in the segment. */
+/* Returns true if the segment contains the variables of the libraries, one of which is
+ * @p segment. */
 static bool data_segment_is_static(const struct shmemi_data_segment *segment)
 {
     return (uintptr_t)segment - (uintptr_t)segment->base < segment->bytes;

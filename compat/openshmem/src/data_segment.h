@@ -5,7 +5,7 @@
  *
  * The writable pages of the executable (.data and .bss) are found among its program headers. Where
  * the system allows it, they are replaced by pages of a region in Skua's arena, which PEs of the
- * host then read and write directly; otherwise they become a region where they are.
+ * host then read and write directly; otherwise they become a region in place.
  */
 #ifndef SHMEMI_DATA_SEGMENT_H
 #define SHMEMI_DATA_SEGMENT_H
@@ -15,11 +15,11 @@
 #include <stddef.h>
 
 struct shmemi_data_segment {
-    char       *base; /* of whole pages; NULL: the executable has no variables */
+    char       *base; /* address of whole pages; NULL: the executable has no variables */
     size_t      bytes;
-    skua_region region; /* of the calling PE                                     */
-    size_t      offset; /* of `base` in the region                               */
-    bool        shared; /* its pages are those of the region                     */
+    skua_region region; /* region of the calling PE */
+    size_t      offset; /* offset of `base` in the region */
+    bool        shared; /* the pages are those of the region */
 };
 
 /** Makes the data segment of the executable a region. Returns a failure, logged by Skua. @p segment

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/** The word of a PE, in symmetric memory, that another PE sets to end it: 0, or SHMEMI_EXIT_SET and
- *  the exit code. */
+/** The exit word of this PE in symmetric memory, which another PE sets to end the process: 0, or
+ *  SHMEMI_EXIT_SET and the exit code. */
 extern uint64_t *shmemi_exit_word;
 
 #define SHMEMI_EXIT_SET ((uint64_t)1 << 32)

@@ -2,12 +2,12 @@
 /*
  * lock.c - the locks of OpenSHMEM: tickets.
  *
- * A lock is a symmetric long; the copy on one PE counts, chosen by its address so that locks are
- * spread over the PEs. Its lower half is the next ticket, its upper half the ticket that holds the
- * lock; the lock is free if they are equal. A request takes a ticket and waits for its turn, so
- * requests are granted in order, and a PE whose thread holds a lock may ask for it in another
- * thread. The last holder sets the lock to 0, so that a free lock reads as the program initialised
- * it.
+ * A lock is a symmetric long. Only the copy on one PE is used; the address of the lock selects the
+ * PE, so that locks are spread over the PEs. Its lower half is the next ticket, its upper half the
+ * ticket that holds the lock; the lock is free if they are equal. A request takes a ticket and
+ * waits for its turn, so requests are granted in order, and another thread of the PE that holds a
+ * lock may request it. The last holder sets the lock to 0, so that a free lock reads as the program
+ * initialised it.
  */
 #include <shmem.h>
 
@@ -73,7 +73,7 @@ void shmem_clear_lock(long *lock)
     now = lock_read(lock, home);
     if ((uint32_t)now == (uint32_t)(now >> 32))
         skua_abort("%s: the lock %p is not held", __func__, (void *)lock);
-    /* The only ticket is the caller's: the lock becomes 0. */
+    /* If the only ticket is the caller's, the lock becomes 0. */
     if ((uint32_t)now == (uint32_t)((now >> 32) + 1) &&
         shmem_uint64_atomic_compare_swap((uint64_t *)(void *)lock, now, 0, home) == now)
         return;

@@ -3,9 +3,9 @@
  * memory.c - the symmetric heap of OpenSHMEM.
  *
  * The calls are collective and all PEs make them in one order with the same arguments, so the
- * allocator of each PE (symmetric_heap.h) decides alike without communication. A barrier at the end
- * of an allocation makes it safe to use on all PEs, one at the beginning of a release makes it
- * unused.
+ * allocators of all PEs (symmetric_heap.h) make the same decisions without communication. A barrier
+ * at the end of an allocation ensures that the memory may be used on all PEs; a barrier at the
+ * beginning of a release ensures that no PE uses it any more.
  */
 #include <shmem.h>
 
@@ -30,7 +30,7 @@ static size_t memory_offset(const char *call, const void *ptr)
     const struct shmemi_heap_block *block  = shmemi_heap_find(&shmemi_job.heap, offset);
 
     if (offset >= shmemi_job.heap_bytes || !block || block->offset != offset)
-        skua_abort("%s: %p on PE %d is no allocation of the symmetric heap", call, ptr,
+        skua_abort("%s: %p on PE %d is not an allocation of the symmetric heap", call, ptr,
                    shmemi_job.pe);
     return offset;
 }
@@ -73,20 +73,20 @@ void *shmem_calloc(size_t count, size_t size)
     size_t bytes;
 
     if (__builtin_mul_overflow(count, size, &bytes))
-        bytes = SIZE_MAX; /* no heap has it */
+        bytes = SIZE_MAX; /* larger than any heap */
     return memory_alloc(__func__, 1, bytes, true);
 }
 
 void *shmem_align(size_t alignment, size_t size)
 {
     if (alignment == 0 || (alignment & (alignment - 1)))
-        skua_abort("%s: the alignment %zu is no power of two", __func__, alignment);
+        skua_abort("%s: the alignment %zu is not a power of two", __func__, alignment);
     if (alignment > SHMEMI_HEAP_BASE_ALIGN)
-        size = SIZE_MAX; /* no heap has it */
+        size = SIZE_MAX; /* larger than any heap */
     return memory_alloc(__func__, alignment, size, false);
 }
 
-/* Moves the allocation at @p offset to a new place. Returns NULL if there is none. */
+/* Moves the allocation at @p offset to a new block. Returns NULL if there is no such block. */
 static void *memory_move(size_t offset, size_t bytes)
 {
     size_t old   = shmemi_heap_find(&shmemi_job.heap, offset)->asked;

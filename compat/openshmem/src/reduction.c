@@ -3,10 +3,10 @@
  * reduction.c - reductions over sets of PEs.
  *
  * A short reduction puts the data of every member into a buffer of every other one and combines
- * there: one hop. A longer one is divided into slices, one for each member, which gets the slice of
- * all members, combines it and puts the result to all: nothing is sent twice, and all members work.
- * No member touches the slice of another, so the source may be the destination. Members wait for
- * each other before, for the sources, and after, for the results.
+ * there: one hop. A longer one is divided into slices, one for each member, which gets its slice
+ * from all members, combines it and puts the result to all: no data are sent twice, and all members
+ * share the work. No member accesses the slice of another, so the source may be the destination.
+ * Members synchronise before the reduction, for the sources, and after it, for the results.
  *
  * Elements are combined in the order of ranks, whatever the algorithm, so results are the same on
  * all members and from run to run.
@@ -18,10 +18,10 @@
 #include "rma.h"
 #include "wait.h"
 
-/* Members up to which a short reduction goes from each to each. */
+/* The largest set in which each member of a short reduction sends to each. */
 #define REDUCTION_SHORT_MAX 64
 
-/* Bytes that a member combines at a time, and bytes that a slice has at least. */
+/* The bytes that a member combines at a time, and the least bytes of a slice. */
 #define REDUCTION_CHUNK     (16 * 1024)
 #define REDUCTION_SLICE_MIN 1024
 
@@ -131,7 +131,7 @@ void shmemi_reduce(const char *call, const struct shmemi_set *set, void *dest, c
             a[i] = REDUCTION_STEP_##op(T, a[i], b[i]);                                             \
     }
 
-/* Active sets have bitwise reductions of signed types that teams do not have. */
+/* Active sets have bitwise reductions of signed types, unlike teams. */
 #define REDUCTION_EXTRA_BITWISE(op)                                                                \
     REDUCTION_COMBINE(short, short, op)                                                            \
     SHMEM_INTEGERS_SIGNED(REDUCTION_COMBINE, op)

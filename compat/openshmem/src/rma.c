@@ -8,7 +8,7 @@
 
 /* ---- through Skua ------------------------------------------------------- */
 
-/* Puts in a PE: waits until the source may change. */
+/* Puts from a thread that is a PE, and waits until the source may change. */
 static skua_status rma_put_on_pe(skua_gaddr to, const void *source, size_t bytes)
 {
     skua_counter    left   = SKUA_COUNTER_INIT;
@@ -20,7 +20,8 @@ static skua_status rma_put_on_pe(skua_gaddr to, const void *source, size_t bytes
     return status;
 }
 
-/* Puts to memory that is mapped here.  Returns false if Skua is to do it, at *@p at. */
+/* Puts to memory that is mapped in this process. Returns false if Skua has to perform the put, to
+ * *@p at. */
 static bool rma_put_mapped(const char *call, void *dest, const void *source, size_t bytes, int pe,
                            skua_gaddr *at)
 {
@@ -31,7 +32,8 @@ static bool rma_put_mapped(const char *call, void *dest, const void *source, siz
     return to || bytes == 0;
 }
 
-/* Gets from memory that is mapped here.  Returns false if Skua is to do it, at *@p at. */
+/* Gets from memory that is mapped in this process. Returns false if Skua has to perform the get,
+ * from *@p at. */
 static bool rma_get_mapped(const char *call, void *dest, const void *source, size_t bytes, int pe,
                            skua_gaddr *at)
 {
@@ -78,7 +80,7 @@ void shmemi_get_nbi_net(const char *call, void *dest, const void *source, size_t
 
 /* ---- strided ------------------------------------------------------------ */
 
-/* Elements of a size that the compiler knows are moved by single instructions. */
+/* If the size of an element is a constant, single instructions move it. */
 #define RMA_COPY_STRIDED(SIZE)                                                                     \
     for (size_t i = 0; i < count; i++)                                                             \
         memcpy((char *)to.at + (ptrdiff_t)i * to.step,                                             \
@@ -97,7 +99,8 @@ static void rma_copy_strided(struct shmemi_stride to, struct shmemi_stride from,
     }
 }
 
-/* Returns where the remote side of a strided transfer is mapped, or NULL and its global address. */
+/* Returns the address at which the remote side of a strided transfer is mapped, or NULL and its
+ * global address. */
 static void *rma_locate_strided(const char *call, struct shmemi_stride remote, size_t size,
                                 size_t count, int pe, skua_gaddr *at)
 {
@@ -157,7 +160,7 @@ void shmemi_iget(const char *call, struct shmemi_stride dest, struct shmemi_stri
 
 /* ---- order -------------------------------------------------------------- */
 
-/* Orders stores to mapped memory.  ThreadSanitizer knows no fences. */
+/* Orders stores to mapped memory.  ThreadSanitizer does not support fences. */
 static void rma_fence_stores(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -169,8 +172,8 @@ static void rma_fence_stores(void)
 #endif
 }
 
-/* Returns whether one segment of some PE is mapped and the other is not: puts to the first overtake
- * those to the second, unless these are complete. */
+/* Returns true if one segment of some PE is mapped and the other is not. Then puts to the first
+ * overtake those to the second, unless these are complete. */
 static bool rma_is_split(void)
 {
     static int   split = -1;
@@ -187,7 +190,7 @@ static bool rma_is_split(void)
 
 void shmemi_fence(void)
 {
-    /* Stores to mapped memory: pairs with the loads of other PEs behind a wait or a get. */
+    /* Orders stores to mapped memory; pairs with the loads of other PEs after a wait or a get. */
     rma_fence_stores();
     if (shmemi_job.net && rma_is_split())
         skua_flush_all();
@@ -230,7 +233,7 @@ void shmem_ctx_quiet(shmem_ctx_t ctx)
 
 /* ---- the routines ------------------------------------------------------- */
 
-/* A contiguous transfer and its form with a context; SIZE is the size of an element. */
+/* Defines a contiguous transfer and its form with a context; SIZE is the size of an element. */
 #define RMA_TRANSFER(name, T, SIZE, move)                                                          \
     void shmem_##name(T *dest, const T *source, size_t nelems, int pe)                             \
     {                                                                                              \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rma.h - put and get: the fast paths, and what they leave to rma.c.
+ * rma.h - put and get: the fast paths, and the functions of rma.c for all other cases.
  *
- * A transfer to memory that is mapped here is a copy. Otherwise Skua performs it: a put returns
- * when its source may change, a get when its data have arrived, the non-blocking forms at once.
+ * A transfer to memory that is mapped in this process is a copy. Otherwise Skua performs it: a put
+ * returns when its source may change, a get when its data have arrived, the non-blocking forms at
+ * once.
  */
 #ifndef SHMEMI_RMA_H
 #define SHMEMI_RMA_H

@@ -3,12 +3,12 @@
  * setup.c - the start and the end of OpenSHMEM.
  *
  * shmem_init() begins a phase of Skua with one PE in this process, creates the heap as a symmetric
- * region and the data segment as a region of its own, and exchanges what the other PEs need to
- * reach them: each PE's *card*. Cards that differ in their sizes show that PEs run different
- * programs or have different environments.
+ * region and the data segment as a region of its own, and exchanges the *card* of each PE, which
+ * describes both. Cards with different sizes show that PEs run different programs or have different
+ * environments.
  *
- * A program that exits without shmem_finalize(), as one that calls start_pes() does, is ended
- * properly at exit if its exit code is 0; with another code the launcher ends the job.
+ * If a program exits without shmem_finalize(), as one that calls start_pes() does, an exit handler
+ * finalises OpenSHMEM if the exit code is 0; with another code the launcher ends the job.
  */
 #include <errno.h>
 #include <math.h>
@@ -36,7 +36,7 @@ struct setup_card {
 
 static struct shmemi_data_segment setup_data;
 static skua_region                setup_heap;
-static size_t setup_heap_offset; /* of the heap in the region, for its alignment */
+static size_t setup_heap_offset; /* offset of the heap in the region, for its alignment */
 
 uint64_t *shmemi_exit_word;
 
@@ -84,9 +84,10 @@ static size_t setup_heap_bytes(void)
     number = strtod(value, &end);
     scale  = end == value ? 0 : setup_scale(*end);
     if (!(number >= 0) || scale <= 0 || number * scale > 9e18)
-        skua_abort("shmem_init: SHMEM_SYMMETRIC_SIZE=%s is no size; write a number and k, m, g or "
-                   "t, such as 512m",
-                   value);
+        skua_abort(
+            "shmem_init: SHMEM_SYMMETRIC_SIZE=%s is not a size; write a number and k, m, g or  "
+            "t, such as 512m",
+            value);
     return ((size_t)ceil(number * scale) + 4095) & ~(size_t)4095;
 }
 
@@ -130,15 +131,15 @@ static void setup_segment(enum shmemi_segment_kind kind, void *base, size_t byte
     s->at    = setup_alloc(n * sizeof *s->at);
 }
 
-/* Records where the segment of @p pe is. */
+/* Records the addresses of the segment of @p pe. */
 static void setup_peer(enum shmemi_segment_kind kind, int pe, skua_gaddr at)
 {
     struct shmemi_segment *s = &shmemi_job.segment[kind];
 
     s->at[pe]   = at;
     s->peer[pe] = s->bytes ? skua_gaddr_local(at) : NULL;
-    /* Variables that are not shared: all PEs reach them through Skua, this one too, since atomics
-     * of the CPU and those of Skua exclude each other only in shared memory. */
+    /* All PEs, including this one, access variables that are not shared through Skua, since atomics
+     * of the CPU and of Skua exclude each other only in shared memory. */
     if (pe == shmemi_job.pe)
         s->peer[pe] = kind == SHMEMI_HEAP || setup_data.shared ? (char *)s->base : NULL;
     if (s->bytes && !s->peer[pe])
@@ -209,7 +210,7 @@ static void setup_exchange(void)
 
 /* ---- start and end ------------------------------------------------------ */
 
-/* Chooses how waits poll (wait.h); those for PEs of other hosts always let Skua make progress. */
+/* Chooses how waits poll (wait.h); waits for PEs of other hosts always let Skua make progress. */
 static void setup_spin(void)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN), mapped = 0;
@@ -228,8 +229,9 @@ static void setup_at_exit(int status, void *arg)
         shmem_finalize();
 }
 
-/* Begins a phase of Skua with one PE here. Threads of a program wait without the PE's help, so one
- * of several needs a thread of Skua that serves other hosts. */
+/* Begins a phase of Skua with one PE in this process. Threads of a program wait without running the
+ * scheduler of the PE, so a program with several threads needs the progress thread, which serves
+ * other hosts. */
 static void setup_begin_phase(int thread_level)
 {
     const char *const settings[] = {
@@ -237,7 +239,7 @@ static void setup_begin_phase(int thread_level)
     skua_init_params params = {.size = sizeof params, .settings = settings};
 
     if (skua_init(&params) != SKUA_OK) {
-        fprintf(stderr, "shmem_init: the process cannot join the job; see the lines before\n");
+        fprintf(stderr, "shmem_init: the process cannot join the job; see the lines above\n");
         exit(EXIT_FAILURE);
     }
     if (skua_processes() != skua_pes())
@@ -253,7 +255,7 @@ int shmem_init_thread(int requested, int *provided)
     if (shmemi_job.running)
         skua_abort("shmem_init: OpenSHMEM is running already");
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE)
-        skua_abort("shmem_init_thread: %d is no level of threads; use SHMEM_THREAD_SINGLE to "
+        skua_abort("shmem_init_thread: %d is not a thread level; use SHMEM_THREAD_SINGLE to "
                    "SHMEM_THREAD_MULTIPLE",
                    requested);
     setup_begin_phase(requested);
@@ -283,7 +285,7 @@ void shmem_init(void)
 {
     int provided;
 
-    if (!shmemi_job.running) /* a second call has no effect, as in start_pes() */
+    if (!shmemi_job.running) /* a second call has no effect, as with start_pes() */
         shmem_init_thread(SHMEM_THREAD_SINGLE, &provided);
 }
 
@@ -320,8 +322,8 @@ void shmem_finalize(void)
 
 /* ---- the end of all PEs ------------------------------------------------- */
 
-/* After skua_exit() a process that finalizes Skua leaves the job in order. The launcher takes a
- * code that is not 0 for a failure of the job, and ends the PEs that compute, too. */
+/* After skua_exit() a process that finalises Skua leaves the job in an orderly way. The launcher
+ * treats a nonzero exit code as a failure of the job, and also ends PEs that compute. */
 void shmemi_exit_leave(int status)
 {
     fflush(NULL);

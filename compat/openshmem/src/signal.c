@@ -3,7 +3,7 @@
  * signal.c - puts with a signal: the target sees the data once it sees the signal.
  *
  * Where memory is mapped, the update of the signal releases the stores before it. Otherwise a fence
- * of Skua orders the atomic behind the put.
+ * of Skua orders the atomic after the put.
  */
 #include <shmem.h>
 
@@ -14,7 +14,7 @@
 static void signal_check(const char *call, int op)
 {
     if (op != SHMEM_SIGNAL_SET && op != SHMEM_SIGNAL_ADD)
-        skua_abort("%s: %d is no operation of a signal; use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
+        skua_abort("%s: %d is not a signal operation; use SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
                    call, op);
 }
 
@@ -33,7 +33,7 @@ static void signal_update(const char *call, uint64_t *signal, uint64_t value, in
             NULL);
         return;
     }
-    /* A put to another segment of this PE may have gone through Skua. */
+    /* An earlier put to another segment of this PE may have used Skua. */
     if (SHMEMI_UNLIKELY(shmemi_job.net))
         skua_flush(pe);
     if (op == SHMEM_SIGNAL_SET)

@@ -56,7 +56,7 @@ void *shmemi_locate(const char *call, const void *addr, size_t bytes, int pe, sk
         skua_abort("%s: PE %d does not exist; the PEs are 0 to %d", call, pe, shmemi_job.pes - 1);
     s = shmemi_segment_of(addr);
     if (!s)
-        skua_abort("%s: %p on PE %d is no symmetric address; use memory of shmem_malloc(), or a "
+        skua_abort("%s: %p on PE %d is not a symmetric address; use memory of shmem_malloc(), or a "
                    "global or static variable of the program",
                    call, addr, shmemi_job.pe);
     offset = (uintptr_t)addr - s->base;

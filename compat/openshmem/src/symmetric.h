@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * symmetric.h - symmetric memory: what this PE knows of it, and the translation of addresses.
+ * symmetric.h - symmetric memory: its description on this PE, and the translation of addresses.
  *
- * There are two segments: the heap, with the words of the library behind, and the data segment of
- * the executable (data_segment.h). An address of a segment means the object at the same offset on
- * another PE. Of a PE that shares memory, the segment is mapped here, and a put is a copy; `peer`
- * holds the addresses of these mappings, NULL for others, which Skua's one-sided operations reach.
+ * There are two segments: the heap, followed by the words of the library, and the data segment of
+ * the executable (data_segment.h). An address in a segment denotes the object at the same offset on
+ * another PE. The segments of PEs that share memory are mapped in this process, and a put to them
+ * is a copy. `peer` holds the addresses of these mappings, and NULL for other PEs, which one-sided
+ * operations of Skua access.
  *
- * Fast paths ask shmemi_direct() and leave everything else to one cold function that checks the
+ * Fast paths call shmemi_direct() and leave everything else to one cold function that checks the
  * arguments and either ends the job with a message that names the call or goes through Skua. With
  * SHMEM_DEBUG, and before shmem_init(), the segments appear empty to fast paths, so that every call
  * is checked.
@@ -27,35 +28,36 @@
 #define SHMEMI_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define SHMEMI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/** The alignment of the heap on every PE, and so the largest one of an allocation. */
+/** The alignment of the heap on every PE, and therefore the largest alignment of an allocation. */
 #define SHMEMI_HEAP_BASE_ALIGN ((size_t)16 << 20)
 
 enum shmemi_segment_kind { SHMEMI_HEAP, SHMEMI_DATA, SHMEMI_SEGMENTS };
 
 struct shmemi_segment {
-    uintptr_t   base;  /* its address on this PE                                          */
-    size_t      open;  /* bytes that fast paths see: all, or 0 if calls are to be checked */
-    size_t      bytes; /* its size on every PE                                            */
-    char      **peer;  /* its address here, of each PE; NULL: not mapped                  */
-    skua_gaddr *at;    /* its global address, of each PE                                  */
+    uintptr_t   base;  /* address of the segment on this PE */
+    size_t      open;  /* bytes that fast paths see: all, or 0 if calls are checked */
+    size_t      bytes; /* size of the segment on every PE */
+    char      **peer;  /* address in this process of each PE's segment; NULL: not mapped */
+    skua_gaddr *at;    /* global address of each PE's segment */
 };
 
 struct shmemi_job {
     struct shmemi_segment segment[SHMEMI_SEGMENTS];
     int                   pe, pes;
-    bool                  running; /* between shmem_init() and shmem_finalize()             */
-    bool                  net;     /* some PE is reached through Skua: a quiet has to flush */
-    bool                  debug;   /* SHMEM_DEBUG                                           */
-    unsigned              spin;    /* polls of a wait at full speed                         */
+    bool                  running; /* between shmem_init() and shmem_finalize()              */
+    bool                  net;     /* some PE is accessed through Skua: a quiet has to flush */
+    bool                  debug;   /* SHMEM_DEBUG                                            */
+    unsigned              spin;    /* number of polls of a wait at full speed                */
     int                   thread_level;
-    pthread_t             thread;     /* the thread that is a PE of Skua                        */
-    size_t                heap_bytes; /* of the heap segment; the words of the library follow    */
-    struct shmemi_heap    heap;       /* the allocations in them                                 */
+    pthread_t             thread;     /* the thread that is a PE of Skua                    */
+    size_t                heap_bytes; /* bytes of the heap; the words of the library follow */
+    struct shmemi_heap    heap;       /* the allocations of the heap                        */
 };
 
 extern struct shmemi_job shmemi_job;
 
-/** Returns the bytes of @p count elements of @p size bytes, or SIZE_MAX, which no memory has. */
+/** Returns the bytes of @p count elements of @p size bytes, or SIZE_MAX, which is larger than any
+ *  memory. */
 static inline size_t shmemi_bytes(size_t count, size_t size)
 {
     size_t bytes;
@@ -63,8 +65,8 @@ static inline size_t shmemi_bytes(size_t count, size_t size)
     return SHMEMI_UNLIKELY(__builtin_mul_overflow(count, size, &bytes)) ? SIZE_MAX : bytes;
 }
 
-/** Returns where @p bytes at the symmetric address @p addr of @p pe are mapped here, or NULL if
- * they are not, or if the arguments need a closer look. */
+/** Returns the address in this process of @p bytes at the symmetric address @p addr of @p pe, or
+ *  NULL if they are not mapped or the arguments have to be checked. */
 static inline void *shmemi_direct(const void *addr, size_t bytes, int pe)
 {
     const struct shmemi_segment *s      = &shmemi_job.segment[SHMEMI_HEAP];
@@ -83,8 +85,8 @@ static inline void *shmemi_direct(const void *addr, size_t bytes, int pe)
     return base ? base + offset : NULL;
 }
 
-/** Returns where @p bytes at @p addr of @p pe are mapped here, or NULL and their global address in
- * *at. Arguments that are wrong end the job with an error that names @p call. */
+/** Returns the address in this process of @p bytes at @p addr of @p pe, or NULL and their global
+ *  address in *at. Arguments that are wrong end the job with an error that names @p call. */
 void *shmemi_locate(const char *call, const void *addr, size_t bytes, int pe, skua_gaddr *at);
 
 /** Ends the job unless it is between shmem_init() and shmem_finalize(). */
@@ -96,7 +98,7 @@ void shmemi_check_status(const char *call, int pe, skua_status status);
 /** Returns the segment that @p addr lies in, or NULL. */
 const struct shmemi_segment *shmemi_segment_of(const void *addr);
 
-/** Returns whether the calling thread is a PE of Skua, which may use handles and completions. */
+/** Returns true if the calling thread is a PE of Skua, which may use handles and completions. */
 static inline bool shmemi_on_pe(void)
 {
     return pthread_equal(pthread_self(), shmemi_job.thread);

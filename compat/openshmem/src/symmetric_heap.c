@@ -4,9 +4,9 @@
  *
  * The blocks, free and in use, are an array in the order of their offsets: block[i] ends where
  * block[i + 1] begins, and no two free blocks are neighbours. An allocation takes the smallest free
- * block that it fits into, of equal ones the first, and gives back what it does not need in front
- * (for the alignment) and behind. A heap has few blocks, and collective calls are rare, so a scan
- * of the array is fast enough; offsets are found by binary search.
+ * block into which it fits, the first among equal ones, and returns the parts that it does not need
+ * before (for the alignment) and after it. A heap has few blocks, and collective calls are rare, so
+ * a scan of the array is fast enough; offsets are found by binary search.
  */
 #include "symmetric_heap.h"
 
@@ -49,8 +49,8 @@ static bool heap_reserve(struct shmemi_heap *heap, size_t blocks)
     return true;
 }
 
-/* Divides block @p i behind its first @p bytes, unless it ends there. The second part is free.
- * There is room for it. */
+/* Divides block @p i after its first @p bytes, unless it ends there. The second part is free. The
+ * array has room for it. */
 static void heap_divide(struct shmemi_heap *heap, size_t i, size_t bytes)
 {
     struct shmemi_heap_block *block = &heap->block[i];
@@ -77,7 +77,7 @@ static void heap_join(struct shmemi_heap *heap, size_t i)
     memmove(block + 1, block + 2, (heap->blocks - i - 1) * sizeof *block);
 }
 
-/* Returns whether @p bytes at a multiple of @p align fit into @p block. */
+/* Returns true if @p bytes at a multiple of @p align fit into @p block. */
 static bool heap_fits(const struct shmemi_heap_block *block, size_t align, size_t bytes)
 {
     size_t front = heap_round_up(block->offset, align) - block->offset;
@@ -156,7 +156,7 @@ bool shmemi_heap_resize(struct shmemi_heap *heap, size_t offset, size_t bytes)
     if (block->offset != offset || !block->asked)
         return false;
     whole = heap_round_up(bytes, SHMEMI_HEAP_ALIGN);
-    if (whole > block->bytes) { /* takes the free block behind it, then gives back the rest */
+    if (whole > block->bytes) { /* takes the free block after it, then returns the rest */
         if (i + 1 >= heap->blocks || block[1].asked || block->bytes + block[1].bytes < whole)
             return false;
         block->asked = 0;

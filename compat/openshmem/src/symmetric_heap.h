@@ -2,9 +2,9 @@
 /*
  * symmetric_heap.h - the allocator of the symmetric heap.
  *
- * It hands out offsets into a range, and its decisions depend on the sequence of calls alone: PEs
- * that make the same calls get the same offsets, without communication. Its records lie outside of
- * the range, so a program that writes beyond an allocation cannot damage them.
+ * It allocates offsets in a range, and its decisions depend only on the sequence of calls: PEs that
+ * make the same calls get the same offsets, without communication. Its records lie outside of the
+ * range, so a program that writes beyond an allocation cannot damage them.
  */
 #ifndef SHMEMI_SYMMETRIC_HEAP_H
 #define SHMEMI_SYMMETRIC_HEAP_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What an allocation returns that has failed, and the offset of no allocation. */
+/** The result of a failed allocation, which is never the offset of an allocation. */
 #define SHMEMI_HEAP_NONE ((size_t)-1)
 
 /** The least alignment of an allocation: a cache line. */
@@ -20,14 +20,14 @@
 
 struct shmemi_heap_block {
     size_t offset;
-    size_t bytes; /* up to the next block */
-    size_t asked; /* bytes that the program asked for; 0: the block is free */
+    size_t bytes; /* bytes up to the next block */
+    size_t asked; /* bytes that the program requested; 0: the block is free */
 };
 
 struct shmemi_heap {
-    struct shmemi_heap_block *block; /* by offset, without gaps */
+    struct shmemi_heap_block *block; /* blocks by offset, without gaps */
     size_t                    blocks;
-    size_t                    room; /* entries that `block` has room for */
+    size_t                    room; /* number of entries that `block` can hold */
 };
 
 /** Makes @p heap a heap of @p bytes, all of them free. Returns false if there is no memory. */
@@ -43,8 +43,8 @@ size_t shmemi_heap_alloc(struct shmemi_heap *heap, size_t align, size_t bytes);
 /** Frees the allocation at @p offset. Returns false if there is none. */
 bool shmemi_heap_free(struct shmemi_heap *heap, size_t offset);
 
-/** Changes the size of the allocation at @p offset to @p bytes, not 0, where it is. Returns false
- * if there is no such allocation or no room behind it. */
+/** Changes the size of the allocation at @p offset to @p bytes, not 0, in place. Returns false if
+ *  there is no such allocation, or too little free memory after it. */
 bool shmemi_heap_resize(struct shmemi_heap *heap, size_t offset, size_t bytes);
 
 /** Returns the allocation that @p offset lies in, or NULL. It is valid until the next change. */

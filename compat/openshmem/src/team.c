@@ -4,7 +4,7 @@
  *
  * A split is collective over the parent. Every PE publishes the bitmap of its free slots, the
  * members of the parent combine them, and the new team gets the first slot that is free on all; so
- * the slot is free on the members of the new team, which is all that matters.
+ * it is free on the members of the new team, as required.
  */
 #include "team.h"
 
@@ -51,9 +51,10 @@ struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride,
     shmemi_check_running(call);
     last = start + ((int64_t)size - 1) * ((int64_t)1 << (log_stride & 31));
     if (log_stride < 0 || log_stride > 30 || size < 1 || start < 0 || last >= shmemi_job.pes)
-        skua_abort("%s: %d PEs from %d on with a stride of 2 to the power of %d are no active set "
-                   "of a job of %d PEs",
-                   call, size, start, log_stride, shmemi_job.pes);
+        skua_abort(
+            "%s: %d PEs from %d on with a stride of 2 to the power of %d are not an active set "
+            "of a job of %d PEs",
+            call, size, start, log_stride, shmemi_job.pes);
     set = shmemi_set_make(start, 1 << log_stride, size, SHMEMI_SLOT_ACTIVE_SET);
     if (set.me < 0)
         skua_abort("%s: PE %d is not in the active set that it calls", call, shmemi_job.pe);
@@ -62,7 +63,8 @@ struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride,
 
 /* ---- predefined teams --------------------------------------------------- */
 
-/* The PEs whose memory is mapped here, if they are at one stride; else this PE alone. */
+/* Returns the set of PEs whose memory is mapped in this process, if they have a constant stride;
+ * otherwise the set of this PE alone. */
 static struct shmemi_set team_find_shared(void)
 {
     int first = -1, second = -1, count = 0;
@@ -86,7 +88,7 @@ static struct shmemi_set team_find_shared(void)
 void shmemi_teams_open(void)
 {
     memset(team_free, 0xff, sizeof team_free);
-    team_free[0] &= ~(uint64_t)7; /* active sets, the world, the shared team */
+    team_free[0] &= ~(uint64_t)7; /* slots of active sets, of the world and of the shared team */
     team_world      = (struct shmem_team_handle){0};
     team_shared     = (struct shmem_team_handle){0};
     team_world.set  = shmemi_set_make(0, 1, shmemi_job.pes, SHMEMI_SLOT_WORLD);
@@ -242,7 +244,7 @@ int shmem_team_split_2d(shmem_team_t handle, int xrange, const shmem_team_config
         return -1;
     p = &parent->set;
     team_common_slots(__func__, p, common);
-    /* Rows have no PE in common, so one slot serves them all; the same holds for columns. */
+    /* Rows have no PE in common, so all rows use one slot; the same holds for columns. */
     xslot = team_take_slot(common);
     yslot = team_take_slot(common);
     if (xslot < 0 || yslot < 0)

@@ -2,8 +2,8 @@
 /*
  * team.h - teams, and the sets of PEs that collectives run on.
  *
- * Every team of OpenSHMEM is a first PE, a stride and a size in the job, and so is an active set.
- * A set also has a *slot*: the part of the library's symmetric words that its collectives use. The
+ * Every team of OpenSHMEM, and every active set, is given by its first PE, a stride and a size. A
+ * set also has a *slot*: the part of the library's symmetric words that its collectives use. The
  * members of a new team agree on a slot that is free on all of them.
  */
 #ifndef SHMEMI_TEAM_H
@@ -12,14 +12,15 @@
 #include <shmem.h>
 #include <stdbool.h>
 
-/** Slots: of active sets, of the world, of the shared team, and of teams that programs create. */
+/** Slots of active sets, of the world and of the shared team; the others are for teams that
+ *  programs create. */
 enum { SHMEMI_SLOT_ACTIVE_SET, SHMEMI_SLOT_WORLD, SHMEMI_SLOT_SHARED, SHMEMI_SLOTS = 256 };
 
 struct shmemi_set {
     int  start, stride, size;
-    int  me;     /* the rank of this PE                              */
-    int  slot;   /* the words of its collectives                     */
-    bool mapped; /* the symmetric memory of all members is mapped here */
+    int  me;     /* rank of this PE */
+    int  slot;   /* slot of the words of its collectives */
+    bool mapped; /* the symmetric memory of all members is mapped in this process */
 };
 
 struct shmem_team_handle {

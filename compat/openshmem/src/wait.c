@@ -10,12 +10,12 @@
 
 #include "job_exit.h"
 
-/* Messages that one call of the scheduler may deliver, and yields between two such calls on one
- * host, where messages only come at the end of the job. */
+/* The largest number of messages that one call of the scheduler delivers, and the number of yields
+ * between two such calls on one host, where messages arrive only at the end of the job. */
 #define WAIT_MESSAGES 64
 #define WAIT_YIELDS   32u
 
-/* Calls of the scheduler before a wait for other hosts yields its core between them. */
+/* The number of scheduler calls after which a wait for other hosts yields its core between them. */
 #define WAIT_POLLS 16u
 
 void shmemi_wait_progress(void)
@@ -42,7 +42,7 @@ static void wait_check(const char *call, int cmp)
 {
     shmemi_check_running(call);
     if (cmp < SHMEM_CMP_EQ || cmp > SHMEM_CMP_LE)
-        skua_abort("%s: %d is no comparison; use SHMEM_CMP_EQ to SHMEM_CMP_LE", call, cmp);
+        skua_abort("%s: %d is not a comparison; use SHMEM_CMP_EQ to SHMEM_CMP_LE", call, cmp);
 }
 
 /* The loads acquire: they pair with the releases of puts with signal and of fences. */
@@ -69,13 +69,14 @@ static void wait_check(const char *call, int cmp)
             shmemi_wait_step(&wait);                                                               \
     }
 
-/* Of the entries that are not excluded: the first that holds, those that hold, whether all hold.
- * @p values has one entry for each, `step` 1, or one for all, `step` 0. */
+/* Defines functions that test several entries. Among the entries that are not excluded they find
+ * the first that holds, those that hold, or whether all hold. @p values has one entry for each
+ * (`step` 1), or one for all (`step` 0). */
 #define WAIT_SET(NAME, T)                                                                          \
     static size_t wait_##NAME##_any(const T *ivars, size_t n, const int *status, int cmp,          \
                                     const T *values, size_t step)                                  \
     {                                                                                              \
-        static _Thread_local size_t last; /* a start behind the last result is fair to all */      \
+        static _Thread_local size_t last; /* a start after the last result is fair */              \
                                                                                                    \
         for (size_t k = 0; k < n; k++) {                                                           \
             size_t i = (last + 1 + k) % n;                                                         \
@@ -114,7 +115,8 @@ static bool wait_set_is_empty(size_t n, const int *status)
 
 /* ---- the routines ------------------------------------------------------- */
 
-/* The forms for sets; V declares the values, AT is where they are and STEP as above. */
+/* Defines the forms for sets; V declares the values, AT is their address, and STEP is 1 or 0 as
+ * above. */
 #define WAIT_SET_ROUTINES(NAME, T, suffix, V, AT, STEP)                                            \
     void shmem_##NAME##_wait_until_all##suffix(T *ivars, size_t nelems, const int *status,         \
                                                int cmp, V)                                         \
@@ -210,7 +212,7 @@ void shmem_wait(long *ivar, long cmp_value)
     wait_long_one(__func__, ivar, SHMEM_CMP_NE, cmp_value);
 }
 
-/* The name is also a macro of C11. */
+/* The parentheses prevent the expansion of the C11 macro of this name. */
 void(shmem_wait_until)(long *ivar, int cmp, long cmp_value)
 {
     wait_long_one("shmem_wait_until", ivar, cmp, cmp_value);
@@ -222,7 +224,7 @@ uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value
     uint64_t           now;
 
     wait_check(__func__, cmp);
-    /* The value that is returned is the one that met the condition. */
+    /* The returned value is the one that satisfied the condition. */
     for (;;) {
         now = __atomic_load_n(sig_addr, __ATOMIC_ACQUIRE);
         if (wait_uint64_holds(&now, cmp, cmp_value))

@@ -4,20 +4,20 @@
  *
  * The writer of a word may be any PE, by a plain store, so a wait polls: at full speed for a while,
  * then it yields its core between polls. Meanwhile it lets Skua make progress: often if some PE is
- * reached through Skua, else now and then.
+ * accessed through Skua, otherwise rarely.
  */
 #ifndef SHMEMI_WAIT_H
 #define SHMEMI_WAIT_H
 
 #include "symmetric.h"
 
-/** A wait: zeroed before its first step. */
+/** The state of a wait, which is zero before its first step. */
 struct shmemi_wait {
     unsigned steps;
 };
 
-/** Polls of a wait at full speed: while each PE has a core of its own, and where they share cores,
- * so that a PE that waits does not keep the one that it waits for from running. */
+/** The number of polls at full speed: one value for PEs with a core each, and a smaller one for PEs
+ *  that share cores, so that a waiting PE does not delay the PE for which it waits. */
 enum { SHMEMI_WAIT_SPIN = 1000, SHMEMI_WAIT_SPIN_SHARED = 4 };
 
 /** Lets Skua make progress and other processes run. Leaves the process if the job ends. */
@@ -32,7 +32,7 @@ static inline void shmemi_wait_relax(void)
 #endif
 }
 
-/** Called between two polls. */
+/** Advances a wait between two polls. */
 static inline void shmemi_wait_step(struct shmemi_wait *wait)
 {
     if (++wait->steps < shmemi_job.spin)

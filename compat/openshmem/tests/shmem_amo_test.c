@@ -11,7 +11,7 @@ static shmem_ctx_t ctx;
 
 /* ---- atomics ------------------------------------------------------------ */
 
-/* All PEs add to a word of PE 0: the values before are all different, and their sum is known. */
+/* All PEs add to a word of PE 0: the fetched values are all different, and their sum is known. */
 #define AMO_TEST_STANDARD(NAME, T, ...)                                                            \
     static void amo_test_##NAME(void)                                                              \
     {                                                                                              \
@@ -171,7 +171,7 @@ void test_amo(void)
     {                                                                                              \
         static T words[4];                                                                         \
         T        values[4]  = {1, 2, 3, 4};                                                        \
-        int      status[4]  = {0, 0, 1, 0}; /* the third is not in the set */                      \
+        int      status[4]  = {0, 0, 1, 0}; /* the third is excluded */                            \
         size_t   indices[4] = {9, 9, 9, 9};                                                        \
                                                                                                    \
         memset(words, 0, sizeof words);                                                            \
@@ -252,7 +252,7 @@ void test_locks(void)
     shmem_barrier_all();
     CHECK(shmem_long_g(&locked_sum, 0) == 25L * pes);
     shmem_barrier_all();
-    CHECK(lock == 0); /* a free lock reads as at first */
+    CHECK(lock == 0); /* a free lock has its initial value */
 }
 
 static long thread_words[4], thread_sum;

@@ -9,8 +9,8 @@
 #include "shmem_test.h"
 
 #define COUNT  6
-#define PES    16          /* PEs that the tests have room for */
-#define LENGTH (64 * 1024) /* elements of long collectives     */
+#define PES    16          /* largest number of PEs of the tests */
+#define LENGTH (64 * 1024) /* elements of long collectives       */
 
 static long psync[SHMEM_SYNC_SIZE]; /* zeroed: SHMEM_SYNC_VALUE */
 
@@ -57,8 +57,7 @@ static long power(long base, int exponent)
     return exponent > 0 ? base * power(base, exponent - 1) : 1;
 }
 
-/* Every rank r contributes r + 1 or, to the bitwise operators and the product, values of 1 and 3.
- */
+/* Rank r contributes r + 1 or, to the bitwise operators and the product, values of 1 and 3. */
 #define REDUCE_TEST_SUM(NAME, T, ...)                                                              \
     static void reduce_test_sum_##NAME(shmem_team_t team)                                          \
     {                                                                                              \
@@ -111,7 +110,7 @@ SHMEM_RMA_TYPES(REDUCE_TEST_MINMAX, )
     }
 SHMEM_REDUCE_BITWISE_TYPES(REDUCE_TEST_BITWISE, )
 
-/* Over an active set: PEs 0, 2, 4, ...; the others take no part. */
+/* Tests an active set: PEs 0, 2, 4, ...; the others do not take part. */
 #define TO_ALL_TEST(NAME, T, op)                                                                   \
     static void to_all_test_##op##_##NAME(int size, T expected)                                    \
     {                                                                                              \
@@ -207,7 +206,7 @@ static void long_data_test(void)
     shmem_free(to);
 }
 
-/* Roots that change, without synchronisation in between: a PE may be far ahead of others. */
+/* The root changes without synchronisation in between, so a PE may be far ahead of others. */
 static void row_test(void)
 {
     static long to[200], from[200];
@@ -279,7 +278,7 @@ static void team_test_context(shmem_team_t team)
     CHECK(word == (rank + n - 1) % n);
     shmem_team_sync(team);
     if (rank % 2 == 0)
-        shmem_ctx_destroy(in_team); /* the others go with the team */
+        shmem_ctx_destroy(in_team); /* the team destroys the others */
 }
 
 static void team_test_split(int start, int stride, int size)
@@ -331,7 +330,7 @@ void test_teams(void)
     team_test_split(0, 2, (pes + 1) / 2);
     team_test_split(pes - 1, -1, pes);
     team_test_2d();
-    for (int i = 0; i < 300; i++) { /* more than there are slots at a time */
+    for (int i = 0; i < 300; i++) { /* more teams than there are slots */
         CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team) == 0);
         shmem_team_destroy(team);
     }

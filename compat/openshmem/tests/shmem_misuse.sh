@@ -29,7 +29,7 @@ while IFS='|' read -r name error; do
 done <<END
 pe|shmem_long_p: PE 2 does not exist; the PEs are 0 to 1
 beyond|shmem_putmem: 67108864 bytes at 0x[0-9a-f]+ on PE 0 reach beyond the end of symmetric memory
-outside|shmem_putmem: 0x[0-9a-f]+ on PE 0 is no symmetric address
+outside|shmem_putmem: 0x[0-9a-f]+ on PE 0 is not a symmetric address
 END
 [ -n "$spread" ] && { tap_end; exit; }
 while IFS='|' read -r name error; do
@@ -39,21 +39,21 @@ early|shmem_barrier_all: OpenSHMEM is not running
 late|shmem_quiet: OpenSHMEM is not running
 negative-pe|shmem_getmem: PE -1 does not exist
 atomic-pe|shmem_long_atomic_inc: PE 7 does not exist
-null|shmem_long_put: \(nil\) on PE 0 is no symmetric address
+null|shmem_long_put: \(nil\) on PE 0 is not a symmetric address
 overflow|shmem_long_put: [0-9]+ bytes at 0x[0-9a-f]+ on PE 0 reach beyond
 stride|shmem_long_iput: [0-9]+ bytes at 0x[0-9a-f]+ on PE 0 reach beyond
 backwards|shmem_long_iget: a stride of the remote side is -1 elements
 aligned|shmem_long_atomic_add: 0x[0-9a-f]+ on PE 0 is not aligned to its 8 bytes
 context|shmem_ctx_long_put: the context is SHMEM_CTX_INVALID
-signal|shmem_putmem_signal: 99 is no operation of a signal
-comparison|shmem_long_wait_until: 99 is no comparison
+signal|shmem_putmem_signal: 99 is not a signal operation
+comparison|shmem_long_wait_until: 99 is not a comparison
 lock|shmem_clear_lock: the lock 0x[0-9a-f]+ is not held
-free|shmem_free: 0x[0-9a-f]+ on PE 0 is no allocation of the symmetric heap
-double-free|shmem_free: 0x[0-9a-f]+ on PE [01] is no allocation of the symmetric heap
-align|shmem_align: the alignment 24 is no power of two
+free|shmem_free: 0x[0-9a-f]+ on PE 0 is not an allocation of the symmetric heap
+double-free|shmem_free: 0x[0-9a-f]+ on PE [01] is not an allocation of the symmetric heap
+align|shmem_align: the alignment 24 is not a power of two
 team|shmem_team_destroy: a predefined team cannot be destroyed
 root|shmem_long_broadcast: the root 2 does not exist; the PEs of the call are 0 to 1
-active-set|shmem_barrier: 3 PEs from 0 on with a stride of 2 to the power of 0 are no active set
+active-set|shmem_barrier: 3 PEs from 0 on with a stride of 2 to the power of 0 are not an active set
 END
 export SHMEM_DEBUG=1
 misuse allocation "" 'shmem_putmem: 520 bytes at 0x[0-9a-f]+ on PE 0 reach beyond the allocation of 512 bytes'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shmem_misuse_test.c - one misuse of OpenSHMEM, chosen by name, on two PEs. PE 0 makes it and the
- * job ends with an error that names the call (shmem_misuse.sh). "codes" are the cases in which the
- * standard has an error code, or NULL.
+ * shmem_misuse_test.c - one misuse of OpenSHMEM, chosen by name, on two PEs. PE 0 performs it, and
+ * the job ends with an error that names the call (shmem_misuse.sh). "codes" are the cases for which
+ * the standard defines an error code or NULL.
  *
  * usage: shmem_misuse_test CASE
  */
@@ -146,7 +146,7 @@ static void wrong_late(void)
 static const struct {
     const char *name;
     void (*make)(void);
-    int collective; /* both PEs make it */
+    int collective; /* both PEs perform it */
 } cases[] = {
     {"pe", wrong_pe, 0},
     {"negative-pe", wrong_negative_pe, 0},
@@ -173,8 +173,8 @@ static const struct {
     {"late", wrong_late, 1},
 };
 
-/* Returns whether calls that have an error code, or NULL, return it and leave things as they are.
- */
+/* Returns true if calls with an error code or NULL as their failure return it and change
+ * nothing. */
 static int codes_hold(void)
 {
     shmem_team_t none = SHMEM_TEAM_INVALID, made = SHMEM_TEAM_INVALID;
@@ -186,7 +186,7 @@ static int codes_hold(void)
     half = shmem_malloc(HEAP / 2);
     if (!half || shmem_malloc(HEAP / 2) || shmem_realloc(half, 2 * HEAP))
         return 0;
-    memset(half, 1, HEAP / 2); /* a full heap is no bus error */
+    memset(half, 1, HEAP / 2); /* a full heap does not cause a bus error */
     shmem_free(half);
     if (shmem_team_sync(none) == 0 || shmem_team_my_pe(none) != -1 || shmem_team_n_pes(none) != -1)
         return 0;
@@ -205,7 +205,7 @@ static int make(const char *name)
         if (strcmp(cases[i].name, name) == 0) {
             if (shmem_my_pe() == 0 || cases[i].collective)
                 cases[i].make();
-            return 0; /* it was not refused */
+            return 0; /* the call did not fail */
         }
     return 2;
 }

@@ -12,7 +12,7 @@
 static uint64_t    signal_word;
 static shmem_ctx_t ctx;
 
-/* Values that differ by PE and index and that every type can hold. */
+/* Returns values that differ by PE and index and that every type can hold. */
 #define VALUE(T, pe, i) ((T)((pe)*5 + (i) + 1))
 
 #define FILL(T, at, pe)                                                                            \
@@ -23,7 +23,7 @@ static shmem_ctx_t ctx;
     for (int i = 0; i < COUNT; i++)                                                                \
         CHECK((at)[i] == VALUE(T, pe, i));
 
-/* The symmetric `to` is written by `prev` with the values of that PE. */
+/* PE `prev` writes its values to the symmetric `to`. */
 #define ROUND(T, to, call)                                                                         \
     memset(to, 0, COUNT * sizeof(T));                                                              \
     shmem_barrier_all();                                                                           \
@@ -175,7 +175,7 @@ static void rma_test_generic(long *at)
     shmem_barrier_all();
 }
 
-/* Large transfers, and those of no bytes, which may have any address. */
+/* Tests large transfers, and transfers of 0 bytes, which may have any address. */
 static void rma_test_extremes(void)
 {
     const size_t n  = 1 << 20;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shmem_test.c - OpenSHMEM, whole: runs the parts of shmem_test.h.
+ * shmem_test.c - the complete test of OpenSHMEM: runs the parts of shmem_test.h.
  *
  * usage: shmem_test [exit CODE]
  */
@@ -10,7 +10,8 @@
 
 int me, pes, next, prev;
 
-static int variable = 7; /* in .data: keeps its value through the start and the end */
+/* A variable in .data, which keeps its value through the start and the end. */
+static int variable = 7;
 
 int main(int argc, char **argv)
 {

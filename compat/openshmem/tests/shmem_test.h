@@ -12,11 +12,12 @@
 
 extern int me, pes, next, prev; /* this PE, the number of PEs, the neighbours in a ring */
 
-/* A failure ends the job with a line that names the check. */
+/* Ends the job with a line that names the check if a check fails. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            fprintf(stderr, "PE %d, %s:%d: not true: %s\n", me, __FILE__, __LINE__, #condition);   \
+            fprintf(stderr, "PE %d, %s:%d: this does not hold: %s\n", me, __FILE__, __LINE__,      \
+                    #condition);                                                                   \
             shmem_global_exit(1);                                                                  \
         }                                                                                          \
     } while (0)

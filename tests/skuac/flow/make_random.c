@@ -19,7 +19,7 @@
 #include "support/source.h"
 
 #define DEPTH 4
-#define NOTES 16 /* notes; a program with so many gets no deeper */
+#define NOTES 16 /* notes; a program with this many is not nested deeper */
 
 /* The entries that exist besides `run`. */
 static bool calls, posts, in_sub, in_again;
@@ -391,7 +391,7 @@ static void shuffle(struct feed *feed, struct program *p)
     }
 }
 
-/* Returns whether the program reacts to its messages, but not too much, in some orders. */
+/* Returns true if the program reacts to its messages, but not too much, in some orders. */
 static bool is_good(const struct ast_class *class)
 {
     struct feed    feed = feed_of(class);

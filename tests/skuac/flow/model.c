@@ -143,7 +143,7 @@ struct value value_of(const struct ast_parameter *parameter, unsigned position, 
     return value;
 }
 
-/* ---- strands ------------------------------------------------------------------------------ */
+/* ---- frames ------------------------------------------------------------------------------ */
 
 static void push(struct frame *frame, const struct ast_statement *statement, bool loop,
                  const struct binding *outside)
@@ -339,7 +339,7 @@ static bool start_all(struct model *model, struct frame *frame, const struct ast
     return join(frame);
 }
 
-/* A branch is a single statement without the rest of the list. */
+/* A branch is a single statement, without the statements that follow it in the list. */
 static bool start_branches(struct model *model, struct frame *frame,
                            const struct ast_statement *overlap)
 {

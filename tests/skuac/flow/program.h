@@ -38,7 +38,7 @@ struct body {
 };
 
 struct program {
-    const char  *name, *message; /* of the class; of the message type */
+    const char  *name, *message; /* names of the class and of the message type */
     uint64_t     random;
     bool         inlined; /* all entries are [inline]: the program may send to itself */
     struct body *body;
@@ -81,7 +81,7 @@ void put_note(struct program *p);
 /** Returns `a[reference](int k3, int v3)`; @p reference NULL: any message. */
 const char *when_entry_text(struct program *p, unsigned when_entry, const char *reference);
 
-/** Returns whether the when-entry has a reference number. */
+/** Returns true if the when-entry has a reference number. */
 bool has_reference(const struct program *p, unsigned when_entry);
 
 /** Writes what precedes the classes of a file. */

@@ -43,7 +43,7 @@ struct plan {
     const struct subject *subject;
     unsigned              count;
     struct feed_message   message[FEED_MAX];
-    int start_pe[FEED_MAX]; /* the PE that begins a stretch; -1: the stretch goes on */
+    int start_pe[FEED_MAX]; /* the PE that begins a stretch; -1: the stretch continues */
 };
 
 static struct subject subjects[1024];
@@ -154,7 +154,7 @@ static _Noreturn void failed(const struct plan *plan, unsigned run, const struct
     fprintf(stderr, "\n");
     print_trace("expected", expected);
     print_trace("got", got);
-    skua_abort("%.*s, run %u of seed %" PRIu64 ": not what the model does",
+    skua_abort("%.*s, run %u of seed %" PRIu64 ": differs from the model",
                (int)plan->subject->class->name.text.length, plan->subject->class->name.text.at, run,
                seed);
 }
@@ -222,7 +222,7 @@ void next_turn(void *self, skua_ref me, const struct trace *trace, struct turn t
     }
 }
 
-/* A run has ended: starts the next one of this PE. */
+/* Runs when a run has ended: starts the next one of this PE. */
 static void on_run(skua_msg *msg)
 {
     int                   run = *(const int *)skua_msg_data(msg) + skua_pes();
