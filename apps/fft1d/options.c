@@ -27,8 +27,7 @@ static bool parse_arguments(struct fft1d_options *o, struct fft1d_arguments *giv
          "that divides N is used"},
         {"chares", ARGUMENT_NUMBER, &o->chares, 1, SIDE_MAX, "C",
          "the number of chares; C must divide N"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "number of transforms; the fastest counts (default: 5)"},
+        ARGUMENT_REPEAT(&o->repeat, "number of transforms; the fastest counts (default: 5)"),
         {"seconds", ARGUMENT_REAL, &o->seconds, 0, 1000000, "S",
          "repeat transforms for at least S seconds (default: 0)"},
         {"estimate", ARGUMENT_FLAG, &o->estimate, 0, 0, NULL, "let FFTW plan without measuring"},
@@ -41,7 +40,7 @@ static bool parse_arguments(struct fft1d_options *o, struct fft1d_arguments *giv
          "do not transform back and compare with the input"},
         {"tile", ARGUMENT_NUMBER, &o->tile, 1, 8, "T",
          "rows of a tile, at most 8 (for experiments)"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print the rate as a line of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {
