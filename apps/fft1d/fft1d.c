@@ -183,7 +183,6 @@ void report(const Main *self)
 {
     double n = (double)options.side * (double)options.side, rate = 5 * n * log2(n) / self->best;
 
-    progress_clear();
     printf("%.0f numbers (%" PRId64 " x %" PRId64 "), %" PRId64 " chares, %d PEs%s\n", n,
            options.side, options.side, options.chares, skua_pes(),
            options.mesh ? ", through the mesh" : "");
