@@ -187,6 +187,23 @@ static void test_accuracy(void)
     expect(given.order == 7 && given.separation == 2, "what is given stays");
 }
 
+/* A PE gets leaves in proportion to its speed, by their cost. */
+static void test_division(void)
+{
+    double      cost[12], speed[3] = {1, 2, 1};
+    int32_t     first_of[4];
+    struct tree tree = {.leaves = 12, .first_of = first_of};
+
+    for (int i = 0; i < 12; i++)
+        cost[i] = 5;
+    tree_divide(&tree, 3, cost, speed);
+    expect(first_of[0] == 0 && first_of[1] == 3 && first_of[2] == 9 && first_of[3] == 12,
+           "a division by speed");
+    cost[11] = 1000;
+    tree_divide(&tree, 3, cost, speed);
+    expect(first_of[1] == 11 && first_of[3] == 12, "one leaf that costs more than all others");
+}
+
 int main(void)
 {
     expansion_init(&expansion, 17);
@@ -200,6 +217,7 @@ int main(void)
     test_near();
     test_madelung();
     test_accuracy();
+    test_division();
     translator_free(&translator);
     printf("%d failures\n", failures);
     return failures > 0;
