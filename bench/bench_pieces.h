@@ -6,8 +6,14 @@
 #ifndef BENCH_PIECES_H
 #define BENCH_PIECES_H
 
+#include <sched.h>
 #include <skua/skua.h>
+#include <stdatomic.h>
 #include <string.h>
+
+#include "bench.h"
+
+#define BENCH_SPINS 1000 /* of a wait before it yields the core, since PEs may outnumber cores */
 
 /* Creates a region with pieces of so many bytes, and fills that of this PE with zeros.  Ends the
  * job if there are more than @p most PEs, or no memory. */
@@ -29,6 +35,46 @@ static inline void *bench_piece(skua_region region, int pe)
     if (!piece)
         skua_abort("PE %d shares no memory with this PE", pe);
     return piece;
+}
+
+/* Waits until a counter that another PE increases has reached @p value.  The acquire pairs with the
+ * release of bench_publish(). */
+static inline void bench_wait_for(_Atomic uint64_t *counter, uint64_t value)
+{
+    for (long spins = 1; atomic_load_explicit(counter, memory_order_acquire) < value; spins++)
+        if (spins % BENCH_SPINS == 0)
+            sched_yield();
+}
+
+/* Sets a counter of this PE, after all that it has written. */
+static inline void bench_publish(_Atomic uint64_t *counter, uint64_t value)
+{
+    atomic_store_explicit(counter, value, memory_order_release);
+}
+
+/* Returns the largest value of all PEs, of which none returns before all have called it. */
+static inline double bench_largest(double value)
+{
+    skua_counter   done    = SKUA_COUNTER_INIT;
+    skua_reduction largest = {SKUA_MAX, SKUA_DOUBLE, 1};
+
+    skua_team_allreduce(SKUA_TEAM_ALL, &largest, &value, &value, skua_done_count(&done));
+    skua_counter_wait(&done, 1);
+    return value;
+}
+
+/* Ends a limit: prints its result on PE 0, and ends the job. */
+static inline void bench_end_limit(const char *bench, const char *series, size_t bytes,
+                                   const char *metric, double value)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s-%dpe", metric, skua_pes());
+    skua_sync();
+    if (skua_pe() != 0)
+        return;
+    bench_report(bench, series, bytes, name, value);
+    skua_exit(0);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include "common/arguments.h"
 
 struct fft1d_options {
+    int64_t log2;                        /* 0, or of the number of numbers                     */
     int64_t side;                        /* N: N * N numbers are transformed                   */
     int64_t chares;                      /* number of chares                                   */
     int64_t per_pe;                      /* lower bound where the number of chares is chosen   */
@@ -17,8 +18,8 @@ struct fft1d_options {
     double  seconds;                     /* transforms are repeated for at least this time     */
     bool    estimate;                    /* FFTW plans without measuring                       */
     bool    mesh;                        /* blocks pass through a stream                       */
-    bool    verify;                      /* transform back and compare                         */
-    bool    check;                       /* compare with FFTW on one PE                        */
+    bool    no_verify;                   /* do not transform back and compare                  */
+    bool    check, no_check;             /* compare with FFTW on one PE                        */
     char    series[ARGUMENT_WORD_BYTES]; /* name of a line of JSON for `skua bench`, or ""     */
 };
 
