@@ -52,6 +52,33 @@ static inline void bench_publish(_Atomic uint64_t *counter, uint64_t value)
     atomic_store_explicit(counter, value, memory_order_release);
 }
 
+#define BENCH_MEETING_PES 256 /* at most */
+
+/* A barrier of all PEs that calls nothing of the runtime. */
+struct bench_meeting {
+    _Atomic uint64_t *reached[BENCH_MEETING_PES]; /* by each PE: meetings that it has come to */
+    uint64_t          number;                     /* of this PE's next meeting               */
+};
+
+static inline void bench_prepare_meetings(struct bench_meeting *meeting)
+{
+    skua_region region = bench_create_pieces(128, BENCH_MEETING_PES);
+
+    for (int pe = 0; pe < skua_pes(); pe++)
+        meeting->reached[pe] = bench_piece(region, pe);
+    meeting->number = 0;
+    skua_sync();
+}
+
+/* Returns when all PEs have called it. */
+static inline void bench_meet(struct bench_meeting *meeting)
+{
+    meeting->number++;
+    bench_publish(meeting->reached[skua_pe()], meeting->number);
+    for (int pe = 0; pe < skua_pes(); pe++)
+        bench_wait_for(meeting->reached[pe], meeting->number);
+}
+
 /* Returns the largest value of all PEs, of which none returns before all have called it. */
 static inline double bench_largest(double value)
 {
