@@ -6,10 +6,16 @@
 #ifndef BENCH_PIECES_H
 #define BENCH_PIECES_H
 
+#include <sched.h>
 #include <skua/skua.h>
+#include <stdatomic.h>
 #include <string.h>
 
-/* Creates a region with a piece of @p bytes on each PE, and clears the piece of this PE.  Ends the
+#include "bench.h"
+
+#define BENCH_SPINS 1000 /* of a wait before it yields the core, since PEs may outnumber cores */
+
+/* Creates a region with pieces of so many bytes, and fills that of this PE with zeros.  Ends the
  * job if there are more than @p most PEs, or no memory. */
 static inline skua_region bench_create_pieces(size_t bytes, int most)
 {
@@ -29,6 +35,73 @@ static inline void *bench_piece(skua_region region, int pe)
     if (!piece)
         skua_abort("PE %d shares no memory with this PE", pe);
     return piece;
+}
+
+/* Waits until a counter that another PE increases has reached @p value.  The acquire pairs with the
+ * release of bench_publish(). */
+static inline void bench_wait_for(_Atomic uint64_t *counter, uint64_t value)
+{
+    for (long spins = 1; atomic_load_explicit(counter, memory_order_acquire) < value; spins++)
+        if (spins % BENCH_SPINS == 0)
+            sched_yield();
+}
+
+/* Sets a counter of this PE, after all that it has written. */
+static inline void bench_publish(_Atomic uint64_t *counter, uint64_t value)
+{
+    atomic_store_explicit(counter, value, memory_order_release);
+}
+
+#define BENCH_MEETING_PES 256 /* at most */
+
+/* A barrier of all PEs that calls nothing of the runtime. */
+struct bench_meeting {
+    _Atomic uint64_t *reached[BENCH_MEETING_PES]; /* by each PE: meetings that it has come to */
+    uint64_t          number;                     /* of this PE's next meeting               */
+};
+
+static inline void bench_prepare_meetings(struct bench_meeting *meeting)
+{
+    skua_region region = bench_create_pieces(128, BENCH_MEETING_PES);
+
+    for (int pe = 0; pe < skua_pes(); pe++)
+        meeting->reached[pe] = bench_piece(region, pe);
+    meeting->number = 0;
+    skua_sync();
+}
+
+/* Returns when all PEs have called it. */
+static inline void bench_meet(struct bench_meeting *meeting)
+{
+    meeting->number++;
+    bench_publish(meeting->reached[skua_pe()], meeting->number);
+    for (int pe = 0; pe < skua_pes(); pe++)
+        bench_wait_for(meeting->reached[pe], meeting->number);
+}
+
+/* Returns the largest value of all PEs, of which none returns before all have called it. */
+static inline double bench_largest(double value)
+{
+    skua_counter   done    = SKUA_COUNTER_INIT;
+    skua_reduction largest = {SKUA_MAX, SKUA_DOUBLE, 1};
+
+    skua_team_allreduce(SKUA_TEAM_ALL, &largest, &value, &value, skua_done_count(&done));
+    skua_counter_wait(&done, 1);
+    return value;
+}
+
+/* Ends a limit: prints its result on PE 0, and ends the job. */
+static inline void bench_end_limit(const char *bench, const char *series, size_t bytes,
+                                   const char *metric, double value)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "%s-%dpe", metric, skua_pes());
+    skua_sync();
+    if (skua_pe() != 0)
+        return;
+    bench_report(bench, series, bytes, name, value);
+    skua_exit(0);
 }
 
 #endif

@@ -25,10 +25,9 @@
 #include "bench.h"
 #include "bench_pieces.h"
 
-#define LIMIT_ROUND    1024 /* how many numbers may be ahead of their updates */
-#define LIMIT_PER_WORD 4    /* updates per word                               */
-#define LIMIT_PREFETCH 64   /* distance of prefetches, in updates             */
-#define LIMIT_SPINS    1000 /* spins of a wait before it yields the core      */
+#define LIMIT_ROUND    1024 /* numbers that may be ahead of their updates */
+#define LIMIT_PER_WORD 4    /* updates of a word                          */
+#define LIMIT_PREFETCH 64   /* distance of prefetches, in updates         */
 #define LIMIT_PES      256
 
 /* The piece of a PE, which only this PE writes. Two boxes for each PE follow it. */
@@ -60,14 +59,7 @@ static uint64_t first_of(int pe)
     return (((uint64_t)pe << limit.log2) + pes - 1) / pes;
 }
 
-static void wait_for(_Atomic uint64_t *counter, uint64_t rounds)
-{
-    for (long spins = 1; atomic_load_explicit(counter, memory_order_acquire) < rounds; spins++)
-        if (spins % LIMIT_SPINS == 0)
-            sched_yield();
-}
-
-/* Generates the @p count numbers after @p a. Returns the last one. */
+/* Makes @p count numbers that follow @p a.  Returns the last. */
 static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
 {
     uint64_t  pes = (uint64_t)skua_pes();
@@ -105,17 +97,17 @@ static uint64_t run_round(uint64_t a, uint64_t count)
     int      me = skua_pe(), pes = skua_pes();
 
     for (int pe = 0; limit.round >= 2 && pe < pes; pe++)
-        wait_for(&limit.piece[pe]->applied, limit.round - 1);
+        bench_wait_for(&limit.piece[pe]->applied, limit.round - 1);
     a = make_numbers(a, count, set);
     limit.round++;
-    atomic_store_explicit(&limit.piece[me]->made, limit.round, memory_order_release);
+    bench_publish(&limit.piece[me]->made, limit.round);
     for (int i = 0; i < pes; i++) {
         int pe = (me + i) % pes;
 
-        wait_for(&limit.piece[pe]->made, limit.round);
+        bench_wait_for(&limit.piece[pe]->made, limit.round);
         apply_box(box_of(pe, me, set), limit.piece[pe]->count[set][me]);
     }
-    atomic_store_explicit(&limit.piece[me]->applied, limit.round, memory_order_release);
+    bench_publish(&limit.piece[me]->applied, limit.round);
     return a;
 }
 
@@ -172,7 +164,6 @@ static void create_table(void)
 static void start(int argc, char **argv)
 {
     double seconds;
-    char   metric[32];
 
     limit.log2 = argc > 2 ? atoi(argv[2]) : 20;
     prepare();
@@ -182,13 +173,8 @@ static void start(int argc, char **argv)
     for (uint64_t i = limit.first; i < limit.end; i++)
         if (limit.table[i - limit.first] != i)
             skua_abort("word %llu of the table is wrong", (unsigned long long)i);
-    snprintf(metric, sizeof metric, "rate-%dpe", skua_pes());
-    if (skua_pe() == 0)
-        bench_report("randomaccess", argc > 1 ? argv[1] : "limit", 8, metric,
-                     LIMIT_PER_WORD * (double)(limit.mask + 1) / seconds);
-    skua_sync();
-    if (skua_pe() == 0)
-        skua_exit(0);
+    bench_end_limit("randomaccess", argc > 1 ? argv[1] : "limit", 8, "rate",
+                    LIMIT_PER_WORD * (double)(limit.mask + 1) / seconds);
 }
 
 int main(int argc, char **argv)

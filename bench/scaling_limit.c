@@ -439,17 +439,6 @@ static struct scaling_kernel kernels[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-static double largest(double value)
-{
-    skua_future future = SKUA_FUTURE_INIT;
-    double      most;
-
-    skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &value, 1, skua_done_future(&future));
-    most = *(const double *)skua_future_wait(&future, NULL);
-    skua_future_clear(&future);
-    return most;
-}
-
 /* Maps the pieces of all PEs. */
 static void prepare(void)
 {
@@ -465,7 +454,7 @@ static void prepare(void)
 static void start(int argc, char **argv)
 {
     struct scaling_library library = {argc > 1 ? argv[1] : "limit", skua_pe(), skua_pes(),
-                                      skua_sync, largest};
+                                      skua_sync, bench_largest};
 
     prepare();
     scaling_measure_all(&library, kernels, argc > 2 ? argv[2] : NULL);

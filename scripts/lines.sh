@@ -93,3 +93,25 @@ done
 for app in fillboundary fmm gtcshift; do
   row $app "" "$(ls apps/$app/*.c apps/$app/*.h | tr '\n' ' ')"
 done
+
+# What applications share: lines, and how many of them use it.
+helper()
+{
+  users=$(grep -lE "common/($3)\.h" apps/*/*.[ch] | cut -d/ -f2 | grep -v common | sort -u | wc -l)
+  printf '| %-42s | %5s | %12s |\n' "$1" "$(lines $2)" "$users"
+}
+
+common=apps/common
+echo
+echo "| apps/common                                | lines | applications |"
+echo "|--------------------------------------------|------:|-------------:|"
+helper "command lines" "$common/arguments.c $common/arguments.h" arguments
+helper "results, progress, clocks" "$common/series.h $common/stopwatch.h $common/allreduce.h" \
+  "series|stopwatch|allreduce"
+helper "variants of the communication" "$common/variant.c $common/variant.h" variant
+helper "grids of parts" $common/grid.h grid
+helper "numbers" $common/numbers.h numbers
+helper "matrix products" "$(ls $common/gemm* | tr '\n' ' ')" gemm
+helper "Fourier transforms of a matrix in bands" "$common/band_fft.c $common/band_fft.h $common/transpose.h \
+  $common/roots.c $common/roots.h $common/huge_pages.h" band_fft
+helper "input and check of a Fourier transform" "$common/fft_check.c $common/fft_check.h" fft_check

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accuracy.h"
+#include "kernels.h"
 #include "lattice.h"
 #include "near.h"
 #include "translate.h"
@@ -187,6 +188,87 @@ static void test_accuracy(void)
     expect(given.order == 7 && given.separation == 2, "given parameters are kept");
 }
 
+static double lane(const lanes *x, int k)
+{
+    return x->v[k / 2][k % 2];
+}
+
+/* Pairs of bodies by one set of kernels; the first bodies of the sources are the group itself. */
+static void test_kernel_near(const struct fmm_kernels *kernels)
+{
+    struct cube         box = {{0, 0, 0}, 1};
+    struct body         body[BODIES];
+    struct field        direct[BODIES] = {{0}}, found[BODIES] = {{0}};
+    struct near_sources sources = {body, BODIES, {0}};
+    struct near_group   group   = {0};
+
+    fill_box(&box, body);
+    add_pairs(body, direct, body, no_shift);
+    for (int k = 0; k < LANES; k++) {
+        group.x.v[k / 2][k % 2] = body[k].at[0];
+        group.y.v[k / 2][k % 2] = body[k].at[1];
+        group.z.v[k / 2][k % 2] = body[k].at[2];
+    }
+    kernels->near(&group, &sources);
+    for (int k = 0; k < LANES; k++)
+        found[k] = (struct field){lane(&group.potential, k),
+                                  {lane(&group.fx, k), lane(&group.fy, k), lane(&group.fz, k)}};
+    memset(direct + LANES, 0, (BODIES - LANES) * sizeof *direct);
+    expect(agree(found, direct, 1e-13), kernels->name);
+}
+
+/* A block of seven rows, so with a panel that is not full, and five columns. */
+static void test_kernel_multiply(const struct fmm_kernels *kernels)
+{
+    static const int16_t    rows[] = {6, 0, 5, 2, 1, 4, 3};
+    struct translate_block  block  = {7, 5, rows, rows};
+    double                  at[35];
+    struct translate_matrix matrix = {&block, 1, at};
+    lanes                   from[7], to[7];
+    bool                    good = true;
+
+    for (int i = 0; i < 35; i++)
+        at[i] = i - 11;
+    for (int i = 0; i < 7 * LANES; i++)
+        from[i / LANES].v[i % LANES / 2][i % 2] = i % 13;
+    kernels->multiply(&matrix, from, to);
+    for (int i = 0; i < 7 * LANES; i++) {
+        int    row = i / LANES, first = row - row % PANEL, height = row < PANEL ? PANEL : 3;
+        double sum = 0;
+
+        for (int j = 0; j < 5; j++)
+            sum += at[first * 5 + j * height + row % PANEL] * lane(&from[rows[j]], i % LANES);
+        good = good && sum == lane(&to[rows[row]], i % LANES);
+    }
+    expect(good, kernels->name);
+}
+
+static void test_kernels(void)
+{
+    for (const struct fmm_kernels *const *set = kernels_usable(); *set; set++) {
+        printf("%s\n", (*set)->name);
+        test_kernel_near(*set);
+        test_kernel_multiply(*set);
+    }
+}
+
+/* A PE gets leaves in proportion to its speed, by their cost. */
+static void test_division(void)
+{
+    double      cost[12], speed[3] = {1, 2, 1};
+    int32_t     first_of[4];
+    struct tree tree = {.leaves = 12, .first_of = first_of};
+
+    for (int i = 0; i < 12; i++)
+        cost[i] = 5;
+    tree_divide(&tree, 3, cost, speed);
+    expect(first_of[0] == 0 && first_of[1] == 3 && first_of[2] == 9 && first_of[3] == 12,
+           "a division by speed");
+    cost[11] = 1000;
+    tree_divide(&tree, 3, cost, speed);
+    expect(first_of[1] == 11 && first_of[3] == 12, "one leaf that costs more than all others");
+}
+
 int main(void)
 {
     expansion_init(&expansion, 17);
@@ -200,6 +282,8 @@ int main(void)
     test_near();
     test_madelung();
     test_accuracy();
+    test_division();
+    test_kernels();
     translator_free(&translator);
     printf("%d failures\n", failures);
     return failures > 0;

@@ -10,18 +10,21 @@
  * memory of the receiver), contributes to reductions of the array, and migrates; PE 0 broadcasts,
  * and multicasts to a section whose members contribute to reductions of it and which rebuilds its
  * tree.  Guests are inserted, receive some messages, and destroy themselves.  Strips are delivered
- * in place where the pattern is learned, and waiters (interface/waiter.ci) migrate while they wait
- * in `when`.  What must hold:
+ * in place where the pattern is learned, waiters (interface/waiter.ci) migrate while they wait in
+ * `when`, and walkers (walkers.h) while user threads run in them.  What must hold:
  *   - each put arrives once, in order, with its data, wherever both ends are by then; both ends are
  *     notified when the channel is established again, and when the other end is destroyed;
  *   - each message arrives once; broadcasts and multicasts in order; each reduction counts every
- *     element once.
+ *     element once;
+ *   - a thread finds its stack as it left it.
  */
 #include <skua/skua.h>
 #include <string.h>
 
-#include "waiter.ci.h"
+#include "fixed_addresses.h"
 #include "tap.h"
+#include "waiter.ci.h"
+#include "walkers.h"
 
 #define MOVERS  14 /* even */
 #define STEPS   24
@@ -68,7 +71,7 @@ struct cast {
 
 static skua_class mover_class, guest_class;
 static skua_entry offer_entry, ack_entry, go_entry, step_entry, hit_entry, owned_entry, block_entry,
-    cast_entry, section_entry, tell_entry, leave_entry, guest_entry, strip_entry;
+    cast_entry, section_entry, tell_entry, leave_entry, guest_entry, strip_entry, square_entry;
 static skua_channel_end in_end, out_end;
 static skua_collection  movers, guests;
 static Waiter_proxy     waiters;
@@ -297,6 +300,19 @@ static void on_strip(void *self, skua_msg *msg)
         m->strip_low++;
     if (draw(m, 8) == 0)
         migrate(m);
+}
+
+/* What walkers ask for. */
+static void on_square(void *self, const void *data, size_t bytes)
+{
+    uint64_t x;
+
+    CHECK(bytes == sizeof x);
+    memcpy(&x, data, sizeof x);
+    x *= x;
+    skua_reply(&x, sizeof x);
+    if (draw(self, 8) == 0)
+        migrate(self);
 }
 
 static void on_hit(void *self, const void *data, size_t bytes)
@@ -544,6 +560,7 @@ static void play(int round, int puts, skua_section section)
 
     sums = section_sums = waiter_sums = 0;
     skua_invoke_all(movers, go_entry, &go, sizeof go);
+    walkers_run();
     Waiter_run_all(waiters, WAITS, skua_done_call(on_waiters, (void *)(intptr_t)(round + 1)));
     for (int i = 0; i < CASTS; i++) {
         struct cast cast   = {section, round * CASTS + i, skua_done_call(on_section_sum, NULL)};
@@ -562,6 +579,7 @@ static void play(int round, int puts, skua_section section)
     wait_quiet();
     CHECK(sums == SUMS && section_sums == CASTS && waiter_sums == 1);
     check_counts(round + 1);
+    walkers_check(round + 1);
 }
 
 /* The remaining ends are notified of the destroyed ones. */
@@ -590,6 +608,7 @@ static void start(int argc, char **argv)
     movers  = skua_array_create1(mover_class, MOVERS, &seed, sizeof seed);
     guests  = skua_array_create(guest_class, &open, NULL, 0);
     waiters = Waiter_new(WAITERS, seed);
+    walkers_create(seed, movers, MOVERS, square_entry);
     section = skua_section_create_range(movers, &range, (int32_t[]){2});
     for (int i = 0; i < rounds; i++)
         play(i, puts, section);
@@ -623,7 +642,9 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < BLOCK; i++)
         shared_block[i] = i * 1.5;
+    fix_addresses(argv);
     waiter_register();
+    walkers_register();
     mover_class   = skua_class_register(&mover);
     guest_class   = skua_class_register(&guest);
     offer_entry   = skua_method_register(mover_class, "offer", on_offer, 0);
@@ -639,6 +660,7 @@ int main(int argc, char **argv)
     leave_entry   = skua_method_register(mover_class, "leave", on_leave, 0);
     ended_entry   = skua_method_register(mover_class, "ended", on_check_ended, 0);
     strip_entry   = skua_inplace_register(mover_class, "strip", on_strip, land_strip, 0);
+    square_entry  = skua_method_register(mover_class, "square", on_square, SKUA_ENTRY_SYNC);
     guest_entry   = skua_method_register(guest_class, "guest", on_guest, 0);
     in_end        = skua_channel_end_register(&in);
     out_end       = skua_channel_end_register(&out);

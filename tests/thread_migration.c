@@ -14,9 +14,8 @@
 #include <alloca.h>
 #include <skua/skua.h>
 #include <string.h>
-#include <sys/personality.h>
-#include <unistd.h>
 
+#include "fixed_addresses.h"
 #include "tap.h"
 
 #define THREADS 3 /* largest number of threads of an element */
@@ -437,16 +436,6 @@ static void start(int argc, char **argv)
         roam();
         skua_exit(0);
     }
-}
-
-/* Disables address randomisation under the launcher of an MPI, as skuarun does for SKUA_ASLR=0. */
-static void fix_addresses(char **argv)
-{
-    int now = personality(0xffffffff);
-
-    if (is_off("SKUA_ASLR") && !(now & ADDR_NO_RANDOMIZE) &&
-        personality((unsigned long)now | ADDR_NO_RANDOMIZE) >= 0)
-        execv("/proc/self/exe", argv);
 }
 
 int main(int argc, char **argv)

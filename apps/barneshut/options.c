@@ -41,7 +41,7 @@ bool options_read(struct barneshut_options *o, int argc, char **argv)
          "of the random initial conditions (default: 123)"},
         {"no-check", ARGUMENT_FLAG, &o->no_check, 0, 0, NULL,
          "do not compare forces with direct summation"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print the time as a line of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

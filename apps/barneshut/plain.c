@@ -13,15 +13,12 @@
 
 #include "check.h"
 #include "common/series.h"
-#include "forces.h"
 #include "options.h"
-#include "plummer.h"
+#include "whole_tree.h"
 
 struct plain {
     struct barneshut_options options;
-    struct body             *body;
-    struct field            *field;
-    struct tree              tree;
+    struct whole_tree        whole;
     struct check_run         run;
 };
 
@@ -52,44 +49,12 @@ static void plain_require(bool good)
     exit(1);
 }
 
-static void plain_create(struct plain *p)
-{
-    struct body_sums sums = {0};
-    int64_t          n    = p->options.particles;
-
-    p->body  = calloc((size_t)n, sizeof *p->body);
-    p->field = calloc((size_t)n, sizeof *p->field);
-    plain_require(p->body && p->field);
-    plummer_fill(p->body, 0, n, n, (uint64_t)p->options.seed);
-    bodies_add_means(&sums, p->body, n, n);
-    bodies_centre(p->body, n, &sums);
-}
-
-static void plain_build(struct plain *p)
-{
-    int64_t          n      = p->options.particles;
-    struct bounds    bounds = BOUNDS_EMPTY;
-    struct tree_rule rule   = {.theta = p->options.theta, .leaf = p->options.leaf};
-
-    for (int64_t k = 0; k < n; k++)
-        bounds_add(&bounds, p->body[k].at);
-    rule.cube = cube_of(&bounds);
-    keys_set(p->body, (size_t)n, &rule.cube);
-    plain_require(keys_sort(p->body, (size_t)n));
-    tree_free(&p->tree);
-    plain_require(tree_build(&p->tree, &rule, p->body, &n, 1));
-}
-
 static int64_t plain_forces(struct plain *p)
 {
-    struct tree *tree         = &p->tree;
-    int64_t      interactions = 0;
+    int64_t interactions = 0;
 
-    for (int32_t i = 0; i < tree->nodes; i++)
-        if (tree->node[i].count > 0)
-            interactions +=
-                forces_of_leaf(tree->node, &tree->node[i], &tree->bounds[i], p->options.eps,
-                               p->field + (tree->node[i].point - tree->point));
+    for (int32_t i = 0; i < p->whole.tree.nodes; i++)
+        interactions += whole_tree_forces(&p->whole, i, p->options.eps);
     return interactions;
 }
 
@@ -100,14 +65,14 @@ static void plain_step(struct plain *p, int64_t step)
     struct body_sums sums = {0};
 
     if (step > 0) {
-        bodies_kick(p->body, p->field, n, half);
-        bodies_drift(p->body, n, p->options.dt);
+        bodies_kick(p->whole.body, p->whole.field, n, half);
+        bodies_drift(p->whole.body, n, p->options.dt);
     }
-    plain_build(p);
+    plain_require(whole_tree_build(&p->whole, &p->options));
     sums.interactions = plain_forces(p);
     if (step > 0)
-        bodies_kick(p->body, p->field, n, half);
-    bodies_add(&sums, p->body, p->field, n);
+        bodies_kick(p->whole.body, p->whole.field, n, half);
+    bodies_add(&sums, p->whole.body, p->whole.field, n);
     check_add_step(&p->run, &sums, step);
 }
 
@@ -119,9 +84,9 @@ static void plain_compare(struct plain *p)
 
     plain_require(sample && direct);
     for (int64_t k = 0; k < n; k++)
-        if (check_is_sample(p->body[k].id))
-            sample[samples++] = check_sample_of(&p->body[k], &p->field[k]);
-    check_add_direct(direct, sample, samples, p->tree.point, n, p->options.eps);
+        if (check_is_sample(p->whole.body[k].id))
+            sample[samples++] = check_sample_of(&p->whole.body[k], &p->whole.field[k]);
+    check_add_direct(direct, sample, samples, p->whole.tree.point, n, p->options.eps);
     check_compare(&p->run, sample, direct, samples);
     free(sample);
     free(direct);
@@ -144,7 +109,7 @@ int main(int argc, char **argv)
     bool         good;
 
     options_read(&p.options, argc, argv);
-    plain_create(&p);
+    plain_require(whole_tree_create(&p.whole, &p.options));
     plain_step(&p, 0);
     started = plain_time();
     for (int64_t step = 1; step <= p.options.steps; step++)
@@ -155,8 +120,8 @@ int main(int argc, char **argv)
     good = check_report(&p.run, &p.options);
     if (p.options.steps > 0)
         plain_report(&p, started);
-    tree_free(&p.tree);
-    free(p.body);
-    free(p.field);
+    tree_free(&p.whole.tree);
+    free(p.whole.body);
+    free(p.whole.field);
     return good ? 0 : 1;
 }

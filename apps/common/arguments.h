@@ -35,6 +35,17 @@ struct argument {
     const char        *value, *help; /* "K", "blocks per PE"; \n separates lines */
 };
 
+/** Options that most applications have: --series=NAME, into char[ARGUMENT_WORD_BYTES], and
+ *  --repeat=R, into an int64_t. */
+#define ARGUMENT_SERIES(to)                                                                        \
+    {                                                                                              \
+        "series", ARGUMENT_WORD, (to), 0, 0, "NAME", "also print results as lines of JSON"         \
+    }
+#define ARGUMENT_REPEAT(to, what)                                                                  \
+    {                                                                                              \
+        "repeat", ARGUMENT_NUMBER, (to), 1, 1000000, "R", what                                     \
+    }
+
 struct arguments {
     const char            *program, *summary;
     const struct argument *argument; /* the last one has no name */

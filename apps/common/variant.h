@@ -7,24 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/arguments.h"
+
 enum { MESSAGES, CHANNELS, LENT, VARIANTS };
 
 /** The arguments that these applications share, for an options struct with `steps`, `repeat`,
  * `only` and `series`. */
 #define VARIANT_ARGUMENTS(o, what)                                                                 \
     {"steps", ARGUMENT_NUMBER, &(o)->steps, 1, 1000000000, "N", what},                             \
-        {"repeat",                                                                                 \
-         ARGUMENT_NUMBER,                                                                          \
-         &(o)->repeat,                                                                             \
-         1,                                                                                        \
-         1000000,                                                                                  \
-         "R",                                                                                      \
-         "number of runs; the fastest counts (default: 3)"},                                       \
+        ARGUMENT_REPEAT(&(o)->repeat, "number of runs; the fastest counts (default: 3)"),          \
         {"messages", ARGUMENT_FLAG, &(o)->only[MESSAGES], 0, 0, NULL, "measure messages only"},    \
         {"channels", ARGUMENT_FLAG, &(o)->only[CHANNELS], 0, 0, NULL, "measure channels only"},    \
-    {                                                                                              \
-        "series", ARGUMENT_WORD, (o)->series, 0, 0, "NAME", "also print times as lines of JSON"    \
-    }
+        ARGUMENT_SERIES((o)->series)
 
 /** How results are printed as JSON: the series are NAME-messages, NAME-channels and NAME-lent. */
 struct variant_series {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/huge_pages.h"
 #include "common/series.h"
-
-#define LINE 64 /* bytes of a cache line */
+#include "common/variant.h"
 
 static struct fft_reference reference; /* set on PE 0 */
 
@@ -17,27 +17,27 @@ static struct fft_reference reference; /* set on PE 0 */
 
 static int64_t numbers_of(const Band *self)
 {
-    return self->part.shape.rows * self->part.shape.side;
+    return self->band.shape.rows * self->band.shape.side;
 }
 
 static int64_t first_of(const Band *self)
 {
-    return self->part.first * self->part.shape.side;
+    return self->band.first * self->band.shape.side;
 }
 
 void receive_block(Band *self, Block *block)
 {
     self->held[block->from]       = block;
-    self->part.block[block->from] = block->at;
+    self->band.block[block->from] = block->at;
 }
 
 static bool create_blocks(Band *self)
 {
-    const struct fft_shape *shape = &self->part.shape;
+    const struct transpose_shape *shape = &self->band.shape;
 
     self->held = calloc((size_t)shape->chares, sizeof(Block *));
     for (int64_t i = 0; i < shape->chares && self->held; i++) {
-        Block *block = Block_new((size_t)shape_block(shape));
+        Block *block = Block_new((size_t)transpose_block(shape));
         block->from  = i;
         receive_block(self, block);
     }
@@ -46,10 +46,10 @@ static bool create_blocks(Band *self)
 
 static bool create_sets(Band *self)
 {
-    size_t numbers = (size_t)(shape_block(&self->part.shape) * self->part.shape.chares);
+    size_t numbers = (size_t)(transpose_block(&self->band.shape) * self->band.shape.chares);
 
     for (int i = 0; i < 2; i++)
-        self->set[i] = aligned_alloc(LINE, (numbers * sizeof(number) + LINE - 1) / LINE * LINE);
+        self->set[i] = huge_alloc(numbers * sizeof(number));
     if (!self->set[0] || !self->set[1])
         return false;
     use_set(self);
@@ -60,16 +60,15 @@ void use_set(Band *self)
 {
     number *at = self->set[(self->phase + 1) % 2];
 
-    for (int64_t i = 0; i < self->part.shape.chares; i++)
-        self->part.block[i] = at + i * shape_block(&self->part.shape);
+    for (int64_t i = 0; i < self->band.shape.chares; i++)
+        self->band.block[i] = at + i * transpose_block(&self->band.shape);
 }
 
 void Band_on_create(Band *self)
 {
-    struct fft_shape shape =
-        shape_of(options.side, options.chares, options.tile, !options.estimate);
+    struct transpose_shape shape = transpose_shape_of(options.side, options.chares, options.tile);
 
-    if (!part_create(&self->part, &shape, Band_index(self)) ||
+    if (!band_create(&self->band, &shape, Band_index(self), !options.estimate) ||
         !(options.mesh ? create_sets(self) : create_blocks(self)))
         skua_abort("cannot allocate %" PRId64 " rows of %" PRId64 " numbers; use a smaller --log2",
                    shape.rows, shape.side);
@@ -84,13 +83,13 @@ void Band_on_pup(skua_pup *p, Band *self)
 
 void Band_on_destroy(Band *self)
 {
-    for (int64_t i = 0; i < self->part.shape.chares && self->held; i++)
+    for (int64_t i = 0; i < self->band.shape.chares && self->held; i++)
         if (self->held[i])
             Block_free(self->held[i]);
     free(self->held);
     free(self->set[0]);
     free(self->set[1]);
-    part_destroy(&self->part);
+    band_destroy(&self->band);
 }
 
 /* Each element begins with its successor, so that not all elements send to the same element at
@@ -110,12 +109,12 @@ void send_blocks(Band *self)
 
 static void send_block_pieces(Band *self, int64_t to)
 {
-    int64_t          total = shape_block(&self->part.shape);
+    int64_t          total = transpose_block(&self->band.shape);
     struct fft_piece piece = {.phase = self->phase, .from = (int32_t)Band_index(self)};
 
     for (; piece.first < total; piece.first += PIECE) {
         piece.count = (int32_t)(total - piece.first < PIECE ? total - piece.first : PIECE);
-        memcpy(piece.at, self->part.block[to] + piece.first,
+        memcpy(piece.at, self->band.block[to] + piece.first,
                (size_t)piece.count * sizeof *piece.at);
         Band_piece(Band_at(Band_of(self), (int)to), piece);
     }
@@ -130,7 +129,7 @@ void send_pieces(Band *self)
 /* Stores a piece.  It belongs to the present phase of this element or to the next one. */
 void Band_on_piece(Band *self, struct fft_piece piece)
 {
-    int64_t block = shape_block(&self->part.shape), *arrived = &self->arrived[piece.phase % 2];
+    int64_t block = transpose_block(&self->band.shape), *arrived = &self->arrived[piece.phase % 2];
 
     memcpy(self->set[piece.phase % 2] + piece.from * block + piece.first, piece.at,
            (size_t)piece.count * sizeof *piece.at);
@@ -143,7 +142,7 @@ void Band_on_piece(Band *self, struct fft_piece piece)
 
 void Band_on_fill(Band *self)
 {
-    check_fill(self->part.row, first_of(self), numbers_of(self));
+    check_fill(self->band.row, first_of(self), numbers_of(self));
     skua_contribute_nothing(self, Main_ready_done(main_proxy));
 }
 
@@ -153,7 +152,7 @@ void Band_on_show(Band *self)
     Rows *rows = Rows_new((size_t)numbers_of(self));
 
     rows->first = first_of(self);
-    memcpy(rows->at, self->part.row, rows->at_count * sizeof *rows->at);
+    memcpy(rows->at, self->band.row, rows->at_count * sizeof *rows->at);
     Main_rows(main_proxy, rows);
 }
 
@@ -161,7 +160,7 @@ void Band_on_show(Band *self)
 void Band_on_compare(Band *self)
 {
     double scale    = 1 / ((double)options.side * (double)options.side);
-    double distance = check_distance(self->part.row, first_of(self), numbers_of(self), scale);
+    double distance = check_distance(self->band.row, first_of(self), numbers_of(self), scale);
 
     skua_contribute(self, SKUA_MAX, SKUA_DOUBLE, &distance, 1, Main_compared_done(main_proxy));
 }
@@ -177,9 +176,7 @@ void start(Main *self, int sign, const char *what)
 
 void stop(Main *self)
 {
-    double seconds = skua_time() - self->started;
-
-    self->best = self->times == 0 || seconds < self->best ? seconds : self->best;
+    variant_stop(&self->best, self->started);
     self->times++;
 }
 
@@ -187,7 +184,6 @@ void report(const Main *self)
 {
     double n = (double)options.side * (double)options.side, rate = 5 * n * log2(n) / self->best;
 
-    progress_clear();
     printf("%.0f numbers (%" PRId64 " x %" PRId64 "), %" PRId64 " chares, %d PEs%s\n", n,
            options.side, options.side, options.chares, skua_pes(),
            options.mesh ? ", through the mesh" : "");

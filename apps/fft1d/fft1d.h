@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "check.h"
+#include "common/band_fft.h"
+#include "common/fft_check.h"
 #include "options.h"
-#include "transform.h"
 
 #define PIECE 14 /* numbers of a piece, which makes a piece 248 bytes long */
 
@@ -21,11 +21,11 @@ struct fft_piece {
 };
 
 struct Band {
-    struct fft_part part;
-    Block         **held;       /* the messages of part.block, by element; NULL with --mesh */
-    number         *set[2];     /* with --mesh: blocks of even and of odd phases */
-    int64_t         arrived[2]; /* numbers that have arrived in each set */
-    int64_t         phase;      /* number of phases so far, three in each transform */
+    struct band_fft band;
+    Block         **held;       /* by element: the messages of band.block; NULL with --mesh */
+    number         *set[2];     /* with --mesh: blocks of even and of odd phases            */
+    int64_t         arrived[2]; /* numbers of each                                          */
+    int64_t         phase;      /* counts through all transforms, three each                */
 };
 
 /** Sends each element its block. */

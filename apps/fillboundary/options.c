@@ -25,8 +25,7 @@ bool options_read(struct fillboundary_options *o, int argc, char **argv)
          "rounds of 4 exchanges per level and an allreduce\n(default: 100)"},
         {"exchanges", ARGUMENT_NUMBER, &o->exchanges, 1, 1000000, "N",
          "exchanges of one level in a row (default: 100)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "number of runs; the fastest counts (default: 3)"},
+        ARGUMENT_REPEAT(&o->repeat, "number of runs; the fastest counts (default: 3)"),
         {"messages", ARGUMENT_FLAG, &o->only[FB_MESSAGES], 0, 0, NULL, "measure messages only"},
         {"pscw", ARGUMENT_FLAG, &o->only[FB_PSCW], 0, 0, NULL,
          "measure post-start-complete-wait only"},
@@ -34,7 +33,7 @@ bool options_read(struct fillboundary_options *o, int argc, char **argv)
         {"channels", ARGUMENT_FLAG, &o->only[FB_CHANNELS], 0, 0, NULL, "measure channels only"},
         {"describe", ARGUMENT_FLAG, &o->describe, 0, 0, NULL,
          "count boxes, cells and ghost cells, and exit"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print times as lines of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

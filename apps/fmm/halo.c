@@ -27,9 +27,12 @@ static void solve_add_list(struct solver *s, int32_t target, enum list list, enu
                            size_t offset, size_t bytes, size_t *last)
 {
     for (int32_t i = list_begin(&s->lists, target, list); i < s->lists.target[target].end[list];
-         i++)
-        solve_add_for(s, transfer, &s->tree.node[s->lists.entry[list][i].node], offset, bytes,
-                      last);
+         i++) {
+        int32_t to = s->lists.entry[list][i].node;
+
+        if (!s->work->mine[to]) /* most boxes belong to this PE alone */
+            solve_add_for(s, transfer, &s->tree.node[to], offset, bytes, last);
+    }
 }
 
 void solve_pack(struct solver *s)

@@ -3,7 +3,8 @@
  * lanes.h - LANES numbers that the kernels of fmm process together.
  *
  * A vector of 16 bytes is a register of every 64-bit CPU; VECTORS of them are enough independent
- * operations to hide the latency of one.
+ * operations to hide the latency of one.  The kernels that take most of the time (kernels.h) use
+ * larger registers where there are some.
  */
 #ifndef FMM_LANES_H
 #define FMM_LANES_H

@@ -54,8 +54,7 @@ bool options_read(struct fmm_options *o, int argc, char **argv)
          "mixed (1 and -1) or equal (1) (default: mixed)"},
         {"periodic", ARGUMENT_FLAG, &o->periodic, 0, 0, NULL,
          "the cube and its images fill space, within a conductor"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "number of solves; the fastest counts (default: 1)"},
+        ARGUMENT_REPEAT(&o->repeat, "number of solves; the fastest counts (default: 1)"),
         {"no-overlap", ARGUMENT_FLAG, &o->no_overlap, 0, 0, NULL,
          "wait for other PEs before computing pairs of particles"},
         {"check", ARGUMENT_NUMBER, &o->check, 0, 1000000, "N",
@@ -68,7 +67,7 @@ bool options_read(struct fmm_options *o, int argc, char **argv)
          "particles of a leaf, at most (default: by the order)"},
         {"seed", ARGUMENT_NUMBER, &o->bodies.seed, 0, INT64_MAX, "S",
          "of the random particles (default: 1)"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print times as lines of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* partition.c - the tree of all bodies, and its division among PEs by the estimated time of the
- * leaves. */
+/* partition.c - the tree of all bodies, and its division among PEs by the time that leaves take,
+ * and by the speeds that the PEs had in earlier solves: cores differ where several share a clock, a
+ * cache or a physical core. */
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #define TIME_PAIR        4.2
 #define TIME_COEFFICIENT 3.3
 #define TIME_TRANSLATION 0.6
+
+#define SPEED_MOST 4.0 /* of a PE, relative to the mean */
 
 struct cube solve_cube(const struct solver *s, const struct traveller *body, int64_t n)
 {
@@ -73,7 +76,7 @@ void solve_divide(struct solver *s)
 
     for (int32_t i = 0; i < tree->leaves; i++)
         cost[i] = (double)tree->node[tree->leaf[i]].count;
-    tree_divide(tree, s->comm->pes, cost);
+    tree_divide(tree, s->comm->pes, cost, s->speed);
     if (s->comm->pes > 1) {
         solve_find_lists(s);
         memset(cost, 0, (size_t)tree->leaves * sizeof *cost);
@@ -84,9 +87,39 @@ void solve_divide(struct solver *s)
                 cost[leaf] += solve_cost(s, t);
         }
         s->comm->sum(s->comm, cost, (size_t)tree->leaves);
-        tree_divide(tree, s->comm->pes, cost);
+        tree_divide(tree, s->comm->pes, cost, s->speed);
     }
+    s->cost = 0;
+    for (int32_t i = tree->first_of[pe]; i < tree->first_of[pe + 1]; i++)
+        s->cost += cost[i];
     free(cost);
+}
+
+/* The speed of a PE relative to the mean, within bounds: a PE that lost its core for a while is not
+ * left without work.  A PE that had no work is as fast as the others. */
+static double solve_bound_speed(double speed, double mean)
+{
+    return speed == 0 ? 1 : fmin(fmax(speed / mean, 1 / SPEED_MOST), SPEED_MOST);
+}
+
+void solve_measure_speeds(struct solver *s)
+{
+    int     pes = s->comm->pes, working = 0;
+    double *now = solve_alloc(s, (size_t)pes, sizeof *now), sum = 0;
+    double  seconds = s->seconds[PHASE_UP] + s->seconds[PHASE_NEAR] + s->seconds[PHASE_FAR] +
+                     s->seconds[PHASE_DOWN];
+
+    now[s->comm->pe] = s->cost > 0 && seconds > 0 ? s->cost / seconds : 0;
+    s->comm->sum(s->comm, now, (size_t)pes);
+    for (int pe = 0; pe < pes; pe++) {
+        sum += now[pe];
+        working += now[pe] > 0;
+    }
+    for (int pe = 0; pe < pes; pe++)
+        s->speed[pe] +=
+            (solve_bound_speed(now[pe], sum / working) - s->speed[pe]) / (double)(s->solves + 1);
+    s->solves++;
+    free(now);
 }
 
 void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n)

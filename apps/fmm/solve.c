@@ -160,7 +160,10 @@ void solver_create(struct solver *s, struct comm *comm, const struct solve_rule 
 {
     *s = (struct solver){.comm = comm, .rule = *rule};
     expansion_init(&s->expansion, rule->order);
-    s->work = solve_alloc(s, 1, sizeof *s->work);
+    s->work  = solve_alloc(s, 1, sizeof *s->work);
+    s->speed = solve_alloc(s, (size_t)comm->pes, sizeof *s->speed);
+    for (int pe = 0; pe < comm->pes; pe++)
+        s->speed[pe] = 1;
     for (int t = 0; t < TRANSFERS; t++)
         s->work->parcel[t] = solve_alloc(s, (size_t)comm->pes, sizeof *s->work->parcel[t]);
     solve_require(s, translator_create(&s->translator, &s->expansion, rule->separation));
@@ -189,6 +192,8 @@ void solver_run(struct solver *s, struct traveller *body, int64_t n)
     solve_reset(s);
     solve_prepare(s, body, n);
     solve_passes(s, &from, &waited);
+    if (s->comm->pes > 1)
+        solve_measure_speeds(s);
     s->comm->done(s->comm);
 }
 
@@ -201,5 +206,6 @@ void solver_free(struct solver *s)
         free(s->work->parcel[t]);
     }
     translator_free(&s->translator);
+    free(s->speed);
     free(s->work);
 }

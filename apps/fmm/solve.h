@@ -47,6 +47,10 @@ struct solver {
     struct field     *field; /* and their solution */
     double            seconds[PHASES];
 
+    double *speed;  /* of each PE relative to the mean, in the solves so far       */
+    int64_t solves; /* that it was measured in                                     */
+    double  cost;   /* of the leaves of this PE, in the units of partition.c       */
+
     struct solve_work *work;
 };
 

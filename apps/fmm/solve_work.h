@@ -89,9 +89,12 @@ struct cube solve_cube(const struct solver *s, const struct traveller *body, int
 /** Builds the lists of the boxes above the leaves of this PE. */
 void solve_find_lists(struct solver *s);
 
-/** Divides the leaves by their bodies, then by the times that the PEs have estimated for them.
- *  Collective. */
+/** Divides the leaves by their bodies, then by the times that the PEs have found for them, and by
+ *  the speeds of the PEs.  Collective. */
 void solve_divide(struct solver *s);
+
+/** Adds this solve to the mean speeds of all PEs.  Collective. */
+void solve_measure_speeds(struct solver *s);
 
 /** Moves bodies to the PEs that own their leaves.  Collective. */
 void solve_move_bodies(struct solver *s, struct traveller *body, int64_t n);

@@ -21,60 +21,9 @@
 #include <string.h>
 
 #include "common/numbers.h"
+#include "kernels.h"
 
-#define PANEL 4 /* rows of a matrix that are computed together */
-
-/* ---- products of small matrices and lanes --------------------------------------------------- */
-
-/* The rows of a block: output rows are the product of a matrix and input rows. */
-struct translate_block {
-    int            out, in; /* numbers of rows */
-    const int16_t *out_row, *in_row;
-};
-
-/* A matrix of blocks; elements lie in the order in which they are used. */
-struct translate_matrix {
-    const struct translate_block *block;
-    int                           blocks;
-    double                       *at;
-};
-
-static inline void translate_panel(int rows, const double *a, const struct translate_block *b,
-                                   int first, const lanes *from, lanes *to)
-{
-    lanes sum[PANEL];
-
-    for (int r = 0; r < rows; r++)
-        sum[r] = lanes_of(0);
-    for (int i = 0; i < b->in; i++) {
-        const lanes *x = from + b->in_row[i];
-
-        for (int r = 0; r < rows; r++)
-            for (int v = 0; v < VECTORS; v++)
-                sum[r].v[v] += a[i * rows + r] * x->v[v];
-    }
-    for (int r = 0; r < rows; r++)
-        to[b->out_row[first + r]] = sum[r];
-}
-
-static void translate_multiply(const struct translate_matrix *matrix, const lanes *from, lanes *to)
-{
-    const double *a = matrix->at;
-
-    for (const struct translate_block *b = matrix->block; b < matrix->block + matrix->blocks; b++) {
-        int i = 0;
-
-        for (; i + PANEL <= b->out; i += PANEL, a += PANEL * b->in)
-            translate_panel(PANEL, a, b, i, from, to);
-        switch (b->out - i) {
-        case 3: translate_panel(3, a, b, i, from, to); break;
-        case 2: translate_panel(2, a, b, i, from, to); break;
-        case 1: translate_panel(1, a, b, i, from, to); break;
-        default: break;
-        }
-        a += (b->out - i) * b->in;
-    }
-}
+/* ---- matrices ------------------------------------------------------------------------------- */
 
 /* The number of elements of blocks. */
 static size_t translate_elements(const struct translate_block *block, int blocks)
@@ -448,14 +397,16 @@ static void translate_turn(const struct translate_step *step, int order, lanes *
 static void translate_batch(const struct translator *t, const struct translate_step *step,
                             const double *const *from, double *const *to, int n)
 {
+    const struct fmm_kernels *kernels = kernels_best();
+
     int   order = t->expansion->order, stride = expansion_stride(order);
     lanes x[EXPANSION_MOST], y[EXPANSION_MOST];
 
     translate_gather(stride, from, n, x);
     translate_turn(step, order, x, false);
-    translate_multiply(&step->rotation->forth, x, y);
-    translate_multiply(&step->shift->matrix, y, x);
-    translate_multiply(&step->rotation->back, x, y);
+    kernels->multiply(&step->rotation->forth, x, y);
+    kernels->multiply(&step->shift->matrix, y, x);
+    kernels->multiply(&step->rotation->back, x, y);
     translate_turn(step, order, y, true);
     y[stride - 1] = stride > expansion_count(order) ? lanes_of(0) : y[stride - 1];
     translate_scatter(stride, y, to, n);

@@ -273,16 +273,19 @@ void tree_free(struct tree *tree)
 
 /* ---- division among PEs --------------------------------------------------------------------- */
 
-void tree_divide(struct tree *tree, int pes, const double *cost)
+void tree_divide(struct tree *tree, int pes, const double *cost, const double *speed)
 {
-    double  total = 0, sum = 0;
+    double  total = 0, sum = 0, speeds = 0, so_far = 0;
     int32_t leaf = 0;
 
     for (int32_t i = 0; i < tree->leaves; i++)
         total += cost[i];
+    for (int pe = 0; pe < pes; pe++)
+        speeds += speed[pe];
     for (int pe = 0; pe < pes; pe++) {
         tree->first_of[pe] = leaf;
-        while (leaf < tree->leaves && sum + 0.5 * cost[leaf] < total * (pe + 1) / pes)
+        so_far += speed[pe];
+        while (leaf < tree->leaves && sum + 0.5 * cost[leaf] < total * so_far / speeds)
             sum += cost[leaf++];
     }
     tree->first_of[0]   = 0;

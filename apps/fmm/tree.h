@@ -59,8 +59,8 @@ bool tree_build(struct tree *tree, struct comm *comm, const struct cube *cube,
 /** Frees a tree. */
 void tree_free(struct tree *tree);
 
-/** Divides the leaves among the PEs so that each gets about the same cost. */
-void tree_divide(struct tree *tree, int pes, const double *cost);
+/** Divides the leaves among the PEs so that each gets a cost in proportion to its @p speed. */
+void tree_divide(struct tree *tree, int pes, const double *cost, const double *speed);
 
 /** Returns the cube of a box. */
 struct cube tree_cube(const struct tree *tree, const struct node *node);

@@ -45,8 +45,7 @@ bool options_read(struct gtcshift_options *o, int argc, char **argv)
          "pipelined: particles per put between hosts (default: 256)"},
         {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000, "N",
          "steps of two shifts each (default: 10)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "number of runs; the fastest counts (default: 3)"},
+        ARGUMENT_REPEAT(&o->repeat, "number of runs; the fastest counts (default: 3)"),
         {"messages", ARGUMENT_FLAG, &o->only[SHIFT_MESSAGES], 0, 0, NULL, "measure messages only"},
         {"pscw", ARGUMENT_FLAG, &o->only[SHIFT_PSCW], 0, 0, NULL,
          "measure post-start-complete-wait only"},
@@ -54,7 +53,7 @@ bool options_read(struct gtcshift_options *o, int argc, char **argv)
          "measure signalling puts only"},
         {"pipelined", ARGUMENT_FLAG, &o->only[SHIFT_PIPELINED], 0, 0, NULL,
          "measure pipelined puts only"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print times as lines of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

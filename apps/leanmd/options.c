@@ -77,7 +77,7 @@ bool options_read(struct leanmd_options *o, int argc, char **argv)
          "steps before the clock starts (default: 0)"},
         {"seed", ARGUMENT_NUMBER, &seed, 0, INT32_MAX, "N",
          "of displacements and velocities at the start (default: 1)"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print results as lines of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

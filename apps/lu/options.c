@@ -85,7 +85,7 @@ bool lu_options_read(struct lu_options *o, int32_t **table, int argc, char **arg
          "make column C zero: the matrix is singular"},
         {"dgemm", ARGUMENT_FLAG, &o->dgemm, 0, 0, NULL,
          "also measure matrix products on all PEs: the limit of the rate"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print results as lines of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

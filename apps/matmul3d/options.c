@@ -5,7 +5,9 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-/* Returns true if every slab of A, B and C has at least one row. */
+#include "common/grid.h"
+
+/* Whether every slab of A, B and C has at least one row. */
 static bool fits(const struct matmul3d_options *o, const int64_t *grid)
 {
     int64_t rows_a = o->size / grid[0], rows_b = o->size / grid[1];
@@ -13,23 +15,10 @@ static bool fits(const struct matmul3d_options *o, const int64_t *grid)
     return rows_a >= grid[2] && rows_b >= grid[0] && rows_a >= grid[1] && o->size >= grid[2];
 }
 
-/* Chooses the grid of @p count tiles with the least communication: A is sent to grid[2] tiles, B to
- * grid[0], C to grid[1]. */
-static bool choose_grid(struct matmul3d_options *o, int64_t count)
+/* The slabs that tiles exchange: A goes to grid[2] tiles, B to grid[0], C to grid[1]. */
+static int64_t grid_slabs(const void *options, const int64_t *grid)
 {
-    int64_t best = INT64_MAX;
-
-    for (int64_t x = 1; x <= count; x++)
-        for (int64_t y = 1; y <= count / x && count % x == 0; y++) {
-            int64_t grid[3] = {x, y, count / x / y};
-
-            if (count / x % y || grid[0] + grid[1] + grid[2] >= best || !fits(o, grid))
-                continue;
-            best = grid[0] + grid[1] + grid[2];
-            for (int d = 0; d < 3; d++)
-                o->grid[d] = grid[d];
-        }
-    return best < INT64_MAX;
+    return fits(options, grid) ? grid[0] + grid[1] + grid[2] : INT64_MAX;
 }
 
 static bool options_complete(struct matmul3d_options *o)
@@ -39,7 +28,7 @@ static bool options_complete(struct matmul3d_options *o)
     if (o->grid[0] && !fits(o, o->grid))
         return arguments_refuse("matmul3d",
                                 "some tiles of --grid would have no row; use a larger --size");
-    if (!o->grid[0] && !choose_grid(o, o->per_pe * skua_pes()))
+    if (!o->grid[0] && !grid_choose(o->grid, o->per_pe * skua_pes(), grid_slabs, o))
         return arguments_refuse(
             "matmul3d",
             "--size is too small for this number of tiles; use --grid or a smaller --per-pe");

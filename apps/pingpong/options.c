@@ -21,11 +21,11 @@ bool options_read(struct pingpong_options *o, int argc, char **argv)
          "sizes in bytes\n(default: 100 to 500000, as in the paper)"},
         {"iterations", ARGUMENT_NUMBER, &o->iterations, 1, 1000000000, "N",
          "round trips per run (default: 1000)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R", "runs per size (default: 5)"},
+        ARGUMENT_REPEAT(&o->repeat, "runs per size (default: 5)"),
         {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "measure messages only"},
         {"channel", ARGUMENT_FLAG, &o->only[CHANNEL], 0, 0, NULL, "measure channels only"},
         {"get", ARGUMENT_FLAG, &o->only[GET], 0, 0, NULL, "measure gets only"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "also print times as lines of JSON"},
+        ARGUMENT_SERIES(o->series),
         {0},
     };
     const struct arguments arguments = {

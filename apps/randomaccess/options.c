@@ -33,8 +33,7 @@ bool options_read(struct randomaccess_options *options, int argc, char **argv)
                "0.5"},
            {"no-verify", ARGUMENT_FLAG, &no_verify, 0, 0, NULL,
             "do not repeat the updates and check the table"},
-           {"series", ARGUMENT_WORD, options->series, 0, 0, "NAME",
-            "also print the rate as a line of JSON"},
+           ARGUMENT_SERIES(options->series),
            {0},
     };
     const struct arguments arguments = {

@@ -5,6 +5,8 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
+#include "common/grid.h"
+
 #define SCATTERED 16 /* relative cost of a cell that is alone in its cache line */
 
 /* Returns the cost of the faces of a block, in cells.  Cells of a face in x are scattered; these
@@ -21,29 +23,15 @@ static bool only_lent(const struct stencil3d_options *o)
     return o->only[LENT] && !o->only[MESSAGES] && !o->only[CHANNELS];
 }
 
-/* Without copies, a division that does not cut planes costs nothing. */
-static int64_t cost(const struct stencil3d_options *o, const int64_t *blocks)
+/* The cost of a division, which must be even.  Without copies, divisions that leave planes whole
+ * cost nothing. */
+static int64_t division_cost(const void *options, const int64_t *blocks)
 {
+    const struct stencil3d_options *o = options;
+
+    if (o->size[0] % blocks[0] || o->size[1] % blocks[1] || o->size[2] % blocks[2])
+        return INT64_MAX;
     return only_lent(o) && blocks[0] == 1 ? blocks[1] : blocks[1] + surface(o->size, blocks);
-}
-
-/* Chooses the cheapest division into @p count blocks.  Returns false if there is no even one. */
-static bool choose_blocks(struct stencil3d_options *o, int64_t count)
-{
-    int64_t best = INT64_MAX;
-
-    for (int64_t x = 1; x <= count; x++)
-        for (int64_t y = 1; y <= count / x && count % x == 0; y++) {
-            int64_t blocks[3] = {x, y, count / x / y};
-
-            if (count / x % y || o->size[0] % x || o->size[1] % y || o->size[2] % blocks[2] ||
-                cost(o, blocks) >= best)
-                continue;
-            best = cost(o, blocks);
-            for (int d = 0; d < 3; d++)
-                o->blocks[d] = blocks[d];
-        }
-    return best < INT64_MAX;
 }
 
 static bool options_complete(struct stencil3d_options *o)
@@ -55,7 +43,7 @@ static bool options_complete(struct stencil3d_options *o)
         if (o->blocks[d] && o->size[d] % o->blocks[d])
             return arguments_refuse("stencil3d", "--blocks must divide --size");
     }
-    if (!o->blocks[0] && !choose_blocks(o, o->per_pe * skua_pes()))
+    if (!o->blocks[0] && !grid_choose(o->blocks, o->per_pe * skua_pes(), division_cost, o))
         return arguments_refuse(
             "stencil3d",
             "this number of blocks does not divide --size; use --blocks or another --per-pe");

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "stencil3d.ci.h"
+#include "sweep.h"
 
-#define LINE      16 /* cells in a cache line */
 #define ERROR_MAX 1e-4
 #define STAMPS    5      /* number of steps with different stamps */
 #define STAMP     0.125f /* the difference of stamps of successive steps: exact in float */
@@ -371,30 +371,6 @@ static struct stencil_rows rows_beyond(const Block *b, const struct stencil_set 
 
     return (struct stencil_rows){l.at, side <= NORTH ? l.strided.stride[0]
                                                      : b->n[0] * (ptrdiff_t)sizeof(float)};
-}
-
-/* Prefetches a row that the hardware prefetchers do not predict. */
-static void fetch_row(const float *row, int count)
-{
-    for (int i = 0; i < count; i += LINE)
-        __builtin_prefetch(row + i);
-}
-
-/* Computes one row; @p w and @p e are the cells beyond its ends, @p added the change of the stamp.
- */
-static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
-                      const float *restrict s, const float *restrict a, const float *restrict d,
-                      float w, float e, float added, int count)
-{
-    const float seventh = 1.0f / 7;
-    int         last    = count - 1;
-
-    for (int i = 1; i < last; i++)
-        to[i] = (u[i] + u[i - 1] + u[i + 1] + n[i] + s[i] + a[i] + d[i]) * seventh + added;
-    to[0] = (u[0] + w + (last > 0 ? u[1] : e) + n[0] + s[0] + a[0] + d[0]) * seventh + added;
-    if (last > 0)
-        to[last] =
-            (u[last] + u[last - 1] + e + n[last] + s[last] + a[last] + d[last]) * seventh + added;
 }
 
 static void show_progress(Block *b)

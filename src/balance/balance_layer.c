@@ -236,8 +236,10 @@ static void layer_baggage_unpack(struct ski_object *object, const void *from, si
     ski_measure_carry(object->of->self, -(int64_t)load->ticks);
 }
 
-static const struct ski_baggage layer_baggage = {layer_baggage_bytes, layer_baggage_pack,
-                                                 layer_baggage_valid, layer_baggage_unpack};
+static const struct ski_baggage layer_baggage = {.bytes  = layer_baggage_bytes,
+                                                 .pack   = layer_baggage_pack,
+                                                 .valid  = layer_baggage_valid,
+                                                 .unpack = layer_baggage_unpack};
 
 /* ---- what a checkpoint keeps -------------------------------------------------------------- */
 

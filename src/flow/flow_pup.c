@@ -341,8 +341,11 @@ static void flow_baggage_unpack(struct ski_object *object, const void *from, siz
     ski_pup_part_unpack(flow_pup_part, object + 1, from, bytes);
 }
 
-static const struct ski_baggage flow_baggage = {flow_baggage_bytes, flow_baggage_pack,
-                                                flow_baggage_valid, flow_baggage_unpack};
+static const struct ski_baggage flow_baggage = {.least  = sizeof(struct flow_pup_head),
+                                                .bytes  = flow_baggage_bytes,
+                                                .pack   = flow_baggage_pack,
+                                                .valid  = flow_baggage_valid,
+                                                .unpack = flow_baggage_unpack};
 
 void skuac_flow_register(const skuac_flow_class *of, skua_class which)
 {

@@ -35,7 +35,7 @@ static void dead_letter_drop(struct ski_collection *all, const skua_index *index
         dead_letter_warn(all, index, msg);
     ski_held_discard(all->self, &absent->held);
     ski_directory_set(&all->directory, index, 0);
-    free(absent);
+    ski_absent_free(all, absent);
 }
 
 /* The inquiry is back at the home. */

@@ -590,9 +590,11 @@ static void array_broadcast_unpack(struct ski_object *object, const void *from, 
     memcpy(&object->last_broadcast, from, bytes);
 }
 
-static const struct ski_baggage array_broadcast_baggage = {
-    array_broadcast_packed_bytes, array_broadcast_pack, array_broadcast_packed_valid,
-    array_broadcast_unpack};
+static const struct ski_baggage array_broadcast_baggage = {.least  = sizeof(uint32_t),
+                                                           .bytes  = array_broadcast_packed_bytes,
+                                                           .pack   = array_broadcast_pack,
+                                                           .valid  = array_broadcast_packed_valid,
+                                                           .unpack = array_broadcast_unpack};
 
 const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .collection_added = array_broadcast_collection_added,

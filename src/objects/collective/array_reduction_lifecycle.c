@@ -187,9 +187,11 @@ static void array_reduction_unpack(struct ski_object *object, const void *from, 
     memcpy(&object->next_reduction, from, bytes);
 }
 
-static const struct ski_baggage array_reduction_baggage = {
-    array_reduction_packed_bytes, array_reduction_pack, array_reduction_packed_valid,
-    array_reduction_unpack};
+static const struct ski_baggage array_reduction_baggage = {.least  = sizeof(uint32_t),
+                                                           .bytes  = array_reduction_packed_bytes,
+                                                           .pack   = array_reduction_pack,
+                                                           .valid  = array_reduction_packed_valid,
+                                                           .unpack = array_reduction_unpack};
 
 /* Whether the number is valid is known when all reductions are (array_reduction_saved.h). */
 static const char *array_reduction_restore_part(struct ski_object *object, const void *from,

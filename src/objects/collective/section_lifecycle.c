@@ -145,8 +145,10 @@ static void section_lifecycle_idle_report(struct ski_collection *all, struct ski
 }
 
 static const struct ski_baggage section_lifecycle_baggage = {
-    section_lifecycle_packed_bytes, section_lifecycle_pack, section_lifecycle_packed_valid,
-    section_lifecycle_unpack};
+    .bytes  = section_lifecycle_packed_bytes,
+    .pack   = section_lifecycle_pack,
+    .valid  = section_lifecycle_packed_valid,
+    .unpack = section_lifecycle_unpack};
 
 const struct ski_lifecycle ski_section_lifecycle = {
     .pe_begin          = section_lifecycle_pe_begin,

@@ -34,14 +34,40 @@ struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *
 {
     struct ski_absent *absent = ski_absent_find(all, index);
 
+    return absent ? absent : ski_absent_enter(all, index);
+}
+
+/* Thousands of elements may migrate at a time, and come back: records are kept, since the C
+ * library's malloc() keeps few blocks at hand. */
+struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index *index)
+{
+    struct ski_absent *absent = all->spare;
+
     if (absent)
-        return absent;
-    ski_assert(!ski_element_here(all, index));
-    absent  = ski_malloc(sizeof *absent);
+        all->spare = absent->spare;
+    else
+        absent = ski_malloc(sizeof *absent);
     *absent = (struct ski_absent){.index = *index, .pe = SKI_ABSENT_UNKNOWN};
     ski_list_init(&absent->held);
     ski_directory_set(&all->directory, index, (uintptr_t)absent | SKI_ABSENT_BIT);
     return absent;
+}
+
+void ski_absent_free(struct ski_collection *all, struct ski_absent *absent)
+{
+    ski_assert(!absent->held.first && !absent->forward);
+    absent->spare = all->spare;
+    all->spare    = absent;
+}
+
+void ski_absent_free_spares(struct ski_collection *all)
+{
+    struct ski_absent *absent;
+
+    while ((absent = all->spare)) {
+        all->spare = absent->spare;
+        free(absent);
+    }
 }
 
 void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg)

@@ -48,6 +48,15 @@ struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_
 /** The record of an absent element; an empty one is added if there is none. */
 struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
 
+/** Enter an empty record in place of an element that leaves, or where there is nothing. */
+struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index *index);
+
+/** Free a record that is not in the directory any more. */
+void ski_absent_free(struct ski_collection *all, struct ski_absent *absent);
+
+/** Free the records that are kept for further use. */
+void ski_absent_free_spares(struct ski_collection *all);
+
 /** Keep @p msg, which was being delivered, with the record of the absent element it is for. */
 void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 

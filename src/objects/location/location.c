@@ -33,12 +33,11 @@ static void location_release(struct ski_pe *self, struct ski_absent *absent, int
 }
 
 /* Frees a record, with the messages that wait there: they count as received. */
-static void location_free_record(struct ski_pe *self, struct ski_absent *absent)
+static void location_free_record(struct ski_collection *all, struct ski_absent *absent)
 {
-    ski_held_discard(self, &absent->held);
+    ski_held_discard(all->self, &absent->held);
     ski_forward_window_free(absent);
-    ski_assert(!absent->held.first);
-    free(absent);
+    ski_absent_free(all, absent);
 }
 
 static void location_free_records(struct ski_collection *all)
@@ -47,8 +46,9 @@ static void location_free_records(struct ski_collection *all)
         struct ski_absent *absent = ski_directory_absent(all->directory.slot[i].value);
 
         if (absent)
-            location_free_record(all->self, absent);
+            location_free_record(all, absent);
     }
+    ski_absent_free_spares(all);
 }
 
 void ski_location_release_unknown(struct ski_collection *all)
@@ -87,7 +87,7 @@ static size_t location_drop(struct ski_collection *all, bool (*is)(const struct 
     }
     for (size_t i = 0; i < count; i++) {
         ski_directory_set(&all->directory, &found[i]->index, 0);
-        location_free_record(all->self, found[i]);
+        location_free_record(all, found[i]);
     }
     free(found);
     return count;
@@ -156,6 +156,20 @@ void ski_location_update(struct ski_collection *all, const skua_index *index,
         location_end_forwarding(all->self, absent);
 }
 
+void ski_location_left(struct ski_collection *all, const skua_index *index,
+                       const struct ski_location_update *update)
+{
+    struct ski_absent *absent;
+
+    ski_assert(ski_element_here(all, index) && update->pe != all->self->pe);
+    location_limit_records(all);
+    absent        = ski_absent_enter(all, index);
+    absent->pe    = update->pe;
+    absent->moves = update->moves;
+    all->hints++;
+    all->tombstones += (uint32_t)(update->pe == SKI_ABSENT_DELETED);
+}
+
 void ski_on_located(skua_msg *msg)
 {
     const struct ski_location_update *update = skua_msg_data(msg);
@@ -179,7 +193,7 @@ static void location_absence_ended(struct ski_collection *all, struct ski_absent
     all->tombstones -= absent->pe == SKI_ABSENT_DELETED;
     ski_forward_window_arrived(all, absent);
     ski_forward_window_free(absent);
-    free(absent);
+    ski_absent_free(all, absent);
 }
 
 static void location_element_deleted(struct ski_object *object)
@@ -190,8 +204,7 @@ static void location_element_deleted(struct ski_object *object)
     int                        home   = ski_home(all, &index);
 
     ski_assert(ski_element_here(all, &index) == object);
-    ski_directory_set(&all->directory, &index, 0);
-    ski_location_update(all, &index, &update); /* also elsewhere: older updates are ignored */
+    ski_location_left(all, &index, &update); /* also elsewhere: older updates are ignored */
     if (home != all->self->pe)
         ski_location_send(all, home, &index, &update);
 }

@@ -26,6 +26,11 @@
 void ski_location_update(struct ski_collection *all, const skua_index *index,
                          const struct ski_location_update *update);
 
+/** Record where an element of this PE goes, or that it is deleted, in its place in the directory.
+ */
+void ski_location_left(struct ski_collection *all, const skua_index *index,
+                       const struct ski_location_update *update);
+
 /** Deliver messages once more that wait here for elements which do not exist. */
 void ski_location_release_unknown(struct ski_collection *all);
 

@@ -69,18 +69,29 @@ void skua_migrate(void *self, int pe)
 
 /* ---- baggage ------------------------------------------------------------------------ */
 
-/* The baggage @p i of an element that migrates with @p flags: that of the modules, then that of its
- * class; NULL: @p i, and no number below it, is behind the last. */
-static inline const struct ski_baggage *migration_baggage(const struct ski_collection *all,
-                                                          unsigned flags, int i)
-{
-    const struct ski_baggage *const *of_modules = all->self->objects->lifecycle.baggage;
+/* The baggage of an element, in turn: that of the modules, then that of its class. */
+struct migration_baggage {
+    const struct ski_baggage *const *of_modules; /* the next one; NULL ends the list */
+    const struct ski_baggage        *of_class;   /* NULL: none                       */
+};
 
-    if (i > 0 && !of_modules[i - 1])
-        return NULL;
-    if (of_modules[i] || !(flags & MIGRATION_BY_POINTER))
-        return of_modules[i];
-    return all->class->baggage;
+/* The baggage of an element that migrates with @p flags. */
+static inline struct migration_baggage migration_baggage(const struct ski_collection *all,
+                                                         unsigned                     flags)
+{
+    return (struct migration_baggage){all->self->objects->lifecycle.baggage,
+                                      flags & MIGRATION_BY_POINTER ? all->class->baggage : NULL};
+}
+
+/* Returns the next one, or NULL. */
+static inline const struct ski_baggage *migration_next(struct migration_baggage *list)
+{
+    const struct ski_baggage *of_class = list->of_class;
+
+    if (*list->of_modules)
+        return *list->of_modules++;
+    list->of_class = NULL;
+    return of_class;
 }
 
 /* ---- departure ---------------------------------------------------------------------- */
@@ -136,18 +147,20 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
 static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
 {
     const struct ski_baggage *baggage;
+    struct migration_baggage  list  = migration_baggage(object->of, flags);
     struct migration_head     head  = {.moves = object->moves + 1, .flags = flags};
     size_t                    bytes = 0;
     skua_msg                 *msg;
     char                     *at;
 
-    for (int i = 0; (baggage = migration_baggage(object->of, flags, i)); i++)
+    for (int i = 0; (baggage = migration_next(&list)); i++)
         bytes += head.bytes[i] = (uint32_t)baggage->bytes(object);
     msg = skua_msg_alloc(sizeof head + bytes + migration_room(object, flags));
     at  = skua_msg_data(msg);
     memcpy(at, &head, sizeof head);
     at += sizeof head;
-    for (int i = 0; (baggage = migration_baggage(object->of, flags, i)); at += head.bytes[i++])
+    list = migration_baggage(object->of, flags);
+    for (int i = 0; (baggage = migration_next(&list)); at += head.bytes[i++])
         if (head.bytes[i])
             baggage->pack(object, at);
     *used = sizeof head + bytes;
@@ -229,8 +242,7 @@ static void migration_depart(struct ski_object *object)
         if (ski_object_block(object))
             object = migration_replace_block(object);
     }
-    ski_directory_set(&all->directory, &index, 0);
-    ski_location_update(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
+    ski_location_left(all, &index, &(struct ski_location_update){object->to, object->moves + 1});
     msg->handler = SKI_HANDLER_MIGRATE;
     msg->source  = all->self->pe;
     ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE,
@@ -313,6 +325,7 @@ static bool migration_flags_valid(const struct ski_class *class, uint32_t flags)
 static bool migration_valid(struct migration_arrival *came)
 {
     const struct ski_baggage *baggage;
+    struct migration_baggage  list  = migration_baggage(came->all, came->head.flags);
     const char               *from  = came->from;
     size_t                    bytes = came->bytes;
 
@@ -321,11 +334,15 @@ static bool migration_valid(struct migration_arrival *came)
         !migration_flags_valid(came->all->class, came->head.flags) ||
         !ski_thread_migration_valid(came->all, &came->head.block))
         return false;
-    for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {
-        if (came->head.bytes[i] > bytes || !baggage->valid(came->all, from, came->head.bytes[i]))
+    for (int i = 0; (baggage = migration_next(&list)); i++) {
+        uint32_t own = came->head.bytes[i];
+
+        if (own > bytes || own < baggage->least)
             return false;
-        from += came->head.bytes[i];
-        bytes -= came->head.bytes[i];
+        if (own && !baggage->valid(came->all, from, own))
+            return false;
+        from += own;
+        bytes -= own;
     }
     if (!(came->head.flags & MIGRATION_BY_POINTER))
         return true;
@@ -339,12 +356,16 @@ static bool migration_valid(struct migration_arrival *came)
 static void migration_unpack_baggage(struct ski_object *object, struct migration_arrival *came)
 {
     const struct ski_baggage *baggage;
+    struct migration_baggage  list = migration_baggage(came->all, came->head.flags);
 
-    for (int i = 0; (baggage = migration_baggage(came->all, came->head.flags, i)); i++) {
-        ski_assert(came->head.bytes[i] <= came->bytes);
-        baggage->unpack(object, came->from, came->head.bytes[i]);
-        came->from += came->head.bytes[i];
-        came->bytes -= came->head.bytes[i];
+    for (int i = 0; (baggage = migration_next(&list)); i++) {
+        uint32_t own = came->head.bytes[i];
+
+        ski_assert(own <= came->bytes);
+        if (own)
+            baggage->unpack(object, came->from, own);
+        came->from += own;
+        came->bytes -= own;
     }
 }
 

@@ -558,9 +558,10 @@ static void thread_migration_pe_end(struct ski_objects *objects)
     free(objects->slot[SKI_SLOT_THREAD_MIGRATION]);
 }
 
-static const struct ski_baggage thread_migration_baggage = {
-    thread_migration_packed_bytes, thread_migration_pack, thread_migration_packed_valid,
-    thread_migration_unpack};
+static const struct ski_baggage thread_migration_baggage = {.bytes  = thread_migration_packed_bytes,
+                                                            .pack   = thread_migration_pack,
+                                                            .valid  = thread_migration_packed_valid,
+                                                            .unpack = thread_migration_unpack};
 
 const struct ski_lifecycle ski_thread_migration_lifecycle = {
     .pe_begin        = thread_migration_pe_begin,

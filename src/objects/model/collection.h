@@ -67,6 +67,7 @@ struct ski_collection {
     uint32_t                 walking;    /* loops over them that are under way                */
     uint32_t                 tombstones; /* records of deleted elements: location.c           */
     uint32_t                 hints;      /* records of locations that the home knows, as well */
+    struct ski_absent       *spare;      /* records that are not in use: home.c               */
 
     size_t packed_bytes;  /* of the element that migrated last: migration.c */
     bool   packs_outside; /* an element packs more than its memory: migration.c */

@@ -26,7 +26,10 @@ struct ski_absent {
     uint32_t        checks; /* of a deleted element: answers awaited (closing.h) */
     bool            judged; /* of a deleted element: it is not inserted again    */
 
-    struct ski_forward_window *forward; /* forward_window.h; NULL: no message was forwarded */
+    union {
+        struct ski_forward_window *forward; /* forward_window.h; NULL: no message was forwarded */
+        struct ski_absent         *spare;   /* of a record that is not in use: the next one     */
+    };
 };
 
 /* In place of the PE of an absent element.  Claimed: this PE has asked its home to let the element

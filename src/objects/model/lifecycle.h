@@ -30,6 +30,10 @@ struct ski_text;
 
 /* What an element takes along when it migrates, of one module. */
 struct ski_baggage {
+    /* The bytes that each element has at least.  0: an element may have none, which is valid, and
+     * is not unpacked. */
+    size_t least;
+
     /* The bytes that pack() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
 

@@ -181,8 +181,10 @@ static void object_end_unpack(struct ski_object *object, const void *from, size_
     }
 }
 
-const struct ski_baggage ski_object_end_baggage = {object_end_packed_bytes, object_end_pack,
-                                                   object_end_packed_valid, object_end_unpack};
+const struct ski_baggage ski_object_end_baggage = {.bytes  = object_end_packed_bytes,
+                                                   .pack   = object_end_pack,
+                                                   .valid  = object_end_packed_valid,
+                                                   .unpack = object_end_unpack};
 
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 

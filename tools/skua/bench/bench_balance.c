@@ -170,6 +170,20 @@ static double bench_balance_mpi(const struct results *r, int pes)
     return a < b ? a : b;
 }
 
+/* Prints the speed relative to the same computation without communication: what the cores of this
+ * host leave to be reached. */
+static void bench_balance_print_limit(const struct results *r, const struct scaling *scaling,
+                                      const char *name, int pes)
+{
+    double ratio = scaling_speed_of_limit(scaling, r, pes);
+    char   what[64];
+
+    if (ratio == 0)
+        return;
+    snprintf(what, sizeof what, "%s, %d PE%s: speed / the limit", name, pes, pes == 1 ? "" : "s");
+    printf("%-62s%8.2f\n", what, ratio);
+}
+
 static void bench_balance_print_app_goals(const struct results *r)
 {
     double one = scaling_value(&scaling_leanmd, r, "skua", 1);
@@ -182,6 +196,8 @@ static void bench_balance_print_app_goals(const struct results *r)
         snprintf(what, sizeof what, "leanmd, even, %d PE%s: time / better MPI", pes,
                  pes == 1 ? "" : "s");
         bench_print_goal(what, bench_ratio(step, bench_balance_mpi(r, pes)), "<=", 1);
+        bench_balance_print_limit(r, &scaling_leanmd, "leanmd, even", pes);
+        bench_balance_print_limit(r, &scaling_barneshut, "barneshut", pes);
         if (pes == 16)
             bench_print_goal("leanmd, even, 16 PEs: efficiency, of one PE",
                              bench_ratio(one, pes * step), ">=", 0.85);

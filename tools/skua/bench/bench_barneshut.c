@@ -173,13 +173,16 @@ static void bench_barneshut_scale(struct results *results, const struct bench_ho
         bench_barneshut_run_skua(results, host, SCALE_PARTICLES, pes, pes);
     else
         bench_barneshut_run_plain(results, SCALE_PARTICLES);
+    scaling_run_limit(results, host, "barneshut", "100000,4", pes);
 }
 
-const struct scaling scaling_barneshut = {
-    .name    = "barneshut",
-    .problem = "Gravity by Barnes and Hut, 100000 particles",
-    .unit    = "milliseconds per step",
-    .factor  = 1e3,
-    .bytes   = SCALE_PARTICLES,
-    .curve   = {{"skua", "skua"}, {"skua-threads", "skua, threads"}, {"plain", "without Skua"}},
-    .run     = bench_barneshut_scale};
+const struct scaling scaling_barneshut = {.name    = "barneshut",
+                                          .problem = "Gravity by Barnes and Hut, 100000 particles",
+                                          .unit    = "milliseconds per step",
+                                          .factor  = 1e3,
+                                          .bytes   = SCALE_PARTICLES,
+                                          .curve   = {{"skua", "skua"},
+                                                      {"skua-threads", "skua, threads"},
+                                                      {"plain", "without Skua"},
+                                                      {"limit", "limit"}},
+                                          .run     = bench_barneshut_scale};

@@ -141,17 +141,21 @@ static void bench_fft1d_scale(struct results *results, const struct bench_host *
     bench_fft1d_run_skua(results, host, SCALE_LOG2, pes, 1);
     if (pes > 1)
         bench_fft1d_run_skua(results, host, SCALE_LOG2, pes, pes);
+    scaling_run_limit(results, host, "fft1d", "20", pes);
     bench_fft1d_run_fftw(results, host, SCALE_LOG2, pes);
 }
 
-const struct scaling scaling_fft1d = {.name    = "fft1d",
-                                      .problem = "Fourier transform of 2^20 points",
-                                      .unit    = "GF/s",
-                                      .factor  = 1e-9,
-                                      .rate    = true,
-                                      .bytes   = ((size_t)1 << SCALE_LOG2) * POINT_BYTES,
-                                      .curve   = {{"skua", "skua"},
-                                                  {"skua-threads", "skua, threads"},
-                                                  {"fftw-mpi", "FFTW-MPI"},
-                                                  {"fftw", "FFTW"}},
-                                      .run     = bench_fft1d_scale};
+const struct scaling scaling_fft1d = {.name     = "fft1d",
+                                      .problem  = "Fourier transform of 2^20 points",
+                                      .unit     = "GF/s",
+                                      .factor   = 1e-9,
+                                      .rate     = true,
+                                      .bytes    = ((size_t)1 << SCALE_LOG2) * POINT_BYTES,
+                                      .curve    = {{"skua", "skua"},
+                                                   {"skua-threads", "skua, threads"},
+                                                   {"fftw-mpi", "FFTW-MPI"},
+                                                   {"fftw", "FFTW"},
+                                                   {"limit", "limit"}},
+                                      .run      = bench_fft1d_scale,
+                                      .of_limit = 0.9,
+                                      .alone    = true};

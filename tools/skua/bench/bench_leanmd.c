@@ -142,6 +142,7 @@ static void bench_leanmd_scale(struct results *results, const struct bench_host 
         bench_leanmd_run_skua(results, host, pes, threads, "skua-threads");
     bench_leanmd_run_mpi(results, host, "openmpi", pes);
     bench_leanmd_run_mpi(results, host, "mpich", pes);
+    scaling_run_limit(results, host, "leanmd", SIZE "," ATOMS "," STEPS, pes);
 }
 
 const struct scaling scaling_leanmd = {.name    = "leanmd",
@@ -152,5 +153,6 @@ const struct scaling scaling_leanmd = {.name    = "leanmd",
                                        .curve   = {{"skua", "skua"},
                                                    {"skua-threads", "skua, threads"},
                                                    {"openmpi", "Open MPI"},
-                                                   {"mpich", "MPICH"}},
+                                                   {"mpich", "MPICH"},
+                                                   {"limit", "limit"}},
                                        .run     = bench_leanmd_scale};

@@ -219,16 +219,22 @@ static void bench_matmul3d_scale(struct results *results, const struct bench_hos
     snprintf(argument, sizeof argument, "%d,%d,%d", cases[SCALE_CASE].size, cases[SCALE_CASE].steps,
              REPEAT);
     bench_run_peer(results, host, &peer, pes);
+    snprintf(argument, sizeof argument, "%d,%d,%d,%d", cases[SCALE_CASE].size,
+             cases[SCALE_CASE].steps, REPEAT, SCALE_TILES);
+    scaling_run_limit(results, host, "matmul3d", argument, pes);
 }
 
 const struct scaling scaling_matmul3d = {.name = "matmul3d",
                                          .problem =
                                              "Product of matrices of 1536 rows, 4 tiles per PE",
-                                         .unit   = "milliseconds per product",
-                                         .factor = 1e3,
-                                         .bytes  = 1536,
-                                         .curve  = {{"skua-channels", "skua, channels"},
-                                                    {"skua-messages", "skua, messages"},
-                                                    {"scalapack", "ScaLAPACK"},
-                                                    {"alone-messages", "OpenBLAS alone"}},
-                                         .run    = bench_matmul3d_scale};
+                                         .unit     = "milliseconds per product",
+                                         .factor   = 1e3,
+                                         .bytes    = 1536,
+                                         .curve    = {{"skua-channels", "skua, channels"},
+                                                      {"skua-messages", "skua, messages"},
+                                                      {"scalapack", "ScaLAPACK"},
+                                                      {"alone-messages", "OpenBLAS alone"},
+                                                      {"limit", "limit"}},
+                                         .run      = bench_matmul3d_scale,
+                                         .of_limit = 0.9,
+                                         .alone    = true};

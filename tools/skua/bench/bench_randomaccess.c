@@ -145,7 +145,7 @@ static void bench_randomaccess_scale(struct results *results, const struct bench
     if (pes > 1)
         bench_randomaccess_run_skua(results, host, "randomaccess", pes, pes, "--log2=" LOG2,
                                     "--series=skua-threads");
-    bench_randomaccess_run_skua(results, host, "bench-randomaccess_limit", pes, 1, "limit", LOG2);
+    scaling_run_limit(results, host, "randomaccess", LOG2, pes);
     scaling_run_mpis(results, host, "randomaccess", LOG2, pes);
 }
 

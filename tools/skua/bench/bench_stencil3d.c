@@ -207,6 +207,7 @@ static void bench_stencil3d_scale(struct results *results, const struct bench_ho
     bench_stencil3d_run_variant(results, host, BLOCKS, options, "--series=skua --lent");
     bench_stencil3d_grid(pes, grid);
     snprintf(argument, sizeof argument, SIZE "," STEPS "," REPEAT ",%d,%d", grid[0], grid[1]);
+    scaling_run_limit(results, host, "stencil3d", SIZE "," STEPS "," REPEAT ",8", pes);
     if (grid[0] * grid[1] == pes * BLOCKS) /* MPI's program divides in powers of two */
         scaling_run_mpis(results, host, "stencil3d", argument, pes);
 }
@@ -214,12 +215,14 @@ static void bench_stencil3d_scale(struct results *results, const struct bench_ho
 const struct scaling scaling_stencil3d = {.name    = "stencil3d",
                                           .problem = "Stencil of 7 points, " SIZE
                                                      " cells of float, 8 blocks per PE",
-                                          .unit   = "microseconds per step",
-                                          .factor = 1e6,
-                                          .bytes  = BLOCKS,
-                                          .curve  = {{"skua-channels", "skua, channels"},
-                                                     {"skua-messages", "skua, messages"},
-                                                     {"skua-lent", "skua, zero-copy"},
-                                                     {"openmpi", "Open MPI"},
-                                                     {"mpich", "MPICH"}},
-                                          .run    = bench_stencil3d_scale};
+                                          .unit     = "microseconds per step",
+                                          .factor   = 1e6,
+                                          .bytes    = BLOCKS,
+                                          .curve    = {{"skua-channels", "skua, channels"},
+                                                       {"skua-messages", "skua, messages"},
+                                                       {"skua-lent", "skua, zero-copy"},
+                                                       {"openmpi", "Open MPI"},
+                                                       {"mpich", "MPICH"},
+                                                       {"limit", "limit"}},
+                                          .run      = bench_stencil3d_scale,
+                                          .of_limit = 0.9};

@@ -46,6 +46,17 @@ void scaling_run_mpis(struct results *results, const struct bench_host *host, co
     }
 }
 
+void scaling_run_limit(struct results *results, const struct bench_host *host, const char *name,
+                       const char *argument, int pes)
+{
+    char program[64], options[32], arguments[96];
+
+    snprintf(program, sizeof program, "bench-%s_limit", name);
+    snprintf(options, sizeof options, "-n %d", pes);
+    snprintf(arguments, sizeof arguments, "limit %s", argument);
+    bench_run_app(results, host, program, options, arguments);
+}
+
 /* ---- efficiency ---------------------------------------------------------- */
 
 double scaling_value(const struct scaling *scaling, const struct results *results,
@@ -195,22 +206,40 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
 
 /* ---- goals --------------------------------------------------------------- */
 
-/* Returns the speed of Skua, the time of @p series divided by its own. */
-static double scaling_speed(const struct scaling *scaling, const struct results *results,
-                            const char *series, int pes)
+/* Whether a series counts in goals: those of Skua or, otherwise, of its peers.  Threads have goals
+ * of their own (bench_scaling.c). */
+static bool scaling_counts(const char *series, bool ours)
 {
-    return bench_ratio(scaling_time(scaling, results, series, pes),
-                       scaling_time(scaling, results, "skua", pes));
+    return strcmp(series, "limit") != 0 && !strstr(series, "-threads") &&
+           (strncmp(series, "skua", 4) == 0) == ours;
 }
 
-/* Returns the speed of Skua relative to the better MPI, or 0. */
-static double scaling_speed_mpi(const struct scaling *scaling, const struct results *results,
-                                int pes)
+/* Returns the best time of the series of Skua, or of its peers, or 0. */
+static double scaling_best_time(const struct scaling *scaling, const struct results *results,
+                                int pes, bool ours)
 {
-    double open  = scaling_speed(scaling, results, "openmpi", pes),
-           mpich = scaling_speed(scaling, results, "mpich", pes);
+    double best = 0;
 
-    return open == 0 || (mpich > 0 && mpich < open) ? mpich : open;
+    for (int c = 0; c < SCALING_SERIES && scaling->curve[c].series; c++) {
+        double time = scaling_counts(scaling->curve[c].series, ours)
+                          ? scaling_time(scaling, results, scaling->curve[c].series, pes)
+                          : 0;
+
+        best = best == 0 || (time > 0 && time < best) ? time : best;
+    }
+    return best;
+}
+
+double scaling_speed_of_peer(const struct scaling *scaling, const struct results *results, int pes)
+{
+    return bench_ratio(scaling_best_time(scaling, results, pes, false),
+                       scaling_best_time(scaling, results, pes, true));
+}
+
+double scaling_speed_of_limit(const struct scaling *scaling, const struct results *results, int pes)
+{
+    return bench_ratio(scaling_time(scaling, results, "limit", pes),
+                       scaling_best_time(scaling, results, pes, true));
 }
 
 void scaling_print_goals(const struct scaling *scaling, const struct results *results,
@@ -225,10 +254,11 @@ void scaling_print_goals(const struct scaling *scaling, const struct results *re
 
         if (pes > host->cores)
             continue;
-        snprintf(what, sizeof what, "%s / better MPI, %d PE%s", scaling->name, pes, plural);
-        bench_print_goal(what, scaling_speed_mpi(scaling, results, pes), ">=", 1);
+        snprintf(what, sizeof what, "%s / best peer, %d PE%s", scaling->name, pes, plural);
+        if (pes > 1 || !scaling->alone)
+            bench_print_goal(what, scaling_speed_of_peer(scaling, results, pes), ">=", 1);
         snprintf(what, sizeof what, "%s / limit, %d PE%s", scaling->name, pes, plural);
-        bench_print_goal(what, scaling_speed(scaling, results, "limit", pes),
+        bench_print_goal(what, scaling_speed_of_limit(scaling, results, pes),
                          ">=", scaling->of_limit);
     }
 }

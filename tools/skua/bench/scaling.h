@@ -43,6 +43,7 @@ struct scaling {
     void (*run)(struct results *results, const struct bench_host *host, int pes);
     /** The goal for the rate of Skua relative to the series "limit", or 0: no goals are printed. */
     double of_limit;
+    bool   alone; /* one PE has no goal for peers: its peer there is a program of one process */
 };
 
 /** Measures an application on one PE and on each number of host->pes. */
@@ -57,8 +58,17 @@ void scaling_add_efficiencies(const struct scaling *scaling, struct results *res
 void scaling_print(const struct scaling *scaling, const struct results *results,
                    const struct bench_host *host);
 
+/** Returns the speed of Skua, of the best of its series as processes, relative to the best peer, or
+ * 0 if one of them was not measured. */
+double scaling_speed_of_peer(const struct scaling *scaling, const struct results *results, int pes);
+
+/** Returns the speed of Skua, of the best of its series as processes, relative to the series
+ * "limit", or 0 if one of them was not measured. */
+double scaling_speed_of_limit(const struct scaling *scaling, const struct results *results,
+                              int pes);
+
 /** Prints the goals of an application on each number of PEs that have a core each: Skua against the
- * better MPI and against the series "limit". */
+ * best peer and against the series "limit". */
 void scaling_print_goals(const struct scaling *scaling, const struct results *results,
                          const struct bench_host *host);
 
@@ -78,6 +88,10 @@ double scaling_efficiency(const struct scaling *scaling, const struct results *r
 /** Runs program peer-MPI-NAME of each MPI on @p ranks processes.  Its series is the MPI. */
 void scaling_run_mpis(struct results *results, const struct bench_host *host, const char *name,
                       const char *argument, int ranks);
+
+/** Runs program bench-NAME_limit on @p pes processes.  Its series is "limit". */
+void scaling_run_limit(struct results *results, const struct bench_host *host, const char *name,
+                       const char *argument, int pes);
 
 /* The applications that --pes measures on any number of PEs: SCALING(NAME) for each. */
 #define SCALING_EACH(SCALING)                                                                      \

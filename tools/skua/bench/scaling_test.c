@@ -98,6 +98,31 @@ static void scaling_test_plot(const struct results *results)
     free(text);
 }
 
+/* Goals compare the best series of Skua as processes with the best peer and with the limit. */
+static void scaling_test_goals(void)
+{
+    struct results results = {0};
+    struct scaling app     = {.bytes = 8,
+                              .curve = {{"skua-messages", ""},
+                                        {"skua-channels", ""},
+                                        {"skua-threads", ""},
+                                        {"scalapack", ""},
+                                        {"mpich", ""},
+                                        {"limit", ""}}};
+
+    scaling_test_add(&results, "skua-messages", "step-4pe", 5);
+    scaling_test_add(&results, "skua-channels", "step-4pe", 4);
+    scaling_test_add(&results, "skua-threads", "step-4pe", 1);
+    OK(scaling_speed_of_peer(&app, &results, 4) == 0, "a peer that was not measured has no speed");
+    scaling_test_add(&results, "scalapack", "step-4pe", 8);
+    scaling_test_add(&results, "mpich", "step-4pe", 6);
+    scaling_test_add(&results, "limit", "step-4pe", 3);
+    OK(scaling_test_is(scaling_speed_of_peer(&app, &results, 4), 1.5), "the best peer");
+    OK(scaling_test_is(scaling_speed_of_limit(&app, &results, 4), 0.75), "the limit");
+    OK(scaling_speed_of_limit(&app, &results, 2) == 0, "other numbers of PEs do not count");
+    results_free(&results);
+}
+
 int main(void)
 {
     struct results results = {0};
@@ -106,6 +131,7 @@ int main(void)
     scaling_test_kernels(&results);
     scaling_test_results(&results);
     scaling_test_plot(&results);
+    scaling_test_goals();
     results_free(&results);
     return tap_end();
 }

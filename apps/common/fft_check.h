@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check.h - the input of the transform, and the check of its result.
+ * fft_check.h - the input of the transform, and the check of its result.
  *
  * Number i is a function of i, so the input need not be kept for the comparison.  Errors are those
  * of HPC Challenge, max |x - x0| / (eps ln n), and must be below 16; errors of the transform
  * itself, whose values are larger, are relative to their root mean square.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef FFT_CHECK_H
+#define FFT_CHECK_H
 
 #include <stdint.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check.c - see check.h. */
-#include "check.h"
+/* fft_check.c - see fft_check.h. */
+#include "fft_check.h"
 
 #include <fftw3.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/numbers.h"
+#include "numbers.h"
 
 static double random_at(uint64_t i)
 {
