@@ -75,7 +75,7 @@ for mpi in "$@"; do
       under "$mpi" 2 "$tests/mpi_program_$mpi" $order
       ok "$mpi: a program over $way, $order" test "$code $(lines '^code 0; MPI was initialised')" = "0 2"
       [ "$order" = mpi-first ] || continue
-      ok "$mpi: which initialized MPI" test "$(lines 'begun by the program')" = 2
+      ok "$mpi: which initialized MPI" test "$(lines 'initialised by the program')" = 2
     done
   done
 
