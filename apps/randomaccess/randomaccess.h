@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "table.h"
+
 #define LOOK_AHEAD 1024             /* numbers that may be ahead of their updates: the rule  */
 #define STEP       (LOOK_AHEAD / 2) /* half is made in a step, half waits in the stream      */
 #define LAP        16               /* steps between two synchronizations of the PEs         */
@@ -13,10 +15,9 @@
 void report(double seconds);
 void report_errors(uint64_t errors, double seconds);
 
-void     make_table(Updater *u);
-void     begin_sequence(Updater *u);
-void     make_numbers(Updater *u);
-void     show_progress(Updater *u);
-uint64_t count_errors(const Updater *u);
+void make_table(Updater *u);
+void begin_sequence(Updater *u);
+void make_numbers(Updater *u);
+void show_progress(Updater *u);
 
 #endif
