@@ -109,7 +109,7 @@ helper "results, progress, clocks" "$common/series.h $common/stopwatch.h $common
   "series|stopwatch|allreduce"
 helper "variants of the communication" "$common/variant.c $common/variant.h" variant
 helper "grids of parts" $common/grid.h grid
-helper "numbers" $common/numbers.h numbers
+helper "numbers, keys on the Morton curve" "$common/numbers.h $common/morton.h" "numbers|morton"
 helper "matrix products" "$(ls $common/gemm* | tr '\n' ' ')" gemm
 helper "Fourier transforms of a matrix in bands" "$common/band_fft.c $common/band_fft.h $common/transpose.h \
   $common/roots.c $common/roots.h $common/huge_pages.h" band_fft

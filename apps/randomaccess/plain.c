@@ -107,11 +107,8 @@ static void make_numbers(struct updater *u, uint64_t count)
 /* Shows progress on a terminal, every second. */
 static void show_progress(struct updater *u)
 {
-    double now = skua_time();
-
-    if (skua_pe() != 0 || now - u->shown < 1)
+    if (skua_pe() != 0 || !progress_due(&u->shown, skua_time()))
         return;
-    u->shown = now;
     if (u->made == u->total)
         progress_clear();
     else

@@ -70,11 +70,8 @@ void make_numbers(Updater *u)
 /* Shows progress on a terminal, every second. */
 void show_progress(Updater *u)
 {
-    double now = skua_time();
-
-    if (skua_pe() != 0 || now - u->shown < 1)
+    if (skua_pe() != 0 || !progress_due(&u->shown, skua_time()))
         return;
-    u->shown = now;
     if (u->made == u->total)
         progress_clear();
     else
