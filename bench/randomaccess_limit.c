@@ -19,11 +19,11 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <sys/mman.h>
 
-#include "../apps/randomaccess/sequence.h"
 #include "bench.h"
 #include "bench_pieces.h"
+#include "randomaccess/sequence.h"
+#include "randomaccess/table.h"
 
 #define LIMIT_ROUND    1024 /* numbers that may be ahead of their updates */
 #define LIMIT_PER_WORD 4    /* updates of a word                          */
@@ -40,7 +40,7 @@ struct limit_piece {
 /* The state of a PE; it is thread-local, because PEs may be threads. */
 static _Thread_local struct {
     struct limit_piece *piece[LIMIT_PES];
-    uint64_t           *table, first, end, mask;
+    struct table        table;
     uint64_t            round;
     int                 log2;
 } limit;
@@ -52,13 +52,6 @@ static uint64_t *box_of(int maker, int owner, unsigned set)
     return boxes + ((size_t)set * (size_t)skua_pes() + (size_t)owner) * LIMIT_ROUND;
 }
 
-static uint64_t first_of(int pe)
-{
-    uint64_t pes = (uint64_t)skua_pes();
-
-    return (((uint64_t)pe << limit.log2) + pes - 1) / pes;
-}
-
 /* Makes @p count numbers that follow @p a.  Returns the last. */
 static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
 {
@@ -68,8 +61,8 @@ static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
     for (int pe = 0; pe < skua_pes(); pe++)
         end[pe] = box_of(skua_pe(), pe, set);
     for (uint64_t i = 0; i < count; i++) {
-        a                                              = sequence_next(a);
-        *end[((a & limit.mask) * pes) >> limit.log2]++ = a;
+        a                                                    = sequence_next(a);
+        *end[((a & limit.table.mask) * pes) >> limit.log2]++ = a;
     }
     for (int pe = 0; pe < skua_pes(); pe++)
         limit.piece[skua_pe()]->count[set][pe] = (uint32_t)(end[pe] - box_of(skua_pe(), pe, set));
@@ -78,7 +71,7 @@ static uint64_t make_numbers(uint64_t a, uint64_t count, unsigned set)
 
 static void apply_box(const uint64_t *a, size_t count)
 {
-    uint64_t *t = limit.table, first = limit.first, mask = limit.mask;
+    uint64_t *t = limit.table.word, first = limit.table.first, mask = limit.table.mask;
     size_t    i = 0;
 
     for (; i < count && i < LIMIT_PREFETCH; i++)
@@ -114,9 +107,9 @@ static uint64_t run_round(uint64_t a, uint64_t count)
 /* Performs all updates once.  Returns the seconds of the slowest PE. */
 static double run_updates(void)
 {
-    uint64_t total = LIMIT_PER_WORD * (limit.end - limit.first), made = 0;
-    uint64_t most = LIMIT_PER_WORD * ((limit.mask + 1) / (uint64_t)skua_pes() + 1);
-    uint64_t a    = sequence_at(LIMIT_PER_WORD * limit.first);
+    uint64_t total = LIMIT_PER_WORD * (limit.table.end - limit.table.first), made = 0;
+    uint64_t most = LIMIT_PER_WORD * ((limit.table.mask + 1) / (uint64_t)skua_pes() + 1);
+    uint64_t a    = sequence_at(LIMIT_PER_WORD * limit.table.first);
     double   start, seconds;
 
     skua_sync();
@@ -142,39 +135,19 @@ static void prepare(void)
         limit.piece[pe] = bench_piece(region, pe);
 }
 
-/* The table has the same layout in memory as that of the application. */
-static void create_table(void)
-{
-    size_t bytes;
-    void  *memory;
-
-    limit.mask  = (UINT64_C(1) << limit.log2) - 1;
-    limit.first = first_of(skua_pe());
-    limit.end   = first_of(skua_pe() + 1);
-    bytes       = (limit.end - limit.first + 1) * sizeof(uint64_t);
-    memory      = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        skua_abort("there is no memory for the table");
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    limit.table = memory;
-    for (uint64_t i = limit.first; i < limit.end; i++)
-        limit.table[i - limit.first] = i;
-}
-
 static void start(int argc, char **argv)
 {
     double seconds;
 
     limit.log2 = argc > 2 ? atoi(argv[2]) : 20;
     prepare();
-    create_table();
-    seconds = run_updates();
+    limit.table = table_create(limit.log2);
+    seconds     = run_updates();
     run_updates(); /* restores the table: an update is its own inverse */
-    for (uint64_t i = limit.first; i < limit.end; i++)
-        if (limit.table[i - limit.first] != i)
-            skua_abort("word %llu of the table is wrong", (unsigned long long)i);
+    if (table_errors(&limit.table) > 0)
+        skua_abort("some words of the table on PE %d are wrong", skua_pe());
     bench_end_limit("randomaccess", argc > 1 ? argv[1] : "limit", 8, "rate",
-                    LIMIT_PER_WORD * (double)(limit.mask + 1) / seconds);
+                    LIMIT_PER_WORD * (double)(limit.table.mask + 1) / seconds);
 }
 
 int main(int argc, char **argv)

@@ -73,9 +73,8 @@ row fib examples/fib.ci "" examples/plain/fib.c
 row sort examples/sort.ci "examples/sort.c examples/sort.h" examples/plain/sort.c
 row jacobi examples/jacobi.ci "examples/jacobi.c examples/jacobi.h"
 ra=apps/randomaccess
-row randomaccess $ra/randomaccess.ci \
-  "$ra/randomaccess.c $ra/randomaccess.h $ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h" \
-  "$ra/plain.c $ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h"
+files="$ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h $ra/table.h"
+row randomaccess $ra/randomaccess.ci "$ra/randomaccess.c $ra/randomaccess.h $files" "$ra/plain.c $files"
 fft=apps/fft1d
 if [ -f $fft/fft1d.ci ]; then
   row fft1d $fft/fft1d.ci "$(ls $fft/*.c $fft/*.h | tr '\n' ' ')"
@@ -110,7 +109,7 @@ helper "results, progress, clocks" "$common/series.h $common/stopwatch.h $common
   "series|stopwatch|allreduce"
 helper "variants of the communication" "$common/variant.c $common/variant.h" variant
 helper "grids of parts" $common/grid.h grid
-helper "numbers" $common/numbers.h numbers
+helper "numbers, keys on the Morton curve" "$common/numbers.h $common/morton.h" "numbers|morton"
 helper "matrix products" "$(ls $common/gemm* | tr '\n' ' ')" gemm
 helper "Fourier transforms of a matrix in bands" "$common/band_fft.c $common/band_fft.h $common/transpose.h \
   $common/roots.c $common/roots.h $common/huge_pages.h" band_fft

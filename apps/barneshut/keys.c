@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/morton.h"
+
 struct cube cube_of(const struct bounds *bounds)
 {
     struct cube cube = {.side = 0};
@@ -18,17 +20,7 @@ struct cube cube_of(const struct bounds *bounds)
     return cube;
 }
 
-/* Moves bit i of 21 to bit 3 i. */
-static uint64_t keys_spread(uint64_t x)
-{
-    x = (x | x << 32) & UINT64_C(0x001f00000000ffff);
-    x = (x | x << 16) & UINT64_C(0x001f0000ff0000ff);
-    x = (x | x << 8) & UINT64_C(0x100f00f00f00f00f);
-    x = (x | x << 4) & UINT64_C(0x10c30c30c30c30c3);
-    return (x | x << 2) & UINT64_C(0x1249249249249249);
-}
-
-/* The inverse of keys_spread(). */
+/* The inverse of morton_spread(). */
 static uint64_t keys_gather(uint64_t x)
 {
     x &= UINT64_C(0x1249249249249249);
@@ -53,7 +45,7 @@ void keys_set(struct body *body, size_t count, const struct cube *cube)
     for (size_t k = 0; k < count; k++) {
         body[k].key = 0;
         for (int i = 0; i < 3; i++)
-            body[k].key |= keys_spread(keys_coordinate(body[k].at[i], cube->low[i], scale))
+            body[k].key |= morton_spread(keys_coordinate(body[k].at[i], cube->low[i], scale))
                            << (2 - i);
     }
 }

@@ -4,6 +4,7 @@
 #define SERIES_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -42,6 +43,16 @@ __attribute__((format(printf, 1, 2))) static inline void progress_show(const cha
     fprintf(stderr, "\r%40s\r", "");
     vfprintf(stderr, format, list);
     va_end(list);
+}
+
+/** Returns true once a second: *@p shown is the time of the last output, 0 at first, and @p now the
+ *  time in seconds. */
+static inline bool progress_due(double *shown, double now)
+{
+    if (now - *shown < 1)
+        return false;
+    *shown = now;
+    return true;
 }
 
 /** Clears the line of progress. */

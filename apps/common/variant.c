@@ -49,10 +49,6 @@ void variant_report(const double *best, int64_t steps, const struct variant_seri
 
 void variant_progress(double *shown, int64_t step, int64_t steps)
 {
-    double now = skua_time();
-
-    if (now - *shown < 1)
-        return;
-    *shown = now;
-    progress_show("%lld of %lld steps", (long long)step, (long long)steps);
+    if (progress_due(shown, skua_time()))
+        progress_show("%lld of %lld steps", (long long)step, (long long)steps);
 }

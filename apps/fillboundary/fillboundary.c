@@ -85,12 +85,9 @@ static void fb_round(struct fb *fb, const struct fb_protocol *protocol)
 static void fb_progress(const char *name, int64_t round, int64_t rounds)
 {
     static _Thread_local double shown;
-    double                      now = skua_time();
 
-    if (skua_pe() != 0 || now - shown < 1)
-        return;
-    shown = now;
-    progress_show("%s: %lld of %lld rounds", name, (long long)round, (long long)rounds);
+    if (skua_pe() == 0 && progress_due(&shown, skua_time()))
+        progress_show("%s: %lld of %lld rounds", name, (long long)round, (long long)rounds);
 }
 
 /* ---- check ---------------------------------------------------------------------------------- */

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GHOSTS_WIDTH 1 /* width of the layer of ghost cells */
-#define GHOSTS_LONG  8 /* shortest row that is copied by a loop of its own */
+#include "common/morton.h"
+
+#define GHOSTS_WIDTH 1 /* of the layer                                            */
+#define GHOSTS_LONG  8 /* cells of a row that is worth a loop                      */
 
 static void *ghosts_alloc(size_t count, size_t bytes)
 {
@@ -28,17 +30,6 @@ struct ghosts_key {
     int      box;
 };
 
-/* Spreads the 21 bits of @p x to every third bit of the result. */
-static uint64_t ghosts_spread(uint64_t x)
-{
-    x &= 0x1fffff;
-    x = (x | x << 32) & UINT64_C(0x1f00000000ffff);
-    x = (x | x << 16) & UINT64_C(0x1f0000ff0000ff);
-    x = (x | x << 8) & UINT64_C(0x100f00f00f00f00f);
-    x = (x | x << 4) & UINT64_C(0x10c30c30c30c30c3);
-    return (x | x << 2) & UINT64_C(0x1249249249249249);
-}
-
 static int ghosts_compare_keys(const void *a, const void *b)
 {
     const struct ghosts_key *x = a, *y = b;
@@ -56,7 +47,7 @@ static struct ghosts_key *ghosts_order(const struct box_list *list)
     for (int i = 0; i < list->count; i++) {
         order[i].box = i;
         for (int d = 0; d < 3; d++)
-            order[i].key |= ghosts_spread((uint64_t)(list->box[i].lo[d] + BOXES_SPAN)) << d;
+            order[i].key |= morton_spread((uint64_t)(list->box[i].lo[d] + BOXES_SPAN)) << d;
     }
     qsort(order, (size_t)list->count, sizeof *order, ghosts_compare_keys);
     return order;

@@ -5,24 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGIT 12 /* number of key bits that one pass of the sort uses */
+#include "common/morton.h"
+
+#define DIGIT 12 /* bits of a key that one pass of the sort looks at */
 
 /* ---- keys ----------------------------------------------------------------------------------- */
-
-/* Inserts two zero bits after each bit of a 21-bit number. */
-static uint64_t tree_spread(uint64_t x)
-{
-    x = (x | x << 32) & UINT64_C(0x1f00000000ffff);
-    x = (x | x << 16) & UINT64_C(0x1f0000ff0000ff);
-    x = (x | x << 8) & UINT64_C(0x100f00f00f00f00f);
-    x = (x | x << 4) & UINT64_C(0x10c30c30c30c30c3);
-    return (x | x << 2) & UINT64_C(0x1249249249249249);
-}
-
-static uint64_t tree_interleave(const uint64_t at[3])
-{
-    return tree_spread(at[0]) | tree_spread(at[1]) << 1 | tree_spread(at[2]) << 2;
-}
 
 void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube)
 {
@@ -39,7 +26,7 @@ void tree_set_keys(struct traveller *body, size_t n, const struct cube *cube)
             if (at[d] >> LEVELS_MOST)
                 at[d] = (1 << LEVELS_MOST) - 1;
         }
-        body[i].key = tree_interleave(at);
+        body[i].key = morton_key(at);
     }
 }
 
@@ -49,7 +36,7 @@ uint64_t tree_key(const struct node *node)
 
     for (int d = 0; d < 3; d++)
         at[d] = (uint64_t)node->at[d];
-    return tree_interleave(at) << 3 * (LEVELS_MOST - node->level);
+    return morton_key(at) << 3 * (LEVELS_MOST - node->level);
 }
 
 struct cube tree_cube(const struct tree *tree, const struct node *node)

@@ -124,21 +124,7 @@ void shift_append(struct shift_domain *d, const double *from, int64_t count)
 
 /* ---- the shift ---------------------------------------------------------------------------- */
 
-static uint64_t shift_sum(uint64_t value)
-{
-    skua_future     future = SKUA_FUTURE_INIT;
-    const uint64_t *result;
-
-    skua_allreduce(SKUA_SUM, SKUA_UINT64, &value, 1, skua_done_future(&future));
-    result = skua_future_wait(&future, NULL);
-    if (result)
-        value = *result;
-    skua_future_clear(&future);
-    return value;
-}
-
-/* Finds the particles that leave the domain: in the first round among all, later among those that
- * arrived. */
+/* Finds the particles that are to move on: among those that arrived, at first among all. */
 static uint64_t shift_scan(struct shift *shift)
 {
     uint64_t leaving = 0;
@@ -171,7 +157,7 @@ static uint64_t shift_all(struct shift *shift, const struct shift_protocol *prot
                sizeof shift->domain[i].fresh);
     leaving = shift_scan(shift);
     for (int round = 0; round <= shift->options.domains; round++) {
-        uint64_t all = round == 0 ? 1 : shift_sum(leaving);
+        uint64_t all = round == 0 ? 1 : allreduce_uint64(SKUA_SUM, leaving);
 
         stopwatch_lap(&shift->watch, PHASE_IMBALANCE);
         if (all == 0)
@@ -207,12 +193,9 @@ static void shift_reset(struct shift *shift)
 static void shift_progress(const char *name, int64_t step, int64_t steps)
 {
     static _Thread_local double shown;
-    double                      now = skua_time();
 
-    if (skua_pe() != 0 || now - shown < 1)
-        return;
-    shown = now;
-    progress_show("%s: %lld of %lld steps", name, (long long)step, (long long)steps);
+    if (skua_pe() == 0 && progress_due(&shown, skua_time()))
+        progress_show("%s: %lld of %lld steps", name, (long long)step, (long long)steps);
 }
 
 /* Moves and shifts the particles, and removes the holes. Returns the seconds of the shift on this
@@ -265,7 +248,9 @@ static void shift_run(struct shift *shift, const struct shift_protocol *protocol
 
 static struct particle_sum shift_total(struct particle_sum sum)
 {
-    return (struct particle_sum){shift_sum(sum.count), shift_sum(sum.hash), shift_sum(sum.outside)};
+    return (struct particle_sum){allreduce_uint64(SKUA_SUM, sum.count),
+                                 allreduce_uint64(SKUA_SUM, sum.hash),
+                                 allreduce_uint64(SKUA_SUM, sum.outside)};
 }
 
 /* Returns the sums over the particles of all domains. */

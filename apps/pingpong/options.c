@@ -6,14 +6,6 @@
 
 #define LARGEST (1 << 26) /* largest size in bytes, which the arena can hold */
 
-static void options_complete(struct pingpong_options *o)
-{
-    bool some = o->only[MESSAGES] || o->only[CHANNEL] || o->only[GET];
-
-    for (int variant = 0; variant < VARIANTS; variant++)
-        o->variants[variant] = !some || o->only[variant];
-}
-
 bool options_read(struct pingpong_options *o, int argc, char **argv)
 {
     const struct argument list[] = {
@@ -40,6 +32,6 @@ bool options_read(struct pingpong_options *o, int argc, char **argv)
         .repeat     = 5};
     if (!arguments_read(&arguments, argc, argv))
         return false;
-    options_complete(o);
+    arguments_select(o->variants, o->only, VARIANTS);
     return true;
 }

@@ -18,11 +18,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "common/series.h"
 #include "options.h"
 #include "sequence.h"
+#include "table.h"
 
 #define LOOK_AHEAD 1024             /* the rule: how many numbers may be ahead of their updates */
 #define STEP       (LOOK_AHEAD / 2) /* half are generated in a step, half wait in the stream    */
@@ -31,15 +31,13 @@
 #define PER_WORD   4                /* updates per word of the table                            */
 
 struct updater {
-    uint64_t *table;      /* the words [first, end) of the mask + 1 words */
-    uint64_t  first, end; /* first and end of the words of this PE */
-    uint64_t  mask;
-    uint64_t  a;           /* the number generated last */
-    uint64_t  made, total; /* numbers generated so far, and in all */
-    uint64_t  steps, most; /* number of steps so far, and in all; equal on all PEs */
-    uint64_t  laps;        /* number of laps that all PEs have completed */
-    bool      waiting;     /* waits for the other PEs before the next lap */
-    double    shown;       /* time at which progress was last shown */
+    struct table table;       /* the words of this PE */
+    uint64_t     a;           /* the number generated last                       */
+    uint64_t     made, total; /* numbers generated so far, and in all        */
+    uint64_t     steps, most; /* most: number of steps, equal on all PEs    */
+    uint64_t     laps;        /* completed by all PEs                       */
+    bool         waiting;     /* for the other PEs, before the next lap     */
+    double       shown;       /* time at which progress was last shown               */
 };
 
 static struct randomaccess_options options; /* read-only: set on PE 0 and sent to all PEs */
@@ -58,45 +56,17 @@ static inline int owner(uint64_t i, uint64_t pes, int log2)
     return (int)(i * pes >> log2);
 }
 
-/* Returns the index of the first word of a PE. */
-static uint64_t first_of(int pe)
-{
-    uint64_t pes = (uint64_t)skua_pes();
-
-    return (((uint64_t)pe << options.log2) + pes - 1) / pes;
-}
-
 /* The constructor of an updater. */
 static void construct(void *self, const void *data, size_t none)
 {
     struct updater *u = self;
-    size_t          bytes;
-    void           *memory;
 
     (void)data, (void)none;
     skua_stream_bind(updates, u);
-    u->mask  = (UINT64_C(1) << options.log2) - 1;
-    u->first = first_of(skua_pe());
-    u->end   = first_of(skua_pe() + 1);
-    u->total = PER_WORD * (u->end - u->first);
-    u->most  = (PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1) * LAP;
-    bytes    = (u->end - u->first + 1) * sizeof *u->table; /* + 1: a PE may have no word */
-    memory   = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        skua_abort("cannot allocate %zu bytes of the table; use a smaller --log2", bytes);
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    u->table = memory;
-    for (uint64_t i = u->first; i < u->end; i++)
-        u->table[i - u->first] = i;
-}
-
-static uint64_t count_errors(const struct updater *u)
-{
-    uint64_t errors = 0;
-
-    for (uint64_t i = u->first; i < u->end; i++)
-        errors += u->table[i - u->first] != i;
-    return errors;
+    u->table = table_create(options.log2);
+    u->total = PER_WORD * (u->table.end - u->table.first);
+    u->most =
+        (PER_WORD * ((u->table.mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1) * LAP;
 }
 
 /* ---- updates ------------------------------------------------------------------------- */
@@ -108,7 +78,7 @@ static void apply(void *arg, const void *items, size_t count)
 {
     struct updater *u = arg;
     const uint64_t *a = items;
-    uint64_t       *t = u->table, first = u->first, mask = u->mask;
+    uint64_t       *t = u->table.word, first = u->table.first, mask = u->table.mask;
     size_t          i = 0;
 
     for (; i + PREFETCH < count; i++) {
@@ -122,8 +92,8 @@ static void apply(void *arg, const void *items, size_t count)
 /* Generates the next numbers of this PE's part of the sequence. */
 static void make_numbers(struct updater *u, uint64_t count)
 {
-    skua_stream stream = updates; /* local copies, which the compiler knows not to change */
-    uint64_t    mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
+    skua_stream stream = updates; /* local copies: the compiler knows that they do not change */
+    uint64_t    mask = u->table.mask, pes = (uint64_t)skua_pes(), a = u->a;
     int         log2 = options.log2;
 
     for (uint64_t i = 0; i < count; i++) {
@@ -137,11 +107,8 @@ static void make_numbers(struct updater *u, uint64_t count)
 /* Shows progress on a terminal, every second. */
 static void show_progress(struct updater *u)
 {
-    double now = skua_time();
-
-    if (skua_pe() != 0 || now - u->shown < 1)
+    if (skua_pe() != 0 || !progress_due(&u->shown, skua_time()))
         return;
-    u->shown = now;
     if (u->made == u->total)
         progress_clear();
     else
@@ -161,7 +128,7 @@ static void on_update(void *self, const void *data, size_t bytes)
     struct updater *u = self;
 
     (void)data, (void)bytes;
-    u->a     = sequence_at(PER_WORD * u->first);
+    u->a     = sequence_at(PER_WORD * u->table.first);
     u->made  = 0;
     u->steps = 0;
     u->laps  = 0;
@@ -201,7 +168,7 @@ static void on_lap(void *self, const void *data, size_t bytes)
 
 static void on_count(void *self, const void *data, size_t bytes)
 {
-    uint64_t        errors = count_errors(self);
+    uint64_t        errors = table_errors(&((struct updater *)self)->table);
     skua_completion to;
 
     if (bytes == sizeof to) {

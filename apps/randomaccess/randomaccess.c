@@ -2,7 +2,6 @@
 /* randomaccess.c - the updaters of randomaccess.ci. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 #include "common/series.h"
 #include "randomaccess.ci.h"
@@ -19,39 +18,11 @@ static inline int owner(uint64_t i, uint64_t pes, int log2)
     return (int)(i * pes >> log2);
 }
 
-/* Returns the index of the first word of a PE. */
-static uint64_t first_of(int pe)
-{
-    uint64_t pes = (uint64_t)skua_pes();
-
-    return (((uint64_t)pe << options.log2) + pes - 1) / pes;
-}
-
 void make_table(Updater *u)
 {
-    size_t bytes;
-
-    u->mask  = (UINT64_C(1) << options.log2) - 1;
-    u->first = first_of(skua_pe());
-    u->end   = first_of(skua_pe() + 1);
-    u->total = PER_WORD * (u->end - u->first);
-    u->laps  = PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1;
-    bytes    = (u->end - u->first + 1) * sizeof *u->table; /* + 1: a PE may have no word */
-    u->table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (u->table == MAP_FAILED)
-        skua_abort("cannot allocate %zu bytes of the table; use a smaller --log2", bytes);
-    madvise(u->table, bytes, MADV_HUGEPAGE);
-    for (uint64_t i = u->first; i < u->end; i++)
-        u->table[i - u->first] = i;
-}
-
-uint64_t count_errors(const Updater *u)
-{
-    uint64_t errors = 0;
-
-    for (uint64_t i = u->first; i < u->end; i++)
-        errors += u->table[i - u->first] != i;
-    return errors;
+    u->table = table_create(options.log2);
+    u->total = PER_WORD * (u->table.end - u->table.first);
+    u->laps  = PER_WORD * ((u->table.mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1;
 }
 
 /* ---- updates ------------------------------------------------------------------------- */
@@ -61,7 +32,7 @@ uint64_t count_errors(const Updater *u)
  * cores ignore prefetches relative to such a pointer.) */
 void Updater_on_update(Updater *u, int n, const uint64_t *a)
 {
-    uint64_t *t = u->table, first = u->first, mask = u->mask;
+    uint64_t *t = u->table.word, first = u->table.first, mask = u->table.mask;
     int       i = 0;
 
     for (; i + PREFETCH < n; i++) {
@@ -74,7 +45,7 @@ void Updater_on_update(Updater *u, int n, const uint64_t *a)
 
 void begin_sequence(Updater *u)
 {
-    u->a     = sequence_at(PER_WORD * u->first);
+    u->a     = sequence_at(PER_WORD * u->table.first);
     u->made  = 0;
     u->shown = skua_time();
 }
@@ -82,10 +53,11 @@ void begin_sequence(Updater *u)
 /* Generates the next numbers of this PE's part of the sequence. */
 void make_numbers(Updater *u)
 {
-    Updater_proxy all  = Updater_of(u); /* local copies, which the compiler knows not to change */
-    uint64_t      mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
-    uint64_t      left = u->total - u->made, count = left < STEP ? left : STEP;
-    int           log2 = options.log2;
+    Updater_proxy all =
+        Updater_of(u); /* local copies: the compiler knows that they do not change */
+    uint64_t mask = u->table.mask, pes = (uint64_t)skua_pes(), a = u->a;
+    uint64_t left = u->total - u->made, count = left < STEP ? left : STEP;
+    int      log2 = options.log2;
 
     for (uint64_t i = 0; i < count; i++) {
         a = sequence_next(a);
@@ -98,11 +70,8 @@ void make_numbers(Updater *u)
 /* Shows progress on a terminal, every second. */
 void show_progress(Updater *u)
 {
-    double now = skua_time();
-
-    if (skua_pe() != 0 || now - u->shown < 1)
+    if (skua_pe() != 0 || !progress_due(&u->shown, skua_time()))
         return;
-    u->shown = now;
     if (u->made == u->total)
         progress_clear();
     else

@@ -16,13 +16,13 @@ static const int numbers[] = {1, 2, 16};     /* of PEs */
 
 /* ---- running ------------------------------------------------------------- */
 
-/* The arguments of a run: small problems are solved more often.  Several PEs solve the large one
- * three times, since the work is divided by the speeds of earlier solves. */
+/* The arguments of a run: small problems are solved more often.  Many PEs, which are soon done,
+ * solve the large one three times, since the work is divided by the speeds of earlier solves. */
 static void bench_fmm_arguments(char arguments[96], int particles, int pes)
 {
     snprintf(arguments, 96, "--particles=%d --error=" ERROR " --check=100 --repeat=%d", particles,
              particles < LARGE ? 5
-             : pes > 1         ? 3
+             : pes > 2         ? 3
                                : 1);
 }
 
