@@ -15,7 +15,7 @@ export SKUA_PIN=none SKUA_CHECKED_MESSAGES=1
 misuse_on()
 {
   run timeout 60 "$skuarun" -n $1 "$program" "$2"
-  ok "$2, $1 PEs" has "$code $err" "^134 .*gave up: $3"
+  ok "$2, $1 PEs" has "$code $err" "^134 .*aborted: $3"
 }
 misuse()
 {

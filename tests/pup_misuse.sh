@@ -17,7 +17,7 @@ misuse()
 {
   run timeout 60 "$skuarun" -n 2 "$program" "$1"
   ok "$1: ends the job" test "$code" = 134
-  ok "$1: reported" has "$err" "skuarun: PE [01] .*gave up: $2"
+  ok "$1: reported" has "$err" "skuarun: PE [01] .*aborted: $2"
   ok "$1: in one line" one_line "$err"
 }
 right()

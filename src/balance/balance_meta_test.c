@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance_meta_test.c - when balancing pays, on made-up series of loads. */
+/* balance_meta_test.c - when balancing pays, on synthetic series of loads. */
 #include "balance/balance_meta.h"
 
 #include "tests/tap.h"

@@ -72,13 +72,13 @@ static void recovery_announce(struct recovery *r)
 
     r->announced = true;
     if (r->generation)
-        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, made %.2f s before",
+        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, taken %.2f s before the failure",
                  r->generation, r->failed_at - r->completed_at);
     else if (folder && *folder && strcmp(folder, "none") != 0)
         snprintf(from, sizeof from, "the checkpoint in %s", folder);
     else
         snprintf(from, sizeof from, "the beginning: there is no checkpoint yet");
-    fprintf(stderr, "skuarun: epoch %d, with %d PE(s), goes on after %.2f s from %s\n", r->epoch,
+    fprintf(stderr, "skuarun: epoch %d, with %d PE(s), resumed after %.2f s from %s\n", r->epoch,
             r->pes, now - r->failed_at, from);
 }
 
