@@ -62,7 +62,8 @@ static void *main_run_pe(void *arg)
     return NULL;
 }
 
-/* The PE that a thread of this process runs: its own PEs first, then the progress thread's. */
+/* Returns the PE that a thread of this process runs: its own PEs first, then the progress
+ * thread's. */
 static int main_pe_of(const struct ski_boot *boot, int thread)
 {
     return thread < ski_job_pes_of(boot->job, boot->process)

@@ -41,8 +41,8 @@ misuse()
   ok "$1: is reported" has "$err" "$2"
 }
 misuse no-init 'skua_finalize: called without skua_init'
-misuse in-handler 'gave up: skua_finalize: called in a handler'
-misuse in-thread 'gave up: skua_finalize: called in a user thread'
+misuse in-handler 'aborted: skua_finalize: called in a handler'
+misuse in-thread 'aborted: skua_finalize: called in a user thread'
 misuse outside-pe 'skua_pe: called by a thread that is no PE'
 misuse outside-flush 'skua_flush_all: called outside of skua_main'
 misuse register-within 'skua_handler_register."within".: handlers and other names are registered before'

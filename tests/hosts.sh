@@ -94,7 +94,7 @@ died()
 [ "${SANITIZED:-}" ] || died "-n 3" segv 139 '^skuarun: PE 2 \(process 2\) died of signal 11 .* at address 0x8$'
 died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
 died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
-died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not 42$'
+died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) aborted: the answer is not 42$'
 died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
 for nonsense in short foreign; do
   run env SAY_NONSENSE=$nonsense "$skuarun" -n 2 "$program" exit-42

@@ -15,7 +15,7 @@ misuse()
 {
   run "$skuarun" -n 2 "$program" "$1"
   ok "$1: ends the job" test "$code" = 134
-  ok "$1: reported" has "$err" "skuarun: PE [01] .*gave up: $2"
+  ok "$1: reported" has "$err" "skuarun: PE [01] .*aborted: $2"
   ok "$1: in one line" one_line "$err"
 }
 misuse unknown-pe 'skua_send: PE 99 does not exist; this job has PEs 0 to 1'
@@ -47,7 +47,7 @@ misuse forgot-done-entry 'skua_done_invoke: there is no entry 0'
 misuse done-call-nothing 'skua_done_call: there is no function'
 misuse register-nothing 'skua_handler_register."no function".: there is no function'
 run "$program" forgot-send-copy
-ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*gave up: skua_send_copy: $forgotten"
+ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*aborted: skua_send_copy: $forgotten"
 misuse late-register 'skua_handler_register."too late".: handlers and other names are registered before skua_main'
 misuse late-readonly 'skua_readonly_register."too late".: variables are registered before skua_program'
 misuse consume-too-much 'skua_detector_consume: 5 items were consumed but only 4 produced'
@@ -147,10 +147,10 @@ run env CREATE_TWICE=1 "$program" exit-42
 ok "an entry that creates both at home and here" has "$err" 'skua_method_register."both".: .* not at both'
 
 run "$skuarun" -n 2 "$program" unknown-lock
-ok "unknown-lock: reported" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
+ok "unknown-lock: reported" has "$err" 'aborted: skua_lock: PE 0 has no lock 7'
 
 run "$program" unknown-pe
-ok "also without a launcher" has "$code $err" '^134 skua: PE 0 \(process 0\) gave up: skua_send: PE 99'
+ok "also without a launcher" has "$code $err" '^134 skua: PE 0 \(process 0\) aborted: skua_send: PE 99'
 
 # Calls that return a status: a line is logged, or the job ends with a backtrace.
 beyond='skua_put: bytes 64 to 65 are outside of the 64 bytes'
@@ -158,7 +158,7 @@ run "$skuarun" -n 2 "$program" put-beyond
 ok "put-beyond: the program continues" has "$code $out" '^0 got outside of the region'
 ok "put-beyond: with a line" has "$err" "^skua: PE 1: error: $beyond"
 run "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
-ok "errors=fatal: ends the job" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+ok "errors=fatal: ends the job" has "$code $err" "^134 skuarun: PE 1 .*aborted: $beyond"
 if [ "${SANITIZED:-}" = "" ]; then
   ok "errors=fatal: with a backtrace" has "$err" 'called from put_beyond'
 fi
@@ -169,10 +169,10 @@ run env ON_ERROR=all "$skuarun" -n 2 "$program" put-beyond
 ok "a callback handles the error" test "$code$err" = 0
 run env ON_ERROR=all "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
 ok "errors=fatal: a callback is called" has "$out" '^told all: .* in skua_put on PE 1, fatal'
-ok "errors=fatal: the job ends nevertheless" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+ok "errors=fatal: the job ends nevertheless" has "$code $err" "^134 skuarun: PE 1 .*aborted: $beyond"
 run env ON_ERROR=all "$skuarun" -n 2 "$program" unknown-pe
 ok "a callback is called for calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
-ok "and the job ends" has "$code $err" '^134 .*gave up: skua_send: PE 99'
+ok "and the job ends" has "$code $err" '^134 .*aborted: skua_send: PE 99'
 run "$skuarun" -n 2 -s errors=maybe "$program" exit-42
 ok "errors=maybe is rejected" has "$err" 'SKUA_ERRORS=maybe: expected status or fatal'
 
@@ -181,7 +181,7 @@ run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena
 ok "a full arena is a status" has "$code $out" '^0 out of memory after [0-9]+ messages'
 ok "with a line that names the setting" has "$err" 'the arena is full: .* raise SKUA_ARENA_SIZE'
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena-fatally
-ok "or ends the job" has "$code $err" 'gave up: no memory for a message of 1000000 bytes.*SKUA_ARENA_SIZE'
+ok "or ends the job" has "$code $err" 'aborted: no memory for a message of 1000000 bytes.*SKUA_ARENA_SIZE'
 run "$skuarun" -n 2 -s arena_size=100k "$program" exit-42
 ok "an arena that is too small for anything" has "$code $err" '^2 .*SKUA_ARENA_SIZE=100k: expected auto or a size from 1m'
 

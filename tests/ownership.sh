@@ -15,7 +15,7 @@ export SKUA_PIN=none SKUA_CHECKED_MESSAGES=1
 misuse_on()
 {
   run timeout 60 "$skuarun" -n $1 "$program" "$2"
-  ok "$2, $1 PEs" has "$code $err" "^134 .*gave up: $3"
+  ok "$2, $1 PEs" has "$code $err" "^134 .*aborted: $3"
 }
 misuse()
 {
@@ -55,10 +55,10 @@ done
 misuse when-freed "the end of its .when.: a message was freed by skua_msg_free $(at when_freed) before; set it to NULL in the body"
 misuse when-sent "the end of its .when.: $(given when_sent); set it to NULL"
 misuse when-kept "skua_send: a message was freed by the end of its .when. on PE [01] before; set it to NULL in the body"
-misuse free-data 'skua_msg_free: 0x.* is no message, or something was written behind the end of one'
+misuse free-data 'skua_msg_free: 0x.* is no message, or something was written past the end of one'
 if [ "${SANITIZED:-}" = "" ]; then # AddressSanitizer finds these by itself
   misuse write-freed "a message was written to after it was freed by skua_msg_free $(at write_freed)"
-  misuse write-beyond 'skua_msg_free: 0x.* is no message, or something was written behind the end of one'
+  misuse write-beyond 'skua_msg_free: 0x.* is no message, or something was written past the end of one'
 fi
 
 for pes in 1 2 "2 -s shared_memory=0"; do

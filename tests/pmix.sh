@@ -49,7 +49,7 @@ mpi 3 "$program" segv
 ok "a crash is reported" has "$err" 'skua: PE 2 \(process 2\) died of signal 11'
 ok "and ends the job" test "$code" = 139
 mpi 3 "$program" give-up
-ok "giving up is reported" has "$err" 'skua: PE 2 \(process 2\) gave up: the answer is not 42'
+ok "giving up is reported" has "$err" 'skua: PE 2 \(process 2\) aborted: the answer is not 42'
 touch "$work/odd"
 run env ODD_ONE="$work/odd" timeout 60 "$mpirun" --oversubscribe --bind-to none -n 3 "$program" exit-42
 ok "processes that differ are reported" has "$err" 'handler [0-9]+ is (missing|"odd") in process'

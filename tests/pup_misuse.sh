@@ -17,7 +17,7 @@ misuse()
 {
   run timeout 60 "$skuarun" -n 2 "$program" "$1"
   ok "$1: ends the job" test "$code" = 134
-  ok "$1: reported" has "$err" "skuarun: PE [01] .*gave up: $2"
+  ok "$1: reported" has "$err" "skuarun: PE [01] .*aborted: $2"
   ok "$1: in one line" one_line "$err"
 }
 right()
@@ -33,13 +33,13 @@ right right ' -s shared_memory=0'
 misuse order "$thing unpacks .t->m. .4 bytes. where PE 0 packed .t->n. .4 bytes.; a pup function"
 misuse size "$thing unpacks .t->wide. .4 bytes. where PE 0 packed .t->wide. .8 bytes.; a pup function"
 misuse missing "$thing unpacks .t->u. .40 bytes. where PE 0 packed .t->wide. .8 bytes."
-misuse extra "$thing unpacks .t->fill. .4 bytes. behind the last field that PE 0 packed"
+misuse extra "$thing unpacks .t->fill. .4 bytes. after the last field that PE 0 packed"
 misuse less "$thing unpacks nothing where PE 0 packed .t->fill. .4 bytes."
 misuse length "$thing unpacks .t->u. .48 bytes. where PE 0 packed .t->u. .40 bytes."
 misuse array "$thing an array of 0 elements of 8 bytes was packed as .t->u. .40 bytes."
 misuse part "$thing unpacks .t->at: at->x. .8 bytes. where PE 0 packed .t->at: at->y. .4 bytes."
 misuse measure-order "$thing packs .t->n. .4 bytes. where it measured .t->m. .4 bytes."
-misuse measure-less "$thing packs .t->fill. .4 bytes. behind the last field that it measured"
+misuse measure-less "$thing packs .t->fill. .4 bytes. after the last field that it measured"
 misuse measure-more "$thing packs nothing where it measured .t->fill. .4 bytes."
 misuse negative "$thing packing goes beyond what was possible, at .t->u. .18446744073709551608 bytes."
 misuse begin "$thing a part that skua_pup_begin.. began has no skua_pup_end"

@@ -205,7 +205,7 @@ repair()
 
 explained()
 {
-  has "$err" 'died of signal|was killed|lost |gave up|exited with code|did not exit|arena is full|no memory'
+  has "$err" 'died of signal|was killed|lost |aborted|exited with code|did not exit|arena is full|no memory'
 }
 
 check()

@@ -127,7 +127,7 @@ refused()
 {
   try "$1"
   ok "$1: ends the job" test "$code" = 134
-  ok "$1: names the misuse" has "$err" "gave up: $2"
+  ok "$1: names the misuse" has "$err" "aborted: $2"
 }
 
 refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of argument .x' is -1"

@@ -92,7 +92,7 @@ if [ "${SANITIZED:-}" = "" ]; then # a sanitizer prints its own report
 fi
 died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
 died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
-died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not 42$'
+died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) aborted: the answer is not 42$'
 died "-n 3" leave 1 '^skuarun: PE 2 \(process 2\) exited with code 0 before skua_exit'
 died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
 ok "no process is left" none_left
@@ -113,7 +113,7 @@ if [ "${SANITIZED:-}" = "" ]; then
   done
 fi
 run "$skuarun" -n 4 -t 4 "$program" all-give-up
-ok "all PEs give up: one is reported" has "$err" '^skuarun: PE [0-3] \(process 0\) gave up: the answer is not 42$'
+ok "all PEs give up: one is reported" has "$err" '^skuarun: PE [0-3] \(process 0\) aborted: the answer is not 42$'
 ok "in one line" one_line "$err"
 
 # ---- processes that do not join, or join twice

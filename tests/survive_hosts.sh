@@ -156,18 +156,18 @@ ok "an undisturbed run" test "$code" -eq 0 -a -n "$expected"
 begin 0.05 --hosts=$a:1,$b:1,$c:1
 vanish KILL $b
 end "a host is lost"
-ok "its process goes to another one" has "$err" 'epoch 2, with 3 PE\(s\), goes on after .* in memory'
+ok "its process goes to another one" has "$err" 'epoch 2, with 3 PE\(s\), resumed after .* in memory'
 back $b
 begin 0.05 --hosts=$a:1,$b:1,$c:0 -s peer_timeout=10
 vanish STOP $b
 end "a host is silent, and there is a spare one"
 ok "it is lost after the time-out of peers" has "$err" "lost the agent on host $b with 1 process"
-ok "and the job goes on" has "$err" 'with 2 PE\(s\), goes on after .* in memory'
+ok "and the job goes on" has "$err" 'with 2 PE\(s\), resumed after .* in memory'
 back $b
 begin 0.05 --hosts=$a:1,$b:1,$c:1 --spare=0
 vanish KILL $c
 end "a host is lost, without replacement"
-ok "the job has fewer PEs" has "$err" 'epoch 2, with 2 PE\(s\), goes on after .* in memory'
+ok "the job has fewer PEs" has "$err" 'epoch 2, with 2 PE\(s\), resumed after .* in memory'
 back $c
 
 # ---- buddies that are lost together
@@ -193,7 +193,7 @@ vanish KILL $b
 vanish KILL $c
 kill -CONT $launcher
 end "buddies are lost together, with a checkpoint on disk"
-ok "from which the job goes on" has "$err" "goes on after .* from the checkpoint in $work/saved"
+ok "from which the job goes on" has "$err" "resumed after .* from the checkpoint in $work/saved"
 back $b
 back $c
 
@@ -224,7 +224,7 @@ shrinks()
 }
 
 shrinks "skua resize of a job on three hosts to 1 PE"
-ok "in two steps" has "$err" 'epoch 3, with 1 PE\(s\), goes on after .* in memory'
+ok "in two steps" has "$err" 'epoch 3, with 1 PE\(s\), resumed after .* in memory'
 : >"$STAY"
 begin 1000 --hosts=$a:1,$b:1
 rm "$HOLD"
@@ -234,7 +234,7 @@ ok "SIGUSR1 makes a checkpoint on several hosts" true
 "$skua" resize 3 $launcher
 await 'epoch 2, with 3 PE' 1
 end "and skua resize to 3"
-ok "at once" has "$err" 'epoch 2, with 3 PE\(s\), goes on after .* in memory'
+ok "at once" has "$err" 'epoch 2, with 3 PE\(s\), resumed after .* in memory'
 
 # ---- behind a shell that has run another command: SIGUSR1, which makes a checkpoint due, would end it
 cat >"$work/wrapper" <<'END'

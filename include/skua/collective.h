@@ -163,7 +163,7 @@ typedef struct {
 } skua_reduction;
 
 /** A block of memory for each member of a team, of any size: block r has bytes[r] bytes and begins
- *  offsets[r] bytes behind @p data. Without @p offsets (NULL) the blocks follow each other. */
+ *  offsets[r] bytes after @p data. Without @p offsets (NULL) the blocks follow each other. */
 typedef struct {
     void         *data;
     const size_t *bytes;

@@ -115,7 +115,7 @@ SKUA_API void skua_future_set(skua_future *future, const void *data, size_t byte
 
 /** Frees the result of a future and makes the future ready to be set again. What was chained to a
  *  future that is cleared before it was set is dropped: such a completion does not happen, nor does
- *  one that waits for all of several futures; one that waits for any of several goes on without
+ *  one that waits for all of several futures; one that waits for any of several continues without
  *  it. */
 SKUA_API void skua_future_clear(skua_future *future);
 

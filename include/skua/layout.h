@@ -45,7 +45,7 @@ typedef enum {
     SKUA_LAYOUT_LIST,       /* blocks of any size at a list of offsets */
 } skua_layout_kind;
 
-/** One block of a list layout: `bytes` of memory, `offset` bytes behind the base. */
+/** One block of a list layout: `bytes` of memory, `offset` bytes after the base. */
 typedef struct {
     ptrdiff_t offset;
     size_t    bytes;
@@ -60,7 +60,7 @@ typedef struct {
     ptrdiff_t stride[SKUA_LAYOUT_LEVELS];
 } skua_strides;
 
-/** The blocks of an indexed layout: `count` of them, block i at offset[i] bytes behind the base. */
+/** The blocks of an indexed layout: `count` of them, block i at offset[i] bytes after the base. */
 typedef struct {
     size_t           count;
     const ptrdiff_t *offset;
@@ -115,8 +115,8 @@ static inline skua_layout skua_layout_strided(const void *at, size_t bytes, int 
     return layout;
 }
 
-/** Returns the layout of @p count blocks of @p bytes each, block i at @p offset[i] bytes behind
- *  @p at. The offsets are not copied. */
+/** Returns the layout of @p count blocks of @p bytes each, block i at @p offset[i] bytes after @p
+ * at.  The offsets are not copied. */
 static inline skua_layout skua_layout_indexed(const void *at, size_t bytes, size_t count,
                                               const ptrdiff_t *offset)
 {

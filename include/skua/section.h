@@ -10,8 +10,8 @@
  *
  * Members may migrate. The results stay correct, but each member that has moved costs an additional
  * message per multicast and reduction. When more than a share of the members have moved (setting
- * `section_rebuild`, a quarter) and multicasts have cost as many such messages as there are members,
- * the section rebuilds its tree of the PEs where the members are, between two multicasts.
+ * `section_rebuild`, a quarter) and multicasts have cost as many such messages as there are
+ * members, the section rebuilds its tree of the PEs where the members are, between two multicasts.
  *
  * Operations wait for members that do not exist yet in an open array, for example until a multicast
  * to an entry that creates them; members in an array that is SKUA_ARRAY_ON_DEMAND are created. A
@@ -58,12 +58,12 @@ SKUA_API skua_section skua_section_create_range(skua_collection array, const sku
 SKUA_API void skua_section_destroy(skua_section section);
 
 /** Lets a section rebuild its tree of the PEs where its members are now, for example after the
- *  program has moved them. The call returns at once; multicasts and reductions go on meanwhile, in
- *  the same order and with the same results. It costs a few messages for each member that has moved
- *  and for each PE of the tree, and nothing changes if no member has moved. Two calls that follow
- *  each other closely may cause one rebuild. A call for a section that this PE knows to be destroyed
- *  ends the job with an error; a call that reaches the root of the tree after the section was
- *  destroyed has no effect. */
+ *  program has moved them. The call returns at once; multicasts and reductions continue meanwhile,
+ * in the same order and with the same results. It costs a few messages for each member that has
+ * moved and for each PE of the tree, and nothing changes if no member has moved. Two calls that
+ * follow each other closely may cause one rebuild. A call for a section that this PE knows to be
+ * destroyed ends the job with an error; a call that reaches the root of the tree after the section
+ * was destroyed has no effect. */
 SKUA_API void skua_section_rebuild(skua_section section);
 
 /** Multicasts to a section: invokes @p entry of every member with a copy of the data. A member

@@ -18,7 +18,7 @@
  * frame of the object runs (through an inline entry) is matched when no frame is ready. Between
  * runs, no frame waits for a buffered message.
  *
- * Only generated code calls these functions. A flow lies behind the object's own struct in zeroed
+ * Only generated code calls these functions. A flow lies after the object's own struct in zeroed
  * memory; all functions are called on the object's PE.
  */
 #ifndef SKUA_SKUAC_FLOW_H
@@ -102,7 +102,7 @@ typedef struct {
     struct skuac_flow_index *index;              /* or NULL */
 } skuac_when;
 
-/** The control-flow state behind an object; its when-entries follow. */
+/** The control-flow state after an object; its when-entries follow. */
 struct skuac_flow {
     skuac_frame *first, *last; /* all frames, by age */
     skuac_frame *ready, *ready_last;
@@ -111,10 +111,10 @@ struct skuac_flow {
     bool         running;
 };
 
-/** The offset of the flow behind an object of @p bytes. */
+/** The offset of the flow after an object of @p bytes. */
 #define SKUA_FLOW_AT(bytes) (((bytes) + 15) / 16 * 16)
 
-/** The size of an object of @p bytes with a flow of @p whens when-entries behind it. */
+/** The size of an object of @p bytes with a flow of @p whens when-entries after it. */
 #define SKUA_FLOW_BYTES(bytes, whens)                                                              \
     (SKUA_FLOW_AT(bytes) + sizeof(skuac_flow) + (whens) * sizeof(skuac_when))
 

@@ -61,8 +61,8 @@ static inline size_t *skuac_align(size_t *end, size_t align)
     return end;
 }
 
-/** Reserves space for @p count items of @p each bytes behind *end, which advances. Returns the
- *  offset of the space. */
+/** Reserves space for @p count items of @p each bytes after *end, which advances.  Returns the
+ * offset of the space. */
 static inline size_t skuac_reserve(size_t *end, long long count, size_t each, size_t align,
                                    const char *entry, const char *parameter)
 {
@@ -84,8 +84,8 @@ static inline size_t skuac_span(long long count, size_t each, const char *entry,
     return end;
 }
 
-/** Finds @p count items of @p each bytes behind *end, which is aligned for them, in the @p bytes of
- *  received data; *end advances. Returns their address. */
+/** Finds @p count items of @p each bytes after *end, which is aligned for them, in the @p bytes of
+ * received data; *end advances.  Returns their address. */
 static inline const void *skuac_found(const void *data, size_t bytes, size_t *end, long long count,
                                       size_t each, const char *entry)
 {
@@ -105,8 +105,7 @@ static inline size_t skuac_string_bytes(const char *string)
     return string ? strlen(string) + 1 : 0;
 }
 
-/** Finds a string of @p length bytes behind *end in the @p bytes of received data; *end
- *  advances. */
+/** Finds a string of @p length bytes after *end in the @p bytes of received data; *end advances. */
 static inline const char *skuac_found_string(const void *data, size_t bytes, size_t *end,
                                              uint64_t length, const char *entry)
 {
@@ -214,8 +213,8 @@ SKUA_API size_t skuac_packed_bytes(const skuac_packed_parameter *of, const void 
 SKUA_API void skuac_pack(const skuac_packed_parameter *of, const void *items, long long count,
                          void *to, size_t bytes);
 
-/** Finds a packed argument of @p length bytes behind *end in the @p bytes of received data; *end
- *  advances. */
+/** Finds a packed argument of @p length bytes after *end in the @p bytes of received data; *end
+ * advances. */
 static inline skuac_packed skuac_found_packed(const void *data, size_t bytes, size_t *end,
                                               uint64_t length, const char *entry)
 {
@@ -247,7 +246,7 @@ static inline void skuac_take(void *to, void *from, size_t bytes)
 SKUA_API const void *skuac_found_nocopy(const void *data, size_t bytes, size_t *end,
                                         long long count, size_t each, const char *entry);
 
-/** Advances *end behind the descriptions of the nocopy arguments. */
+/** Advances *end past the descriptions of the nocopy arguments. */
 SKUA_API void skuac_found_nocopy_end(const void *data, size_t bytes, size_t *end,
                                      const char *entry);
 

@@ -25,7 +25,7 @@
 
 SKUA_BEGIN_DECLS
 
-/** A team. It is a name, not an address: it has no memory behind it. */
+/** A team. It is a name, not an address: no memory belongs to it. */
 typedef struct skua_team_name *skua_team;
 
 /** No team; the value of a zeroed skua_team. */

@@ -30,7 +30,7 @@ SKUA_BEGIN_DECLS
  *  ends. The handle of a threaded entry stays the same when the thread migrates. */
 typedef struct skua_thread skua_thread;
 
-/** Creates a user thread that runs fn(arg) on the calling PE. It becomes ready, behind the messages
+/** Creates a user thread that runs fn(arg) on the calling PE. It becomes ready, after the messages
  * that are queued. With
  *  @p stack_bytes 0 the stack has the size of the setting stack_size. A guard page lies below the
  *  stack: an overflow ends the job with an error. The thread must be joined or detached. Ends the

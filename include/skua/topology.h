@@ -111,7 +111,7 @@ SKUA_API int skua_hops(int a, int b);
 /** Writes the @p count PEs that are nearest to @p pe to @p nearest, the nearest first, without
  *  itself. PEs of its host come before others, in the order of skua_distance() if @p pe is the
  *  calling PE; then hosts in the order of their hops; those that are equally near in the order of
- *  their numbers, beginning behind @p pe. Returns their number, which is less than @p count if the
+ *  their numbers, beginning after @p pe. Returns their number, which is less than @p count if the
  *  job has fewer PEs. */
 SKUA_API int skua_nearest(int pe, int count, int *nearest);
 

@@ -22,9 +22,8 @@ void skua_class_set_balance(skua_class of, const skua_balance_params *params)
     ski_class_set_balance(__func__, of, params);
 }
 
-/* The state of this layer on the PE of a collection, if a class of the program takes part; else
- * NULL.
- */
+/* Returns the state of this layer on the PE of a collection, if a class of the program takes part;
+ * else NULL. */
 static struct ski_balance *layer_of(const struct ski_collection *all)
 {
     struct ski_balance *balance = ski_balance_of(all->self);
@@ -54,7 +53,8 @@ static void layer_collection_populated(struct ski_collection *all)
     ski_balancer_start_timer(balance);
 }
 
-/* An object is about to go: a user thread of it may have run until now, and is charged first. */
+/* An object is about to leave.  A user thread of it may have run until now, so its time is charged
+ * first. */
 static void layer_stop_charging(const struct ski_object *object)
 {
     struct ski_measure *measure = object->of->self->objects->measure;
@@ -107,8 +107,8 @@ static void layer_element_staying(struct ski_object *object)
         ski_move_orders_void(object);
 }
 
-/* An element that cannot follow its order stays: else the balancing, and a sync point, would wait
- * for it. */
+/* Cancels the order of an element that cannot move: otherwise the balancing, and a sync point,
+ * would wait for it. */
 static void layer_element_blocked(struct ski_object *object)
 {
     if (!layer_of(object->of) || !ski_element_load(object)->ordered)
@@ -172,7 +172,7 @@ struct layer_baggage {
     uint32_t ordered; /* it is expected where it goes */
 };
 
-/* The CPU time, in nanoseconds, of the load of an element. */
+/* Returns the CPU time, in nanoseconds, of the load of an element. */
 static uint64_t layer_load_ns(const struct ski_object *object)
 {
     return (uint64_t)((double)ski_ticks_to_ns(ski_element_load(object)->ticks) *
@@ -210,8 +210,8 @@ static bool layer_baggage_valid(const struct ski_collection *all, const void *fr
     return bytes == 0 || bytes == sizeof(struct layer_baggage);
 }
 
-/* The time by the clock, in ticks, that @p ns of CPU time take with a share of a CPU.  A time that
- * came from another PE is cut to a year. */
+/* Returns the time by the clock, in ticks, that @p ns of CPU time take with a share of a CPU. A
+ * time that came from another PE is cut to a year. */
 static uint64_t layer_ticks(uint64_t ns, double share)
 {
     uint64_t most = UINT64_C(365) * 86400 * 1000000000;
@@ -290,7 +290,7 @@ static const char *layer_restore(struct ski_object *object, const void *from, si
 static const struct ski_saved_part layer_saved = {layer_saved_bytes, layer_save, layer_restore,
                                                   NULL};
 
-/* Whether a message brings an element that is expected here. */
+/* Returns whether a message brings an element that is expected here. */
 static bool layer_is_ordered(const skua_msg *msg)
 {
     size_t               bytes;
@@ -303,7 +303,8 @@ static bool layer_is_ordered(const skua_msg *msg)
     return baggage.ordered;
 }
 
-/* An element that is dropped on its way is in transit no more; its collection was deleted. */
+/* An element that is dropped on its way, because its collection was deleted, is no longer in
+ * transit. */
 static void layer_message_discarded(skua_msg *msg)
 {
     struct ski_balance *balance = ski_balance_of(ski_self);

@@ -15,8 +15,8 @@ static void meta_push(struct ski_balance_meta *meta, double excess)
         meta->known++;
 }
 
-/* The growth of the excess from one sync point to the next: the slope of the line with the least
- * squares of errors. */
+/* Returns the growth of the excess from one sync point to the next: the slope of the line with the
+ * least squares of errors. */
 static double meta_slope(const struct ski_balance_meta *meta)
 {
     double n = meta->known, middle = (n - 1) / 2, above = 0, below = 0;
@@ -30,7 +30,7 @@ static double meta_slope(const struct ski_balance_meta *meta)
     return below > 0 ? above / below : 0;
 }
 
-/* What a balancing gains at the next @p ahead sync points. */
+/* Returns what a balancing gains at the next @p ahead sync points. */
 static double meta_gain(const struct ski_balance_meta *meta, uint32_t ahead)
 {
     double slope = meta_slope(meta), gain = 0;

@@ -7,8 +7,8 @@
  * it was after the last one.  It costs what the last one took, and its effect is expected to last
  * as long as that of the last one did: as many sync points as have passed since.  The excess of
  * these is extrapolated from its trend, a line through the last few.  If the sum of what is gained
- * exceeds the cost, balancing pays.  The first time, when no cost is known, it is tried if a
- * twentieth of the time is lost.
+ * exceeds the cost, balancing pays. The first time, when the cost is unknown, it is tried if
+ * a twentieth of the time is lost.
  *
  * So a program whose loads do not change is balanced once or twice, and one whose loads drift as
  * often as the drift has cost what a balancing costs.  No state but this struct: a pure function of
@@ -33,11 +33,11 @@ struct ski_balance_meta {
     uint32_t since;                  /* sync points since the last balancing                      */
 };
 
-/** Record the loads since the last sync point: the largest of a PE, and the mean.  Returns whether
+/** Records the loads since the last sync point: the largest of a PE, and the mean.  Returns whether
  * a balancing now is expected to pay. */
 bool ski_balance_meta_pays(struct ski_balance_meta *meta, double max, double mean);
 
-/** Record that a balancing has taken @p seconds. */
+/** Records that a balancing has taken @p seconds. */
 void ski_balance_meta_balanced(struct ski_balance_meta *meta, double seconds);
 
 #endif

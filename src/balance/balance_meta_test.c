@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* balance_meta_test.c - when balancing pays, on made-up series of loads. */
+/* balance_meta_test.c - when balancing pays, on synthetic series of loads. */
 #include "balance/balance_meta.h"
 
 #include "tests/tap.h"
@@ -36,11 +36,11 @@ int main(void)
     slow = meta_run(0.5, 0, 0.001, 1, 1000);
     fast = meta_run(0.5, 0, 0.01, 1, 1000);
     OK(slow >= 3 && fast > 2 * slow, "drifting loads: %d balancings, fast ones: %d", slow, fast);
-    OK(meta_run(0.5, 0, 0.01, 100, 1000) < fast / 2, "dear balancings are rarer");
+    OK(meta_run(0.5, 0, 0.01, 100, 1000) < fast / 2, "expensive balancings are rarer");
     OK(ski_balance_meta_pays(&meta, 2, 1), "the first one is tried");
     ski_balance_meta_balanced(&meta, 10);
     OK(!ski_balance_meta_pays(&meta, 1.1, 1) && meta.rest > 0.09 && meta.rest < 0.11,
        "what it leaves is recorded");
-    OK(!ski_balance_meta_pays(&meta, 3, 1), "one bad step does not pay for a dear balancing");
+    OK(!ski_balance_meta_pays(&meta, 3, 1), "one bad step does not pay for an expensive balancing");
     return tap_end();
 }

@@ -19,16 +19,16 @@ void ski_balance_send_down(struct ski_balance *balance, uint32_t handler, const 
         skua_send_copy(balance->tree.child[i], (skua_handler){handler}, data, bytes);
 }
 
-/* Returns @p balance, or drops @p msg if @p sense is false. */
-static struct ski_balance *balance_accept_if(struct ski_balance *balance, skua_msg *msg, bool sense)
+/* Returns @p balance, or drops @p msg and returns NULL if @p valid is false. */
+static struct ski_balance *balance_accept_if(struct ski_balance *balance, skua_msg *msg, bool valid)
 {
-    if (balance && sense)
+    if (balance && valid)
         return balance;
     ski_net_drop(ski_self, msg);
     return NULL;
 }
 
-/* The state of this PE, which has its neighbours in the tree; NULL: no class takes part. */
+/* Returns the state of this PE, which has its neighbours in the tree; NULL: no class takes part. */
 static struct ski_balance *balance_active(void)
 {
     struct ski_balance *balance = ski_balance_of(ski_self);

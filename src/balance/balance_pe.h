@@ -3,7 +3,7 @@
  * balance_pe.h - what a PE remembers for the balancer.
  *
  * Modules, the lowest first: balance_tree.c; sync_point.c, load_gather.c and move_orders.c, which
- * do not know of each other; balancer.c, which calls them at the root and hears from them through
+ * do not know of each other; balancer.c, which calls them at the root and is called back through
  * struct ski_balance_root.
  */
 #ifndef SKI_BALANCE_PE_H
@@ -92,7 +92,7 @@ struct ski_neighbour_rounds;
 
 struct ski_balance;
 
-/* What the root of the tree hears. */
+/* What the modules report to the root of the tree. */
 struct ski_balance_root {
     /* All PEs have reported that their elements wait at a sync point; it may be late news. */
     void (*reported)(struct ski_balance *balance, const struct ski_sync_counts *sum);
@@ -122,14 +122,14 @@ struct ski_balance {
     skua_balance_stats             stats;    /* of the last balancing */
 };
 
-/** The state of the balancer on a PE; NULL: on a progress thread. */
+/** Returns the state of the balancer on a PE; NULL: on a progress thread. */
 static inline struct ski_balance *ski_balance_of(const struct ski_pe *self)
 {
     return self->objects->slot[SKI_SLOT_BALANCE];
 }
 
-/** Returns the state of the balancer on this PE, to act on @p msg; NULL: the message makes no
- * sense, and was dropped. */
+/** Returns the state of the balancer on this PE, to act on @p msg; NULL: the message is invalid,
+ * and was dropped. */
 struct ski_balance *ski_balance_accept(skua_msg *msg);
 
 /** Returns ski_balance_accept() of a message that only the parent in the tree may send. */
@@ -138,13 +138,13 @@ struct ski_balance *ski_balance_accept_down(skua_msg *msg);
 /** Returns ski_balance_accept() of a message that only a child may send, and the child's number. */
 struct ski_balance *ski_balance_accept_up(skua_msg *msg, int *child);
 
-/** Whether the elements of a collection take part in balancing. */
+/** Returns whether the elements of a collection take part in balancing. */
 static inline bool ski_balance_has(const struct ski_collection *all)
 {
     return all->kind == SKI_ARRAY && all->class && all->class->balance;
 }
 
-/** Whether the elements of a collection call skua_at_sync(). */
+/** Returns whether the elements of a collection call skua_at_sync(). */
 static inline bool ski_balance_syncs(const struct ski_collection *all)
 {
     return ski_balance_has(all) && all->class->balance->flags & SKUA_BALANCE_AT_SYNC;

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* The position of a PE among those of its host, which are in ascending order. */
+/* Returns the position of a PE among those of its host, which are in ascending order. */
 static int balance_tree_rank(int host, int pe)
 {
     int low = 0, high = skua_host_pes(host) - 1;

@@ -16,17 +16,17 @@ struct ski_balance_tree {
     int *child;    /* their PEs               */
 };
 
-/** Find the neighbours of PE @p pe; the launcher may have to be asked for the hosts of the job. */
+/** Finds the neighbours of PE @p pe; the launcher may have to be asked for the hosts of the job. */
 void ski_balance_tree_init(struct ski_balance_tree *tree, int pe, int arity);
 
-/** Free the list of children. */
+/** Frees the list of children. */
 void ski_balance_tree_destroy(struct ski_balance_tree *tree);
 
-/** The number of the child that is PE @p pe, or -1. */
+/** Returns the number of the child that is PE @p pe, or -1. */
 int ski_balance_tree_child(const struct ski_balance_tree *tree, int pe);
 
-/** The number of the child whose subtree contains PE @p pe, or -1 if no subtree of a child of the
- *  PE that @p tree is of does. */
+/** Returns the number of the child whose subtree contains PE @p pe, or -1 if it is in the subtree
+ * of no child. */
 int ski_balance_tree_route(const struct ski_balance_tree *tree, int pe, int arity);
 
 #endif

@@ -105,7 +105,7 @@ void ski_on_balance_resume(skua_msg *msg)
     balancer_resume(balance, &end);
 }
 
-/* Whether the balancing that runs is one of a local strategy. */
+/* Returns whether the balancing that runs is one of a local strategy. */
 static bool balancer_is_local(const struct ski_balancer *root)
 {
     return root->pays && root->choice.strategy->flags & SKUA_STRATEGY_LOCAL;
@@ -165,13 +165,13 @@ void ski_balancer_go_on(struct ski_balance *balance)
 
 /* ---- a balancing -------------------------------------------------------------------------- */
 
-/* Whether problems are written to a file. */
+/* Returns whether problems are written to a file. */
 static bool balancer_records(void)
 {
     return strcmp(ski_config.balance_record, "none") != 0;
 }
 
-/* Writes a problem to the file of SKUA_BALANCE_RECORD, behind those of this job. */
+/* Writes a problem to the file of SKUA_BALANCE_RECORD, after those of this job. */
 static void balancer_record(struct ski_balancer *root, const skua_strategy_problem *problem)
 {
     FILE *to = fopen(ski_config.balance_record, root->recorded ? "a" : "w");
@@ -248,7 +248,7 @@ static void balancer_on_gathered(struct ski_balance *balance, struct ski_gathere
     }
 }
 
-/* Whether the balancing that begins may move objects. */
+/* Returns whether the balancing that begins may move objects. */
 static bool balancer_pays(struct ski_balance *balance)
 {
     struct ski_balancer          *root = balance->balancer;

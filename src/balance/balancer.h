@@ -7,7 +7,7 @@
  * A balancing begins when the reports of a sync point say that all elements wait (sync_point.h), or
  * when one is requested (asynchronous).  It gathers the loads; at a sync point this is also the
  * second reading of the counts, and if that does not prove that all elements wait, the balancing is
- * given up and the next report begins another.  Then the strategy decides, the orders go out, and
+ * abandoned and the next report begins another.  Then the strategy decides, the orders go out, and
  * when all elements have arrived all PEs are told: at a sync point they resume their elements.
  *
  * Requests (skua_balance_now(), skua_balance_set_strategy(), skua_measure_start() ...) go to the
@@ -29,13 +29,13 @@ enum ski_balance_request {
     SKI_BALANCE_REQUESTS
 };
 
-/** Begin the balancer of a PE, with the strategy that settings and program have chosen. */
+/** Begins the balancer of a PE, with the strategy that settings and program have chosen. */
 void ski_balancer_init(struct ski_balance *balance);
 
-/** Free the balancer of a PE. */
+/** Frees the balancer of a PE. */
 void ski_balancer_destroy(struct ski_balance *balance);
 
-/** At the root: begin the balancings of SKUA_BALANCE_PERIOD, once. */
+/** At the root: begins the balancings of SKUA_BALANCE_PERIOD, once. */
 void ski_balancer_start_timer(struct ski_balance *balance);
 
 /* Called at the root at the end of a balancing at a sync point, before elements are resumed.  True:
@@ -48,8 +48,8 @@ void ski_balancer_set_hold(ski_balancer_hold_fn hold);
 /** At the root: ends the balancing that ski_balancer_hold_fn has delayed. */
 void ski_balancer_go_on(struct ski_balance *balance);
 
-/** Lets this PE have strategy @p name, as in the job that it was restarted from.  Returns false if
- *  there is no such strategy. */
+/** Sets the strategy of this PE to @p name, that of the job from which it was restarted.  Returns
+ * false if there is no such strategy. */
 bool ski_balancer_restore(struct ski_balance *balance, const char *name);
 
 #define SKI_BALANCE_REQUEST_LEAST 68

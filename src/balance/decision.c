@@ -29,7 +29,7 @@ static uint32_t *decision_number(const struct ski_gathered *all, int pes, uint32
     return first;
 }
 
-/* Whether each PE was gathered at most once. */
+/* Returns whether each PE was gathered at most once. */
 static bool decision_is_distinct(const struct ski_gathered *all, int pes)
 {
     bool *seen     = ski_calloc((size_t)pes, sizeof *seen);
@@ -117,7 +117,7 @@ struct decision_edges {
 /* Edges that multicasts add, at most: each sender of a section reaches each member. */
 #define DECISION_JOINED_MOST (1u << 20)
 
-/* The end of the halves that belong to the section of the one at @p at. */
+/* Returns the end of the halves that belong to the section of the one at @p at. */
 static uint32_t decision_section_end(const struct decision_half *half, uint32_t count, uint32_t at)
 {
     uint64_t section = half[at].section;
@@ -237,7 +237,8 @@ static uint32_t *decision_place(struct ski_decision *decision, const struct ski_
     return number;
 }
 
-/* The mean share of idle time, by the clock: loads that the program tells have its own unit. */
+/* Returns the mean share of idle time, by the clock: loads that the program tells have its own
+ * unit. */
 static double decision_idle(const struct ski_gathered *all)
 {
     double idle = 0, wall = 0;
@@ -293,7 +294,7 @@ bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered 
     return false;
 }
 
-/* The hops of two hosts of this job, for strategies. */
+/* Returns the hops of two hosts of this job, for strategies. */
 static int decision_hops(const void *unused, int a, int b)
 {
     (void)unused;

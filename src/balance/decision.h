@@ -3,8 +3,8 @@
  * decision.h - from gathered loads to the moves that a strategy decides on.
  *
  * Loads come in the order of messages.  The problem that a strategy sees does not depend on it: PEs
- * are in the order of their numbers, their objects behind each other in the order of each snapshot.
- * What a strategy returns is checked before it is used.
+ * are in the order of their numbers, their objects one after the other in the order of each
+ * snapshot. What a strategy returns is checked before it is used.
  */
 #ifndef SKI_DECISION_H
 #define SKI_DECISION_H
@@ -24,19 +24,19 @@ struct ski_decision {
     uint64_t moved, bytes;                /* objects, and their size */
 };
 
-/** Make the problem of @p all, the loads of @p pes PEs, whose numbers are in range.  False: the
+/** Makes the problem of @p all, the loads of @p pes PEs, whose numbers are in range.  False: the
  * loads are not valid, an error was logged, and there is no problem to free. */
 bool ski_decision_init(struct ski_decision *decision, const struct ski_gathered *all, int pes,
                        uint64_t seed);
 
-/** Let @p problem tell the hops between the hosts of this job, if they are known. */
+/** Lets @p problem tell the hops between the hosts of this job, if they are known. */
 void ski_decision_use_hops(skua_strategy_problem *problem);
 
-/** Let @p strategy decide.  False: what it returned was refused, an error was logged, and no object
- *  moves. */
+/** Lets @p strategy decide.  False: what it returned was refused, an error was logged, and no
+ * object moves. */
 bool ski_decision_run(struct ski_decision *decision, const skua_strategy *strategy);
 
-/** Free the problem. */
+/** Frees the problem. */
 void ski_decision_destroy(struct ski_decision *decision);
 
 #endif

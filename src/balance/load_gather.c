@@ -80,7 +80,7 @@ static void *gather_put(char **at, const void *from, size_t bytes)
     return *at += bytes;
 }
 
-/* The loads of a subtree as a message. */
+/* Returns the loads of a subtree as a message. */
 static skua_msg *gather_pack(uint32_t round, const struct ski_gathered *sum)
 {
     struct gather_head head = {round, sum->pes, sum->objects, sum->edges, sum->counts, 0};
@@ -98,7 +98,7 @@ static skua_msg *gather_pack(uint32_t round, const struct ski_gathered *sum)
     return msg;
 }
 
-/* Whether loads of @p pes PEs fit together: numbers are in range, and sums are right. */
+/* Returns whether loads of @p pes PEs fit together: numbers are in range, and sums are right. */
 static bool gather_valid(const struct ski_gathered *loads, int pes)
 {
     uint64_t objects = 0;
@@ -137,7 +137,7 @@ static bool gather_unpack(const struct ski_balance *balance, skua_msg *msg,
 
 /* ---- the snapshot --------------------------------------------------------------------- */
 
-/* Whether a balancing may move an object. */
+/* Returns whether a balancing may move an object. */
 static bool gather_movable(const struct ski_balance *balance, const struct ski_object *object)
 {
     const struct ski_class *class = object->of->class;
@@ -150,9 +150,9 @@ static bool gather_movable(const struct ski_balance *balance, const struct ski_o
     return balance->gather.flags & SKI_GATHER_SYNC && ski_sync_point_waits(object);
 }
 
-/* The speed of this PE, a multiple of 1/16: strategies compare PEs of few speeds.  Elements were
- * charged time by the clock; what they need on a CPU of their own is that times the speed.  Loads
- * that the program tells have nothing to do with it. */
+/* Returns the speed of this PE, a multiple of 1/16: strategies compare PEs of few speeds.  Elements
+ * were charged time by the clock; what they need on a CPU of their own is that times the speed.
+ * Loads that the program tells have nothing to do with it. */
 static double gather_speed(const struct ski_balance *balance)
 {
     double share = ski_measure_cpu_share(balance->self);
@@ -160,7 +160,7 @@ static double gather_speed(const struct ski_balance *balance)
     return share < 1.5 / 16 ? 1.0 / 16 : (double)(int)(share * 16 + 0.5) / 16;
 }
 
-/* The load of an object in seconds. */
+/* Returns the load of an object in seconds. */
 static double gather_load(const struct ski_balance *balance, const struct ski_object *object)
 {
     const skua_balance_params *params = object->of->class->balance;
@@ -345,7 +345,7 @@ static void gather_check(struct ski_balance *balance)
 
 static void gather_begin(struct ski_balance *balance, const struct gather_question *asked)
 {
-    ski_load_gather_end(balance); /* of a balancing that was given up */
+    ski_load_gather_end(balance); /* of a balancing that was abandoned */
     ski_balance_send_down(balance, SKI_HANDLER_BALANCE_GATHER, asked, sizeof *asked);
     balance->gather.round = asked->round;
     balance->gather.flags = asked->flags;

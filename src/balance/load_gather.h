@@ -5,7 +5,7 @@
  * The root asks, each PE lists its objects, adds what its children have sent, and sends the sum to
  * its parent.  So a host sends one message to another host, and no PE gets more messages than it
  * has children.  A PE remembers its list, the *snapshot*: orders name its objects by their numbers
- * in it.  An object that goes is taken out of the snapshot.
+ * in it.  An object that leaves is removed from the snapshot.
  *
  * As it travels: struct gather_head, then the arrays of struct ski_gathered.
  */
@@ -14,19 +14,21 @@
 
 #include "balance/balance_pe.h"
 
-/** At the root: ask all PEs for the loads that @p flags (SKI_GATHER_...) name. */
+/** At the root: asks all PEs for the loads that @p flags (SKI_GATHER_...) name. */
 void ski_load_gather_start(struct ski_balance *balance, uint32_t round, unsigned flags);
 
-/** List the objects of this PE anew, for the round and flags that are set; no other PE is asked. */
+/** Lists the objects of this PE anew, for the round and flags that are set; no other PE is
+ * asked. */
 const struct ski_gathered *ski_load_gather_local(struct ski_balance *balance);
 
-/** The object of a number in the snapshot of this PE; NULL: it is gone, or there was none. */
+/** Returns the object of a number in the snapshot of this PE; NULL: it is gone, or there was
+ * none. */
 struct ski_object *ski_load_gather_object(const struct ski_balance *balance, uint32_t number);
 
-/** Take an object that goes out of the snapshot. */
+/** Removes an object that leaves from the snapshot. */
 void ski_load_gather_forget(struct ski_balance *balance, struct ski_object *object);
 
-/** Free the snapshot and the loads: the balancing has ended. */
+/** Frees the snapshot and the loads: the balancing has ended. */
 void ski_load_gather_end(struct ski_balance *balance);
 
 #define SKI_GATHER_LEAST 8

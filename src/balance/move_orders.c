@@ -140,7 +140,7 @@ bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe
     return true;
 }
 
-/* Takes the orders of this PE. */
+/* Carries out the orders of this PE. */
 static void orders_take(struct ski_balance *balance, const struct orders_block *block)
 {
     const struct move_order *order = (const void *)(block + 1);
@@ -158,7 +158,7 @@ static size_t orders_block_bytes(const struct orders_block *block)
     return sizeof *block + block->orders * sizeof(struct move_order);
 }
 
-/* Whether the orders of a subtree make sense. */
+/* Returns whether the orders of a subtree are valid. */
 static bool orders_valid(const struct ski_balance *balance, const char *at, size_t bytes)
 {
     const struct orders_head  *head = (const void *)at;
@@ -179,7 +179,7 @@ static bool orders_valid(const struct ski_balance *balance, const char *at, size
     return used == bytes && head->round == balance->gather.round;
 }
 
-/* The child that the orders of PE @p pe go to; -1: this PE. */
+/* Returns the child that the orders of PE @p pe go to; -1: this PE. */
 static int orders_route(const struct ski_balance *balance, int pe)
 {
     return pe == balance->self->pe
@@ -219,7 +219,7 @@ static void orders_send(struct ski_balance *balance, const char *at, const int *
     skua_send(balance->tree.child[child], (skua_handler){SKI_HANDLER_BALANCE_ORDERS}, msg);
 }
 
-/* Passes on the orders at @p at, which make sense, and takes those of this PE. */
+/* Passes on the orders at @p at, which are valid, and carries out those of this PE. */
 static void orders_distribute(struct ski_balance *balance, const char *at)
 {
     const struct orders_head  *head  = (const void *)at;
@@ -255,7 +255,7 @@ void ski_on_balance_orders(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* Writes the orders of all PEs, behind each other; arrivals[pe] elements arrive at a PE. */
+/* Writes the orders of all PEs, one after the other; arrivals[pe] elements arrive at a PE. */
 static void orders_write(char *at, const skua_strategy_problem *all, const int32_t *to,
                          const uint32_t *arrivals)
 {

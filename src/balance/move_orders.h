@@ -3,21 +3,22 @@
  * move_orders.h - moving elements as a balancing has decided, and finding out when all have
  * arrived.
  *
- * The orders go down the tree; each PE takes its part out and passes on that of its subtree.  A PE
- * learns with its orders how many elements arrive here.  An element that goes, or that the program
- * moves elsewhere, before it can follow its order is reported to the PE that expects it.  A PE
- * reports to its parent once, when its elements and those of its children's subtrees have arrived.
+ * The orders go down the tree; each PE takes its own orders and passes on those of its subtree.  A
+ * PE learns with its orders how many elements arrive here.  An element that is deleted, or that the
+ * program moves elsewhere, before it can follow its order is reported to the PE that expects it.  A
+ * PE reports to its parent once, when its elements and those of its children's subtrees have
+ * arrived.
  *
  * As it travels: struct orders_head, then for each PE of the subtree a struct orders_block with its
- * orders behind it.
+ * orders after it.
  */
 #ifndef SKI_MOVE_ORDERS_H
 #define SKI_MOVE_ORDERS_H
 
 #include "balance/balance_pe.h"
 
-/** At the root: let object i of @p all, whose objects are in the order of their PEs, move to the PE
- *  to[i].  Not called if no object moves. */
+/** At the root: lets object i of @p all, whose objects are in the order of their PEs, move to the
+ * PE to[i]. Not called if no object moves. */
 void ski_move_orders_start(struct ski_balance *balance, const skua_strategy_problem *all,
                            const int32_t *to);
 
@@ -28,8 +29,8 @@ void ski_move_orders_arrived(struct ski_balance *balance);
  * nothing if it has none. */
 void ski_move_orders_void(struct ski_object *object);
 
-/** Let the object of a number in the snapshot move to PE @p pe, now or at the end of its running
- *  entries.  False: it is gone. */
+/** Lets the object of a number in the snapshot move to PE @p pe, now or at the end of its running
+ * entries.  False: it is gone. */
 bool ski_move_orders_follow(struct ski_balance *balance, uint32_t number, int pe);
 
 /** No more elements are expected here than moves.expected: this PE is done when they have arrived.

@@ -29,7 +29,7 @@ struct neighbour_start {
 
 enum { NEIGHBOUR_LOAD, NEIGHBOUR_COUNT, NEIGHBOUR_KINDS };
 
-/* What a PE tells a neighbour. */
+/* The message of a PE to a neighbour. */
 struct neighbour_news {
     uint32_t round; /* of the balancing                        */
     uint16_t step;  /* the round between neighbours, from 0 on */
@@ -74,7 +74,7 @@ static struct neighbour_step *neighbour_step_of(struct ski_neighbour_rounds *rou
     return &rounds->parity[step % 2];
 }
 
-/* Sends news of this step to neighbour @p i. */
+/* Sends the message of this step to neighbour @p i. */
 static void neighbour_tell(struct ski_balance *balance, int i, const struct neighbour_news *news)
 {
     skua_send_copy(balance->rounds->pe[i], (skua_handler){SKI_HANDLER_NEIGHBOUR_NEWS}, news,
@@ -243,7 +243,7 @@ void ski_on_neighbour_start(skua_msg *msg)
     neighbour_begin(balance, &start);
 }
 
-/* The number of the neighbour that is PE @p pe, or -1. */
+/* Returns the number of the neighbour that is PE @p pe, or -1. */
 static int neighbour_find(const struct ski_neighbour_rounds *rounds, int pe)
 {
     for (int i = 0; i < rounds->pes; i++)
@@ -252,8 +252,8 @@ static int neighbour_find(const struct ski_neighbour_rounds *rounds, int pe)
     return -1;
 }
 
-/* Whether news may come now: of this step, or the load of the next.  Before the rounds begin here a
- * neighbour can only send its first load. */
+/* Returns whether a message is due: one of this step, or the load of the next.  Before the rounds
+ * begin here a neighbour can only send its first load. */
 static bool neighbour_is_due(const struct ski_neighbour_rounds *rounds,
                              const struct neighbour_news       *news)
 {
@@ -264,7 +264,7 @@ static bool neighbour_is_due(const struct ski_neighbour_rounds *rounds,
             (news->step == rounds->step + 1 && news->kind == NEIGHBOUR_LOAD));
 }
 
-/* Whether news of neighbour @p from make sense. */
+/* Returns whether the message of neighbour @p from is valid. */
 static bool neighbour_news_valid(struct ski_neighbour_rounds *rounds, int from,
                                  const struct neighbour_news *news)
 {

@@ -22,7 +22,7 @@
 
 #include "balance/balance_pe.h"
 
-/** At the root: let all PEs balance by the local strategy @p choice. */
+/** At the root: lets all PEs balance by the local strategy @p choice. */
 void ski_neighbour_rounds_start(struct ski_balance               *balance,
                                 const struct ski_strategy_choice *choice, uint32_t round,
                                 unsigned flags);

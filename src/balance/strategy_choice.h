@@ -18,10 +18,10 @@ struct ski_strategy_choice {
     bool                 automatic; /* only where balancing pays */
 };
 
-/** Write the choice of a name to @p choice.  False: there is no such strategy. */
+/** Writes the choice of a name to @p choice.  False: there is no such strategy. */
 bool ski_strategy_choose(struct ski_strategy_choice *choice, const char *name);
 
-/** Whether a strategy moves nothing, so that no loads are gathered for it. */
+/** Returns whether a strategy moves nothing, so that no loads are gathered for it. */
 bool ski_strategy_is_none(const skua_strategy *strategy);
 
 #endif

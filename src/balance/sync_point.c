@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct sync_report) == SKI_SYNC_REPORT_LEAST, "see sync_po
 
 /* ---- reports ------------------------------------------------------------------------ */
 
-/* Something has changed that a parent has to know: soon, since more may change in this handler. */
+/* Schedules a report to the parent. It is sent later, since more may change in this handler. */
 static void sync_point_change(struct ski_balance *balance)
 {
     struct ski_sync_point *sync = &balance->sync;
@@ -149,13 +149,13 @@ static SKI_COLD _Noreturn void sync_point_misuse(const struct ski_object *object
                text, ski_self->pe, ski_element_load(object)->point & SYNC_NUMBER);
 }
 
-/* The number of the sync point after @p number. */
+/* Returns the number of the sync point after @p number. */
 static uint32_t sync_point_after(uint32_t number)
 {
     return (number + 1) & SYNC_NUMBER ? (number + 1) & SYNC_NUMBER : 1;
 }
 
-/* The number of the sync point before @p number. */
+/* Returns the number of the sync point before @p number. */
 static uint32_t sync_point_before(uint32_t number)
 {
     return number > 1 ? number - 1 : SYNC_NUMBER;
@@ -195,9 +195,8 @@ void skua_at_sync(void *self)
     ski_sync_point_wait(balance, object);
 }
 
-/* Whether a record is that of an element which waits at a sync point, and is not about to be
- * resumed.
- */
+/* Returns whether a record is that of an element which waits at a sync point, and is not about to
+ * be resumed. */
 static bool sync_record_waits(const struct ski_element_load *load)
 {
     return load->point & SYNC_WAITING;

@@ -8,7 +8,7 @@
  * deleted.  An element in transit is a unit as well, whether it waits or not, from the PE that
  * sends it (or inserts it) to where it arrives or is dropped; so is a collection for each PE that
  * has not created its elements.  At any time, produced minus consumed, summed over all PEs, is the
- * number of elements that have not reached the sync point, or are nowhere.
+ * number of elements that have not reached the sync point, or are in transit.
  *
  * A PE without a running element reports its counts to its parent in the tree, when all children
  * have reported theirs; again whenever something has changed since.  If the counts of all PEs are
@@ -30,23 +30,23 @@
 
 #include "balance/balance_pe.h"
 
-/** Begin the sync points of a PE. */
+/** Begins the sync points of a PE. */
 void ski_sync_point_init(struct ski_balance *balance);
 
-/** Free what sync points remember of a PE. */
+/** Frees what sync points remember of a PE. */
 void ski_sync_point_destroy(struct ski_balance *balance);
 
-/** The counts of this PE, as they are now. */
+/** Returns the counts of this PE, as they are now. */
 struct ski_sync_counts ski_sync_point_counts(const struct ski_balance *balance);
 
-/** Add the counts of another PE, or of a subtree, to @p sum. */
+/** Adds the counts of another PE, or of a subtree, to @p sum. */
 void ski_sync_counts_add(struct ski_sync_counts *sum, const struct ski_sync_counts *more);
 
 /** Another PE has @p number as its next sync point: if this one is behind, it passes its own now.
  */
 void ski_sync_point_reach(struct ski_balance *balance, uint32_t number);
 
-/** Whether sync point @p number is passed on this PE. */
+/** Returns whether sync point @p number is passed on this PE. */
 bool ski_sync_point_passed(const struct ski_balance *balance, uint32_t number);
 
 /** An element that runs towards the sync point has reached it, and waits there. */
@@ -56,10 +56,10 @@ void ski_sync_point_wait(struct ski_balance *balance, struct ski_object *object)
  *  here yet.  Returns false if there is no such number. */
 bool ski_sync_point_restore(struct ski_balance *balance, uint32_t number);
 
-/** Whether an element of a SKUA_BALANCE_AT_SYNC class waits at a sync point. */
+/** Returns whether an element of a SKUA_BALANCE_AT_SYNC class waits at a sync point. */
 bool ski_sync_point_waits(const struct ski_object *object);
 
-/** Resume the elements that wait at sync point @p number; the next one begins. */
+/** Resumes the elements that wait at sync point @p number; the next one begins. */
 void ski_sync_point_pass(struct ski_balance *balance, uint32_t number);
 
 /* Events of elements and collections (model/lifecycle_defs.h). */

@@ -25,7 +25,7 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_AHEAD_MIN SIZE_MAX
 #define SKI_COPY_AHEAD_MAX SIZE_MAX
 
-/* A locked instruction waits for earlier stores, so for the lines that they go to. */
+/* A locked instruction waits for earlier stores, and so for the cache lines that they write. */
 #define SKI_INBOX_AHEAD 8
 
 static inline void ski_order_stores(void)

@@ -89,7 +89,7 @@ static bool arena_file_may_have(size_t bytes)
     return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur >= bytes;
 }
 
-/* Sets the size of the file: the arena, and behind it the isomalloc range if there may be one.
+/* Sets the size of the file: the arena, and after it the isomalloc range if there may be one.
  * Neither takes memory before it is used. */
 static bool arena_set_size(int fd, size_t bytes)
 {

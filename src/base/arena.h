@@ -83,7 +83,7 @@ struct ski_arena {
     _Atomic uint32_t busy_peak; /* highest value of busy; read without the lock              */
     _Atomic uint32_t pressure;  /* 1 while memory is short; read without the lock            */
     uint32_t         ranges;    /* NUMA ranges, at least 1                                   */
-    uint32_t         range_end[SKI_NUMA_RANGES]; /* of each, the unit behind its last        */
+    uint32_t         range_end[SKI_NUMA_RANGES]; /* of each, the unit after its last        */
     uint64_t bin_map[SKI_NUMA_RANGES][SKI_SPAN_BINS / 64]; /* bit set: that bin is not empty */
     uint32_t bin[SKI_NUMA_RANGES][SKI_SPAN_BINS];          /* first span of each, 0: none    */
     struct ski_unit unit[];
@@ -100,7 +100,7 @@ skua_status ski_arena_create(size_t bytes, uintptr_t address, size_t keep, struc
  *  @p fd is not an arena, SKUA_ERR_ADDRESS if its address range is in use in this process. */
 skua_status ski_arena_attach(int fd, struct ski_arena **arena);
 
-/** Maps the isomalloc range (core/isomalloc/isomalloc.h), which lies behind the arena in its file,
+/** Maps the isomalloc range (core/isomalloc/isomalloc.h), which lies after the arena in its file,
  * at the same address in all processes of the job.  Returns its first byte, and its size in *@p
  * bytes; NULL: the range is taken in this process, or the system has no room for it.  The arena is
  * the one that this process created or attached last. */
@@ -167,7 +167,7 @@ static inline void *ski_unit_memory(struct ski_arena *arena, const struct ski_un
 }
 
 /** Frees all spans from the address @p from on, whatever they hold, and zeroes their memory: a new
- *  arena behind what lies below.  No other thread of any process uses the arena. */
+ * arena after what lies below.  No other thread of any process uses the arena. */
 void ski_arena_clear(struct ski_arena *arena, const void *from);
 
 /** Makes the @p units from @p first on one free span.  arena.c calls it once, for a new arena. */

@@ -79,7 +79,7 @@ void ski_arena_divide(struct ski_arena *arena, const int *numa, int pes, int32_t
     uint32_t each   = ranges ? (arena->units - first) / ranges : 0;
 
     if (ranges < 2 || each < 2 * NUMA_BORDER_UNITS ||
-        first + arena->unit[first].units != arena->units) { /* not behind all that is allocated */
+        first + arena->unit[first].units != arena->units) { /* not after all that is allocated */
         memset(range, 0, (size_t)pes * sizeof *range);
         return;
     }

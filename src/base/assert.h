@@ -21,7 +21,7 @@
     (SKI_LIKELY(condition) ? (void)0 : ski_assert_failed(__FILE__, __LINE__, __func__, #condition))
 #endif
 
-/** Report an invariant that does not hold, and abort() the process. */
+/** Reports an invariant that does not hold, and ends the process by abort(). */
 SKI_COLD _Noreturn void ski_assert_failed(const char *file, int line, const char *function,
                                           const char *condition);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup_test.c - limits and kills of made-up control groups of both versions. */
+/* cgroup_test.c - limits and kills of simulated control groups of both versions. */
 #include "base/cgroup.h"
 
 #include <unistd.h>
 
-#include "base/made_up_tree.h"
+#include "base/fake_tree.h"
 #include "tests/tap.h"
 
-static struct made_up_tree cgroup_tree;
-static char                cgroup_self[64];
+static struct fake_tree cgroup_tree;
+static char             cgroup_self[64];
 
 static void cgroup_test_write(const char *name, const char *text)
 {
-    tap_bad += !made_up_tree_write(&cgroup_tree, name, text);
+    tap_bad += !fake_tree_write(&cgroup_tree, name, text);
 }
 
 static size_t cgroup_test_limit(const char *self)
@@ -29,7 +29,7 @@ static uint64_t cgroup_test_kills(const char *self)
 
 int main(void)
 {
-    if (!made_up_tree_create(&cgroup_tree))
+    if (!fake_tree_create(&cgroup_tree))
         return 1;
     snprintf(cgroup_self, sizeof cgroup_self, "%s/self", cgroup_tree.root);
     cgroup_test_write("user/job/memory.max", "max\n");
@@ -55,6 +55,6 @@ int main(void)
            ski_memory_allowed() <= (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
        "this process may have some memory, and no more than the host has");
 
-    OK(made_up_tree_remove(&cgroup_tree), "the made-up groups are removed");
+    OK(fake_tree_remove(&cgroup_tree), "the fake groups are removed");
     return tap_end();
 }

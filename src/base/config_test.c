@@ -37,7 +37,7 @@ static void test_config_load(void)
     OK(ski_config.arena_address == 0, "auto");
 }
 
-/* Whether a load with NAME=VALUE fails. */
+/* Returns whether a load with NAME=VALUE fails. */
 static int config_test_refused(const char *name, const char *value)
 {
     skua_status status;

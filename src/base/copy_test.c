@@ -12,7 +12,7 @@
 
 static char copy_from[BYTES + 2 * GUARD], copy_to[BYTES + 2 * GUARD];
 
-/* Whether @p copy copies @p bytes between the two offsets and leaves the rest alone. */
+/* Returns whether @p copy copies @p bytes between the two offsets and leaves the rest alone. */
 static bool copy_test_one(void (*copy)(char *, const char *, size_t), size_t from, size_t to,
                           size_t bytes)
 {

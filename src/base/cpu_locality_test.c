@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_locality_test.c - the locality of CPUs of a made-up host with two packages, and of this
+/* cpu_locality_test.c - the locality of CPUs of a simulated host with two packages, and of this
  * host. */
 #include "base/cpu_locality.h"
 
-#include "base/made_up_tree.h"
+#include "base/fake_tree.h"
 #include "tests/tap.h"
 
-static struct made_up_tree cpu_tree;
+static struct fake_tree cpu_tree;
 
 static void cpu_test_write(int cpu, const char *name, const char *text)
 {
     char path[128];
 
     snprintf(path, sizeof path, "cpu%d/%s", cpu, name);
-    tap_bad += !made_up_tree_write(&cpu_tree, path, text);
+    tap_bad += !fake_tree_write(&cpu_tree, path, text);
 }
 
 /* Two packages of four CPUs; CPUs 2n and 2n+1 are a core; each package has one cache. */
@@ -45,7 +45,7 @@ int main(void)
 {
     skua_cpu here = ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, 0), other, absent;
 
-    if (!made_up_tree_create(&cpu_tree))
+    if (!fake_tree_create(&cpu_tree))
         return 1;
     cpu_test_make_host();
     other = ski_cpu_locality_read(cpu_tree.root, 5);
@@ -63,6 +63,6 @@ int main(void)
        "the locality of a CPU that does not exist is unknown");
     OK(ski_cpu_locality_distance(&absent, &other) == SKUA_SAME_HOST, "and so is its distance");
     OK(here.cpu == 0, "CPU 0 of this host can be read");
-    OK(made_up_tree_remove(&cpu_tree), "the made-up host is removed");
+    OK(fake_tree_remove(&cpu_tree), "the fake tree is removed");
     return tap_end();
 }

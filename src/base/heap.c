@@ -13,9 +13,9 @@
 
 #include "base/assert.h"
 
-/* The length of a slab for blocks of @p block bytes.  Several blocks of a class are used in turn,
- * so that cache lines which another PE has just read are not the next ones written.  Above 32 KiB
- * four blocks are enough for that, as each heap keeps a slab of every class. */
+/* Returns the length of a slab for blocks of @p block bytes.  Several blocks of a class are used in
+ * turn, so that cache lines which another PE has just read are not the next ones written.  Above 32
+ * KiB four blocks are enough for that, as each heap keeps a slab of every class. */
 static size_t heap_slab_bytes(size_t block)
 {
     return block * (block > 32768 ? 4 : 8);

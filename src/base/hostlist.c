@@ -25,8 +25,8 @@ static bool hostlist_refuse(struct hostlist *list, const char *why)
     return false;
 }
 
-/* Reads a number of a range; *@p at moves behind it.  Returns its digits, 0 if there are none or
- * too many. */
+/* Reads a number of a range; *@p at moves past it.  Returns its digits, 0 if there are none or too
+ * many. */
 static int hostlist_number(const char **at, const char *end, long *value)
 {
     int digits = 0;
@@ -93,7 +93,7 @@ static bool hostlist_expand_from(struct hostlist *list, const char *at, size_t w
                        : hostlist_refuse(list, "a name is empty");
 }
 
-/* The end of the name at @p at: the next comma outside brackets. */
+/* Returns the end of the name at @p at: the next comma outside brackets. */
 static const char *hostlist_name_end(const char *at, const char *end)
 {
     int depth = 0;

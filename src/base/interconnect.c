@@ -198,7 +198,8 @@ int ski_interconnect_find(const struct ski_interconnect *of, int host, const cha
     return node;
 }
 
-/* The switches on the way between two nodes: up to the lowest common one, and down. */
+/* Returns the number of switches on the path between two nodes: up to the lowest common one, and
+ * down. */
 static int interconnect_tree_hops(const struct ski_interconnect *of, int a, int b)
 {
     int32_t x = of->node[a].leaf, y = of->node[b].leaf;

@@ -15,7 +15,7 @@
  * comment; a line that ends in a backslash continues.  A list is n1,n[2-4,06-09]; r[0-1]n[0-3] has
  * eight names.  A node @N is host N of the job, whatever its name.
  *
- * The hops between two nodes are the switches on the way in a tree, and the links in a torus.  They
+ * The hops between two nodes are the switches on the path in a tree, and the links in a torus. They
  * are at least 1, also if both nodes are at one router.  Trees that no switch joins count as linked
  * to one more switch.
  */

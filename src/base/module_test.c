@@ -6,22 +6,22 @@
 #include <string.h>
 
 #include "base/config.h"
-#include "base/made_up_tree.h"
+#include "base/fake_tree.h"
 #include "tests/tap.h"
 
 int main(void)
 {
-    struct made_up_tree tree;
-    char                path[4096], expected[128], reason[256] = "";
+    struct fake_tree tree;
+    char             path[4096], expected[128], reason[256] = "";
 
-    if (!made_up_tree_create(&tree))
+    if (!fake_tree_create(&tree))
         return 1;
     ski_config_load();
     ski_config.driver_path = tree.root;
     OK(!ski_module_find("fake", path, sizeof path), "a module that is not there is not found");
     OK(!ski_module_open("fake", reason, sizeof reason) && strstr(reason, "skua-fake.so"),
        "and the reason names it");
-    OK(made_up_tree_write(&tree, "skua-fake.so", "not a library"), "a file of that name");
+    OK(fake_tree_write(&tree, "skua-fake.so", "not a library"), "a file of that name");
     snprintf(expected, sizeof expected, "%s/skua-fake.so", tree.root);
     OK(ski_module_find("fake", path, sizeof path) && strcmp(path, expected) == 0, "is found");
     OK(!ski_module_find("fake", path, strlen(expected)), "but not if the path has no room");
@@ -30,6 +30,6 @@ int main(void)
        "a file that is not a library gives a reason: %s", reason);
     ski_config.driver_path = "auto";
     OK(!ski_module_find("fake", path, sizeof path), "the default folders do not have it");
-    OK(made_up_tree_remove(&tree), "the made-up folder is removed");
+    OK(fake_tree_remove(&tree), "the fake tree is removed");
     return tap_end();
 }

@@ -54,7 +54,7 @@ void ski_prioq_init(struct ski_prioq *queue);
 /** Frees the memory of a queue, not its items. */
 void ski_prioq_destroy(struct ski_prioq *queue);
 
-/** Adds an item behind those of the same priority. */
+/** Adds an item after those of the same priority. */
 void ski_prioq_push(struct ski_prioq *queue, struct ski_prio prio, void *item);
 
 /** Removes and returns the most urgent item of a queue that is not empty. */

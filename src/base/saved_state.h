@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * saved_state.h - what a job changes of the process and of the thread that joins it, to be
- * restored when the process goes on without the job.
+ * restored when the process continues without the job.
  */
 #ifndef SKI_SAVED_STATE_H
 #define SKI_SAVED_STATE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* topology_test.c - lists of CPUs, the assignment of PEs to them, and the map, on this machine and
- * on made-up ones. */
+ * on synthetic ones. */
 #include "base/topology.h"
 
 #include <sched.h>
@@ -64,7 +64,7 @@ static void test_topology_auto(void)
 #define TEST_FOUR_NODES "pack:2 numa:2 core:4 pu:2" /* CPU 2n and 2n + 1 are core n */
 #define TEST_SIX_CORES  "numa:2 core:6 pu:1"
 
-/* Assigns CPUs on a made-up machine and writes them as "0 2 4". */
+/* Assigns CPUs on a synthetic machine and writes them as "0 2 4". */
 static const char *test_topology_place(const char *machine, int pes, int group)
 {
     static char text[512];
@@ -105,7 +105,7 @@ static void test_topology_placement(void)
     PLACED("pack:2 numa:2 core:3 pu:1", 7, 3, "0 1 2 3 4 5 6", "a smaller last process");
 }
 
-/* Returns the map of PEs with a prefix of "|" on a made-up machine. */
+/* Returns the map of PEs with a prefix of "|" on a synthetic machine. */
 static const char *test_topology_map(const char *machine, int pes)
 {
     static char text[2048];
@@ -163,7 +163,7 @@ static void test_topology_mask(void)
     CPU_ZERO(&one);
     CPU_SET((size_t)last, &one);
     sched_setaffinity(0, sizeof one, &one);
-    setenv("HWLOC_THISSYSTEM", "1", 1); /* the mask applies to the made-up machine */
+    setenv("HWLOC_THISSYSTEM", "1", 1); /* the mask applies to the synthetic machine */
     setenv("HWLOC_SYNTHETIC", "pack:2 core:128 pu:4", 1);
     OK(ski_topology_load(&topology) == SKUA_OK && topology.cpus == 1 && topology.cores == 1 &&
            topology.cpu[0] == last,

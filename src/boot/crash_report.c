@@ -146,7 +146,7 @@ bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
     gave_up = crash->signal == SIGABRT && crash->text[0];
     ski_process_text(job, process, crash->pe, speaker, sizeof speaker);
     if (gave_up)
-        n = snprintf(text, SKI_CRASH_LINE, "%s gave up: %.*s", speaker, SKI_CRASH_TEXT,
+        n = snprintf(text, SKI_CRASH_LINE, "%s aborted: %.*s", speaker, SKI_CRASH_TEXT,
                      crash->text);
     else
         n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", speaker, crash->signal,

@@ -30,7 +30,7 @@ char *ski_image_slots_text(const struct ski_image_slots *slots)
     return text;
 }
 
-/* Reads ";PROCESS:FD:FD:READ" at *@p text and moves it behind. */
+/* Reads ";PROCESS:FD:FD:READ" at *@p text, which moves past it. */
 static bool image_slots_parse_one(const char **text, struct ski_image_slot *slot)
 {
     int bytes = 0;

@@ -74,8 +74,8 @@ bool ski_image_slots_parse(const char *text, struct ski_image_slots *slots);
 
 /** Records that @p process has completed its image of @p generation and the copy of its buddy, or
  * has restored it: the launcher learns it, and the process marks the place in the output of the
- * process where the program goes on after a restart.  Called in one thread of the process while no
- * other one runs the program. */
+ * process where the program continues after a restart.  Called in one thread of the process while
+ * no other one runs the program. */
 void ski_image_completed(struct ski_job *job, int process, uint64_t generation);
 
 /** Returns the process that keeps a copy of the image of @p process: one on the next host, or -1 if

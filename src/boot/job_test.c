@@ -13,7 +13,8 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* Whether every index has a PE that has this index, in ascending order within both kinds of PEs. */
+/* Returns whether every index has a PE that has this index, in ascending order within both kinds of
+ * PEs. */
 static bool job_test_indices(const struct ski_job *job)
 {
     int all = ski_job_all_local(job), found = 0;

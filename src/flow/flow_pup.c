@@ -64,8 +64,8 @@ static SKI_COLD _Noreturn void flow_pup_invalid(const struct flow_pup_context *c
 
 /* ---- messages --------------------------------------------------------------------------- */
 
-/* The message to pack in place of @p msg, or @p msg itself: data that lie in memory which does not
- * migrate, or has another address then, are in the message. */
+/* Returns the message to pack in place of @p msg, or @p msg itself: data that lie in memory which
+ * does not migrate, or has another address then, are in the message. */
 static skua_msg *flow_pup_whole(skua_msg *msg)
 {
     skua_msg *whole = NULL;

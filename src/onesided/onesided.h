@@ -37,7 +37,7 @@ void ski_onesided_open(const struct ski_boot *boot);
 /** Ends in a process, after its PEs have. */
 void ski_onesided_close(void);
 
-/** Forgets the job, in a process that goes on without it. */
+/** Forgets the job, in a process that continues without it. */
 void ski_onesided_reset(void);
 
 /** Begins on a PE: creates its states. */

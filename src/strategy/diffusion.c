@@ -67,7 +67,7 @@ static void diffusion_round(struct diffusion *d, int32_t neighbour, double rest)
         diffusion_give(d, --d->count, neighbour);
 }
 
-/* The neighbour below @p time that has the least time of those not done, or -1. */
+/* Returns the neighbour below @p time that has the least time of those not done, or -1. */
 static int32_t diffusion_next(const struct diffusion *d, int32_t pes, double time, unsigned done)
 {
     int32_t best = -1;
@@ -79,7 +79,7 @@ static int32_t diffusion_next(const struct diffusion *d, int32_t pes, double tim
     return best;
 }
 
-/* Whether a problem is that of a neighbourhood: few PEs, and objects of the first alone. */
+/* Returns whether a problem is that of a neighbourhood: few PEs, and objects of the first alone. */
 static bool diffusion_is_local(const skua_strategy_problem *problem)
 {
     for (uint32_t i = 0; i < problem->objects; i++)

@@ -10,7 +10,7 @@
 #include "strategy/pe_heap.h"
 #include "strategy/strategy.h"
 
-/* The PE for an object: the one where it is, if no other ends it earlier. */
+/* Returns the PE for an object: the one where it is, if no other ends it earlier. */
 static int32_t greedy_pick(const struct ski_pe_heaps *heaps, int32_t now, double load)
 {
     const struct ski_loads *loads = heaps->loads;

@@ -106,7 +106,7 @@ static int loads_compare_floors(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Fills @p load into PEs sorted by their fixed times, like water into a vessel. */
+/* Distributes @p load over PEs sorted by their fixed times, the lowest first (water filling). */
 static double loads_fill(const struct loads_floor *pe, int32_t pes, double load)
 {
     double speed = 0, level = pe[0].time;

@@ -7,8 +7,8 @@
 
 enum { NEIGHBOURS_STEPS = 4 }; /* of the Feistel network */
 
-/* The number of bits of half of the network's domain, which has at least @p pes values and less
- * than four times as many. */
+/* Returns the number of bits of half of the network's domain, which has at least @p pes values and
+ * less than four times as many. */
 static unsigned neighbours_half(int pes)
 {
     unsigned half = 1;
@@ -25,7 +25,7 @@ static uint32_t neighbours_scramble(uint32_t value, unsigned step, unsigned half
     return (uint32_t)(ski_random_bits(&state) & ((UINT64_C(1) << half) - 1));
 }
 
-/* The permutation of the domain, or its inverse. */
+/* Applies the permutation of the domain, or its inverse. */
 static uint32_t neighbours_permute(uint32_t value, unsigned half, int inverse)
 {
     uint32_t left = value >> half, right = value & ((UINT32_C(1) << half) - 1);
@@ -44,7 +44,7 @@ static uint32_t neighbours_permute(uint32_t value, unsigned half, int inverse)
     return left << half | right;
 }
 
-/* The permutation of the PEs: values beyond them are permuted again until one is a PE. */
+/* Applies the permutation of the PEs: values beyond them are permuted again until one is a PE. */
 static int neighbours_long_link(int pe, int pes, int inverse)
 {
     unsigned half  = neighbours_half(pes);

@@ -23,7 +23,7 @@ static bool problem_refuse(char *text, const char *format, ...)
     return false;
 }
 
-/* A time or a speed: finite, not negative; false for NaN, too. */
+/* Returns whether a time or a speed is valid: finite and not negative; false for NaN, too. */
 static bool problem_amount(double value)
 {
     return value >= 0 && value <= DBL_MAX;

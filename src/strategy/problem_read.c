@@ -3,7 +3,7 @@
  * problem_read.c - reads a problem from a file; see problem.h.
  *
  * A reader of JSON for this one schema.  It accepts what the schema has and nothing else: a field
- * that is unknown or comes twice, a number that does not fit, text behind the end of a value, are
+ * that is unknown or comes twice, a number that does not fit, text after the end of a value, are
  * errors at a line and a column.  The text is the only input and is not trusted; memory grows with
  * it.  What concerns several fields is checked by ski_problem_check() at the end.
  */
@@ -426,7 +426,7 @@ static int reader_hops_of(const void *arg, int a, int b)
     return problem->hops[(int64_t)a * problem->problem.hosts + b];
 }
 
-/* What concerns several fields. */
+/* Checks what concerns several fields. */
 static bool reader_finish(struct reader *r)
 {
     skua_strategy_problem *p = &r->problem->problem;

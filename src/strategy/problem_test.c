@@ -197,8 +197,8 @@ static void test_problem_fuzz(uint64_t *seed)
         ski_problem_destroy(&read);
         free(text);
     }
-    OK(bad == 0, "20000 spoilt files are refused or are problems (%d accepted, %d wrong)", accepted,
-       bad);
+    OK(bad == 0, "20000 corrupted files are refused or are problems (%d accepted, %d wrong)",
+       accepted, bad);
     free(good);
     ski_problem_destroy(&made);
 }

@@ -6,7 +6,7 @@
 #include "strategy/random_bits.h"
 #include "strategy/strategy.h"
 
-/* The first PE whose sum of speeds is above a value. */
+/* Returns the first PE whose sum of speeds is above a value. */
 static int32_t random_pick(const double *sum, int32_t pes, double value)
 {
     int32_t low = 0, high = pes - 1;

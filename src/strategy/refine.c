@@ -69,7 +69,7 @@ static void refine_lists_destroy(struct refine_lists *lists)
     free(lists->load);
 }
 
-/* The first place of [from, end) that has not moved, or end. */
+/* Returns the first place of [from, end) that has not moved, or end. */
 static uint32_t refine_skip(uint32_t *next, uint32_t from, uint32_t end)
 {
     while (from < end && next[from] != from) {
@@ -82,7 +82,7 @@ static uint32_t refine_skip(uint32_t *next, uint32_t from, uint32_t end)
     return from < end ? from : end;
 }
 
-/* The first place of [from, end) whose load is at most @p load, or end; loads descend. */
+/* Returns the first place of [from, end) whose load is at most @p load, or end; loads descend. */
 static uint32_t refine_search(const double *loads, uint32_t from, uint32_t end, double load)
 {
     while (from < end) {
@@ -96,8 +96,8 @@ static uint32_t refine_search(const double *loads, uint32_t from, uint32_t end, 
     return from;
 }
 
-/* The place of the object that the donor gives, or the end of its list.  Objects from `fits` on are
- * not heavier than the room; those before `light` bring the donor to the limit. */
+/* Returns the place of the object that the donor gives, or the end of its list.  Objects from
+ * `fits` on are not heavier than the room; those before `light` bring the donor to the limit. */
 static uint32_t refine_pick(struct refine_attempt *a, int32_t donor, double room)
 {
     const struct refine_lists *lists  = a->lists;

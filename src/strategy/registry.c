@@ -39,7 +39,7 @@ static const skua_strategy registry_own[] = {
 static skua_strategy **registry_user;
 static int             registry_users;
 
-/* The number of strategies of Skua that can be used. */
+/* Returns the number of strategies of Skua that can be used. */
 static int registry_usable(void)
 {
     return ski_graph_available() ? REGISTRY_OWN : REGISTRY_OWN - 1;
@@ -73,7 +73,7 @@ static bool registry_name_ok(const char *name)
     return name[0] != '\0';
 }
 
-/* Whether a name is that of the strategy that needs a library. */
+/* Returns whether a name is that of the strategy that needs a library. */
 static bool registry_needs_library(const char *name)
 {
     return strcmp(registry_own[REGISTRY_OWN - 1].name, name) == 0;

@@ -42,7 +42,7 @@ static int topology_hops(const struct topology_run *run, int32_t a, int32_t b)
 
 /* ---- objects -------------------------------------------------------------------------------- */
 
-/* How far the messages of object @p i travel if it is on host @p h. */
+/* Returns how far the messages of object @p i travel if it is on host @p h. */
 static double topology_way(const struct topology_run *run, uint32_t i, int32_t h)
 {
     double way = 0;
@@ -144,8 +144,8 @@ static void topology_matrix_destroy(struct topology_matrix *m)
     free(m->messages);
 }
 
-/* The ways of the messages of group @p g, and of its objects from where they are, on host @p h; the
- * messages with group @p other, whose way an exchange keeps, are left out. */
+/* Returns the ways of the messages of group @p g, and of its objects from where they are, on host
+ * @p h; the messages with group @p other, whose way an exchange keeps, are left out. */
 static double topology_group_way(const struct topology_matrix *m, const struct topology_run *run,
                                  int32_t g, int32_t h, int32_t other)
 {

@@ -101,9 +101,9 @@ static void read_all(int fd, void *to, size_t bytes)
     }
 }
 
-struct card {
+struct port_address {
     size_t bytes;
-    _Alignas(64) unsigned char address[SKI_PORT_ADDRESS_MAX];
+    _Alignas(64) unsigned char raw[SKI_PORT_ADDRESS_MAX];
 };
 
 _Noreturn static void be_child(const char *name, int in, int out)
@@ -114,23 +114,23 @@ _Noreturn static void be_child(const char *name, int in, int out)
                                           .sent    = echo_free,
                                           .done    = echo_done,
                                           .lost    = echo_lost};
-    struct card                     card;
+    struct port_address             addr;
     struct ski_port                *port;
     struct ski_peer                *parent;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(CHILD_LIFE);
-    read_all(in, &card, sizeof card);
+    read_all(in, &addr, sizeof addr);
     net.process = 1;
     driver      = ski_driver_load(name, net.last_error(), SKI_REASON_MAX);
     if (!driver || driver->start(&net) != SKUA_OK)
         _exit(2);
     driver = ski_driver_secure(driver, &net);
     if (driver->open(CHILD, &up, NULL, &port) != SKUA_OK ||
-        driver->connect(port, 0, card.address, card.bytes, &parent) != SKUA_OK)
+        driver->connect(port, 0, addr.raw, addr.bytes, &parent) != SKUA_OK)
         _exit(2);
-    card.bytes = driver->address(port, card.address);
-    if (write(out, &card, sizeof card) != sizeof card)
+    addr.bytes = driver->address(port, addr.raw);
+    if (write(out, &addr, sizeof addr) != sizeof addr)
         _exit(2);
     for (unsigned idle = 0;;) {
         idle = driver->progress(port) || echo_count ? 0 : idle + 1;
@@ -164,16 +164,16 @@ void fork_child(const char *name)
 /* Exchanges addresses.  Returns false if the child failed or cannot be reached. */
 static bool meet_child(struct end *end)
 {
-    struct card card;
-    ssize_t     got;
+    struct port_address addr;
+    ssize_t             got;
 
     open_end(end, 0);
-    card.bytes = driver->address(end->port, card.address);
-    if (write(to_child, &card, sizeof card) != sizeof card)
+    addr.bytes = driver->address(end->port, addr.raw);
+    if (write(to_child, &addr, sizeof addr) != sizeof addr)
         die("write");
-    got = read(from_child, &card, sizeof card);
-    return got == (ssize_t)sizeof card && driver->connect(end->port, CHILD, card.address,
-                                                          card.bytes, &end->peer[CHILD]) == SKUA_OK;
+    got = read(from_child, &addr, sizeof addr);
+    return got == (ssize_t)sizeof addr &&
+           driver->connect(end->port, CHILD, addr.raw, addr.bytes, &end->peer[CHILD]) == SKUA_OK;
 }
 
 static void end_child(void)
@@ -368,17 +368,17 @@ void bench(void)
     static const size_t               sizes[] = {32,      1024,    16384,   16448,  65536,
                                                  1 << 17, 1 << 18, 1 << 20, 4 << 20};
     static _Alignas(64) unsigned char packet[4 << 20];
-    struct card                       card;
+    struct port_address               addr;
     struct ski_port                  *port;
     struct ski_peer                  *peer;
 
     if (driver->open(0, &up, NULL, &port) != SKUA_OK)
         die("open: %s", net.last_error());
-    card.bytes = driver->address(port, card.address);
-    if (write(to_child, &card, sizeof card) != sizeof card)
+    addr.bytes = driver->address(port, addr.raw);
+    if (write(to_child, &addr, sizeof addr) != sizeof addr)
         die("write");
-    read_all(from_child, &card, sizeof card);
-    if (driver->connect(port, CHILD, card.address, card.bytes, &peer) != SKUA_OK)
+    read_all(from_child, &addr, sizeof addr);
+    if (driver->connect(port, CHILD, addr.raw, addr.bytes, &peer) != SKUA_OK)
         die("connect");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         double best = best_ping(port, peer, packet, sizes[i]);

@@ -104,7 +104,7 @@ static size_t cost_stack(void)
     return found * page;
 }
 
-/* Returns the first unit behind the descriptors. */
+/* Returns the first unit after the descriptors. */
 static uint32_t cost_first_unit(const struct ski_arena *arena)
 {
     size_t head = sizeof *arena + (size_t)arena->units * sizeof *arena->unit;

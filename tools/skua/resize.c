@@ -30,8 +30,8 @@ static const char resize_help[] =
 
 #define RESIZE_PES_MAX 65535
 
-/* Whether the process is a launcher of jobs, and not an agent of one: the words of its command line
- * begin with the path of skuarun, and --agent is not among them. */
+/* Returns whether the process is a launcher of jobs, and not an agent of one: the words of its
+ * command line begin with the path of skuarun, and --agent is not among them. */
 static bool resize_is_launcher(const char *pid)
 {
     char   path[300], text[4096];

@@ -5,7 +5,7 @@
 
 #include "common/options.h"
 
-/** Start the job and wait for its end.  Returns the exit code of skuarun. */
+/** Starts the job and waits for its end.  Returns the exit code of skuarun. */
 int onehost_run(const struct run_options *options);
 
 #endif

@@ -3,8 +3,8 @@
  * setup.c - the start and the end of OpenSHMEM.
  *
  * shmem_init() begins a phase of Skua with one PE in this process, creates the heap as a symmetric
- * region and the data segment as a region of its own, and exchanges the *card* of each PE, which
- * describes both. Cards with different sizes show that PEs run different programs or have different
+ * region and the data segment as a region of its own, and exchanges a record of both segments with
+ * every PE. Records with different sizes show that PEs run different programs or have different
  * environments.
  *
  * If a program exits without shmem_finalize(), as one that calls start_pes() does, an exit handler
@@ -25,7 +25,8 @@
 
 #define SETUP_HEAP_DEFAULT ((size_t)64 << 20)
 
-struct setup_card {
+/* Where the segments of a PE are, as PEs exchange it. */
+struct setup_segments {
     skua_region data;
     uint32_t    unused;
     uint64_t    data_offset;
@@ -176,36 +177,38 @@ static void setup_create_data(void)
     setup_segment(SHMEMI_DATA, setup_data.base, setup_data.bytes);
 }
 
-static void setup_check_card(const struct setup_card *card, const struct setup_card *mine, int pe)
+static void setup_check_segments(const struct setup_segments *segments,
+                                 const struct setup_segments *mine, int pe)
 {
-    if (card->heap_bytes != mine->heap_bytes)
+    if (segments->heap_bytes != mine->heap_bytes)
         skua_abort("shmem_init: the symmetric heaps of PE %d and PE %d differ in size; start them "
                    "with the same SHMEM_SYMMETRIC_SIZE",
                    shmemi_job.pe, pe);
-    if (card->data_bytes != mine->data_bytes)
+    if (segments->data_bytes != mine->data_bytes)
         skua_abort("shmem_init: the variables of PE %d and PE %d differ in size; start the same "
                    "program everywhere",
                    shmemi_job.pe, pe);
 }
 
-/* Exchanges the cards. The exchange also waits until the words of all PEs are zeroed. */
+/* Exchanges the records of the segments. The exchange also waits until the words of all PEs are
+ * zeroed. */
 static void setup_exchange(void)
 {
-    struct setup_card  mine  = {setup_data.region, 0,
-                                setup_data.offset, setup_data.bytes,
-                                setup_heap_offset, shmemi_job.segment[SHMEMI_HEAP].bytes};
-    struct setup_card *cards = setup_alloc((size_t)shmemi_job.pes * sizeof *cards);
-    skua_counter       done  = SKUA_COUNTER_INIT;
+    struct setup_segments  mine     = {setup_data.region, 0,
+                                       setup_data.offset, setup_data.bytes,
+                                       setup_heap_offset, shmemi_job.segment[SHMEMI_HEAP].bytes};
+    struct setup_segments *segments = setup_alloc((size_t)shmemi_job.pes * sizeof *segments);
+    skua_counter           done     = SKUA_COUNTER_INIT;
 
-    skua_team_allgather(SKUA_TEAM_ALL, &mine, sizeof mine, cards, skua_done_count(&done));
+    skua_team_allgather(SKUA_TEAM_ALL, &mine, sizeof mine, segments, skua_done_count(&done));
     if (!skua_counter_wait(&done, 1)) /* another PE has ended the job */
         exit(skua_finalize());
     for (int pe = 0; pe < shmemi_job.pes; pe++) {
-        setup_check_card(&cards[pe], &mine, pe);
-        setup_peer(SHMEMI_HEAP, pe, skua_at(setup_heap, pe, cards[pe].heap_offset));
-        setup_peer(SHMEMI_DATA, pe, skua_at(cards[pe].data, pe, cards[pe].data_offset));
+        setup_check_segments(&segments[pe], &mine, pe);
+        setup_peer(SHMEMI_HEAP, pe, skua_at(setup_heap, pe, segments[pe].heap_offset));
+        setup_peer(SHMEMI_DATA, pe, skua_at(segments[pe].data, pe, segments[pe].data_offset));
     }
-    free(cards);
+    free(segments);
 }
 
 /* ---- start and end ------------------------------------------------------ */

@@ -28,7 +28,7 @@ void ski_block_set_free(struct ski_block_set *set)
     free(set->partials);
 }
 
-/* Returns the end of a block: the first PE behind it. */
+/* Returns the end of a block: the first PE after it. */
 static int64_t block_set_end(const struct ski_set_block *block)
 {
     return block->first + (INT64_C(1) << block->level);
@@ -76,7 +76,7 @@ static void block_set_insert(struct ski_block_set *set, int i, const struct ski_
     set->count++;
 }
 
-/* Combines block @p i with the one behind it, its upper sibling. */
+/* Combines block @p i with the one after it, its upper sibling. */
 static void block_set_combine(struct ski_block_set *set, int i)
 {
     size_t behind = (size_t)(set->count - i - 2);

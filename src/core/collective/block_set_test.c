@@ -98,7 +98,7 @@ int main(void)
 
         same += block_set_test_round(pes, 1 + block_set_test_below(pes));
     }
-    OK(same == ROUNDS, "%d of %d sums have all their bits", same, ROUNDS);
+    OK(same == ROUNDS, "%d of %d sums are exact to the last bit", same, ROUNDS);
     block_set_test_refuses();
     return tap_end();
 }

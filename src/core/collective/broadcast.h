@@ -29,7 +29,7 @@
 #include "core/data/msg.h"
 #include "core/pe/pe.h"
 
-/* What forwarding a broadcast needs; it lies behind the data of a whole message. */
+/* What forwarding a broadcast needs; it lies after the data of a whole message. */
 struct ski_broadcast_tail {
     int32_t  root;
     uint16_t handler;
@@ -137,7 +137,7 @@ static inline struct ski_broadcast_tree ski_broadcast_tree_of(const struct ski_p
 uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_broadcast_tree *tree,
                             const struct ski_broadcast_tail *tail);
 
-/** Returns a copy of @p msg with its priority and with @p tail behind its data. */
+/** Returns a copy of @p msg with its priority and with @p tail after its data. */
 skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail);
 
 /** Prepares @p msg, which has arrived in segments and has room for @p tail, for its delivery, and

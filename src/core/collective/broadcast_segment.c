@@ -244,7 +244,7 @@ struct segment_range {
     int      first, end; /* children first .. end - 1 */
 };
 
-/* Sends the segments of @p range, and moves its offset behind them. */
+/* Sends the segments of @p range, and moves its offset past them. */
 static void segment_send_some(struct ski_pe *self, struct ski_transfer *t,
                               const struct ski_broadcast_tree *tree,
                               const struct ski_broadcast_tail *tail, struct segment_range *range)

@@ -127,7 +127,7 @@ static void window_begin_first(struct ski_pe *self, struct ski_window *window)
 }
 
 /* Returns whether the caller of ski_window_open() is a call that has begun within it and is over at
- * once: the loop there goes on.  A completion that waits, in a thread or in a handler above, is
+ * once: the loop there continues.  A completion that waits, in a thread or in a handler above, is
  * none: calls must begin for it. */
 static bool window_is_draining(const struct ski_pe *self, const struct ski_window *window)
 {

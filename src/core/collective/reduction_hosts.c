@@ -12,7 +12,7 @@
  *
  * On the wire: struct ski_reduction_head, whose round is that of the hosts, or one of the two
  * below; then struct ski_set_block for each block, then the partial result of each.  A result has
- * its elements behind the head.
+ * its elements after the head.
  */
 #include <string.h>
 
@@ -92,7 +92,7 @@ static void reduction_hosts_send_set(const struct ski_reduction *r, int pe, int 
     skua_send(pe, (skua_handler){SKI_HANDLER_REDUCTION_HOSTS}, msg);
 }
 
-/* Sends the result, of @p head and the elements behind it, to the children of this PE. */
+/* Sends the result, of @p head and the elements after it, to the children of this PE. */
 static void reduction_hosts_send_result(struct ski_pe *self, struct ski_reduction_head *head,
                                         size_t bytes)
 {

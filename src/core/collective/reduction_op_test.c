@@ -132,7 +132,7 @@ static bool op_test_combine(skua_op op, skua_type type, size_t count, uint64_t *
         if (!op_test_is(op, type, op_test_load(a, i, type), op_test_load(b, i, type),
                         op_test_load(c, i, type)))
             return false;
-    return memcmp(a + bytes, c + bytes, ski_type_size(type)) == 0; /* nothing behind the end */
+    return memcmp(a + bytes, c + bytes, ski_type_size(type)) == 0; /* nothing after the end */
 }
 
 static void op_test_pairs(void)

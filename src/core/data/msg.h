@@ -29,7 +29,7 @@ struct skua_msg {
     int32_t  source;
     int32_t  priority;  /* integer priority, 0 unless SKI_MSG_INT             */
     uint16_t bit_words; /* words of a bit-string priority, if SKI_MSG_BITS    */
-    uint16_t bit_room;  /* words reserved for one behind the data             */
+    uint16_t bit_room;  /* words reserved for one after the data             */
     union {
         struct skua_msg *link; /* of the list that the message is in                   */
         struct {
@@ -65,7 +65,7 @@ enum {
     SKI_MSG_POINTER   = 8, /* a cell that carries an address                      */
     SKI_MSG_WAKEUP = 16, /* a cell that is no message: a wake-up, which checks the exit flag; with a
                           handler, a doorbell, which self->ring() answers     */
-    SKI_MSG_TAIL   = 32, /* SKI_MSG_TAIL_BYTES behind data and priority words   */
+    SKI_MSG_TAIL   = 32, /* SKI_MSG_TAIL_BYTES after data and priority words   */
     SKI_MSG_OBJECT = 64, /* to an object: `target` and `index` are set          */
     SKI_MSG_HERE   = 128, /* to an object of this PE: `target` is its address    */
 };
@@ -84,13 +84,13 @@ static inline bool ski_target_long(uint64_t target)
     return ski_target_bytes(target) > SKI_MSG_INDEX_BYTES;
 }
 
-/** Returns the words of a bit-string priority, behind the data. */
+/** Returns the words of a bit-string priority, after the data. */
 static inline uint32_t *ski_msg_words(struct skua_msg *msg)
 {
     return (uint32_t *)(void *)((char *)(msg + 1) + ((msg->bytes + 3) & ~(size_t)3));
 }
 
-/** Returns where the tail of a message begins: behind its data and the room for priority words. */
+/** Returns where the tail of a message begins: after its data and the room for priority words. */
 static inline size_t ski_msg_tail_offset(const struct skua_msg *msg)
 {
     size_t words = ((msg->bytes + 3) & ~(size_t)3) + 4 * (size_t)msg->bit_room;

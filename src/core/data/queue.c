@@ -59,7 +59,7 @@ static void queue_push_all(struct ski_queue *queue, struct ski_list *list)
 }
 
 /* Puts @p list back if one of its messages has a priority: all others are taken out and queued
- * behind. */
+ * after it. */
 static SKI_COLD void queue_put_back_special(struct ski_queue *queue, struct ski_list *list)
 {
     struct ski_list  later;

@@ -53,7 +53,7 @@ struct ski_isomalloc {
     bool                  restores; /* blocks of a former job come back at their addresses */
 };
 
-/* What an owner is told of its block. */
+/* The update that an owner gets about its block. */
 struct iso_update {
     uint64_t at;
     int32_t  pe;
@@ -103,7 +103,7 @@ void ski_isomalloc_close(void)
     iso.base = 0; /* the arena unmaps it */
 }
 
-/* The number of a layout, for ski_isomalloc_layout(). */
+/* Returns the number of a layout, for ski_isomalloc_layout(). */
 static uint64_t iso_layout_number(const struct iso_layout *of)
 {
     return of->base ? ((uint64_t)of->base ^ of->share * ISO_GOLDEN) + of->slot * 31 + of->shares
@@ -177,7 +177,8 @@ static unsigned iso_zone_of_size(size_t bytes)
     return zone; /* ISO_ZONES: too large for any */
 }
 
-/* The zone of an address in the range; more than ISO_ZONES: none, since zones are rounded down. */
+/* Returns the zone of an address in the range; more than ISO_ZONES: none, since zones are rounded
+ * down. */
 static unsigned iso_zone_of(uintptr_t at)
 {
     size_t offset = (at - iso.base) % iso.share;
@@ -245,7 +246,7 @@ static struct ski_iso_block *iso_add(struct ski_isomalloc *m, uintptr_t at)
     return found;
 }
 
-/* Removes a record; those behind it move up, so that each is found from its first place. */
+/* Removes a record; those after it move up, so that each is found from its first place. */
 static void iso_remove(struct ski_isomalloc *m, struct ski_iso_block *found)
 {
     size_t hole = (size_t)(found - m->block), i = hole;
@@ -399,7 +400,8 @@ static void iso_tell_owner(struct ski_pe *self, int owner, const struct ski_iso_
                      ski_msg_copy(self, SKI_HANDLER_ISOMALLOC, &update, sizeof update));
 }
 
-/* A block of another PE is not here any more.  The PEs of the owner's host use the same memory. */
+/* Releases a block that moves to PE @p to: its record, if another PE owns it, and its pages, if @p
+ * to is on another host.  The PEs of the owner's host use the same memory. */
 static void iso_forget(struct ski_pe *self, struct ski_iso_block *block, int to)
 {
     uintptr_t at = block->at;
@@ -497,7 +499,7 @@ bool ski_isomalloc_restores(const struct ski_pe *self)
     return self->iso && self->iso->restores;
 }
 
-/* Whether the block at @p at is known to be in use. */
+/* Returns whether the block at @p at is known to be in use. */
 static bool iso_is_used(const struct ski_isomalloc *m, uintptr_t at)
 {
     const struct ski_iso_block *block = iso_find(m, at);
@@ -527,7 +529,8 @@ bool ski_isomalloc_restored(struct ski_pe *self, uint64_t at, int pe)
 
 /* ---- updates ------------------------------------------------------------------------------- */
 
-/* Whether an update from another PE is about a block that this PE owns and has given out. */
+/* Returns whether an update from another PE is about a block that this PE owns and has given
+ * out. */
 static bool iso_update_valid(const struct ski_pe *self, const struct iso_update *update)
 {
     return self->iso && update->pe >= SKI_ISO_FREE && update->pe < self->pes &&
@@ -568,7 +571,8 @@ void ski_isomalloc_begin(struct ski_pe *self)
     self->iso        = ski_calloc(1, sizeof *self->iso);
     self->iso->mask  = 63;
     self->iso->block = ski_calloc(self->iso->mask + 1, sizeof *self->iso->block);
-    /* What a phase before has left goes.  In the first one other PEs may have restored blocks. */
+    /* Removes what an earlier phase has left. In the first phase, other PEs may have restored
+     * blocks. */
     if (atomic_load_explicit(&self->job->phase, memory_order_relaxed) < 2)
         return;
     for (size_t i = (size_t)self->pe; i < iso.shares; i += (size_t)iso.pes)

@@ -204,7 +204,7 @@ static bool iso_test_owners(void)
     return right && !ski_isomalloc_contains(slot + ski_isomalloc_shares() * share);
 }
 
-/* A PE whose first share has no room goes on in its next one. */
+/* A PE whose first share has no room continues in its next one. */
 static bool iso_test_next_share(void)
 {
     size_t bytes = (size_t)300 << 20; /* the zone of such blocks has room for one of them */

@@ -113,7 +113,7 @@ static void crash_on_signal(int sig, siginfo_t *info, void *context)
     raise(sig);
 }
 
-/* Records the line of ski_fatal(), which goes on to abort(). */
+/* Records the line of ski_fatal(), which then calls abort(). */
 static bool crash_on_fatal(const char *line, const void *caller)
 {
     struct ski_crash *crash = crash_take_record();

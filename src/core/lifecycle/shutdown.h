@@ -2,13 +2,14 @@
 /*
  * shutdown.h - how a job ends, and what the loss of a peer means.
  *
- * On one host PEs see a flag in the arena.  The processes of a job that is spread form a tree with
- * process 0 at its root; the first PE of each process speaks for it, with three messages:
+ * On one host PEs see a flag in the arena.  The processes of a distributed job form a tree with
+ * process 0 at its root; the first PE of each process sends and receives three messages for it:
  *
- *   EXIT      the job ends, with this code: from the process that called skua_exit() to process 0,
- * and from each process that ends to its children; STOPPED   from a process to its parent: all PEs
- * of it and of the processes below it have stopped running handlers; RELEASE   from the root down,
- * when all have stopped: no PE will send anything any more.
+ * - EXIT: the job ends, with this code.  It travels from the process that called skua_exit() to
+ *   process 0, and from each process that ends to its children.
+ * - STOPPED: from a process to its parent.  All PEs of the process and of the processes below it
+ *   have stopped running handlers.
+ * - RELEASE: from the root down, once all have stopped.  No PE will send anything any more.
  *
  * A port is closed only after RELEASE, so no PE sends to a port that is closed.
  */

@@ -36,7 +36,7 @@ static void backpressure_explain(struct ski_pe *self, struct backpressure *wait)
                 self->pe, wait->pe);
 }
 
-/* Returns whether the sender may go on waiting: something has left lately. */
+/* Returns whether the sender may continue to wait: something has left lately. */
 static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait, uint64_t moved)
 {
     double now = skua_time();
@@ -61,11 +61,11 @@ uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
     return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
 }
 
-/* Lets other PEs go on: takes what they sent, and collects what they freed. */
+/* Lets other PEs continue: takes what they sent, and collects what they freed. */
 static void backpressure_turn(struct ski_pe *self)
 {
     if (self->thread) {
-        self->threads.stays = true; /* the caller goes on with what it knows of this PE */
+        self->threads.stays = true; /* the caller continues with what it knows of this PE */
         skua_thread_yield();
         return;
     }

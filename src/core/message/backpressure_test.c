@@ -112,7 +112,7 @@ static void backpressure_test_ends(struct ski_pe *self)
     ski_reader_tell_sc(&self->reader);
 }
 
-/* A sender that waits takes what others send to it, so that they go on. */
+/* A sender that waits takes what others send to it, so that they continue. */
 static void backpressure_test_takes(struct ski_pe *self)
 {
     uint64_t received = self->stats.received;

@@ -25,7 +25,7 @@ static void inbox_unpack_object(struct skua_msg *msg, const struct ski_cell *cel
     memcpy(msg + 1, cell->data + head, SKI_CELL_DATA - head);
 }
 
-/* A message of our own with what an inline cell holds. */
+/* Returns a new message with the data of an inline cell. */
 static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct ski_cell *cell)
 {
     struct skua_msg *msg = ski_msg_new(self, SKI_CELL_DATA);
@@ -42,7 +42,7 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
     return msg;
 }
 
-/* What a cell brings. */
+/* Returns the message of a cell. */
 static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_cell *cell)
 {
     ski_assert(!(cell->flags & SKI_MSG_WAKEUP) && cell->handler != 0);

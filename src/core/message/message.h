@@ -14,8 +14,8 @@
 bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
                        const void *data, size_t bytes);
 
-/** Send a copy of @p msg, with SKI_MSG_TAIL_BYTES of @p tail behind its data, in a cell.  False: it
- *  does not fit, has a priority, or cannot be sent now, or not to that PE. */
+/** Sends a copy of @p msg, with SKI_MSG_TAIL_BYTES of @p tail after its data, in a cell.  False: it
+ * does not fit, has a priority, or cannot be sent now, or not to that PE. */
 bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const struct skua_msg *msg,
                         const void *tail);
 

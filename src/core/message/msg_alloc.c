@@ -11,7 +11,7 @@
 
 /* ---- allocation ---------------------------------------------------------- */
 
-/* Memory for @p bytes of data and @p extra bytes behind it, or NULL. */
+/* Returns memory for @p bytes of data and @p extra bytes after it, or NULL. */
 static SKI_COLD struct skua_msg *msg_try_new(struct ski_pe *self, size_t bytes, size_t extra)
 {
     struct skua_msg *msg = NULL;
@@ -123,7 +123,7 @@ void skua_msg_set_priority(skua_msg *msg, int32_t priority)
     ski_msg_set_priority(msg, priority);
 }
 
-/* Whether a bit string is 0.1000..., the priority 0 that messages have at first. */
+/* Returns whether a bit string is 0.1000..., the priority 0 that messages have at first. */
 static bool msg_bits_are_zero(const uint32_t *words, size_t n)
 {
     if (n == 0 || words[0] != UINT32_C(1) << 31)

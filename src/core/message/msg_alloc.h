@@ -13,8 +13,8 @@
 #include "core/data/msg.h"
 #include "core/pe/pe.h"
 
-/** Allocates a message with @p bytes of data and room for @p extra bytes behind them.  Ends the job
- *  if the arena is full. */
+/** Allocates a message with @p bytes of data and room for @p extra bytes after them.  Ends the job
+ * if the arena is full. */
 SKI_COLD struct skua_msg *ski_msg_new_slow(struct ski_pe *self, size_t bytes, size_t extra);
 
 /** Prepares the header of a new message; the half for objects is left as it is. */

@@ -2,9 +2,9 @@
 /*
  * send_backlog.h - messages that wait because the inbox of their receiver is full.
  *
- * A message that finds no room is kept behind earlier ones for the same PE, so that their order
+ * A message that finds no room is kept after earlier ones for the same PE, so that their order
  * holds, and is tried again in every pass of the scheduler and at every further send to that PE.
- * The sender goes on, unless memory is short (backpressure.h).  Only PEs whose inboxes are full
+ * The sender continues, unless memory is short (backpressure.h).  Only PEs whose inboxes are full
  * have a list.
  */
 #ifndef SKI_SEND_BACKLOG_H
@@ -19,7 +19,7 @@ struct ski_pe;
 struct ski_send_backlog;
 struct skua_msg;
 
-/** Sends @p msg, or keeps it behind those that already wait for @p pe. */
+/** Sends @p msg, or keeps it after those that already wait for @p pe. */
 SKI_COLD void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Tries to send messages that wait; SKI_EVENT_BACKLOG stays set while some do. */

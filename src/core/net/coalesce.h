@@ -4,7 +4,7 @@
  *
  * A small packet costs a system call at each end, 3 us over loopback.  Coalesced packets share
  * these calls, at the price of a copy at the sender.  A coalesced packet is a packet of its own,
- * for SKI_HANDLER_COALESCED, whose data is packets in their shortest form (packet.h), each behind
+ * for SKI_HANDLER_COALESCED, whose data is packets in their shortest form (packet.h), each after
  * its length and padded to 8 bytes:
  *
  *      | bytes (8) | packet ... | bytes (8) | packet ... |

@@ -28,12 +28,12 @@
 struct ski_pe;
 struct skua_msg;
 
-/* How the layer above gives its acknowledgements away. */
+/* How the layer above hands over its acknowledgements. */
 struct ski_deferred_ack_calls {
     /** Sends all of them. */
     void (*send)(struct ski_pe *self);
-    /** Returns those for @p pe as one message that is not sent yet; NULL: there are none.  *@p
-     * more: others are left. */
+    /** Returns those for @p pe as one message that is not sent yet; NULL: there are none. *@p
+     * more becomes whether others are left. */
     struct skua_msg *(*take)(struct ski_pe *self, int pe, bool *more);
 };
 

@@ -196,7 +196,7 @@ void ski_net_set_placement(uint32_t handler, const struct ski_placement *placeme
     recv_placements[handler] = placement;
 }
 
-/* How packets of a handler are delivered in place; NULL: they are not. */
+/* Returns how packets of a handler are delivered in place; NULL: they are not. */
 static const struct ski_placement *recv_placement(const struct ski_pe *self, uint32_t handler)
 {
     if (ski_pe_hidden(self) && !recv_has_flag(handler, SKI_HANDLES_HIDDEN))

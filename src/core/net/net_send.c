@@ -87,7 +87,7 @@ static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
         ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, here.driver->describe());
 }
 
-/* The peer for a PE, which need not be connected. */
+/* Returns the peer for a PE, which need not be connected. */
 static inline struct ski_net_peer *net_peer(struct ski_net_port *net, int pe)
 {
     struct ski_net_peer *peer = net->last_target;

@@ -2,9 +2,9 @@
 /*
  * zcopy_send.h - messages to other hosts whose data are sent from where they lie.
  *
- * The driver sends a header, which is a message, and behind it data of the program or of a region.
+ * The driver sends a header, which is a message, and after it data of the program or of a region.
  * Both must stay as they are until the driver is done with them; what is noted for that moment
- * lies in the message behind the header, where the data would be.
+ * lies in the message after the header, where the data would be.
  */
 #ifndef SKI_ZCOPY_SEND_H
 #define SKI_ZCOPY_SEND_H
@@ -31,9 +31,9 @@ bool ski_zcopy_send_supported(void);
 bool ski_zcopy_send_takes(size_t bytes);
 
 /** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
- *  behind them, and @p bytes of @p data to @p pe.  @p fn(self, arg), if not NULL, runs when the
- *  data may change, perhaps before this returns.  False: not possible now, @p msg is still the
- *  caller's and nothing has happened. */
+ * after them, and @p bytes of @p data to @p pe.  @p fn(self, arg), if not NULL, runs when the data
+ * may change, perhaps before this returns.  False: not possible now, @p msg is still the caller's
+ * and nothing has happened. */
 bool ski_zcopy_send(struct ski_pe *self, int pe, struct skua_msg *msg, size_t header,
                     const void *data, size_t bytes, ski_zcopy_send_fn fn, void *arg);
 

@@ -27,7 +27,7 @@ static uint64_t code_hash(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* The segments of an object and its notes, among which is the build ID. */
+/* Returns a hash of the segments of an object and its notes, among which is the build ID. */
 static uint64_t code_contents(const struct dl_phdr_info *info)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -108,7 +108,7 @@ static bool code_is_of_kernel(const char *name)
            strncmp(name, "linux-gate", strlen("linux-gate")) == 0;
 }
 
-/* The last part of the path of an object. */
+/* Returns the last part of the path of an object. */
 static const char *code_name(const struct dl_phdr_info *info)
 {
     const char *slash = strrchr(info->dlpi_name, '/');

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/futex.h"
 
-/* The end of the list, for stages that go from the highest layer to the lowest. */
+/* Returns the end of the list, for stages that go from the highest layer to the lowest. */
 static const struct ski_layer *const *layer_last(void)
 {
     const struct ski_layer *const *layer = ski_layers;

@@ -42,7 +42,7 @@ struct ski_layer {
     void (*open)(const struct ski_boot *boot);
     void (*close)(void);
 
-    /** Forgets the job, after close(), in a process that goes on (skua_finalize()): registrations
+    /** Forgets the job, after close(), in a process that continues (skua_finalize()): registrations
      *  stay, and all else is as before publish().  No other thread is in a call of the layer. */
     void (*reset)(void);
 

@@ -162,7 +162,7 @@ static inline void ski_pe_doorbell_answered(struct ski_pe *self)
  * library. */
 extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-exec")));
 
-/** Returns the PE of the calling thread.  For code behind a wait of a user thread, which may
+/** Returns the PE of the calling thread.  For code after a wait of a user thread, which may
  * continue on another PE: the compiler computes the address of ski_self once in a function. */
 struct ski_pe *ski_pe_now(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blocked.h - which call of the program blocks, for reports on a job that does not go on. */
+/* blocked.h - which call of the program blocks, for reports on a job that makes no progress. */
 #ifndef SKI_BLOCKED_H
 #define SKI_BLOCKED_H
 

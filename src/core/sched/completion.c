@@ -4,7 +4,7 @@
  *
  * A completion that happens elsewhere travels home in a message: itself, then
  * the result.  A future keeps that message as it is (future.c), which is why the result
- * of a future always lies behind a struct completion_carried.
+ * of a future always lies after a struct completion_carried.
  *
  * A completion has addresses of its PE in it, and may come from another host: in a message home,
  * or in data that the program was sent and now completes.  So each of a job that is spread has a
@@ -106,9 +106,9 @@ skua_completion skua_done_exit(int code)
 
 /* ---- in a checkpoint ------------------------------------------------------------ */
 
-/* Whether a completion wakes a user thread of an element, whose addresses a restarted job keeps
- * (isomalloc/isomalloc.h).  Its tag is of the former job, and its PE may not exist: the target is
- * found by its address. */
+/* Returns whether a completion wakes a user thread of an element, whose addresses a restarted job
+ * keeps (isomalloc/isomalloc.h).  Its tag is of the former job, and its PE may not exist: the
+ * target is found by its address. */
 static bool completion_is_kept(const skua_completion *done)
 {
     return (done->kind == COUNT || done->kind == FUTURE) &&
@@ -140,7 +140,7 @@ const char *ski_completion_restore(skua_completion *done)
 
 /* ---- happening --------------------------------------------------------------- */
 
-/* A message that carries the completion and its result. */
+/* Returns a message that carries the completion and its result. */
 static struct skua_msg *completion_carry(struct ski_pe *self, const skua_completion *done,
                                          const void *data, size_t bytes)
 {
@@ -178,7 +178,7 @@ static void completion_send_home(struct ski_pe *self, const skua_completion *don
                    sizeof small.carried + bytes);
 }
 
-/* Whether a completion of this PE is one that it made. */
+/* Returns whether a completion of this PE is one that it made. */
 static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
 {
     return done->kind == EXIT || done->with.own.tag == ski_completion_tag(self, done);
@@ -194,7 +194,7 @@ static void completion_run(struct ski_pe *self, const skua_completion *done, con
         ski_wake_all(self, &done->what.counter->waiters);
         break;
     case CALL:
-        ski_thread_pin(self); /* callers of completions go on with this PE */
+        ski_thread_pin(self); /* callers of completions continue with this PE */
         done->what.fn(done->with.arg, data, bytes);
         ski_thread_unpin(self);
         break;
@@ -218,7 +218,8 @@ static void completion_invoke(struct ski_pe *self, const skua_completion *done, 
     ski_msg_post(self, self->pe, done->entry, msg);
 }
 
-/* What the completion will touch, if its owner may have moved: a counter, a future, an argument. */
+/* Returns what the completion will touch, if its owner may have moved: a counter, a future, an
+ * argument. */
 static const void *completion_address(const skua_completion *done)
 {
     return done->kind == CALL                            ? done->with.arg
@@ -294,7 +295,7 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
         skua_msg_free(carrier);
 }
 
-/* Whether its numbers are of something that there is.  A program reaches no handlers of the
+/* Returns whether its numbers are of something that there is.  A program reaches no handlers of the
  * runtime's. */
 static bool completion_is_possible(const struct ski_pe *self, const skua_completion *done)
 {

@@ -6,8 +6,8 @@
 #include <skua/completion.h>
 #include <skua/message.h>
 
-/** skua_complete() with what lies behind the first SKI_COMPLETE_LEAST bytes of @p msg, which is
- *  given away.  A future of this PE keeps the message, and nothing is copied. */
+/** skua_complete() with what lies after the first SKI_COMPLETE_LEAST bytes of @p msg, which is
+ * given away.  A future of this PE keeps the message, and nothing is copied. */
 void ski_complete_with(skua_completion done, skua_msg *msg);
 
 /** Returns whether a completion is a value: it names no address of its process, or one that a

@@ -72,7 +72,7 @@ static void future_link_remove(struct future_link *link)
     link->future                = NULL;
 }
 
-/* Moves the ring of a future behind @p head. */
+/* Moves the ring of a future to the list of @p head. */
 static void future_links_move(skua_future *future, struct future_link *head)
 {
     struct future_link *last = future->chained;
@@ -216,7 +216,7 @@ static void future_use_end(struct ski_pe *self, struct ski_future_use *use)
         at = &(*at)->next;
     *at = use->next;
     if (use->cleared)
-        future_free_result(self, use->result); /* another use of it may go on */
+        future_free_result(self, use->result); /* another use of it may continue */
 }
 
 /* Performs what was chained to a future that has been set to @p result. */

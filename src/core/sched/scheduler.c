@@ -25,11 +25,11 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS         32  /* inbox cells queued per pass: one behind others may be more urgent */
-#define IDLE_PASSES      64  /* empty ones between two reads of the clock              */
-#define IDLE_SHARED      4   /* ... where PEs share a CPU                              */
-#define LOOK_NS          500 /* polling before each yield but the first: a quarter of its cost */
-#define PRESSED_MESSAGES 1024  /* run between two polls while memory is short (backpressure.h) */
+#define ARRIVALS         32    /* inbox cells queued per pass: a later one may be more urgent */
+#define IDLE_PASSES      64    /* empty passes between two reads of the clock            */
+#define IDLE_SHARED      4     /* ... where PEs share a CPU                              */
+#define LOOK_NS          500   /* polling before each yield but the first: a quarter of its cost */
+#define PRESSED_MESSAGES 1024  /* messages between two polls while memory is short       */
 #define YIELDS           3     /* of a PE on a crowded CPU before it sleeps            */
 #define SPINS            4000  /* empty passes while a call waits for a notification     */
 #define RETRY_NS         50000 /* a PE with deferred sends sleeps no longer            */
@@ -67,6 +67,7 @@ static uint64_t sched_messages_pressed(uint64_t brought)
     return brought < PRESSED_MESSAGES / 2 ? PRESSED_MESSAGES : 2 * brought;
 }
 
+/* Polls the progress source, and computes after how many messages the next poll is due. */
 static void sched_poll_source(struct ski_pe *self)
 {
     struct ski_progress *progress = &self->progress;
@@ -128,7 +129,8 @@ static bool sched_doze_memory(struct ski_pe *self)
     return !(self->queue.attention & SKI_EVENT_POLLED_1) || self->polled[1]->doze(self);
 }
 
-/* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */
+/* The slow path of a pass: handles the events of the mask (backlogs, timers, the network, polled
+ * memory). Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
     if (self->queue.attention & SKI_EVENT_EXIT)
@@ -144,6 +146,7 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
     return ski_queue_pop(&self->queue);
 }
 
+/* Counts a message as delivered and runs its handler. */
 static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t handler)
 {
     ski_assert(self->queue.popped < self->queue.pushed && !self->thread);
@@ -182,6 +185,7 @@ static inline bool sched_is_queues_turn(const struct ski_pe *self)
     return self->loop.doorbell == self->queue.popped;
 }
 
+/* Answers a doorbell: calls @p ring, of the layer above, which runs the callback of its channel. */
 static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
 {
     self->idle_passes = 0;
@@ -191,6 +195,7 @@ static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe 
     ring(self);
 }
 
+/* Returns whether this PE has rung a doorbell for itself, and the job does not end. */
 static inline bool sched_has_rung(const struct ski_pe *self)
 {
     return (self->queue.attention & (SKI_EVENT_DOORBELLS | SKI_EVENT_EXIT)) == SKI_EVENT_DOORBELLS;
@@ -208,6 +213,7 @@ static bool sched_run_waiting(struct ski_pe *self)
     return msg != NULL;
 }
 
+/* Runs a message or answers a doorbell of this PE, whichever is next; false: there is neither. */
 static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
 {
     if ((!sched_has_rung(self) || sched_is_queues_turn(self)) && sched_run_waiting(self))
@@ -239,8 +245,8 @@ static __attribute__((noinline)) bool sched_run_empty(struct ski_pe *self)
     return true;
 }
 
-/* Runs a message, or answers a doorbell that this PE has rung: one of them, so that a caller that
- * counts messages or waits for one is in time. */
+/* The slow path of sched_run_queued(), with a bit of the event mask set.  Runs one message or
+ * answers one doorbell, not several: the caller may count messages, or wait for one. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
     if (!(self->queue.attention & ~(uint32_t)SKI_EVENT_POLLED) && !self->queue.plain.first)
@@ -268,7 +274,7 @@ static inline bool sched_run_queued(struct ski_pe *self)
 static inline bool sched_pass(struct ski_pe *self);
 
 /* Answers a wake-up or a doorbell of another PE. */
-static bool sched_run_poke(struct ski_pe *self)
+static bool sched_run_wakeup(struct ski_pe *self)
 {
     if (!self->reader.next->handler) {
         self->idle->since = 0; /* more is to come from the PE that woke this one */
@@ -290,7 +296,7 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     uint32_t               handler = cell->handler;
 
     if (cell->flags & SKI_MSG_WAKEUP)
-        return sched_run_poke(self);
+        return sched_run_wakeup(self);
     if (!sched_is_alone(self, cell)) {
         ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
         return sched_run_queued(self);
@@ -307,7 +313,7 @@ static inline bool sched_pass(struct ski_pe *self)
 
 /* ---- idle ---------------------------------------------------------------- */
 
-/* Removed callbacks stay in the list, without function, while it is walked. */
+/* Frees the removed callbacks: they stay in the list, with fn NULL, while it is walked. */
 static void sched_drop_removed(struct ski_idle *idle)
 {
     struct ski_idle_callback **at = &idle->callbacks;
@@ -336,6 +342,7 @@ static bool sched_idle_work(struct ski_idle *idle)
     return more;
 }
 
+/* Sleeps until something arrives, or until a timer, a layer or a deferred send needs the PE. */
 static void sched_sleep(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self);
@@ -584,7 +591,7 @@ size_t skua_poll(size_t n)
     size_t         run  = 0;
 
     self->loop.depth++;
-    self->loop.polling++; /* the caller goes on, whatever is found (msg_counts.h) */
+    self->loop.polling++; /* the caller continues, whatever is found (msg_counts.h) */
     while (run < n && sched_pass(self))
         run++;
     ski_assert(self->loop.polling > 0);

@@ -163,7 +163,7 @@ static bool sched_test_on_idle(void *arg)
 }
 
 /* A doorbell that a timer answers, in a loop of its own, is counted there and nowhere else: the
- * outer loop goes on until it has run a message. */
+ * outer loop continues until it has run a message. */
 static void sched_test_timer(struct ski_pe *self)
 {
     size_t by_timer = 0;

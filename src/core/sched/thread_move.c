@@ -125,7 +125,7 @@ void ski_thread_depart(struct ski_pe *self, struct skua_thread *thread, int to)
 
         ski_assert(removed);
         (void)removed;
-        self->queue.popped++;   /* it counts as delivered here, ... */
+        self->queue.popped++;   /* it counts as delivered here ... */
         self->stats.switches++; /* and as no message to this PE (skua_stats) */
     }
     if (thread->wait == SKI_THREAD_WAITS)

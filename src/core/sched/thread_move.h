@@ -49,7 +49,7 @@ static inline char *ski_thread_used(const struct skua_thread *thread)
     return thread->fiber.context;
 }
 
-/** Returns the first byte behind the slot of @p thread. */
+/** Returns the first byte after the slot of @p thread. */
 static inline char *ski_thread_slot_end(const struct skua_thread *thread)
 {
     return thread->stack.low + thread->stack.guard + ski_isomalloc_slot_bytes();

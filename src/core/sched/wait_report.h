@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait_report.h - what waits on a PE, in words, for a job that does not go on
+ * wait_report.h - what waits on a PE, in words, for a job that makes no progress
  * (objects/services/idle_report.h).
  *
  * Called on the PE concerned, by a message, while all else rests.  Texts are bounded: what does
@@ -19,15 +19,15 @@ struct ski_text {
     size_t length, room; /* room: with the final 0 */
 };
 
-/** Append to @p text. */
+/** Appends to @p text. */
 void ski_text_add(struct ski_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Append an item of a list: after "; ", unless it is the first. */
+/** Appends an item of a list: after "; ", unless it is the first. */
 void ski_text_item(struct ski_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Append which calls of the program block, on the PE's own stack and in user threads. */
+/** Appends which calls of the program block, on the PE's own stack and in user threads. */
 void ski_report_blocked_calls(const struct ski_pe *self, struct ski_text *text);
 
 #endif

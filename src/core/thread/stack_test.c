@@ -15,7 +15,8 @@ static bool stack_test_overlap(struct ski_stack a, struct ski_stack b)
     return a.low < b.low + b.guard + b.bytes && b.low < a.low + a.guard + a.bytes;
 }
 
-/* Whether the first word of a stack is still what it was; pages that were given back are zero. */
+/* Returns whether the first word of a stack is still what it was; pages that were given back are
+ * zero. */
 static bool stack_test_is_warm(struct ski_stack stack)
 {
     return *(stack.low + stack.guard) != 0;

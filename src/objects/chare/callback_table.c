@@ -108,7 +108,8 @@ skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
     return done;
 }
 
-/* A completion that invokes all of a collection or of a section: @p targets is SKI_TARGET_... */
+/* Returns a completion that invokes all of a collection or of a section: @p targets is
+ * SKI_TARGET_... */
 static skua_completion callback_done_many(const char *call, uint64_t id, uint32_t targets,
                                           skua_entry entry)
 {

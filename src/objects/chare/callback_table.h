@@ -22,11 +22,11 @@ struct ski_callback {
     skua_entry           entry;
 };
 
-/** The callback of @p table that invokes @p entry of @p ref, added if there is none. */
+/** Returns the callback of @p table that invokes @p entry of @p ref, added if there is none. */
 struct ski_callback *ski_callback_get(struct ski_hash_table *table, const skua_ref *ref,
                                       skua_entry entry);
 
-/** Free all callbacks of @p table. */
+/** Frees all callbacks of @p table. */
 void ski_callbacks_free(struct ski_hash_table *table);
 
 /** The observer of this module (model/lifecycle.h): the callbacks of a PE. */

@@ -12,7 +12,7 @@
 #include "objects/location/insertion.h"
 #include "objects/model/element.h"
 
-/* The reference of a new object. */
+/* Returns the reference of a new object. */
 static skua_ref chare_new_ref(struct ski_pe *self, const char *call, skua_class of, int home)
 {
     uint64_t number = self->objects->chares_created++;

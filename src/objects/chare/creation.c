@@ -75,7 +75,7 @@ void ski_on_adopt(skua_msg *msg)
     ski_wake_all(all->self, &all->waiters);
 }
 
-/* Whether a creation that came from another PE is valid. */
+/* Returns whether a creation that came from another PE is valid. */
 static bool creation_valid(const struct ski_creation *creation)
 {
     return ski_class_find(creation->class) && creation->kind > SKI_CHARES &&

@@ -12,10 +12,10 @@
 
 #include "objects/model/collection.h"
 
-/** Delete all elements of @p all that are here; its id stays known. */
+/** Deletes all elements of @p all that are here; its id stays known. */
 void ski_collection_end(struct ski_collection *all);
 
-/** Let the classes see to all objects of a PE that ends; they may still look for others. */
+/** Lets the classes see to all objects of a PE that ends; they may still look for others. */
 void ski_collections_destroy(struct ski_objects *objects);
 
 /** Defines a collection of a job that is restarted by the @p bytes at @p creation that it was

@@ -73,8 +73,8 @@ static void creation_wait_make_table(void)
     creation_wait_table[SKI_HANDLER_COLLECTION_CREATE] = creation_wait_create;
 }
 
-/* Whether the elements of a collection are created here.  The member of a process group is on one
- * PE of the process, which tells the others its address. */
+/* Returns whether the elements of a collection are created here.  The member of a process group is
+ * on one PE of the process, which tells the others its address. */
 static bool creation_is_here(const struct ski_collection *all)
 {
     if (!all->creation)

@@ -8,10 +8,10 @@
  * ends.
  *
  * A user thread blocks.  On the scheduler's own stack an entry is in the middle of its work, and no
- * other may run: the PE goes on with a table of handlers which lets nothing pass but creations (and
- * the end of the job) and keeps all other messages, as the gate of program.h does.  A constructor
- * that runs then may wait itself, for any message; so while it runs the table is the usual one, and
- * the messages that were kept are in the queue again, before those that came later.
+ * other may run: the PE continues with a table of handlers which lets nothing pass but creations
+ * (and the end of the job) and keeps all other messages, as the gate of program.h does.  A
+ * constructor that runs then may wait itself, for any message; so while it runs the table is the
+ * usual one, and the messages that were kept are in the queue again, before those that came later.
  *
  * No two PEs wait for each other.  A creation is sent before its id is known to any other PE, and a
  * PE that waits passes creations on to its children in the tree.
@@ -21,16 +21,16 @@
 
 #include "objects/model/collection.h"
 
-/** Wait until the elements of @p all which are created with it on this PE are there.  Returns at
+/** Waits until the elements of @p all which are created with it on this PE are there.  Returns at
  * once during their construction, and before the program begins (program.h), when none can be
- *  created. */
+ * created. */
 SKI_COLD void ski_creation_wait(struct ski_collection *all);
 
-/** Wait until class and kind of @p all are known at least; ends the job if that cannot be. */
+/** Waits until class and kind of @p all are known at least; ends the job if that cannot be. */
 SKI_COLD void ski_creation_wait_defined(const char *call, struct ski_collection *all);
 
-/** The collection that a call of the program looks at: ski_collection_get(), with a wait for its
- *  creation. */
+/** Returns the collection that a call of the program looks at: ski_collection_get(), with a wait
+ * for its creation. */
 static inline struct ski_collection *ski_collection_look(struct ski_objects *objects,
                                                          const char *call, uint64_t id)
 {

@@ -36,7 +36,7 @@ static skua_msg *delivery_retarget(const struct ski_object *object, skua_msg *ms
     return ski_msg_set_target(msg, object->of->id, &index);
 }
 
-/* Whether a message to an object that was deleted creates another. */
+/* Returns whether a message to an object that was deleted creates another. */
 static bool delivery_creates_again(const struct ski_object *object, const struct ski_entry *entry)
 {
     const struct ski_collection *all = object->of;
@@ -95,8 +95,8 @@ static SKI_COLD void delivery_many(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* The target of @p msg, if it is an element of the collection that was found last, lies in the slot
- * that its key asks for, and is SKI_ALIVE; else NULL. */
+/* Returns the target of @p msg, if it is an element of the collection that was found last, lies in
+ * the slot that its key asks for, and is SKI_ALIVE; else NULL. */
 static inline struct ski_object *delivery_find_target(const skua_msg         *msg,
                                                       const struct ski_entry *entry)
 {

@@ -12,8 +12,8 @@
 #include "objects/model/element.h"
 #include "objects/model/msg_target.h"
 
-/** An element that is here, whose index is one or two integers, if it lies in the slot that its key
- * asks for; else NULL. */
+/** Returns an element that is here, whose index is one or two integers, if it lies in the slot that
+ * its key asks for; else NULL. */
 static inline struct ski_object *ski_element_find_quick(const struct ski_collection *all,
                                                         const void                  *index)
 {
@@ -24,7 +24,7 @@ static inline struct ski_object *ski_element_find_quick(const struct ski_collect
     return SKI_LIKELY(slot->key == key) ? ski_directory_object(slot->value) : NULL;
 }
 
-/** An element that is here, whose index is its key, in whatever slot it lies; else NULL. */
+/** Returns an element that is here, whose index is its key, in whatever slot it lies; else NULL. */
 static inline struct ski_object *ski_element_find_key(const struct ski_collection *all,
                                                       const skua_ref              *ref)
 {
@@ -33,7 +33,8 @@ static inline struct ski_object *ski_element_find_key(const struct ski_collectio
     return ski_directory_object(ski_directory_find_key(&all->directory, key));
 }
 
-/** Whether a slot of value @p value has an element that is here and whose index is @p word. */
+/** Returns whether a slot of value @p value has an element that is here and whose index is @p
+ * word. */
 static inline bool ski_element_is_pair(uintptr_t value, const uint64_t word[2])
 {
     uint64_t have[2];
@@ -44,8 +45,8 @@ static inline bool ski_element_is_pair(uintptr_t value, const uint64_t word[2])
     return have[0] == word[0] && have[1] == word[1];
 }
 
-/** An element that is here, whose index is three or four integers, such as a single object; else
- * NULL. */
+/** Returns an element that is here, whose index is three or four integers, such as a single object;
+ * else NULL. */
 static inline struct ski_object *ski_element_find_pair(const struct ski_collection *all,
                                                        const skua_ref              *ref)
 {
@@ -62,8 +63,8 @@ static inline struct ski_object *ski_element_find_pair(const struct ski_collecti
     return NULL;
 }
 
-/** An element that is here, of whatever index; else NULL.  *@p all becomes its collection, NULL if
- * that is unknown here. */
+/** Returns an element that is here, of whatever index; else NULL. *@p all becomes its collection,
+ * NULL if that is unknown here. */
 static inline struct ski_object *ski_element_find_here(struct ski_objects     *objects,
                                                        const skua_ref         *ref,
                                                        struct ski_collection **all)

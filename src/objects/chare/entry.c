@@ -20,7 +20,7 @@ struct ski_reply {
     struct ski_reply *next;
 };
 
-/* The list of the calling thread, which moves with it, or of the scheduler's stack. */
+/* Returns the list of the calling thread, which moves with it, or of the scheduler's stack. */
 static struct ski_reply **entry_replies(struct ski_pe *self)
 {
     return self->thread ? (struct ski_reply **)&self->thread->replies : &self->objects->replies;
@@ -144,7 +144,7 @@ static void entry_create_thread(struct entry_call *call)
     skua_thread_set_name(thread, call->entry->name);
 }
 
-/* The entry of ski_entries that @p entry, of a PE that measures, is a copy of. */
+/* Returns the entry of ski_entries that @p entry, of a PE that measures, is a copy of. */
 static const struct ski_entry *entry_unmeasured(const struct ski_entry *entry)
 {
     return ski_entries + (entry - ski_entries_measured);
@@ -217,7 +217,8 @@ static void entry_call_measured(struct ski_object *object, skua_method_fn method
     ski_measure_leave(outer);
 }
 
-/* The function that runs an entry on data that are not its own message.  NULL: it needs one. */
+/* Returns the function that runs an entry on data that are not its own message.  NULL: it needs
+ * one. */
 static inline skua_method_fn entry_method(const struct ski_entry *entry)
 {
     if (SKI_UNLIKELY(entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC)))
@@ -246,7 +247,8 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
 
 /* ---- answers ------------------------------------------------------------------------ */
 
-/* The reply that the running entry owes, which is given now; ends the job if there is none. */
+/* Returns the reply that the running entry owes, which is given now; ends the job if there is
+ * none. */
 static struct ski_reply *entry_owed_reply(const char *call)
 {
     struct ski_reply *reply = *entry_replies(ski_pe_of_caller(call));

@@ -13,22 +13,23 @@ struct ski_reply_request {
     _Alignas(16) skua_completion reply;
 };
 
-/** Run an entry of an object that is here, of objects->run; the entry consumes @p msg. */
+/** Runs an entry of an object that is here, of objects->run; the entry consumes @p msg. */
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
 
-/** Run an entry of an object that is here, of objects->run and with the number @p handler, with
- *  data that stays the caller's. */
+/** Runs an entry of an object that is here, of objects->run and with the number @p handler, with
+ * data that stays the caller's. */
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes);
 
-/** Whether running an entry is calling its function that owns the message, and nothing else. */
+/** Returns whether running an entry is calling its function that owns the message, and nothing
+ * else. */
 static inline bool ski_entry_is_owner(const struct ski_entry *entry)
 {
     return entry->entry && !(entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC |
                                              SKI_ENTRY_INPLACE | SKI_ENTRY_MEASURED));
 }
 
-/** Whether running an entry is calling its method, and nothing else. */
+/** Returns whether running an entry is calling its method, and nothing else. */
 static inline bool ski_entry_is_call(const struct ski_entry *entry)
 {
     return entry->method &&

@@ -30,8 +30,8 @@ void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
                index ? ski_element_text(all, index) : all->class->def.name);
 }
 
-/* The entry of ski_entries that @p call was given for the object @p ref; ends the job if there is
- * no such entry. */
+/* Returns the entry of ski_entries that @p call was given for the object @p ref; ends the job if
+ * there is no such entry. */
 static inline const struct ski_entry *invoke_entry(const char *call, const skua_ref *ref,
                                                    skua_entry entry)
 {
@@ -41,8 +41,8 @@ static inline const struct ski_entry *invoke_entry(const char *call, const skua_
     return &ski_entries[entry.id];
 }
 
-/* The PE that a message for an absent element goes to.  While the collection is not known that is
- * this PE, whose queue keeps the message. */
+/* Returns the PE that a message for an absent element goes to.  While the collection is not known
+ * that is this PE, whose queue keeps the message. */
 static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_collection *all,
                             const struct ski_entry *entry, const skua_ref *ref)
 {
@@ -349,9 +349,9 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
         invoke_copy(ref, entry, data, bytes);
 }
 
-/* Whether @p lookup is the PE of the absent element @p key, of another PE, and @p what a method
- * that is called there and whose messages are not counted.  A lookup is for one version of the
- * directory, so the element is still absent. */
+/* Returns whether @p lookup is the PE of the absent element @p key, of another PE, and @p what a
+ * method that is called there and whose messages are not counted.  A lookup is for one version of
+ * the directory, so the element is still absent. */
 static inline bool invoke_is_looked_up(const struct ski_pe *self, const struct ski_collection *all,
                                        const struct ski_lookup *lookup, uint64_t key,
                                        const struct ski_entry *what)

@@ -18,14 +18,14 @@
 #include "objects/model/msg_target.h"
 #include "objects/chare/entry.h"
 
-/** End the job: @p call was given an entry that is none of the class of @p all; @p index names the
- *  element, NULL: all of them. */
+/** Ends the job: @p call was given an entry that is none of the class of @p all; @p index names the
+ * element, NULL: all of them. */
 SKI_COLD _Noreturn void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
                                               const struct ski_entry *entry,
                                               const skua_index       *index);
 
-/** End the job if @p entry does not belong to the class of @p all.  @p index names the element that
- *  @p call is about, NULL: all of them. */
+/** Ends the job if @p entry does not belong to the class of @p all.  @p index names the element
+ * that @p call is about, NULL: all of them. */
 static inline void ski_check_entry(const char *call, const struct ski_collection *all,
                                    const struct ski_entry *entry, const skua_index *index)
 {
@@ -33,14 +33,14 @@ static inline void ski_check_entry(const char *call, const struct ski_collection
         ski_entry_wrong_class(call, all, entry, index);
 }
 
-/** The header word that small messages to objects of PE @p pe have in common (invoke.c). */
+/** Returns the header word that small messages to objects of PE @p pe have in common (invoke.c). */
 uint64_t ski_invoke_stamp(int pe);
 
-/** Queue a new message for an object that is here. */
+/** Queues a new message for an object that is here. */
 void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,
                      skua_msg *msg);
 
-/** Send a new message to an object that is on PE @p pe, whatever this PE has recorded of it. */
+/** Sends a new message to an object that is on PE @p pe, whatever this PE has recorded of it. */
 void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry entry,
                    skua_msg *msg);
 

@@ -26,7 +26,7 @@ int skua_location(skua_ref ref)
     return ski_element_here(all, &ref.index) ? self->pe : ski_lookup_pe(all, &ref.index);
 }
 
-/* The member of a process group in this process; the call waits until it is created. */
+/* Returns the member of a process group in this process; the call waits until it is created. */
 static void *query_shared_member(struct ski_collection *all)
 {
     if (SKI_UNLIKELY(!all->shared))
@@ -34,7 +34,7 @@ static void *query_shared_member(struct ski_collection *all)
     return all->shared;
 }
 
-/* An object that is not found by its index at once. */
+/* Finds an object whose index does not lead to it directly. */
 static SKI_COLD void *query_local(struct ski_objects *objects, const skua_ref *ref)
 {
     struct ski_collection *all = ski_collection_look(objects, "skua_object_local", ref->of.id);
@@ -60,7 +60,7 @@ void *skua_object_local(skua_ref ref)
     return query_local(objects, &ref);
 }
 
-/* The member of a group that is not the collection that was used last. */
+/* Finds the member of a group that is not the collection used last. */
 static SKI_COLD void *query_member(struct ski_objects *objects, uint64_t id)
 {
     struct ski_collection *all = ski_collection_look(objects, "skua_group_local", id);

@@ -82,7 +82,7 @@ static skua_msg *seed_pop_oldest(struct seeds *s)
 
 /* ---- giving ------------------------------------------------------------------------- */
 
-/* The neighbour of a PE across a bit of its number, or -1. */
+/* Returns the neighbour of a PE across a bit of its number, or -1. */
 static int seed_neighbour(const struct ski_pe *self, unsigned bit)
 {
     int64_t pe = self->pe ^ (INT64_C(1) << bit);
@@ -125,7 +125,7 @@ static void seed_ask(struct ski_pe *self, int pe, int32_t what)
     ski_msg_post(self, pe, SKI_HANDLER_SEED_REQUEST, msg);
 }
 
-/* A number below @p bound, at random: Steele and Vigna's splitmix. */
+/* Returns a number below @p bound, at random: Steele and Vigna's splitmix. */
 static int seed_random(struct seeds *s, int bound)
 {
     uint64_t x = s->random += SKI_GOLDEN;
@@ -135,8 +135,8 @@ static int seed_random(struct seeds *s, int bound)
     return (int)((x >> 32) * (unsigned)bound >> 32);
 }
 
-/* Another PE, at random.  The first requests go to PEs of this host: between hosts a seed costs a
- * packet, and its answer another. */
+/* Returns another PE, at random.  The first requests go to PEs of this host: between hosts a seed
+ * costs a packet, and its answer another. */
 static int seed_choose_pe(struct ski_objects *objects)
 {
     struct seeds         *s    = seeds_of(objects);

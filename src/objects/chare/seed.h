@@ -32,12 +32,12 @@
 
 struct ski_objects;
 
-/** Let the object of @p ref be created on some PE. */
+/** Lets the object of @p ref be created on some PE. */
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
                     size_t bytes);
 
-/** Keep @p msg, which is being delivered, until all seeds that were planted on this PE are known to
- *  have grown; false: they are. */
+/** Keeps @p msg, which is being delivered, until all seeds that were planted on this PE are known
+ * to have grown; false: they are. */
 bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg);
 
 /** The observer of this module (model/lifecycle.h): the seeds of a PE. */

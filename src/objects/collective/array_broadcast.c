@@ -119,7 +119,8 @@ struct array_broadcast_call {
     size_t                                 bytes;
 };
 
-/* The entry that a broadcast, which may come from another PE, invokes; NULL: it is an order. */
+/* Returns the entry that a broadcast, which may come from another PE, invokes; NULL: it is an
+ * order. */
 static const struct ski_entry *array_broadcast_entry(const struct ski_collection           *all,
                                                      const struct ski_array_broadcast_head *head)
 {
@@ -189,7 +190,7 @@ static inline void array_broadcast_call_method(struct ski_object *object, void *
     ski_element_leave(object);
 }
 
-/* Whether a broadcast that waits for an element is its next, or one that it has had. */
+/* Returns whether a broadcast that waits for an element is its next, or one that it has had. */
 static bool array_broadcast_is_due(const struct ski_early_broadcast *early)
 {
     return !ski_seqnum_before(early->object->last_broadcast + 1,

@@ -15,7 +15,7 @@
  * inserted element is treated as one that migrates from the inserting PE (insertion.h).
  *
  * A broadcast with nocopy arguments (nocopy.h) goes from the root to one PE of each host, which may
- * have to fetch them, and from there to the other PEs of the host.  Broadcasts behind it come down
+ * have to fetch them, and from there to the other PEs of the host.  Broadcasts after it come down
  * the tree and may overtake it: a PE accepts broadcasts in the order of their numbers.
  */
 #ifndef SKI_ARRAY_BROADCAST_H
@@ -51,10 +51,10 @@ struct ski_array_broadcast {
 /** The observer of array broadcasts. */
 extern const struct ski_lifecycle ski_array_broadcast_lifecycle;
 
-/** Record that some element has had broadcast @p number, which this PE may not have accepted. */
+/** Records that some element has had broadcast @p number, which this PE may not have accepted. */
 void ski_array_broadcast_heard(struct ski_collection *all, uint32_t number);
 
-/** The number of the last broadcast that this PE knows of. */
+/** Returns the number of the last broadcast that this PE knows of. */
 uint32_t ski_array_broadcast_last_known(const struct ski_collection *all);
 
 /** The collection, which has no elements yet, is restored from a checkpoint that was made after

@@ -91,8 +91,8 @@ static inline struct ski_array_partial *ski_array_partial_of(struct ski_reductio
     return (struct ski_array_partial *)result;
 }
 
-/** Returns the link to the partial result of reduction @p number, at or behind @p at; it is added
- * if it is new. */
+/** Returns the link to the partial result of reduction @p number, at or after @p at; it is added if
+ * it is new. */
 static inline struct ski_reduction_partial **ski_array_partial_seek(
     struct ski_reduction_partial **at, uint32_t number)
 {

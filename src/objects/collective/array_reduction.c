@@ -51,7 +51,7 @@ static inline void array_reduction_check_spec(const struct ski_collection     *a
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Whether this PE reports unasked. */
+/* Returns whether this PE reports unasked. */
 static bool array_reduction_is_active(const struct ski_collection *all)
 {
     return all->live > 0 || all->reduction->active != 0;
@@ -166,7 +166,7 @@ void ski_array_reduction_removed(struct ski_collection *all)
 
 /* ---- handlers -------------------------------------------------------------------------------- */
 
-/* The number of the child that PE @p pe is, or -1. */
+/* Returns the number of the child that PE @p pe is, or -1. */
 static int array_reduction_child(const struct ski_pe_tree *tree, int pe)
 {
     for (int i = 0; i < tree->children; i++)

@@ -63,8 +63,8 @@ static void array_reduction_element_departed(struct ski_object *object)
     array_reduction_count_done(object, UINT32_MAX);
 }
 
-/* Whether an element whose next reduction is @p next may arrive on this PE: the two are not further
- * apart than a correct program gets them. */
+/* Returns whether an element whose next reduction is @p next may arrive on this PE: the two are not
+ * further apart than a correct program gets them. */
 static bool array_reduction_in_reach(const struct ski_collection *all, uint32_t next)
 {
     uint32_t ahead = next - all->reduction->first;
@@ -87,7 +87,7 @@ static void array_reduction_enter(struct ski_object *object)
 
 /* ---- idle report ----------------------------------------------------------------------------- */
 
-/* The first element here that has not contributed to reduction @p number, or NULL. */
+/* Returns the first element here that has not contributed to reduction @p number, or NULL. */
 static const struct ski_object *array_reduction_find_missing(const struct ski_collection *all,
                                                              uint32_t                     number)
 {
@@ -193,7 +193,8 @@ static const struct ski_baggage array_reduction_baggage = {.least  = sizeof(uint
                                                            .valid  = array_reduction_packed_valid,
                                                            .unpack = array_reduction_unpack};
 
-/* Whether the number is valid is known when all reductions are (array_reduction_saved.h). */
+/* Returns whether the number is valid is known when all reductions are
+ * (array_reduction_saved.h). */
 static const char *array_reduction_restore_part(struct ski_object *object, const void *from,
                                                 size_t bytes)
 {

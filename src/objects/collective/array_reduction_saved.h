@@ -4,10 +4,10 @@
  *
  * A checkpoint is made while no message is under way, but elements may have contributed to
  * reductions that others have not reached.  What has been combined so far lies in pieces on the PEs
- * of the tree.  A restarted job may have another tree, so it goes on from a state that needs none:
- * no PE has reported a reduction from number `oldest` on, which is the first that is not complete;
- * all that was combined lies at the root; and each PE counts the elements that it has, and of them
- * those that have contributed.
+ * of the tree.  A restarted job may have another tree, so it continues from a state that needs
+ * none: no PE has reported a reduction from number `oldest` on, which is the first that is not
+ * complete; all that was combined lies at the root; and each PE counts the elements that it has,
+ * and of them those that have contributed.
  *
  * Why the counts are right: a reduction is complete when there are as many contributions as
  * elements are expected.  An element that has been deleted since it contributed counts on both
@@ -45,17 +45,15 @@ void ski_array_reduction_each_saved(const struct ski_collection *all,
                                                const void *data, void *arg),
                                     void *arg);
 
-/** At the root: adds @p partial of a checkpoint, with its data.  Returns false if it makes no
- * sense.
- */
+/** At the root: adds @p partial of a checkpoint, with its data.  Returns false if it is invalid. */
 bool ski_array_reduction_add_saved(struct ski_collection          *all,
                                    const struct ski_saved_partial *partial, const void *data);
 
-/** Sets the first reduction of @p all that is not complete, before reductions go on. */
+/** Sets the first reduction of @p all that is not complete, before reductions continue. */
 void ski_array_reduction_set_oldest(struct ski_collection *all, uint32_t oldest);
 
-/** Lets the reductions of @p all, whose elements are all here that shall be, go on.  Returns false
- *  if what was saved of elements and of reductions does not fit together. */
+/** Lets the reductions of @p all, whose elements are all here that shall be, continue.  Returns
+ * false if what was saved of elements and of reductions does not fit together. */
 bool ski_array_reduction_restore(struct ski_collection *all);
 
 #endif

@@ -40,27 +40,27 @@ struct ski_reduction_buffer {
     size_t                    bytes, room;
 };
 
-/** Whether contributions to operator @p op are appended to each other. */
+/** Returns whether contributions to operator @p op are appended to each other. */
 static inline bool ski_op_is_list(uint32_t op)
 {
     return op == SKUA_CONCAT || op == SKUA_SET;
 }
 
-/** End the job if the operator of @p spec does not take its type.  The error names @p call and the
- *  contributor @p contributor on PE @p pe. */
+/** Ends the job if the operator of @p spec does not take its type.  The error names @p call and the
+ * contributor @p contributor on PE @p pe. */
 void ski_reduction_spec_check(const char *call, const struct ski_reduction_spec *spec,
                               const char *contributor, int pe);
 
-/** Whether @p spec, which came from another PE, describes @p bytes of data. */
+/** Returns whether @p spec, which came from another PE, describes @p bytes of data. */
 bool ski_reduction_spec_valid(const struct ski_reduction_spec *spec, size_t bytes);
 
-/** Whether operator @p op takes type @p type. */
+/** Returns whether operator @p op takes type @p type. */
 static inline bool ski_reduction_spec_known(skua_op op, skua_type type)
 {
     return SKI_UNLIKELY(ski_op_is_list(op)) ? type == SKUA_BYTE : ski_op_function(op, type) != NULL;
 }
 
-/** Whether a contribution of @p spec can be combined with those in @p buffer. */
+/** Returns whether a contribution of @p spec can be combined with those in @p buffer. */
 static inline bool ski_reduction_buffer_fits(const struct ski_reduction_buffer *buffer,
                                              const struct ski_reduction_spec   *spec)
 {
@@ -68,18 +68,18 @@ static inline bool ski_reduction_buffer_fits(const struct ski_reduction_buffer *
                                (buffer->spec.count == spec->count || ski_op_is_list(spec->op)));
 }
 
-/** End the job: @p contributor on PE @p pe contributes @p spec to reduction @p number of @p of,
- *  which does not fit @p buffer. */
+/** Ends the job: @p contributor on PE @p pe contributes @p spec to reduction @p number of @p of,
+ * which does not fit @p buffer. */
 SKI_COLD _Noreturn void ski_reduction_buffer_mismatch(const struct ski_reduction_buffer *buffer,
                                                       const struct ski_reduction_spec   *spec,
                                                       uint32_t number, const char *of,
                                                       const char *contributor, int pe);
 
-/** Append @p bytes at @p data to @p buffer. */
+/** Appends @p bytes at @p data to @p buffer. */
 void ski_reduction_buffer_append(struct ski_reduction_buffer *buffer, const void *data,
                                  size_t bytes);
 
-/** Combine @p bytes at @p data, whose @p spec fits and which come from PE @p from, with the
+/** Combines @p bytes at @p data, whose @p spec fits and which come from PE @p from, with the
  * contents of @p buffer. */
 static inline void ski_reduction_buffer_add(struct ski_reduction_buffer     *buffer,
                                             const struct ski_reduction_spec *spec, const void *data,
@@ -102,8 +102,8 @@ static inline void ski_reduction_buffer_add(struct ski_reduction_buffer     *buf
     }
 }
 
-/** Combine what an element of this PE contributes with the contents of @p buffer.  The result goes
- *  to @p done unless an earlier contribution has said where. */
+/** Combines what an element of this PE contributes with the contents of @p buffer.  The result goes
+ * to @p done unless an earlier contribution has said where. */
 void ski_reduction_buffer_contribute(struct ski_reduction_buffer     *buffer,
                                      const struct ski_reduction_spec *spec, const void *data,
                                      size_t bytes, const skua_completion *done);

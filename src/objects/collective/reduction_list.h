@@ -22,33 +22,34 @@ struct ski_reduction_partial {
     struct ski_reduction_buffer   buffer;
 };
 
-/** Insert a partial result of reduction @p number at the link @p at.  It begins as a copy of the @p
- *  bytes at @p fresh. */
+/** Inserts a partial result of reduction @p number at the link @p at.  It begins as a copy of the
+ * @p bytes at @p fresh. */
 void ski_reduction_list_insert(struct ski_reduction_partial **at, uint32_t number,
                                const void *fresh, size_t bytes);
 
-/** Remove the first partial result of @p list, which is complete, and give it to its completion,
- *  which may run the program. */
+/** Removes the first partial result of @p list, which is complete, and gives it to its completion,
+ * which may run the program. */
 void ski_reduction_list_complete(struct ski_reduction_partial **list);
 
-/** Remove the first partial result of @p list, and send it to handler @p handler of PE @p pe behind
- *  the header of @p bytes at @p header. */
+/** Removes the first partial result of @p list, and sends it to handler @p handler of PE @p pe
+ * after the header of @p bytes at @p header. */
 void ski_reduction_list_report(struct ski_reduction_partial **list, int pe, uint32_t handler,
                                const void *header, size_t bytes);
 
-/** Remove and free the first partial result of @p list. */
+/** Removes and frees the first partial result of @p list. */
 void ski_reduction_list_drop(struct ski_reduction_partial **list);
 
-/** Free all partial results of @p list. */
+/** Frees all partial results of @p list. */
 void ski_reduction_list_free(struct ski_reduction_partial **list);
 
-/** Combine @p bytes at @p data, whose @p spec fits and which PE @p from sent, with @p partial.  The
- *  result goes to @p to unless an earlier contribution has said where. */
+/** Combines @p bytes at @p data, whose @p spec fits and which PE @p from sent, with @p partial.
+ * The result goes to @p to unless an earlier contribution has said where. */
 void ski_reduction_partial_add(struct ski_reduction_partial    *partial,
                                const struct ski_reduction_spec *spec, const void *data,
                                size_t bytes, const skua_completion *to, int from);
 
-/** The link, from @p at on, to the first partial result whose number is not before @p number. */
+/** Returns the link, from @p at on, to the first partial result whose number is not before @p
+ * number. */
 static inline struct ski_reduction_partial **ski_reduction_list_link(
     struct ski_reduction_partial **at, uint32_t number)
 {
@@ -57,7 +58,7 @@ static inline struct ski_reduction_partial **ski_reduction_list_link(
     return at;
 }
 
-/** The partial result of reduction @p number in @p list, or NULL. */
+/** Returns the partial result of reduction @p number in @p list, or NULL. */
 static inline struct ski_reduction_partial *ski_reduction_list_find(
     struct ski_reduction_partial *list, uint32_t number)
 {
@@ -66,8 +67,8 @@ static inline struct ski_reduction_partial *ski_reduction_list_find(
     return found && found->number == number ? found : NULL;
 }
 
-/** The link, from @p at on, to the partial result of reduction @p number.  A new one begins as a
- *  copy of the @p bytes at @p fresh. */
+/** Returns the link, from @p at on, to the partial result of reduction @p number.  A new one begins
+ * as a copy of the @p bytes at @p fresh. */
 static inline struct ski_reduction_partial **ski_reduction_list_seek(
     struct ski_reduction_partial **at, uint32_t number, const void *fresh, size_t bytes)
 {

@@ -18,7 +18,7 @@ const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id)
     return text;
 }
 
-/* The first record of section @p id from @p link on. */
+/* Returns the first record of section @p id from @p link on. */
 static struct ski_section *section_seek(struct ski_hash_link *link, uint64_t id)
 {
     while (link && link->hash != id)
@@ -87,7 +87,7 @@ struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id, ui
     return section ? section : section_add(objects, id, generation);
 }
 
-/* Whether section @p id was deleted, if none of its generations is in use here. */
+/* Returns whether section @p id was deleted, if none of its generations is in use here. */
 static bool section_is_ended(const struct ski_objects *objects, uint64_t id)
 {
     const struct ski_sections *sections = ski_sections_of(objects);
@@ -100,7 +100,7 @@ static bool section_is_ended(const struct ski_objects *objects, uint64_t id)
     return false;
 }
 
-/* Whether @p id may be that of a section. */
+/* Returns whether @p id may be that of a section. */
 static bool section_id_valid(const struct ski_objects *objects, uint64_t id)
 {
     return ski_id_valid(objects->self, id) && (ski_section_root(id) != objects->self->pe ||

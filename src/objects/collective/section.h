@@ -139,85 +139,85 @@ struct ski_sections {
     uint64_t                      ends;
 };
 
-/** The sections of a PE. */
+/** Returns the sections of a PE. */
 static inline struct ski_sections *ski_sections_of(const struct ski_objects *objects)
 {
     return objects->slot[SKI_SLOT_SECTIONS];
 }
 
-/** Begin the sections of a PE, with what the modules above do. */
+/** Begins the sections of a PE, with what the modules above do. */
 void ski_sections_begin(struct ski_objects *objects, const struct ski_section_ops *ops);
 
-/** Free the sections of a PE. */
+/** Frees the sections of a PE. */
 void ski_sections_end(struct ski_objects *objects);
 
 #define SKI_SECTION_TEXT 48 /* bytes of a section's name at most */
 
-/** Write the name of a section for error texts, "section 3 of PE 0", to @p text; returns that. */
+/** Writes the name of a section for error texts, "section 3 of PE 0", to @p text; returns that. */
 const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id);
 
-/** The PE that created section @p id, or that stands for it in a job that was restarted. */
+/** Returns the PE that created section @p id, or that stands for it in a job that was restarted. */
 static inline int ski_section_root(uint64_t id)
 {
     return ski_id_root(ski_self, id);
 }
 
-/** The record of a generation of section @p id, which is added if this PE has none. */
+/** Returns the record of a generation of section @p id, which is added if this PE has none. */
 struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id, uint32_t generation);
 
-/** The record of a generation of section @p id, or NULL. */
+/** Returns the record of a generation of section @p id, or NULL. */
 struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id,
                                      uint32_t generation);
 
-/** The record of some generation of section @p id, or NULL; ski_section_sibling() has the others.
- */
+/** Returns the record of some generation of section @p id, or NULL; ski_section_sibling() has the
+ * others. */
 struct ski_section *ski_section_first(const struct ski_objects *objects, uint64_t id);
 
-/** The record of another generation behind @p section in this PE's table, or NULL. */
+/** Returns the record of another generation after @p section in this PE's table, or NULL. */
 struct ski_section *ski_section_sibling(const struct ski_section *section);
 
 /** At the root: the generation that multicasts go to. */
 uint32_t ski_section_latest(const struct ski_objects *objects, uint64_t id);
 
-/** Whether section @p id was deleted, as far as this PE knows.  Ends the job, naming @p call, if
- *  there has never been such a section. */
+/** Returns whether section @p id was deleted, as far as this PE knows.  Ends the job, naming @p
+ * call, if there has never been such a section. */
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id);
 
-/** The generation of section @p id that @p msg, for its tree, names.  NULL: it has ended, and
- * *ended is true; or it is not created yet, and @p msg is held until it is. */
+/** Returns the generation of section @p id that @p msg, for its tree, names.  NULL: it has ended,
+ * and *ended is true; or it is not created yet, and @p msg is held until it is. */
 struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, uint32_t generation,
                                         bool *ended);
 
-/** Record that @p section is one of collection @p all. */
+/** Records that @p section is one of collection @p all. */
 void ski_section_set_collection(struct ski_section *section, struct ski_collection *all);
 
-/** The record of the member of index @p index, or NULL. */
+/** Returns the record of the member of index @p index, or NULL. */
 struct ski_section_member *ski_section_member_find(const struct ski_section *section,
                                                    const skua_index         *index);
 
-/** The record of the member of index @p index, which is added if this PE has none. */
+/** Returns the record of the member of index @p index, which is added if this PE has none. */
 struct ski_section_member *ski_section_member_get(struct ski_section *section,
                                                   const skua_index   *index);
 
-/** Whether this PE keeps the record of a member wherever the member is: its delegate and the root
- *  do. */
+/** Returns whether this PE keeps the record of a member wherever the member is: its delegate and
+ * the root do. */
 bool ski_section_member_tracked(const struct ski_section        *section,
                                 const struct ski_section_member *member);
 
-/** Record that @p object, on this PE, is the member. */
+/** Records that @p object, on this PE, is the member. */
 void ski_section_member_here(struct ski_section_member *member, struct ski_object *object);
 
-/** Record that a member is not on this PE any more. */
+/** Records that a member is not on this PE any more. */
 void ski_section_member_absent(struct ski_section *section, struct ski_section_member *member);
 
-/** Free the record of a member. */
+/** Frees the record of a member. */
 void ski_section_member_forget(struct ski_section *section, struct ski_section_member *member);
 
 /** What ski_section_each_of() calls. */
 typedef void ski_section_visit_fn(struct ski_section *section, struct ski_section_member *member,
                                   void *arg);
 
-/** Call @p fn for each section that @p object is recorded to be in. */
+/** Calls @p fn for each section that @p object is recorded to be in. */
 void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, void *arg);
 
 /** A loop that delivers or reports for @p section begins: the record stays until it ends. */
@@ -227,7 +227,7 @@ void ski_section_enter(struct ski_section *section);
  *  tree of a generation that has been superseded. */
 void ski_section_leave(struct ski_section *section);
 
-/** Free the record if neither a member nor a message needs it and no loop runs. */
+/** Frees the record if neither a member nor a message needs it and no loop runs. */
 void ski_section_release(struct ski_section *section);
 
 /** This PE leaves the tree of @p section; the record stays while members are here. */

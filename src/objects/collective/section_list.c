@@ -19,7 +19,7 @@ void ski_section_list_append(uint32_t *list, const skua_index *index)
     uint32_t  words = ski_section_list_index_words(index);
 
     ski_assert(index->bytes <= SKUA_INDEX_MAX);
-    at[words - 1] = 0; /* the bytes behind the index */
+    at[words - 1] = 0; /* the bytes after the index */
     at[0]         = index->bytes;
     memcpy(at + 1, &index->at, index->bytes);
     list[SKI_SECTION_LIST_MEMBERS]++;
@@ -34,7 +34,7 @@ const uint32_t *ski_section_list_read(const uint32_t *at, skua_index *index)
     return at + ski_section_list_index_words(index);
 }
 
-/* Whether a list fills @p words. */
+/* Returns whether a list fills @p words. */
 static bool section_list_valid(const uint32_t *list, size_t words, int pes)
 {
     const uint32_t *at = list + SKI_SECTION_LIST_HEAD, *end = list + words;

@@ -22,29 +22,29 @@ enum {
     SKI_SECTION_LIST_HEAD
 };
 
-/** The words that an index takes in a list. */
+/** Returns the words that an index takes in a list. */
 static inline uint32_t ski_section_list_index_words(const skua_index *index)
 {
     return 1 + (index->bytes + 3) / 4;
 }
 
-/** Begin an empty list of delegate @p pe at @p list. */
+/** Begins an empty list of delegate @p pe at @p list. */
 void ski_section_list_begin(uint32_t *list, int pe);
 
-/** Append a member to @p list, which has room for it. */
+/** Appends a member to @p list, which has room for it. */
 void ski_section_list_append(uint32_t *list, const skua_index *index);
 
-/** Read the index at @p at of a valid list; returns where the next is. */
+/** Reads the index at @p at of a valid list; returns where the next is. */
 const uint32_t *ski_section_list_read(const uint32_t *at, skua_index *index);
 
-/** The list behind @p list, which is valid. */
+/** Returns the list after @p list, which is valid. */
 static inline const uint32_t *ski_section_list_next(const uint32_t *list)
 {
     return list + SKI_SECTION_LIST_HEAD + list[SKI_SECTION_LIST_WORDS];
 }
 
-/** Whether @p words at @p lists are @p count lists, of PEs of a job of @p pes; they may come from
- *  another PE. */
+/** Returns whether @p words at @p lists are @p count lists, of PEs of a job of @p pes; they may
+ * come from another PE. */
 bool ski_section_lists_valid(const uint32_t *lists, size_t words, uint32_t count, int pes);
 
 #endif

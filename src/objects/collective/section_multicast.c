@@ -159,7 +159,7 @@ static void section_multicast_switch_member(struct ski_section        *section,
     ski_section_leave(next);
 }
 
-/* Whether the record of a member was not freed while its entry ran, by an order that came
+/* Returns whether the record of a member was not freed while its entry ran, by an order that came
  * meanwhile. */
 static SKI_COLD bool section_multicast_remains(const struct ski_section        *section,
                                                const struct ski_section_member *member,
@@ -247,8 +247,8 @@ static void section_multicast_lost(struct ski_collection *all, const skua_index 
         ski_section_reduction_lost(all, index, head->id, head->delegate);
 }
 
-/* Where a multicast creates members that do not exist: at their homes, as it has no one sender; 0:
- * nowhere. */
+/* Returns where a multicast creates members that do not exist: at their homes, as it has no one
+ * sender; 0: nowhere. */
 static unsigned section_multicast_creates(const struct section_multicast_head *head)
 {
     if (section_multicast_is_order(head) ||
@@ -257,7 +257,7 @@ static unsigned section_multicast_creates(const struct section_multicast_head *h
     return SKUA_ENTRY_CREATE_HOME;
 }
 
-/* The element that a message is for, if it is on this PE; NULL: the message is forwarded or
+/* Returns the element that a message is for, if it is on this PE; NULL: the message is forwarded or
  * dropped. */
 static struct ski_object *section_multicast_receiver(struct ski_collection *all,
                                                      const skua_index *index, skua_msg *msg)
@@ -390,8 +390,8 @@ static void section_multicast_spread(struct ski_section *section, skua_msg *msg)
     ski_section_leave(section);
 }
 
-/* Whether a multicast waits for nocopy arguments that are being fetched: its own, or those of one
- * before it. */
+/* Returns whether a multicast waits for nocopy arguments that are being fetched: its own, or those
+ * of one before it. */
 static bool section_multicast_has_to_wait(struct ski_section *section, skua_msg *msg)
 {
     if (SKI_UNLIKELY(section->fetching && section->fetching != msg)) {
@@ -453,8 +453,8 @@ static skua_msg *section_multicast_succeed(struct ski_section *section, skua_msg
     return order;
 }
 
-/* Whether @p msg, for a section that has ended or is about to, is an order of the runtime itself.
- */
+/* Returns whether @p msg, for a section that has ended or is about to, is an order of the runtime
+ * itself. */
 static bool section_multicast_obsolete(skua_msg *msg)
 {
     if (section_multicast_head_of(msg)->entry != SECTION_MULTICAST_SWITCH)

@@ -20,16 +20,16 @@
 
 #include "objects/collective/section.h"
 
-/** Send the order that enrolls a member which is not on this PE, its delegate. */
+/** Sends the order that enrolls a member which is not on this PE, its delegate. */
 void ski_section_multicast_enroll(struct ski_section *section, const skua_index *index);
 
-/** Send the multicasts that wait for a member after it: the member has left this PE. */
+/** Sends the multicasts that wait for a member after it: the member has left this PE. */
 void ski_section_multicast_follow(struct ski_section *section, struct ski_section_member *member);
 
-/** Carry out the order to end that waits in @p section. */
+/** Carries out the order to end that waits in @p section. */
 void ski_section_multicast_end(struct ski_section *section);
 
-/** Free a multicast, with or without nocopy arguments. */
+/** Frees a multicast, with or without nocopy arguments. */
 void ski_section_multicast_free(skua_msg *msg);
 
 /** The observer of section multicasts. */

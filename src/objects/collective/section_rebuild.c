@@ -247,7 +247,7 @@ static void section_rebuild_on_root(struct ski_section                *section,
         section_rebuild_begin(section);
 }
 
-/* Whether each of @p count valid lists has one member. */
+/* Returns whether each of @p count valid lists has one member. */
 static bool section_rebuild_lists_single(const uint32_t *list, uint32_t count)
 {
     for (; count > 0; count--, list = ski_section_list_next(list))

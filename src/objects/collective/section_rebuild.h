@@ -18,7 +18,7 @@
  *   1. The root asks for the members, down the tree.  Each delegate chooses a successor for each of
  *      its own members, the PE where it believes the member to be, and remembers the choice.  What
  *      all have chosen goes up the tree.
- *   2. The root sends itself the order to switch, which waits in turn behind the multicasts that
+ *   2. The root sends itself the order to switch, which waits in turn after the multicasts that
  *      came before.  When its turn comes the root creates the next generation (section_tree.h), and
  *      the order goes down the old tree as its last multicast.  All later multicasts go down the
  *      new tree.
@@ -43,7 +43,7 @@
  *   reduction when every member has contributed in one generation or the other, or was deleted.
  *   Numbers are those of before: the new generation begins with the first reduction that the root
  *   had not completed when it was created, to which no member was past contributing there.
- *   Ending: the order to end a section goes to the latest generation, and reaches a member behind
+ *   Ending: the order to end a section goes to the latest generation, and reaches a member after
  *   the order to switch.
  */
 #ifndef SKI_SECTION_REBUILD_H

@@ -54,8 +54,8 @@ _Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTI
 
 /* ---- partial results ------------------------------------------------------------------------- */
 
-/* The partial result of reduction @p number, which is added if it is new.  It counts contributions
- * and reports that are combined. */
+/* Returns the partial result of reduction @p number, which is added if it is new.  It counts
+ * contributions and reports that are combined. */
 static struct ski_reduction_partial *section_reduction_partial(
     struct ski_section_reduction *reduction, uint32_t number)
 {
@@ -73,7 +73,7 @@ void ski_section_reduction_free(struct ski_section_reduction *reduction)
     *reduction = (struct ski_section_reduction){0};
 }
 
-/* The contributors to reduction @p number. */
+/* Returns the contributors to reduction @p number. */
 static size_t section_reduction_expected(const struct ski_section_reduction *reduction,
                                          uint32_t                            number)
 {
@@ -106,7 +106,7 @@ static SKI_COLD void section_reduction_prune_late(struct ski_section_reduction *
     reduction->late = kept;
 }
 
-/* The reduction from which on no contributor contributes; all have left. */
+/* Returns the reduction from which on no contributor contributes; all have left. */
 static uint32_t section_reduction_last(const struct ski_section_reduction *reduction)
 {
     uint32_t last = reduction->left ? reduction->left_from[0] : reduction->first;
@@ -199,7 +199,7 @@ static void section_reduction_report_up(struct ski_section *section)
                                   SKI_HANDLER_SECTION_REDUCTION_REPORT, &report, sizeof report);
 }
 
-/* Whether the first reduction is complete at this delegate.  One to which no contributor
+/* Returns whether the first reduction is complete at this delegate.  One to which no contributor
  * contributes is, if a contributor follows that begins later. */
 static bool section_reduction_complete(struct ski_section_reduction *reduction)
 {
@@ -464,8 +464,8 @@ static SKI_COLD const char *section_reduction_element_text(uint64_t          col
     return all && all->class ? ski_element_text(all, index) : "an object";
 }
 
-/* The member that a message names, if this PE is its delegate; NULL: this PE is the root, and has
- * forwarded the message to the delegate. */
+/* Returns the member that a message names, if this PE is its delegate; NULL: this PE is the root,
+ * and has forwarded the message to the delegate. */
 static struct ski_section_member *section_reduction_named_member(struct ski_section *section,
                                                                  skua_msg           *msg)
 {
@@ -522,7 +522,7 @@ static void section_reduction_came_too_late(skua_msg                            
     skua_msg_free(msg);
 }
 
-/* Whether a member that has left contributes after all: no reduction waits for it. */
+/* Returns whether a member that has left contributes after all: no reduction waits for it. */
 static bool section_reduction_is_surplus(const struct ski_section_member *member, uint32_t number)
 {
     return member->gone && !ski_seqnum_before(number, member->until);
@@ -582,8 +582,8 @@ static void section_reduction_member_changed(struct ski_section                 
     ski_section_leave(section);
 }
 
-/* Whether a lost member must have told by itself: its delegate, which had sent the order that
- * did not find the member, has left the tree since. */
+/* Returns whether a lost member must have told by itself: its delegate, which had sent the order
+ * that did not find the member, has left the tree since. */
 static bool section_reduction_told_before(const struct section_reduction_leave_msg *leave)
 {
     const struct ski_section *section =
@@ -621,8 +621,8 @@ void ski_on_section_reduction_leave(skua_msg *msg)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The record of the first generation of the section that @p object contributes to, which has no
- * record in another. */
+/* Returns the record of the first generation of the section that @p object contributes to, which
+ * has no record in another. */
 static SKI_COLD struct ski_section *section_reduction_section_of(const struct ski_object *object,
                                                                  uint64_t                 id)
 {
@@ -636,7 +636,8 @@ static SKI_COLD struct ski_section *section_reduction_section_of(const struct sk
     return ski_section_get(objects, id, 0);
 }
 
-/* The record of @p object in the generation @p section, if it contributes to that; or NULL. */
+/* Returns the record of @p object in the generation @p section, if it contributes to that; or
+ * NULL. */
 static inline struct ski_section_member *section_reduction_active(const struct ski_section *section,
                                                                   const struct ski_object  *object,
                                                                   const skua_index         *index)
@@ -669,8 +670,8 @@ static inline struct ski_section *section_reduction_find(const struct ski_object
     return section;
 }
 
-/* The record of @p object, which has none yet, in the first generation of a section; ends the job
- * if this PE knows that it is no member. */
+/* Returns the record of @p object, which has none yet, in the first generation of a section; ends
+ * the job if this PE knows that it is no member. */
 static SKI_COLD struct ski_section_member *section_reduction_member(struct ski_section *section,
                                                                     struct ski_object  *object)
 {
@@ -756,8 +757,8 @@ void skua_section_contribute(skua_section target, void *self, skua_contribution 
 
 /* ---- idle report ----------------------------------------------------------------------------- */
 
-/* The own members on this PE that have not contributed to reduction @p number; *one is one of
- * them. */
+/* Returns the own members on this PE that have not contributed to reduction @p number; *one is one
+ * of them. */
 static size_t section_reduction_count_missing(const struct ski_section *section, uint32_t number,
                                               const struct ski_section_member **one)
 {

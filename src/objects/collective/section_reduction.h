@@ -22,7 +22,7 @@
 
 struct ski_text;
 
-/** Free all that is combined. */
+/** Frees all that is combined. */
 void ski_section_reduction_free(struct ski_section_reduction *reduction);
 
 /** A member on this PE is deleted: it leaves. */
@@ -42,10 +42,10 @@ void ski_section_reduction_switch_gone(struct ski_section *section);
 /** At the root: the results of @p section are contributions to @p next, the next generation. */
 void ski_section_reduction_succeed(struct ski_section *section, struct ski_section *next);
 
-/** Whether all contributors of @p section have left and all its reductions are reported. */
+/** Returns whether all contributors of @p section have left and all its reductions are reported. */
 bool ski_section_reduction_over(const struct ski_section *section);
 
-/** Tell PE @p delegate that a member was deleted before the order that enrolls it came. */
+/** Tells PE @p delegate that a member was deleted before the order that enrolls it came. */
 void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
                                 int delegate);
 
@@ -54,8 +54,8 @@ void ski_section_reduction_lost(struct ski_collection *all, const skua_index *in
 void ski_section_reduction_late(struct ski_section *section, const skua_index *index,
                                 uint32_t number);
 
-/** Append to @p text which members here a reduction of @p section in progress waits for, or that it
- *  waits for contributions from other PEs. */
+/** Appends to @p text which members here a reduction of @p section in progress waits for, or that
+ * it waits for contributions from other PEs. */
 void ski_section_reduction_explain(const struct ski_section *section, struct ski_text *text);
 
 /** Handler: the contribution of a member, or the report of a child. */

@@ -4,11 +4,11 @@
  *
  * A checkpoint is made while no message is under way, but members of a section may have contributed
  * to reductions that others have not reached.  What has been combined lies with delegates of a tree
- * that a restarted job does not have.  It goes on from a state without a tree: all that was
+ * that a restarted job does not have.  It continues from a state without a tree: all that was
  * combined is at the root, and each member knows its next reduction.
  *
- * Numbers of reductions go on.  The new tree begins with the first one that is not complete.  A
- * member that has contributed to it, and to others behind it, is *late*, as one that joins a tree
+ * Numbers of reductions continue.  The new tree begins with the first one that is not complete.  A
+ * member that has contributed to it, and to others after it, is *late*, as one that joins a tree
  * that was rebuilt (section_reduction.h): its delegate expects it from its next reduction on.  A
  * delegate that is not told yet waits for a contribution that does not come, so no reduction is
  * complete too early.
@@ -29,7 +29,7 @@ void ski_section_each_partial(const struct ski_section *section,
                               void *arg);
 
 /** At the root of a section that was restored: adds @p partial of a checkpoint, with its data,
- * before any reduction goes on.  Returns false if it is not valid. */
+ * before any reduction continues.  Returns false if it is not valid. */
 bool ski_section_add_partial(struct ski_section *section, const struct ski_saved_partial *partial,
                              const void *data);
 

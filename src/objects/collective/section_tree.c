@@ -27,7 +27,7 @@ struct section_tree_creation {
 _Static_assert(sizeof(struct section_tree_creation) == SKI_SECTION_CREATE_LEAST,
                "see section_tree.h");
 
-/* Whether a creation, which may come from another PE, is for this PE and well-formed. */
+/* Returns whether a creation, which may come from another PE, is for this PE and well-formed. */
 static bool section_tree_creation_valid(const struct ski_pe                *self,
                                         const struct section_tree_creation *creation, size_t bytes)
 {
@@ -271,7 +271,7 @@ static struct ski_section_choice *section_tree_choose(struct ski_collection *all
     return chosen;
 }
 
-/* The words of all lists; that of the root is always there. */
+/* Returns the words of all lists; that of the root is always there. */
 static size_t section_tree_count_words(const struct ski_section_choice *chosen, size_t count)
 {
     size_t   words = SKI_SECTION_LIST_HEAD;
@@ -305,7 +305,7 @@ static void section_tree_write_lists(const struct ski_pe             *self,
     }
 }
 
-/* The order to create a section of the members @p chosen, which are sorted. */
+/* Returns the order to create a section of the members @p chosen, which are sorted. */
 static skua_msg *section_tree_creation_msg(const struct ski_collection *all, uint64_t id,
                                            const struct ski_section_choice *chosen, size_t count)
 {
@@ -393,7 +393,7 @@ skua_section skua_section_create(skua_collection of, const skua_index *indices, 
     return (skua_section){id};
 }
 
-/* The indices of a range in dimension @p d. */
+/* Returns the indices of a range in dimension @p d. */
 static size_t section_tree_steps(const skua_range *range, const int32_t *stride, int d)
 {
     int64_t extent   = (int64_t)range->upper[d] - range->lower[d];

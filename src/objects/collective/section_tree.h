@@ -19,20 +19,20 @@
 #include "boot/job.h"
 #include "objects/collective/section.h"
 
-/** The children of a delegate that passes on @p others lists in a tree of @p arity. */
+/** Returns the children of a delegate that passes on @p others lists in a tree of @p arity. */
 static inline uint32_t ski_section_tree_children(uint32_t others, uint32_t arity)
 {
     return others < arity ? others : arity;
 }
 
-/** The lists that child @p i of @p children gets of @p others. */
+/** Returns the lists that child @p i of @p children gets of @p others. */
 static inline uint32_t ski_section_tree_share(uint32_t others, uint32_t children, uint32_t i)
 {
     return others / children + (i < others % children);
 }
 
-/** The rank of delegate @p pe among the lists of a section of PE @p root: delegates of one host
- * have consecutive ranks, the host of the root first. */
+/** Returns the rank of delegate @p pe among the lists of a section of PE @p root: delegates of one
+ * host have consecutive ranks, the host of the root first. */
 static inline uint64_t ski_section_tree_rank(const struct ski_job *job, int root, int pe)
 {
     int host = ski_job_host_of(job, pe) - ski_job_host_of(job, root);
@@ -41,7 +41,7 @@ static inline uint64_t ski_section_tree_rank(const struct ski_job *job, int root
            (uint64_t)(pe < root ? pe - root + job->pes : pe - root);
 }
 
-/** The delegate with @p rank in a section of PE @p root. */
+/** Returns the delegate with @p rank in a section of PE @p root. */
 static inline int ski_section_tree_pe(const struct ski_job *job, int root, uint64_t rank)
 {
     return (int)((rank % (uint64_t)job->pes + (uint64_t)root) % (uint64_t)job->pes);

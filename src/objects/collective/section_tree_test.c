@@ -15,7 +15,7 @@ struct section_tree_test {
     unsigned visits[SECTION_TREE_TEST_MOST];
 };
 
-/* The delegate of list @p first passes on those behind it, up to @p end. */
+/* The delegate of list @p first passes on those after it, up to @p end. */
 static void section_tree_test_pass_down(struct section_tree_test *test, uint32_t first,
                                         uint32_t end, uint32_t depth)
 {

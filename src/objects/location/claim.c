@@ -57,7 +57,7 @@ static struct ski_object *claim_create_for(struct ski_collection *all, const sku
     struct ski_object *object;
 
     ski_assert(ski_home(all, index) == all->self->pe);
-    if (absent && absent->held.first) { /* it waits behind others */
+    if (absent && absent->held.first) { /* it waits after others */
         ski_absent_hold(all, index, msg);
         claim_create_here(all, index, absent);
         return NULL;
@@ -108,7 +108,7 @@ void ski_claim(struct ski_collection *all, const skua_index *index, unsigned fla
                      sizeof claimant);
 }
 
-/* Whether messages wait at their home for an element that will be inserted. */
+/* Returns whether messages wait at their home for an element that will be inserted. */
 static bool claim_awaits_insertion(const struct ski_collection *all, const skua_index *index,
                                    const struct ski_absent *absent)
 {
@@ -184,8 +184,8 @@ static struct ski_object *claim_forward(struct ski_collection *all, const skua_i
     return NULL;
 }
 
-/* A claim goes to the element as any other message does, so it comes behind all that its sender
- * sent before; then the sender may send there itself. */
+/* A claim goes to the element as any other message does, so it comes after all that its sender sent
+ * before; then the sender may send there itself. */
 void ski_on_claim(skua_msg *msg)
 {
     struct ski_collection     *all;

@@ -6,7 +6,7 @@
  * never a second one.  With SKUA_ENTRY_CREATE_HERE the sender *claims* the element first: it keeps
  * this message and all that it sends to the element afterwards, and sends a claim, which goes to
  * the element as a message would.  The answer is an order of the home to create the element; or
- * comes from the PE where the element is, behind all that the sender sent before.  Either lets the
+ * comes from the PE where the element is, after all that the sender sent before.  Either lets the
  * messages go, in their order.  Had they gone to the home and come back, those sent after the
  * creation would have overtaken others that were still on that way.  For the same reason the home
  * creates an element itself if messages wait for it there.
@@ -20,8 +20,8 @@
  *  here: claim the element, unless it is known where it is. */
 void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags);
 
-/** Keep @p msg, of this PE and not sent yet, if it would have to wait here: not in the queue,
- *  where later ones would overtake it if the element turns out to be elsewhere. */
+/** Keeps @p msg, of this PE and not sent yet, if it would have to wait here: not in the queue,
+ * where later ones would overtake it if the element turns out to be elsewhere. */
 bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
 /** At the home: create an element because @p msg, for an entry with these flags, is for it; there,
@@ -30,7 +30,7 @@ bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_ms
 struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index *index,
                                     struct ski_absent *absent, skua_msg *msg, unsigned flags);
 
-/** End the job: @p msg is for an element that does not exist, and @p why. */
+/** Ends the job: @p msg is for an element that does not exist, and @p why. */
 SKI_COLD _Noreturn void ski_undeliverable(struct ski_collection *all, const skua_index *index,
                                           const skua_msg *msg, const char *why);
 

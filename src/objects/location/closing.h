@@ -31,7 +31,7 @@ struct ski_closing {
     struct ski_list checks; /* questions of homes, until no insertion is under way */
 };
 
-/** Whether an insertion of this PE is under way. */
+/** Returns whether an insertion of this PE is under way. */
 static inline bool ski_closing_inserting(const struct ski_collection *all)
 {
     return all->closing->inserting > 0;
@@ -50,8 +50,8 @@ void ski_closing_done(struct ski_collection *all);
 /** The array is restored from a checkpoint that was made after it was closed. */
 void ski_closing_restore(struct ski_collection *all);
 
-/** Whether @p msg, which is for an element that was deleted, as @p absent says at its home, has to
- *  wait until it is known that the element is not inserted again. */
+/** Returns whether @p msg, which is for an element that was deleted, as @p absent says at its home,
+ * has to wait until it is known that the element is not inserted again. */
 bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
 /** The observer of this module (model/lifecycle.h): the insertions of a PE into a collection. */

@@ -18,7 +18,7 @@ struct ski_forward_window {
     uint32_t window;  /* at home: messages that may be sent before their arrival is known ... */
     uint32_t unknown; /* ... and those sent since it was                                     */
     uint32_t probed;  /* the element's number of migrations at the last probe                */
-    bool     probing; /* the answer to a probe has not come                                  */
+    bool     probing; /* a probe has not been answered yet */
     bool     lost;    /* the answer was that the element is not there                        */
     uint32_t told_count, told_room;
     int32_t *told; /* sources that know of the last migration, sorted */
@@ -27,7 +27,7 @@ struct ski_forward_window {
 /* The answer to a probe. */
 struct forward_probed {
     uint32_t moves; /* that the probe named */
-    uint32_t here;
+    uint32_t here;  /* 1: the element was on the PE that answers, else 0 */
 };
 
 _Static_assert(sizeof(struct forward_probed) == SKI_PROBED_LEAST, "see forward_window.h");
@@ -79,6 +79,7 @@ static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
     return true;
 }
 
+/* Tells the PE that sent a message where the element is, once for each migration. */
 static void forward_tell(struct ski_collection *all, const struct ski_absent *absent, int source)
 {
     if (source != all->self->pe && source < all->self->pes &&
@@ -89,6 +90,8 @@ static void forward_tell(struct ski_collection *all, const struct ski_absent *ab
 
 /* ---- at other PEs than the home ----------------------------------------------------- */
 
+/* Forwards a message on a PE that is not the home: to the element while `direct` allows it, else to
+ * the home. */
 static void forward_away(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg,
                          int home)
 {
@@ -97,13 +100,14 @@ static void forward_away(struct ski_collection *all, struct ski_absent *absent, 
 
     ski_assert(absent->pe >= 0 && absent->pe != all->self->pe);
     f->direct -= direct;
-    if (direct || ski_job_index(all->self->job, home) < 0) /* the home would not know the source */
+    if (direct || ski_job_index(all->self->job, home) < 0) /* the home does not learn the source */
         forward_tell(all, absent, msg->source);
     ski_msg_forward(all->self, direct ? absent->pe : home, msg);
 }
 
 /* ---- at the home -------------------------------------------------------------------- */
 
+/* Doubles or halves the window, after a probe or a migration. */
 static void forward_resize(struct ski_forward_window *f, bool larger)
 {
     if (larger)
@@ -113,12 +117,15 @@ static void forward_resize(struct ski_forward_window *f, bool larger)
     ski_assert(f->window > 0 && f->window <= FORWARD_WINDOW_MOST);
 }
 
-/* Whether messages have to wait at the home. */
+/* Returns whether messages have to wait at the home. */
 static bool forward_blocked(const struct ski_forward_window *f)
 {
     return f->probing || f->lost;
 }
 
+/* Sends a message from the home to the element; a probe follows the last one of a window. The
+ * source is not told of an element that migrates faster than windows succeed, nor while messages
+ * wait. */
 static void forward_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
 {
     struct ski_forward_window *f = absent->forward;
@@ -212,14 +219,16 @@ void ski_on_probed(skua_msg *msg)
 
 /* ---- at the home, with the element -------------------------------------------------- */
 
-/* The messages that wait for an element while it is here.  They are in a message from this PE to
- * itself, which is queued behind each window of them. */
+/* The messages that wait at the home for an element which has come there. The record is the data
+ * of a message from this PE to itself, the carrier, which is queued after each window of messages.
+ */
 struct forward_backlog {
     struct ski_list rest; /* not empty; held (msg_counts.h) */
     uint64_t        window;
 };
 
-/* Queues a window of messages before all that is queued by now, and the rest behind them. */
+/* Queues a window of messages ahead of the queue, and after them the carrier with the rest, if any
+ * is left. */
 static void forward_queue_backlog(struct ski_pe *self, skua_msg *carrier)
 {
     struct forward_backlog *backlog = skua_msg_data(carrier);
@@ -259,7 +268,7 @@ void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *a
     forward_queue_backlog(self, msg);
 }
 
-/* The element has left before it had the whole backlog. */
+/* Keeps the rest of a backlog whose element has left: it is forwarded, or waits at the home. */
 static void forward_backlog_left(struct ski_collection *all, const skua_index *index,
                                  struct ski_list *rest)
 {
@@ -270,9 +279,8 @@ static void forward_backlog_left(struct ski_collection *all, const skua_index *i
         forward_of(absent);
         forward_pump(all, absent);
     } else if (absent->pe != SKI_ABSENT_CLAIMED) {
-        ski_msg_unhold(
-            all->self,
-            &absent->held); /* the element does not exist: each message says so, or creates it */
+        /* The element does not exist: each message reports that, or creates it. */
+        ski_msg_unhold(all->self, &absent->held);
     }
 }
 

@@ -8,14 +8,14 @@
  * number of times; then it waits at the element's home, which sends it when it has
  * reason to believe that it will arrive:
  *
- *   - A PE that an element has left, or that has heard where it is, sends the first
+ *   - A PE that an element has left, or that was told where it is, sends the first
  *     SKI_FORWARD_DIRECT_MOST messages there and all others to the home.
  *   - The home sends messages on within a *window*.  With the last of a window goes a *probe*,
  *     which the PE answers when its queue has come to it: by then all messages of the window
  *     have been delivered, or are back at the home.  If the element was there, the next window
- *     is twice as large; if it was not, or is heard to have migrated meanwhile, half as large.
+ *     is twice as large; if it was not, or is reported to have migrated meanwhile, half as large.
  *     Until the answer comes all other messages wait at the home.  If the element was not there,
- *     they wait until the home hears where it is, as it does of each arrival (location.h).
+ *     they wait until the home is told where it is, as it is of each arrival (location.h).
  *   - An element that comes to its home finds its backlog there, and takes it a window at a
  *     time; when it leaves, the rest stays.
  *
@@ -33,10 +33,10 @@
  * one.  The home tells no source of an element that migrates faster than windows succeed, nor
  * while messages wait, which later ones of the source would overtake.
  *
- * No message waits for ever.  Messages wait at the home while a probe is under way, which is
+ * No message waits for ever.  Messages wait at the home while a probe is in flight, which is
  * answered; or after the answer that the element was not where the home believed it to be.
  * Then it has left that PE, or has not arrived there yet, and its next arrival or its deletion is
- * told to the home behind that answer, or was told before and is known when the answer comes.
+ * told to the home after that answer, or was told before and is known when the answer comes.
  */
 #ifndef SKI_FORWARD_WINDOW_H
 #define SKI_FORWARD_WINDOW_H
@@ -45,8 +45,8 @@
 
 #define SKI_FORWARD_DIRECT_MOST 4
 
-/** Forward @p msg to its element, which is on PE @p absent->pe, or to the home of the element; or,
- *  at the home, hold the message. */
+/** Forwards @p msg to its element, which is on PE @p absent->pe, or to the home of the element; or,
+ * at the home, holds the message. */
 void ski_forward_window_send(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
 /** The record of an absent element has changed: the element is on another PE, or is known to have
@@ -56,8 +56,8 @@ void ski_forward_window_moved(struct ski_collection *all, struct ski_absent *abs
 /** The element of @p absent is here now: messages that wait for it are delivered. */
 void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent);
 
-/** Free what is recorded of forwarding to the element of @p absent; messages held for it are kept.
- */
+/** Frees what is recorded of forwarding to the element of @p absent; messages held for it are
+ * kept. */
 void ski_forward_window_free(struct ski_absent *absent);
 
 /** Handler: the home of an element asks whether the element is here. */

@@ -17,14 +17,14 @@ struct ski_location_update {
     uint32_t moves; /* how often it has migrated then, a seqnum */
 };
 
-/** The home of an element, by the kind and the map of its collection. */
+/** Returns the home of an element, by the kind and the map of its collection. */
 int ski_home(const struct ski_collection *all, const skua_index *index);
 
-/** The PE to send a message to that is for an element which is not here: where the element was last
- *  heard to be, or its home; or this PE, while it claims the element (claim.h). */
+/** Returns the PE to send a message to that is for an element which is not here: where the element
+ * was last heard to be, or its home; or this PE, while it claims the element (claim.h). */
 int ski_lookup_pe(const struct ski_collection *all, const skua_index *index);
 
-/** Where the result of ski_lookup_pe() is cached for an element whose index is @p key. */
+/** Returns where the result of ski_lookup_pe() is cached for an element whose index is @p key. */
 static inline struct ski_lookup *ski_lookup_slot(struct ski_collection *all, uint64_t key)
 {
     return &all->lookup[(key ^ key >> 32) % SKI_LOOKUPS];
@@ -42,25 +42,25 @@ static inline int ski_lookup_pe_cached(struct ski_collection *all, const skua_in
     return lookup->pe;
 }
 
-/** The record of an absent element, or NULL. */
+/** Returns the record of an absent element, or NULL. */
 struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index);
 
-/** The record of an absent element; an empty one is added if there is none. */
+/** Returns the record of an absent element; an empty one is added if there is none. */
 struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
 
-/** Enter an empty record in place of an element that leaves, or where there is nothing. */
+/** Enters an empty record in place of an element that leaves, or where there is nothing. */
 struct ski_absent *ski_absent_enter(struct ski_collection *all, const skua_index *index);
 
-/** Free a record that is not in the directory any more. */
+/** Frees a record that is not in the directory any more. */
 void ski_absent_free(struct ski_collection *all, struct ski_absent *absent);
 
-/** Free the records that are kept for further use. */
+/** Frees the records that are kept for further use. */
 void ski_absent_free_spares(struct ski_collection *all);
 
-/** Keep @p msg, which was being delivered, with the record of the absent element it is for. */
+/** Keeps @p msg, which was being delivered, with the record of the absent element it is for. */
 void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
-/** Tell PE @p to where an element is. */
+/** Tells PE @p to where an element is. */
 void ski_location_send(struct ski_collection *all, int to, const skua_index *index,
                        const struct ski_location_update *update);
 

@@ -102,7 +102,7 @@ static void index_map_choose_grid(int32_t arg[4], int pes)
     arg[3] += arg[3] <= 0 ? 1 - arg[3] : 0;
 }
 
-/* Whether a range has fewer indices than a double counts exactly. */
+/* Returns whether a range has fewer indices than a double counts exactly. */
 static bool index_map_countable(const skua_range *range)
 {
     double count = 1;

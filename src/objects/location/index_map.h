@@ -13,22 +13,21 @@
 
 #include <skua/collection.h>
 
-/** Fill in what a definition of the program leaves open, and check it; ends the job if it is wrong.
- */
+/** Fills in what a definition of the program leaves open, and checks it; ends the job if it is
+ * wrong. */
 void ski_index_map_prepare(const char *call, skua_array_def *def);
 
-/** Whether a definition that came from another PE is valid. */
+/** Returns whether a definition that came from another PE is valid. */
 bool ski_index_map_valid(const skua_array_def *def);
 
-/** The home of @p index in a job of @p pes PEs. */
+/** Returns the home of @p index in a job of @p pes PEs. */
 int ski_index_map_home(const skua_array_def *def, const skua_index *index, int pes);
 
-/** The number of indices in a range. */
+/** Returns the number of indices in a range. */
 uint64_t ski_index_map_count(const skua_range *range);
 
-/** Call @p fn for each index of the range whose home is @p pe.  Before that, if it can be
- * estimated,
- *  @p room is told about how many there are. */
+/** Calls @p fn for each index of the range whose home is @p pe.  Before that, if it can be
+ * estimated, @p room is told about how many there are. */
 void ski_index_map_each(const skua_array_def *def, int pe, int pes,
                         void (*room)(void *arg, size_t count),
                         void (*fn)(void *arg, const skua_index *index), void *arg);

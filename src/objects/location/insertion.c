@@ -27,7 +27,7 @@ static struct ski_account insertion_open_account(struct ski_collection *all)
     return account;
 }
 
-/* Whether an account that came from another PE is valid. */
+/* Returns whether an account that came from another PE is valid. */
 static bool insertion_account_valid(const struct ski_collection *all,
                                     const struct ski_account    *account)
 {
@@ -103,8 +103,8 @@ static void insertion_check_open(const struct ski_collection *all, const skua_in
                    ski_element_text(all, index));
 }
 
-/* Whether an order comes too late: the element that was claimed has come here meanwhile, and
- * gone.  A message made it necessary that was delivered long ago. */
+/* Returns whether an order comes too late: the element that was claimed has come here meanwhile,
+ * and gone.  A message made it necessary that was delivered long ago. */
 static bool insertion_is_late(const struct ski_collection *all, const skua_index *index,
                               const struct ski_insertion *order)
 {

@@ -57,13 +57,13 @@ struct ski_insertion {
     struct ski_account account;
 };
 
-/** A message, addressed, with an order to create @p ref, for @p handler.  It names no PE, and no
- *  account. */
+/** Returns a message, addressed, with an order to create @p ref, for @p handler.  It names no PE,
+ * and no account. */
 skua_msg *ski_insertion_msg(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
                             const void *data, size_t bytes);
 
-/** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE).  @p account is NULL for
- *  one that is in no array. */
+/** Asks @p home to create an object on @p pe, or there (SKUA_ANY_PE).  @p account is NULL for one
+ * that is in no array. */
 void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int pe,
                         const struct ski_account *account, const void *data, size_t bytes);
 

@@ -107,7 +107,7 @@ static void location_limit_records(struct ski_collection *all)
 
 /* ---- updates ------------------------------------------------------------------------ */
 
-/* Whether an update says more than the record of an absent element. */
+/* Returns whether an update says more than the record of an absent element. */
 static bool location_is_news(const struct ski_absent          *absent,
                              const struct ski_location_update *update)
 {

@@ -12,7 +12,7 @@
  * home.  So a message always finds its element: along those records, or by way of the home.
  *
  * A deleted element leaves a *tombstone* where it was deleted and at its home: a record that says
- * so, with its number of migrations, which a later element of the same index goes on from.
+ * so, with its number of migrations, which a later element of the same index continues from.
  * Tombstones are dropped when they outnumber the elements here, and so are *hints*, records of a
  * location that the home knows as well.
  */
@@ -21,26 +21,27 @@
 
 #include "objects/location/home.h"
 
-/** Record where an element is.  An update older than the record is ignored.  Messages that wait
- *  for the element go there. */
+/** Records where an element is.  An update older than the record is ignored.  Messages that wait
+ * for the element go there. */
 void ski_location_update(struct ski_collection *all, const skua_index *index,
                          const struct ski_location_update *update);
 
-/** Record where an element of this PE goes, or that it is deleted, in its place in the directory.
- */
+/** Records where an element of this PE goes, or that it is deleted, in its place in the
+ * directory. */
 void ski_location_left(struct ski_collection *all, const skua_index *index,
                        const struct ski_location_update *update);
 
-/** Deliver messages once more that wait here for elements which do not exist. */
+/** Delivers messages once more that wait here for elements which do not exist. */
 void ski_location_release_unknown(struct ski_collection *all);
 
-/** Whether this is the home of an element that was deleted, or that never existed. */
+/** Returns whether this is the home of an element that was deleted, or that never existed. */
 bool ski_element_gone(const struct ski_collection *all, const skua_index *index);
 
-/** Whether this is the home of an element that was deleted, and that no message creates again. */
+/** Returns whether this is the home of an element that was deleted, and that no message creates
+ * again. */
 bool ski_element_deleted(const struct ski_collection *all, const skua_index *index);
 
-/** Whether an element that was here has been deleted here, or is about to be. */
+/** Returns whether an element that was here has been deleted here, or is about to be. */
 bool ski_element_died_here(const struct ski_collection *all, const skua_index *index);
 
 /** The observer of this module (model/lifecycle.h): the records of absent elements. */

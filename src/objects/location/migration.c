@@ -75,7 +75,7 @@ struct migration_baggage {
     const struct ski_baggage        *of_class;   /* NULL: none                       */
 };
 
-/* The baggage of an element that migrates with @p flags. */
+/* Returns the baggage of an element that migrates with @p flags. */
 static inline struct migration_baggage migration_baggage(const struct ski_collection *all,
                                                          unsigned                     flags)
 {
@@ -96,8 +96,8 @@ static inline const struct ski_baggage *migration_next(struct migration_baggage 
 
 /* ---- departure ---------------------------------------------------------------------- */
 
-/* Whether all that an element has is its memory, as its class packs it; *gaps are set.  A class
- * whose object packs anything else is not asked again on this PE. */
+/* Returns whether all that an element has is its memory, as its class packs it; *gaps are set.  A
+ * class whose object packs anything else is not asked again on this PE. */
 static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gaps)
 {
     struct ski_collection *all  = object->of;
@@ -110,9 +110,10 @@ static bool migration_within(struct ski_object *object, struct ski_pup_gaps *gap
     return !all->packs_outside;
 }
 
-/* The flags of an element that goes by pointer, or 0: to a PE of this host, because its class wants
- * it so, or because it is all plain bytes, no message in the queue here names it by its address,
- * and the PE allocates from the same NUMA range: to another one it is copied, into near memory. */
+/* Returns the flags of an element that goes by pointer, or 0: to a PE of this host, because its
+ * class wants it so, or because it is all plain bytes, no message in the queue here names it by its
+ * address, and the PE allocates from the same NUMA range: to another one it is copied, into near
+ * memory. */
 static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_gaps *gaps)
 {
     const struct ski_class *class = object->of->class;
@@ -131,7 +132,7 @@ static unsigned migration_by_pointer(struct ski_object *object, struct ski_pup_g
     return migration_within(object, gaps) ? MIGRATION_BY_POINTER | MIGRATION_WITHIN : 0;
 }
 
-/* The bytes to reserve for the packed element. */
+/* Returns the bytes to reserve for the packed element. */
 static size_t migration_room(struct ski_object *object, unsigned flags)
 {
     size_t guess = object->of->packed_bytes;
@@ -143,7 +144,7 @@ static size_t migration_room(struct ski_object *object, unsigned flags)
     return guess;
 }
 
-/* A message with the baggage of an element and room for the element behind it, at *used. */
+/* Returns a message with the baggage of an element and room for the element after it, at *used. */
 static skua_msg *migration_pack_baggage(struct ski_object *object, unsigned flags, size_t *used)
 {
     const struct ski_baggage *baggage;
@@ -189,8 +190,8 @@ static skua_msg *migration_pack(struct ski_object *object)
     return msg;
 }
 
-/* Writes the address of an element into a message, behind its gaps if @p flags have
- * MIGRATION_WITHIN.  *object becomes the stub that stays here. */
+/* Writes the address of an element into a message, after its gaps if @p flags have
+ * MIGRATION_WITHIN. *object becomes the stub that stays here. */
 static skua_msg *migration_pack_pointer(struct ski_object **object, unsigned flags,
                                         const struct ski_pup_gaps *gaps)
 {
@@ -279,8 +280,8 @@ struct migration_arrival {
     struct ski_pup_gaps    gaps;   /* MIGRATION_WITHIN: of it */
 };
 
-/* The element whose address is at @p from, or NULL: no element that is on its way to this PE begins
- * there. */
+/* Returns the element whose address is at @p from, or NULL: no element that is on its way to this
+ * PE begins there. */
 static struct ski_object *migration_pointer(const struct migration_arrival *came, const void *from,
                                             size_t bytes)
 {
@@ -310,8 +311,8 @@ static bool migration_read_gaps(struct migration_arrival *came, const char **fro
     return ski_pup_gaps_valid(came->all->class, &came->gaps);
 }
 
-/* Whether @p flags, which another PE has sent, are those of an element of the class: only one that
- * its class packs, and that comes by pointer, can have moved with its memory. */
+/* Returns whether @p flags, which another PE has sent, are those of an element of the class: only
+ * one that its class packs, and that comes by pointer, can have moved with its memory. */
 static bool migration_flags_valid(const struct ski_class *class, uint32_t flags)
 {
     if (flags & ~(uint32_t)(MIGRATION_CHECKED | MIGRATION_BY_POINTER | MIGRATION_WITHIN))
@@ -319,9 +320,9 @@ static bool migration_flags_valid(const struct ski_class *class, uint32_t flags)
     return !(flags & MIGRATION_WITHIN) || (flags & MIGRATION_BY_POINTER && class->def.pup);
 }
 
-/* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
- * here, each module takes its baggage, and an element that comes by pointer, came->object, is
- * there. */
+/* Returns whether an element that came from another PE can arrive: it is of a kind that migrates,
+ * and not here, each module takes its baggage, and an element that comes by pointer, came->object,
+ * is there. */
 static bool migration_valid(struct migration_arrival *came)
 {
     const struct ski_baggage *baggage;

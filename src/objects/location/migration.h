@@ -34,12 +34,12 @@
 /** The observer of this module (model/lifecycle.h): elements that depart and arrive. */
 extern const struct ski_lifecycle ski_migration_lifecycle;
 
-/** Let an element that is SKI_ALIVE or SKI_LEAVING, and of a class that can be packed, migrate to
- *  @p pe when none of its entries is running; this PE: let it stay. */
+/** Lets an element that is SKI_ALIVE or SKI_LEAVING, and of a class that can be packed, migrate to
+ * @p pe when none of its entries is running; this PE: lets it stay. */
 void ski_migration_order(struct ski_object *object, int pe);
 
-/** The baggage of a module in a message that brings an element, and its size; NULL: there is none.
- */
+/** Returns the baggage of a module in a message that brings an element, and its size; NULL: there
+ * is none. */
 const void *ski_migration_baggage(const skua_msg *msg, const struct ski_baggage *of, size_t *bytes);
 
 /** Handler: an element arrives. */

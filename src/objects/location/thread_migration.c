@@ -93,7 +93,7 @@ bool ski_thread_migration_list_moves(const struct skua_thread *thread, struct sk
     return true;
 }
 
-/* Whether a thread can continue on another host, where the arena is another. */
+/* Returns whether a thread can continue on another host, where the arena is another. */
 static bool thread_migration_leaves_host(struct ski_pe *self, const struct skua_thread *thread)
 {
     return !thread->on_host && ski_isomalloc_here(self, thread)->results == 0;
@@ -115,7 +115,8 @@ static bool thread_migration_is_local(const struct ski_pe *self, int pe)
     return ski_job_index(self->job, pe) >= 0;
 }
 
-/* Whether all threads of @p object can move to PE object->to now.  Sets *count to their number. */
+/* Returns whether all threads of @p object can move to PE object->to now.  Sets *count to their
+ * number. */
 static bool thread_migration_threads_move(struct ski_object *object, uint32_t *count)
 {
     struct ski_pe             *self  = object->of->self;
@@ -152,7 +153,7 @@ bool ski_thread_migration_may_depart(const struct ski_object *object)
 /* ---- code maps --------------------------------------------------------------------------------
  */
 
-/* What this PE knows of process @p process. */
+/* Returns what this PE knows of process @p process. */
 static uint8_t *thread_migration_code(struct ski_objects *objects, int process)
 {
     uint8_t *code = objects->slot[SKI_SLOT_THREAD_MIGRATION];
@@ -284,8 +285,8 @@ static void thread_migration_delayed(struct ski_object *object)
     }
 }
 
-/* Lets @p object leave if it can; else threads in skua_migrate_now() go on, unless the answer to a
- * question decides. */
+/* Lets @p object leave if it can; else threads in skua_migrate_now() continue, unless the answer to
+ * a question decides. */
 static void thread_migration_try(struct ski_pe *self, struct ski_object *object)
 {
     struct ski_object_threads *block = ski_object_block(object);

@@ -35,27 +35,28 @@ struct ski_object_threads;
 /** The observer of this module (model/lifecycle.h). */
 extern const struct ski_lifecycle ski_thread_migration_lifecycle;
 
-/** Map the isomalloc range in a process whose program has classes that need it. */
+/** Maps the isomalloc range in a process whose program has classes that need it. */
 void ski_thread_migration_open(const struct ski_boot *boot);
 
-/** Forget the isomalloc range. */
+/** Forgets the isomalloc range. */
 void ski_thread_migration_close(void);
 
-/** Whether all entries of an element that have not returned are threads that may move with it; also
- *  true if none runs. */
+/** Returns whether all entries of an element that have not returned are threads that may move with
+ * it; also true if none runs. */
 bool ski_thread_migration_possible(const struct ski_object *object);
 
-/** Whether an element that shall migrate, and in which only threads run that can move, can leave
- *  now. */
+/** Returns whether an element that shall migrate, and in which only threads run that can move, can
+ * leave now. */
 bool ski_thread_migration_may_depart(const struct ski_object *object);
 
-/** Whether the memory at @p at moves with @p arg, an object that is here. */
+/** Returns whether the memory at @p at moves with @p arg, an object that is here. */
 bool ski_thread_migration_moves(const void *at, void *arg);
 
-/** Whether all that wait in the list of @p thread move with its object, and the list as well. */
+/** Returns whether all that wait in the list of @p thread move with its object, and the list as
+ * well. */
 bool ski_thread_migration_list_moves(const struct skua_thread *thread, struct ski_object *object);
 
-/** Whether @p thread can continue in another process. */
+/** Returns whether @p thread can continue in another process. */
 bool ski_thread_migration_leaves_process(const struct skua_thread *thread);
 
 /** Adds a thread to an element, in a slot that may arrive: the @p bytes of its stack at @p stack
@@ -63,20 +64,21 @@ bool ski_thread_migration_leaves_process(const struct skua_thread *thread);
 void ski_thread_migration_add(struct ski_object *object, const struct ski_iso_move *move,
                               const char *stack, size_t bytes);
 
-/** Lets the threads of an element that has been unpacked go on. */
+/** Lets the threads of an element that has been unpacked continue. */
 void ski_thread_migration_continue(struct ski_object *object);
 
-/** The block of an element that departs, which is not here any more; at 0: it lies elsewhere. */
+/** Returns the block of an element that departs, which is not here any more; at 0: it lies
+ * elsewhere. */
 struct ski_iso_move ski_thread_migration_block(struct ski_object *object);
 
-/** Whether an element in @p block may arrive. */
+/** Returns whether an element in @p block may arrive. */
 bool ski_thread_migration_valid(const struct ski_collection *all, const struct ski_iso_move *block);
 
-/** The block of an element that arrives, which was found valid; NULL: it lies anywhere. */
+/** Returns the block of an element that arrives, which was found valid; NULL: it lies anywhere. */
 struct ski_object_threads *ski_thread_migration_arrive(const struct ski_collection *all,
                                                        const struct ski_iso_move   *block);
 
-/** Give the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to
+/** Gives the memory of an element and its threads, whose baggage is @p bytes at @p packed, back to
  * its owners: they have come after the end of their collection. */
 void ski_thread_migration_discard(const struct ski_collection *all,
                                   const struct ski_iso_move *block, const void *packed,

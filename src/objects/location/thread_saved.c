@@ -67,7 +67,7 @@ __attribute__((format(printf, 3, 4))) static bool thread_saved_refuse(char *why,
     return false;
 }
 
-/* Why no thread of this process can be in a checkpoint; NULL: it can. */
+/* Returns why no thread of this process can be in a checkpoint; NULL: it can. */
 static const char *thread_saved_process_refusal(void)
 {
     if (thread_saved_fibers)
@@ -79,7 +79,7 @@ static const char *thread_saved_process_refusal(void)
     return NULL;
 }
 
-/* Why @p thread of @p object cannot be in a checkpoint; NULL: it can. */
+/* Returns why @p thread of @p object cannot be in a checkpoint; NULL: it can. */
 static const char *thread_saved_refusal(struct ski_object *object, const struct skua_thread *thread)
 {
     if (!ski_thread_can_move(thread) || thread->wait == SKI_THREAD_MIGRATES)
@@ -96,8 +96,8 @@ static const char *thread_saved_refusal(struct ski_object *object, const struct 
     return NULL;
 }
 
-/* The name of the first code object that the threads of @p object run in and that no other process
- * can continue, since its frames hold a canary of the process; NULL: there is none. */
+/* Returns the name of the first code object that the threads of @p object run in and that no other
+ * process can continue, since its frames hold a canary of the process; NULL: there is none. */
 static const char *thread_saved_protected(const struct ski_code_object *map, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -116,7 +116,8 @@ static void thread_saved_scan(const struct ski_object *object, struct ski_code_s
     }
 }
 
-/* Whether the code that the threads of @p object run in can be continued by another process. */
+/* Returns whether the code that the threads of @p object run in can be continued by another
+ * process. */
 static bool thread_saved_code_possible(const struct ski_object *object, char *why, size_t room)
 {
     struct ski_code_scan    scan;
@@ -158,8 +159,8 @@ static bool thread_saved_threads_possible(struct ski_object *object, char *why, 
                                                          ski_object_text(object));
 }
 
-/* Whether this PE has no share of the isomalloc range, so that no thread which begins here can
- * migrate. */
+/* Returns whether this PE has no share of the isomalloc range, so that no thread which begins here
+ * can migrate. */
 static bool thread_saved_lacks_addresses(const struct ski_object *object)
 {
     return ski_class_moves_threads(object->of->class) && ski_isomalloc_shares() > 0 &&
@@ -232,7 +233,7 @@ static char *thread_saved_write(const struct skua_thread *thread, char *to)
     return to + saved.bytes;
 }
 
-/* Writes the code objects; returns the first byte behind them. */
+/* Writes the code objects; returns the first byte after them. */
 static char *thread_saved_write_code(const struct ski_object *object, char *to, uint64_t *count)
 {
     struct ski_code_scan    scan;
@@ -261,7 +262,8 @@ static void thread_saved_save(const struct ski_object *object, void *to)
 
 /* ---- restoring --------------------------------------------------------------------------- */
 
-/* Whether the thread in the last bytes of a stack that was read is valid in this program. */
+/* Returns whether the thread in the last bytes of a stack that was read is valid in this
+ * program. */
 static bool thread_saved_thread_valid(const struct thread_saved *saved, const char *stack)
 {
     char              *slot = (char *)(uintptr_t)saved->at;
@@ -278,7 +280,7 @@ static bool thread_saved_thread_valid(const struct thread_saved *saved, const ch
             (ski_isomalloc_contains(thread.list) && ski_isomalloc_contains(thread.waiter)));
 }
 
-/* The next thread of a part, behind *@p at.  Returns its stack; NULL: there is none that is
+/* Reads the next thread of a part, after *@p at.  Returns its stack; NULL: there is none that is
  * valid. */
 static const char *thread_saved_next(struct ski_pe *self, const char **at, const char *end,
                                      struct thread_saved *saved)
@@ -296,7 +298,7 @@ static const char *thread_saved_next(struct ski_pe *self, const char **at, const
     return stack;
 }
 
-/* Why the code that the threads need is not here; NULL: it is. */
+/* Returns why the code that the threads need is not here; NULL: it is. */
 static const char *thread_saved_code_refusal(const struct ski_code_object *map, size_t count)
 {
     static _Thread_local char     why[400];

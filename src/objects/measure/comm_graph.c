@@ -60,7 +60,7 @@ void ski_comm_graph_clear(struct ski_comm_graph *graph)
     graph->count = 0;
 }
 
-/* The slot of an edge, or the free one where it belongs. */
+/* Returns the slot of an edge, or the free one where it belongs. */
 static inline struct ski_comm_edge *comm_graph_find(const struct ski_comm_graph *graph,
                                                     uint64_t from, uint64_t to)
 {

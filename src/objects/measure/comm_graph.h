@@ -39,27 +39,27 @@ struct ski_comm_graph {
     uint32_t count; /* of edges */
 };
 
-/** Make an empty graph. */
+/** Makes an empty graph. */
 struct ski_comm_graph *ski_comm_graph_create(void);
 
-/** Free a graph; it may be NULL. */
+/** Frees a graph; it may be NULL. */
 void ski_comm_graph_destroy(struct ski_comm_graph *graph);
 
-/** Remove all edges. */
+/** Removes all edges. */
 void ski_comm_graph_clear(struct ski_comm_graph *graph);
 
-/** The key of the object of the collection @p id whose index has @p bytes bytes, at most eight;
- * they are the first ones of @p word. */
+/** Returns the key of the object of the collection @p id whose index has @p bytes bytes, at most
+ * eight; they are the first ones of @p word. */
 static inline uint64_t ski_comm_key_short(uint64_t id, uint64_t word, uint32_t bytes)
 {
     return ((bytes < 8 ? word & ((UINT64_C(1) << 8 * bytes) - 1) : word) ^ id * SKI_GOLDEN) &
            ~SKI_COMM_SECTION;
 }
 
-/** The key of an object whose index has more than eight bytes; see ski_comm_key(). */
+/** Returns the key of an object whose index has more than eight bytes; see ski_comm_key(). */
 uint64_t ski_comm_key_long(uint64_t id, const skua_index *index);
 
-/** The key of the object with this index in the collection @p id. */
+/** Returns the key of the object with this index in the collection @p id. */
 static inline uint64_t ski_comm_key(uint64_t id, const skua_index *index)
 {
     uint64_t word;
@@ -70,32 +70,32 @@ static inline uint64_t ski_comm_key(uint64_t id, const skua_index *index)
     return ski_comm_key_short(id, word, index->bytes);
 }
 
-/** The key of the object of @p all whose index is at @p at; the directory of @p all has indices as
- *  keys. */
+/** Returns the key of the object of @p all whose index is at @p at; the directory of @p all has
+ * indices as keys. */
 static inline uint64_t ski_comm_key_exact(const struct ski_collection *all, const void *at)
 {
     return (ski_directory_int_key(&all->directory, at) ^ all->id * all->directory.golden) &
            ~SKI_COMM_SECTION;
 }
 
-/** The key of an object that is here. */
+/** Returns the key of an object that is here. */
 uint64_t ski_comm_key_of(const struct ski_object *object);
 
-/** The key of the section @p id. */
+/** Returns the key of the section @p id. */
 uint64_t ski_comm_key_section(uint64_t id);
 
-/** The slot where the search for an edge begins. */
+/** Returns the slot where the search for an edge begins. */
 static inline struct ski_comm_edge *ski_comm_graph_first(const struct ski_comm_graph *graph,
                                                          uint64_t from, uint64_t to)
 {
     return &graph->edge[(from ^ (to << 1 | to >> 63)) * graph->golden >> graph->shift];
 }
 
-/** Count a message of @p bytes of an edge that may be anywhere, or new. */
+/** Counts a message of @p bytes of an edge that may be anywhere, or new. */
 void ski_comm_graph_search(struct ski_comm_graph *graph, uint64_t from, uint64_t to, size_t bytes);
 
-/** Count a message of @p bytes.  False: its edge is not where its search begins, and nothing was
- *  counted. */
+/** Counts a message of @p bytes.  False: its edge is not where its search begins, and nothing was
+ * counted. */
 static inline bool ski_comm_graph_try(const struct ski_comm_graph *graph, uint64_t from,
                                       uint64_t to, size_t bytes)
 {

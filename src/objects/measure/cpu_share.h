@@ -24,16 +24,16 @@ struct ski_cpu_share {
     double   share;       /* since the reset                */
 };
 
-/** Begin to watch the calling thread, and reset. */
+/** Begins to monitor the calling thread, and resets its share. */
 void ski_cpu_share_open(struct ski_cpu_share *cpu);
 
-/** End to watch the thread. */
+/** Stops monitoring the thread. */
 void ski_cpu_share_close(struct ski_cpu_share *cpu);
 
-/** Let the share be that of the time from now on. */
+/** Lets the share be that of the time from now on. */
 void ski_cpu_share_reset(struct ski_cpu_share *cpu);
 
-/** The share since the reset, above 0 and at most 1; it may be ten milliseconds old. */
+/** Returns the share since the reset, above 0 and at most 1; it may be ten milliseconds old. */
 double ski_cpu_share_get(struct ski_cpu_share *cpu);
 
 #endif

@@ -26,13 +26,13 @@ void ski_measure_leave(struct ski_object *outer)
         ski_measure_switch(measure, outer);
 }
 
-/* The measurement of this PE if it counts messages, else NULL. */
+/* Returns the measurement of this PE if it counts messages, else NULL. */
 static struct ski_measure *measure_counting(void)
 {
     return ski_measure_counts(ski_self) ? ski_self->objects->measure : NULL;
 }
 
-/* The record of an element that sends, with its key. */
+/* Returns the record of an element that sends, with its key. */
 static struct ski_element_load *measure_sender(struct ski_object *object)
 {
     struct ski_element_load *load = ski_element_load(object);
@@ -128,7 +128,7 @@ static struct ski_measure *measure_of(const struct ski_pe *self)
     return self->objects->slot[SKI_SLOT_MEASURE];
 }
 
-/* The state of a PE that measures for the first time. */
+/* Creates the state of a PE that measures for the first time. */
 static struct ski_measure *measure_make(struct ski_pe *self)
 {
     struct ski_measure *measure = ski_calloc(1, sizeof *measure);

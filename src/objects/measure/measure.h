@@ -27,7 +27,7 @@
 /* What a PE measures. */
 struct ski_measure {
     struct ski_object *running; /* whose entry runs; NULL: none                    */
-    uint64_t           since;   /* ticks when that began or went on                */
+    uint64_t           since;   /* ticks when that began or continued                */
     uint64_t           idled;   /* *idle at that time                              */
     const uint64_t    *idle;    /* ticks that the scheduler has idled so far       */
 
@@ -73,7 +73,7 @@ struct ski_object *ski_measure_enter(struct ski_object *object);
 /** The entry that began with ski_measure_enter() ends, before its object may go. */
 void ski_measure_leave(struct ski_object *outer);
 
-/** Whether a PE counts messages. */
+/** Returns whether a PE counts messages. */
 static inline bool ski_measure_counts(const struct ski_pe *self)
 {
     return self->objects->measure && self->objects->measure->graph;
@@ -125,7 +125,7 @@ void ski_measure_count_put(struct ski_object *object, const skua_ref *to, size_t
 void ski_measure_count_contribution(struct ski_object *object, const skua_completion *done,
                                     size_t bytes);
 
-/** Begins, or goes on, charging objects on this PE. */
+/** Begins or resumes charging objects on this PE. */
 struct ski_measure *ski_measure_begin(struct ski_pe *self);
 
 /** Ends charging objects on this PE, which measures; what was measured is kept. */
@@ -139,11 +139,11 @@ void ski_measure_carry(const struct ski_pe *self, int64_t ticks);
  * is kept as well. */
 void ski_measure_clear(struct ski_pe *self, bool (*keeps)(const struct ski_collection *all));
 
-/** The times of this PE since they were cleared; all 0 if it has never measured. */
+/** Returns the times of this PE since they were cleared; all 0 if it has never measured. */
 struct ski_measure_times ski_measure_times_of(const struct ski_pe *self);
 
-/** The share of its time by the clock that this PE had a CPU since it was cleared: what elements
- *  were charged, times this, is their CPU time.  1 if it has never measured. */
+/** Returns the share of its time by the clock that this PE had a CPU since it was cleared: what
+ * elements were charged, times this, is their CPU time. 1 if it has never measured. */
 double ski_measure_cpu_share(const struct ski_pe *self);
 
 /** Frees what is measured of a PE. */

@@ -24,8 +24,8 @@ void ski_entries_init(void)
         ski_entries = ski_calloc(UINT16_MAX + 1, sizeof *ski_entries);
 }
 
-/* A unique name: libraries that do not know of each other may have classes of the same name, and
- * the second such class is "name#2". */
+/* Returns a unique name: libraries that do not know of each other may have classes of the same
+ * name, and the second such class is "name#2". */
 static const char *class_own_name(const char *name)
 {
     uint32_t same = 1;

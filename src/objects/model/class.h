@@ -91,23 +91,24 @@ extern struct ski_entry *ski_entries;
 /* A copy of ski_entries in which each is SKI_ENTRY_MEASURED; NULL until a PE measures. */
 extern struct ski_entry *ski_entries_measured;
 
-/** Allocate ski_entries, once. */
+/** Allocates ski_entries, once. */
 void ski_entries_init(void);
 
-/** Whether objects of a class can be packed: the class has a function for it, or no memory. */
+/** Returns whether objects of a class can be packed: the class has a function for it, or no
+ * memory. */
 static inline bool ski_class_moves(const struct ski_class *class)
 {
     return class->def.pup || class->def.bytes == 0;
 }
 
-/** Whether objects of a class always migrate by pointer to PEs that share the arena. */
+/** Returns whether objects of a class always migrate by pointer to PEs that share the arena. */
 static inline bool ski_class_by_pointer(const struct ski_class *class)
 {
     return class->def.flags & SKUA_CLASS_BY_POINTER;
 }
 
-/** Whether objects of a class lie in the arena: those that can migrate do.  Memory that an element
- *  leaves behind on one PE is soon that of another one there, without page faults. */
+/** Returns whether objects of a class lie in the arena: those that can migrate do.  Memory that an
+ * element leaves behind on one PE is soon that of another one there, without page faults. */
 static inline bool ski_class_shared(const struct ski_class *class)
 {
     return class->def.pup || ski_class_by_pointer(class);
@@ -119,38 +120,38 @@ void ski_class_set_flow(skua_class of, const void *flow,
                         bool (*report)(const struct ski_object *object, struct ski_text *text),
                         const struct ski_baggage *baggage);
 
-/** Whether objects of a class migrate with threads inside, so that they keep their addresses
- *  (core/isomalloc/isomalloc.h). */
+/** Returns whether objects of a class migrate with threads inside, so that they keep their
+ * addresses (core/isomalloc/isomalloc.h). */
 static inline bool ski_class_moves_threads(const struct ski_class *class)
 {
     return class->threaded && ski_class_moves(class);
 }
 
-/** Whether there is a class of which ski_class_moves_threads() is true. */
+/** Returns whether there is a class of which ski_class_moves_threads() is true. */
 bool ski_class_any_moves_threads(void);
 
-/** Add an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry
- * is not valid.  @p call names the caller. */
+/** Adds an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry is
+ * not valid.  @p call names the caller. */
 skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
                          skua_handler_fn fn);
 
-/** Let the objects of a class take part in balancing; ends the job if @p params is not valid.
- *  @p call names the caller. */
+/** Lets the objects of a class take part in balancing; ends the job if @p params is not valid.  @p
+ * call names the caller. */
 void ski_class_set_balance(const char *call, skua_class of, const skua_balance_params *params);
 
-/** Whether a class of this program was given to ski_class_set_balance(). */
+/** Returns whether a class of this program was given to ski_class_set_balance(). */
 bool ski_classes_balanced(void);
 
-/** Whether such a class is without SKUA_BALANCE_AT_SYNC: its elements move at any time. */
+/** Returns whether such a class is without SKUA_BALANCE_AT_SYNC: its elements move at any time. */
 bool ski_classes_balanced_async(void);
 
-/** A class by its number, or NULL. */
+/** Returns a class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);
 
-/** End the job: @p call was given an entry that was never registered. */
+/** Ends the job: @p call was given an entry that was never registered. */
 SKI_COLD _Noreturn void ski_entry_unknown(const char *call, skua_entry entry);
 
-/** The entry that the program gave to @p call; ends the job if there is no such entry. */
+/** Returns the entry that the program gave to @p call; ends the job if there is no such entry. */
 static inline const struct ski_entry *ski_entry_find(const char *call, skua_entry entry)
 {
     if (SKI_UNLIKELY(entry.id > UINT16_MAX || !ski_entries || !ski_entries[entry.id].of))

@@ -100,23 +100,24 @@ struct ski_creation {
 
 #define SKI_NO_INDEX UINT32_MAX /* bytes of an index that there is not */
 
-/** Make the table of collections of a PE that begins. */
+/** Makes the table of collections of a PE that begins. */
 void ski_collections_begin(struct ski_objects *objects);
 
-/** Free the records of all collections, and their elements without another word: the PE ends. */
+/** Frees the records of all collections, and their elements without notice: the PE ends. */
 void ski_collections_end(struct ski_objects *objects);
 
-/** Call @p fn for each collection that this PE has heard of. */
+/** Calls @p fn for each collection that this PE has heard of. */
 void ski_collections_each(const struct ski_objects *objects,
                           void (*fn)(struct ski_collection *all, void *arg), void *arg);
 
-/** A collection that this PE knows or has heard of, or NULL. */
+/** Returns a collection that this PE knows or has heard of, or NULL. */
 struct ski_collection *ski_collection_search(struct ski_objects *objects, uint64_t id);
 
-/** A collection that this PE has heard of, from now on at least; NULL: @p id is no id. */
+/** Returns a collection that this PE has heard of, from now on at least; NULL: @p id is no id. */
 struct ski_collection *ski_collection_expect(struct ski_objects *objects, uint64_t id);
 
-/** A collection that this PE knows or has heard of, or NULL; it is the quickest to find again. */
+/** Returns a collection that this PE knows or has heard of, or NULL; it is the quickest to find
+ * again. */
 static inline struct ski_collection *ski_collection_find(struct ski_objects *objects, uint64_t id)
 {
     if (SKI_LIKELY(objects->last->id == id))
@@ -127,29 +128,29 @@ static inline struct ski_collection *ski_collection_find(struct ski_objects *obj
 /** The collection has its elements here from now on, which are found the quick ways. */
 void ski_collection_set_exists(struct ski_collection *all);
 
-/** The collection that the program gave to @p call; ends the job if there was never such a
+/** Returns the collection that the program gave to @p call; ends the job if there was never such a
  * collection, or it was deleted.  Its state may be SKI_EXPECTED. */
 struct ski_collection *ski_collection_get(struct ski_objects *objects, const char *call,
                                           uint64_t id);
 
-/** Whether @p msg, which is being delivered, has to wait for the collection @p id, and is kept
- * until that exists; or is dropped, since the collection was deleted.  False: *all is the
+/** Returns whether @p msg, which is being delivered, has to wait for the collection @p id, and is
+ * kept until that exists; or is dropped, since the collection was deleted.  False: *all is the
  * collection. */
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
 
-/** Free a message that will not be delivered, with what belongs to it and is elsewhere: the module
- *  that the message is of does so. */
+/** Frees a message that will not be delivered, with what belongs to it and is elsewhere: the module
+ * that the message is of does so. */
 void ski_msg_discard(skua_msg *msg);
 
 /** ski_msg_discard() all messages of @p held, which are held (core/message/msg_counts.h). */
 void ski_held_discard(struct ski_pe *self, struct ski_list *held);
 
-/** Drop a message for a collection that was deleted, with a warning unless the message may be late
- *  (struct ski_lifecycle). */
+/** Drops a message for a collection that was deleted, with a warning unless the message may be late
+ * (struct ski_lifecycle). */
 SKI_COLD void ski_collection_drop(const struct ski_collection *all, skua_msg *msg);
 
-/** The element of that index, if it is here, or NULL. */
+/** Returns the element of that index, if it is here, or NULL. */
 static inline struct ski_object *ski_element_here(const struct ski_collection *all,
                                                   const skua_index            *index)
 {
@@ -158,27 +159,27 @@ static inline struct ski_object *ski_element_here(const struct ski_collection *a
     return ski_directory_object(ski_directory_find(&all->directory, index));
 }
 
-/** Whether @p msg, of the runtime's own and with at least so many bytes, is about an element of a
- *  collection that exists here; it is kept or dropped if not. */
+/** Returns whether @p msg, of the runtime's own and with at least so many bytes, is about an
+ * element of a collection that exists here; it is kept or dropped if not. */
 bool ski_element_msg(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index);
 
-/** End the job if @p index can be that of no element of @p all; @p call was given it. */
+/** Ends the job if @p index can be that of no element of @p all; @p call was given it. */
 void ski_check_index(const char *call, const struct ski_collection *all, const skua_index *index);
 
-/** The data for the constructors of elements that @p all was created with. */
+/** Returns the data for the constructors of elements that @p all was created with. */
 const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
 
-/** Close the holes that elements which went during a loop have left in the list. */
+/** Closes the holes that elements which went during a loop have left in the list. */
 void ski_elements_compact(struct ski_collection *all);
 
-/** The pool that the elements of a collection are allocated from; NULL: malloc(). */
+/** Returns the pool that the elements of a collection are allocated from; NULL: malloc(). */
 static inline struct ski_pool *ski_collection_pool(const struct ski_collection *all)
 {
     return ski_class_shared(all->class) ? &all->self->pool : NULL;
 }
 
-/** Call @p fn for each element here, of those there are at the time of the call.  Elements may come
- *  and go meanwhile. */
+/** Calls @p fn for each element here, of those there are at the time of the call.  Elements may
+ * come and go meanwhile. */
 static inline void ski_elements_each(struct ski_collection *all,
                                      void (*fn)(struct ski_object *object, void *arg), void *arg)
 {
@@ -196,25 +197,25 @@ static inline void ski_elements_each(struct ski_collection *all,
         ski_elements_compact(all);
 }
 
-/** Make room for @p more elements. */
+/** Makes room for @p more elements. */
 void ski_elements_reserve(struct ski_collection *all, size_t more);
 
-/** Let the elements of @p all have records from now on, zeroed at first (element_load.h). */
+/** Lets the elements of @p all have records from now on, zeroed at first (element_load.h). */
 void ski_elements_measure(struct ski_collection *all);
 
-/** Add an element to the list of those here. */
+/** Adds an element to the list of those here. */
 void ski_elements_add(struct ski_collection *all, struct ski_object *object);
 
-/** Remove an element from the list of those here. */
+/** Removes an element from the list of those here. */
 void ski_elements_remove(struct ski_collection *all, struct ski_object *object);
 
-/** An object as text, "Block (1, 2)"; in a buffer of this thread. */
+/** Returns an object as text, "Block (1, 2)"; in a buffer of this thread. */
 const char *ski_object_text(const struct ski_object *object);
 
-/** An element as text, which need not be here; in a buffer of this thread. */
+/** Returns an element as text, which need not be here; in a buffer of this thread. */
 const char *ski_element_text(const struct ski_collection *all, const skua_index *index);
 
-/** A reference as text, whose collection need not be known; in a buffer of this thread. */
+/** Returns a reference as text, whose collection need not be known; in a buffer of this thread. */
 const char *ski_ref_text(const skua_ref *ref);
 
 #endif

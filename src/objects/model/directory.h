@@ -6,7 +6,7 @@
  * the messages that wait for it.  The lowest bit of a value tells which.
  *
  * Open addressing with linear probing in groups of eight slots, at most three quarters full.
- * Removing an entry moves those behind it back, so a search ends at the first free slot.
+ * Removing an entry moves those after it back, so a search ends at the first free slot.
  */
 #ifndef SKI_DIRECTORY_H
 #define SKI_DIRECTORY_H
@@ -56,31 +56,31 @@ struct ski_directory {
 
 #define SKI_ABSENT_BIT ((uintptr_t)1)
 
-/** The object that a value of a directory is, or NULL. */
+/** Returns the object that a value of a directory is, or NULL. */
 static inline struct ski_object *ski_directory_object(uintptr_t value)
 {
     return SKI_LIKELY(!(value & SKI_ABSENT_BIT)) ? (struct ski_object *)value : NULL;
 }
 
-/** The record of an absent element that a value of a directory is, or NULL. */
+/** Returns the record of an absent element that a value of a directory is, or NULL. */
 static inline struct ski_absent *ski_directory_absent(uintptr_t value)
 {
     return value & SKI_ABSENT_BIT ? (struct ski_absent *)(value ^ SKI_ABSENT_BIT) : NULL;
 }
 
-/** Begin an empty directory, of indices of @p index_bytes, or of any length (0). */
+/** Begins an empty directory, of indices of @p index_bytes, or of any length (0). */
 void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes);
 
-/** Free the slots of a directory, not the values. */
+/** Frees the slots of a directory, not the values. */
 void ski_directory_destroy(struct ski_directory *directory);
 
-/** Make room for @p more entries. */
+/** Makes room for @p more entries. */
 void ski_directory_reserve(struct ski_directory *directory, size_t more);
 
-/** Whether @p value is that of @p index; keys that are hashes do not tell. */
+/** Returns whether @p value is that of @p index; keys that are hashes do not tell. */
 bool ski_directory_value_is(uintptr_t value, const skua_index *index);
 
-/** The key of an index of one or two integers at @p at. */
+/** Returns the key of an index of one or two integers at @p at. */
 static inline uint64_t ski_directory_int_key(const struct ski_directory *directory, const void *at)
 {
     uint64_t key;
@@ -89,7 +89,7 @@ static inline uint64_t ski_directory_int_key(const struct ski_directory *directo
     return key & directory->mask_key;
 }
 
-/** The key of an index: itself, or its hash. */
+/** Returns the key of an index: itself, or its hash. */
 static inline uint64_t ski_directory_key(const struct ski_directory *directory,
                                          const skua_index           *index)
 {
@@ -105,7 +105,7 @@ static inline uint64_t ski_directory_begin(const struct ski_directory *directory
     return ((key >> 3) * directory->golden >> directory->shift) ^ (key & 7);
 }
 
-/** The value of @p key, or 0, in a directory whose keys are the indices. */
+/** Returns the value of @p key, or 0, in a directory whose keys are the indices. */
 static inline uintptr_t ski_directory_find_key(const struct ski_directory *directory, uint64_t key)
 {
     const struct ski_directory_slot *slot = directory->slot;
@@ -117,7 +117,7 @@ static inline uintptr_t ski_directory_find_key(const struct ski_directory *direc
     return 0;
 }
 
-/** The value of @p index, or 0. */
+/** Returns the value of @p index, or 0. */
 static inline uintptr_t ski_directory_find(const struct ski_directory *directory,
                                            const skua_index           *index)
 {
@@ -133,7 +133,7 @@ static inline uintptr_t ski_directory_find(const struct ski_directory *directory
     return 0;
 }
 
-/** Set the value of @p index, which may be new; 0 removes its entry. */
+/** Sets the value of @p index, which may be new; 0 removes its entry. */
 void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value);
 
 #endif

@@ -22,7 +22,7 @@ static void directory_test_indices(uint32_t bytes)
     }
 }
 
-/* Whether exactly the indices are found that `in` says. */
+/* Returns whether exactly the indices are found that `in` says. */
 static bool directory_test_agrees(const struct ski_directory *directory, const bool *in)
 {
     size_t count = 0;

@@ -36,7 +36,7 @@ void ski_element_place(struct ski_object *object, const skua_index *index)
     element_enter_directory(object, index);
 }
 
-/* A block for an element that keeps its address; NULL: it does not, or there is no room. */
+/* Returns a block for an element that keeps its address; NULL: it does not, or there is no room. */
 static struct ski_object_threads *element_block(const struct ski_collection *all)
 {
     if (!all->self->iso || !ski_class_moves_threads(all->class) ||
@@ -122,7 +122,7 @@ static void element_die(struct ski_object *object)
     ski_element_end(object);
 }
 
-/* Whether transfers have to complete before an element migrates or is deleted. */
+/* Returns whether transfers have to complete before an element migrates or is deleted. */
 static bool element_drains(struct ski_object *object)
 {
     if (object->state != SKI_DYING && object->state != SKI_LEAVING)

@@ -13,54 +13,54 @@
 #include "objects/model/collection.h"
 #include "objects/model/object.h"
 
-/** The record of an element that is on the list of its collection, which is `measured`. */
+/** Returns the record of an element that is on the list of its collection, which is `measured`. */
 static inline struct ski_element_load *ski_element_load(const struct ski_object *object)
 {
     ski_assert(object->of->measured && object->position < object->of->objects);
     return &object->of->load[object->position];
 }
 
-/** Add an element with zeroed memory, which this PE finds by its index from now on; its
- *  constructor has not run.  Ends the job if the element exists here. */
+/** Adds an element with zeroed memory, which this PE finds by its index from now on; its
+ * constructor has not run.  Ends the job if the element exists here. */
 struct ski_object *ski_element_add(struct ski_collection *all, const skua_index *index);
 
-/** Add an element that has migrated, in @p block of the isomalloc range, which has arrived; NULL:
- *  anywhere. */
+/** Adds an element that has migrated, in @p block of the isomalloc range, which has arrived; NULL:
+ * anywhere. */
 struct ski_object *ski_element_add_at(struct ski_collection *all, const skua_index *index,
                                       struct ski_object_threads *block);
 
-/** Add an element that exists already: @p object, of its collection, lies in memory that this PE
- *  shares with the PE that had it before. */
+/** Adds an element that exists already: @p object, of its collection, lies in memory that this PE
+ * shares with the PE that had it before. */
 void ski_element_place(struct ski_object *object, const skua_index *index);
 
-/** Whether all messages that name @p object by address are in the queue. */
+/** Returns whether all messages that name @p object by address are in the queue. */
 bool ski_element_can_replace(const struct ski_object *object);
 
-/** Put a stub, which is returned, in the place of an element that is about to leave and takes its
- *  address along, in the list of its collection and in the tables of all modules: @p object belongs
- *  to another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
- *  Messages in the queue that name the object name the stub from now on. */
+/** Puts a stub, which is returned, in the place of an element that is about to leave and takes its
+ * address along, in the list of its collection and in the tables of all modules: @p object belongs
+ * to another PE as soon as it is sent, and whatever remains to be done here is done with the stub.
+ * Messages in the queue that name the object name the stub from now on. */
 struct ski_object *ski_element_replace(struct ski_object *object);
 
-/** Run the constructor of an element. */
+/** Runs the constructor of an element. */
 void ski_element_construct(struct ski_object *object, const void *data, size_t bytes);
 
-/** Add and construct an element, in no insertion.  Elements of its index have made @p moves
- *  migrations before. */
+/** Adds and constructs an element, in no insertion.  Elements of its index have made @p moves
+ * migrations before. */
 struct ski_object *ski_element_create(struct ski_collection *all, const skua_index *index,
                                       uint32_t moves, const void *data, size_t bytes);
 
-/** Act on the state of an element whose last entry has returned, or whose last message was taken
- *  out of the queue: delete it, let it migrate, or free its memory. */
+/** Acts on the state of an element whose last entry has returned, or whose last message was taken
+ * out of the queue: deletes it, lets it migrate, or frees its memory. */
 SKI_COLD void ski_element_settle(struct ski_object *object);
 
-/** Keep @p object from being deleted or migrating, until ski_element_leave(): an entry runs. */
+/** Keeps @p object from being deleted or migrating, until ski_element_leave(): an entry runs. */
 static inline void ski_element_enter(struct ski_object *object)
 {
     object->life += SKI_LIFE_RUNNING;
 }
 
-/** End what ski_element_enter() began. */
+/** Ends what ski_element_enter() began. */
 static inline void ski_element_leave(struct ski_object *object)
 {
     object->life -= SKI_LIFE_RUNNING;
@@ -68,17 +68,17 @@ static inline void ski_element_leave(struct ski_object *object)
         ski_element_settle(object);
 }
 
-/** Delete an element as soon as none of its entries is running. */
+/** Deletes an element as soon as none of its entries is running. */
 void ski_element_delete(struct ski_object *object);
 
-/** Let the class of an element free what the element holds. */
+/** Lets the class of an element free what the element holds. */
 void ski_element_destroy(struct ski_object *object);
 
-/** Take an element off the list of its collection, and free its memory when no message in the
- *  queue names it; @p state is what those messages will see. */
+/** Takes an element off the list of its collection, and frees its memory when no message in the
+ * queue names it; @p state is what those messages will see. */
 void ski_element_remove(struct ski_object *object, int state);
 
-/** Delete an element whose collection is deleted. */
+/** Deletes an element whose collection is deleted. */
 void ski_element_end(struct ski_object *object);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * element_load.h - what is measured of an element, and its part in a balancing.
+ * element_load.h - what is measured of an element, and its role in a balancing.
  *
  * The records of a collection lie beside its list of elements, at the same positions, so that the
  * header of an object stays small and a program that neither measures nor balances has none.

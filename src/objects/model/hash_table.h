@@ -26,30 +26,30 @@ struct ski_hash_table {
     size_t                 count;
 };
 
-/** The bucket of @p hash. */
+/** Returns the bucket of @p hash. */
 static inline uint64_t ski_hash_bucket(const struct ski_hash_table *table, uint64_t hash)
 {
     return (hash * SKI_GOLDEN >> 32) & table->mask;
 }
 
-/** The first link of the chain that has the items of @p hash, and others; or NULL. */
+/** Returns the first link of the chain that has the items of @p hash, and others; or NULL. */
 static inline struct ski_hash_link *ski_hash_first(const struct ski_hash_table *table,
                                                    uint64_t                     hash)
 {
     return table->head ? table->head[ski_hash_bucket(table, hash)] : NULL;
 }
 
-/** Add an item. */
+/** Adds an item. */
 void ski_hash_add(struct ski_hash_table *table, struct ski_hash_link *link, uint64_t hash);
 
-/** Remove an item that is in the table. */
+/** Removes an item that is in the table. */
 void ski_hash_remove(struct ski_hash_table *table, struct ski_hash_link *link);
 
-/** Call @p fn for each item.  @p fn may remove the item that it is given, and no other. */
+/** Calls @p fn for each item.  @p fn may remove the item that it is given, and no other. */
 void ski_hash_each(struct ski_hash_table *table, void (*fn)(struct ski_hash_link *link, void *arg),
                    void                  *arg);
 
-/** Empty the table; the items are not touched. */
+/** Empties the table; the items are not touched. */
 void ski_hash_clear(struct ski_hash_table *table);
 
 #endif

@@ -37,7 +37,7 @@ static void hash_test_see(struct ski_hash_link *link, void *arg)
         ski_hash_remove(&table, link);
 }
 
-/* Whether the table has the items from @p first on, by @p step, and no others. */
+/* Returns whether the table has the items from @p first on, by @p step, and no others. */
 static bool hash_test_holds(int first, int step)
 {
     bool right = true;

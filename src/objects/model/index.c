@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 
-/* The hash of one to six integers, the frequent indices. */
+/* Returns the hash of one to six integers, the frequent indices. */
 static uint64_t index_hash_words(const uint32_t *x, uint32_t words)
 {
     uint64_t hash = words;

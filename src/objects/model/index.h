@@ -17,10 +17,10 @@
 /* Characters of an index as text: "(-2147483648, ...)" or bytes in hexadecimal. */
 #define SKI_INDEX_TEXT 104
 
-/** Write an index to @p text: integers in brackets, or, if @p dims is 0, bytes in hexadecimal. */
+/** Writes an index to @p text: integers in brackets, or, if @p dims is 0, bytes in hexadecimal. */
 const char *ski_index_text(char text[SKI_INDEX_TEXT], const skua_index *index, int dims);
 
-/** The hash of an index of any length. */
+/** Returns the hash of an index of any length. */
 uint64_t ski_index_hash(const skua_index *index);
 
 /** ski_index_hash() of an index of three or four integers, of 12 or 16 bytes in all, which are in
@@ -32,7 +32,7 @@ static inline uint64_t ski_index_hash_pair(const uint64_t word[2], uint32_t byte
     return hash ^ hash >> 32;
 }
 
-/** Whether two indices have equal length and bytes. */
+/** Returns whether two indices have equal length and bytes. */
 static inline bool ski_index_equal(const skua_index *a, const skua_index *b)
 {
     return a->bytes == b->bytes && memcmp(&a->at, &b->at, a->bytes) == 0;

@@ -52,7 +52,7 @@ struct ski_saved_part {
     /* The bytes that save() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
 
-    /* Write what is kept.  The element stays, and goes on as if nothing had happened. */
+    /* Write what is kept.  The element stays, and continues as if nothing had happened. */
     void (*save)(const struct ski_object *object, void *to);
 
     /* Read it in the job that restarts, which may have another number of PEs, after the element was
@@ -108,7 +108,7 @@ struct ski_lifecycle_table {
     bool                         late[SKI_HANDLERS];
 };
 
-/** Add an observer behind those that are in @p table. */
+/** Adds an observer after those that are in @p table. */
 void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifecycle *observer);
 
 /* ski_notify_NAME(table, ...): tell the observers of event NAME. */

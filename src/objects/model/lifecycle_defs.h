@@ -26,7 +26,7 @@ EVENT(element_added,    (object), struct ski_object *object)
 EVENT(absence_ended,    (all, absent), struct ski_collection *all, struct ski_absent *absent)
 /* An element is created on this PE, by no insertion.  Its constructor has not run. */
 EVENT(element_created,  (object), struct ski_object *object)
-/* An element is deleted, while its collection goes on. */
+/* An element is deleted, while its collection continues. */
 EVENT(element_deleted,  (object), struct ski_object *object)
 /* An element has left the list of elements of its collection here: deleted or migrated. */
 EVENT(element_removed,  (all), struct ski_collection *all)

@@ -14,7 +14,7 @@ static unsigned char *msg_target_tail(struct skua_msg *msg)
     return (unsigned char *)skua_msg_data(msg) + ski_msg_tail_offset(msg);
 }
 
-/* A copy of @p msg with a tail for the rest of an index; @p msg is freed. */
+/* Returns a copy of @p msg with a tail for the rest of an index; @p msg is freed. */
 static SKI_COLD skua_msg *msg_target_add_tail(skua_msg *msg)
 {
     skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + SKI_MSG_TAIL_BYTES);

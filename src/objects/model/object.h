@@ -11,7 +11,7 @@
  * whether its state is another than SKI_ALIVE (the sign).
  *
  * An object of a class that migrates with threads inside lies in a block of the isomalloc range
- * (core/isomalloc/isomalloc.h), behind a struct ski_object_threads, and keeps its address on every
+ * (core/isomalloc/isomalloc.h), after a struct ski_object_threads, and keeps its address on every
  * PE.
  *
  * The numbers of broadcasts, reductions and sections belong to those modules (collective/).  They
@@ -58,60 +58,60 @@ struct ski_object_threads {
 #define SKI_LIFE_RUNNING (UINT64_C(1) << 32)
 #define SKI_LIFE_CHANGED (UINT64_C(1) << 63)
 
-/** How many entries of @p object have not returned. */
+/** Returns how many entries of @p object have not returned. */
 static inline uint32_t ski_object_entries(const struct ski_object *object)
 {
     return (uint32_t)((object->life & ~SKI_LIFE_CHANGED) >> 32);
 }
 
-/** Whether an entry of @p object has not returned. */
+/** Returns whether an entry of @p object has not returned. */
 static inline bool ski_object_running(const struct ski_object *object)
 {
     return (object->life & ~SKI_LIFE_CHANGED) >= SKI_LIFE_RUNNING;
 }
 
-/** Whether a message in this PE's queue names @p object by address. */
+/** Returns whether a message in this PE's queue names @p object by address. */
 static inline bool ski_object_queued(const struct ski_object *object)
 {
     return (uint32_t)object->life != 0;
 }
 
-/** Set the state of @p object. */
+/** Sets the state of @p object. */
 static inline void ski_object_change(struct ski_object *object, int state)
 {
     object->state = (uint8_t)state;
     object->life  = (object->life & ~SKI_LIFE_CHANGED) | (state ? SKI_LIFE_CHANGED : 0);
 }
 
-/** The object whose memory, as the program knows it, is @p self. */
+/** Returns the object whose memory, as the program knows it, is @p self. */
 static inline struct ski_object *ski_object_of(const void *self)
 {
     return (struct ski_object *)self - 1;
 }
 
-/** The bytes of the index of @p object. */
+/** Returns the bytes of the index of @p object. */
 static inline const unsigned char *ski_object_index(const struct ski_object *object)
 {
     return object->index_bytes > sizeof object->index.raw ? object->index.long_one
                                                           : object->index.raw;
 }
 
-/** Whether @p object has this index. */
+/** Returns whether @p object has this index. */
 static inline bool ski_object_is(const struct ski_object *object, const skua_index *index)
 {
     return object->index_bytes == index->bytes &&
            memcmp(ski_object_index(object), &index->at, index->bytes) == 0;
 }
 
-/** The memory of malloc() that has the index of @p object, which lies in no pool; NULL: there is
- *  none. */
+/** Returns the memory of malloc() that has the index of @p object, which lies in no pool; NULL:
+ * there is none. */
 static inline unsigned char *ski_object_long_index(const struct ski_object *object)
 {
     return object->index_bytes > sizeof object->index.raw ? object->index.long_one : NULL;
 }
 
-/** Write the index of @p object to @p index.  Memory of objects is zeroed, so all of a short one is
- *  copied: a few moves of fixed size. */
+/** Writes the index of @p object to @p index.  Memory of objects is zeroed, so all of a short one
+ * is copied: a few moves of fixed size. */
 static inline void ski_object_index_read(skua_index *index, const struct ski_object *object)
 {
     index->bytes = object->index_bytes;
@@ -122,7 +122,7 @@ static inline void ski_object_index_read(skua_index *index, const struct ski_obj
         memcpy(&index->at, object->index.long_one, object->index_bytes);
 }
 
-/** The index of @p object. */
+/** Returns the index of @p object. */
 static inline skua_index ski_object_index_get(const struct ski_object *object)
 {
     skua_index index;
@@ -131,27 +131,27 @@ static inline skua_index ski_object_index_get(const struct ski_object *object)
     return index;
 }
 
-/** A new object of @p bytes of the program's memory, zeroed, with an index, from @p pool, which has
- *  memory of the arena, long indices too; NULL: from malloc(). */
+/** Returns a new object of @p bytes of the program's memory, zeroed, with an index, from @p pool,
+ * which has memory of the arena, long indices too; NULL: from malloc(). */
 struct ski_object *ski_object_alloc(struct ski_pool *pool, size_t bytes, const skua_index *index);
 
-/** A copy, from @p pool, of what precedes the program's memory in @p object, without that memory.
- */
+/** Returns a copy, from @p pool, of what precedes the program's memory in @p object, without that
+ * memory. */
 struct ski_object *ski_object_stub(const struct ski_object *object, struct ski_pool *pool);
 
-/** Free an object that no message in the queue names; its memory is of @p pool or, NULL, of
- *  malloc(). */
+/** Frees an object that no message in the queue names; its memory is of @p pool or, NULL, of
+ * malloc(). */
 void ski_object_free(struct ski_object *object, struct ski_pool *pool);
 
-/** The block of the isomalloc range that @p object lies in; NULL: it lies elsewhere. */
+/** Returns the block of the isomalloc range that @p object lies in; NULL: it lies elsewhere. */
 struct ski_object_threads *ski_object_block(const struct ski_object *object);
 
-/** A new object of @p bytes of the program's memory, zeroed, with an index, in @p block of the
- *  isomalloc range. */
+/** Returns a new object of @p bytes of the program's memory, zeroed, with an index, in @p block of
+ * the isomalloc range. */
 struct ski_object *ski_object_place(struct ski_object_threads *block, size_t bytes,
                                     const skua_index *index);
 
-/** The bytes of the block for an object of @p bytes of the program's memory. */
+/** Returns the bytes of the block for an object of @p bytes of the program's memory. */
 static inline size_t ski_object_block_bytes(size_t bytes)
 {
     return sizeof(struct ski_object_threads) + sizeof(struct ski_object) + bytes;

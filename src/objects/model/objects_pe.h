@@ -68,26 +68,27 @@ struct ski_objects {
     struct ski_lifecycle_table lifecycle;
 };
 
-/** The id of a collection or a section: the PE that creates it, and its count of them. */
+/** Returns the id of a collection or a section: the PE that creates it, and its count of them. */
 static inline uint64_t ski_id_make(uint64_t creator, uint32_t number)
 {
     return creator << 32 | number;
 }
 
-/** Whether a PE of this job, or of the one that it was restarted from, can have given out @p id. */
+/** Returns whether a PE of this job, or of the one that it was restarted from, can have given out
+ * @p id. */
 static inline bool ski_id_valid(const struct ski_pe *self, uint64_t id)
 {
     return id >> 32 < self->objects->creators && (uint32_t)id > 0;
 }
 
-/** The PE that stands for the one that gave out @p id: that PE, or another if the job was restarted
- *  with fewer PEs. */
+/** Returns the PE that stands for the one that gave out @p id: that PE, or another if the job was
+ * restarted with fewer PEs. */
 static inline int ski_id_root(const struct ski_pe *self, uint64_t id)
 {
     return (int)((id >> 32) % (uint64_t)self->pes);
 }
 
-/** Whether the program has not begun on this PE (services/program.h). */
+/** Returns whether the program has not begun on this PE (services/program.h). */
 static inline bool ski_objects_gated(const struct ski_objects *objects)
 {
     return objects->hold_creation != NULL;

@@ -98,7 +98,7 @@ static const char *pup_object_text(const skua_pup *p)
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-/* The name of a field without what only takes its address. */
+/* Returns the name of a field without what only takes its address. */
 static struct pup_field pup_field_of(enum pup_kind kind, const char *name, size_t bytes)
 {
     struct pup_field field = {kind, bytes, name, 0};
@@ -150,7 +150,7 @@ static SKI_COLD _Noreturn void pup_differs(const skua_pup *p, const struct pup_f
     if (!packs)
         snprintf(by, sizeof by, "PE %d packed", p->source);
     if (!before)
-        ski_misuse("pup of %s: %s %s behind the last field that %s", pup_object_text(p), verb,
+        ski_misuse("pup of %s: %s %s after the last field that %s", pup_object_text(p), verb,
                    pup_field_text(p, now, one, sizeof one), by);
     if (!now)
         ski_misuse("pup of %s: %s nothing where %s %s", pup_object_text(p), verb, by,
@@ -210,7 +210,7 @@ static void pup_put(skua_pup *p, const void *data, size_t bytes)
 
 /* ---- checks -------------------------------------------------------------------------------- */
 
-/* Whether two fields are one.  A field without a name is equal to any other of its kind and
+/* Returns whether two fields are one.  A field without a name is equal to any other of its kind and
  * size. */
 static bool pup_same(const struct pup_field *a, const struct pup_field *b)
 {
@@ -406,7 +406,7 @@ size_t ski_pup_left(const skua_pup *p)
     return p->log ? p->log->left : p->left;
 }
 
-/* Memory for what an object owns. */
+/* Returns memory for what an object owns. */
 static void *pup_alloc(const skua_pup *p, size_t bytes)
 {
     if (bytes == 0)
@@ -706,7 +706,7 @@ void ski_pup_unpack_within(const struct ski_class *of, void *self, const struct 
                    pup_object_text(&p), p.bytes, source, gaps->packed);
 }
 
-/* Packs behind the first @p used bytes of p->msg. */
+/* Packs after the first @p used bytes of p->msg. */
 static skua_msg *pup_pack(skua_pup *p, size_t used)
 {
     p->mode = PUP_PACK;

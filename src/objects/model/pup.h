@@ -3,7 +3,7 @@
  * pup.h - packing and unpacking an object by the function of its class.
  *
  * One function of a class (`pup`) measures, packs and unpacks its objects, by what it is called
- * for.  The packed data are the bytes of the fields, one behind the other.  Checked data
+ * for.  The packed data are the bytes of the fields, one after the other.  Checked data
  * (SKUA_CHECKED_PUP) have a record in front of each field:
  *
  *      struct pup_record | name | bytes of the field
@@ -20,8 +20,8 @@
 /** Returns the bytes that the object @p self packs into, unchecked. */
 size_t ski_pup_measure(const struct ski_class *of, void *self);
 
-/** Packs the object @p self into @p msg, behind the first @p used bytes of its data.  Returns the
- *  message, which ends behind the packed data, or a larger one in its place. */
+/** Packs the object @p self into @p msg, after the first @p used bytes of its data.  Returns the
+ * message, which ends after the packed data, or a larger one in its place. */
 skua_msg *ski_pup_pack(const struct ski_class *of, void *self, skua_msg *msg, size_t used);
 
 /** Packs the object @p self as ski_pup_pack() does, checked; ends the job if its class packs other

@@ -71,7 +71,7 @@ static bool pup_test_equal(const struct pup_test_thing *a, const struct pup_test
            a->part.y == b->part.y;
 }
 
-/* Packs into a message with room for @p room bytes behind @p used others, and unpacks. */
+/* Packs into a message with room for @p room bytes after @p used others, and unpacks. */
 static void pup_test_round_trip(struct pup_test_thing *t, size_t used, size_t room, bool checked)
 {
     struct pup_test_thing *copy = pup_test_new();

@@ -55,7 +55,7 @@ void ski_saved_element_write(struct ski_object *object, const struct ski_saved_e
 
 /* ---- restoring ----------------------------------------------------------------------- */
 
-/* Whether the lengths in a head make up its record. */
+/* Returns whether the lengths in a head make up its record. */
 static bool saved_element_adds_up(const struct ski_saved_element *head)
 {
     size_t bytes = sizeof *head + head->index_bytes;
@@ -79,7 +79,7 @@ bool ski_saved_element_read(const void *from, size_t left, struct ski_saved_elem
     return true;
 }
 
-/* Why an element cannot be added here; NULL: it can. */
+/* Returns why an element cannot be added here; NULL: it can. */
 static const char *saved_element_refused(const struct ski_collection *all, const skua_index *index)
 {
     if (!ski_class_moves(all->class))

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Whether sequence number @p a comes before @p b. */
+/** Returns whether sequence number @p a comes before @p b. */
 static inline bool ski_seqnum_before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;

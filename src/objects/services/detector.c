@@ -65,7 +65,8 @@ static struct detector *detector_find(struct ski_pe *self, skua_detector name)
     return (struct detector *)link;
 }
 
-/* The detector of the program that @p call was given, added to the table if it is new here. */
+/* Returns the detector of the program that @p call was given, added to the table if it is new
+ * here. */
 static struct detector *detector_get(struct ski_pe *self, const char *call, skua_detector name)
 {
     struct detector *detector = detector_find(self, name);
@@ -159,8 +160,8 @@ static struct ski_termination_counts detector_visit(struct ski_pe               
     return detector ? detector->count : (struct ski_termination_counts){0, 0, 0};
 }
 
-/* Whether all producers had finished when the last wave began; ends the job if there are more of
- * them, or of items, than there can be. */
+/* Returns whether all producers had finished when the last wave began; ends the job if there are
+ * more of them, or of items, than there can be. */
 static bool detector_all_finished(const struct detector_search *search)
 {
     const struct ski_termination_detection *d = &search->detection;

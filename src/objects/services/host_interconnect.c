@@ -99,7 +99,7 @@ void ski_host_interconnect_close(void)
 
 /* ---- the hosts ------------------------------------------------------------------------ */
 
-/* Gets what a host has published.  What does not make sense counts as unknown. */
+/* Gets what a host has published.  Invalid values count as unknown. */
 static void interconnect_ask(int number, struct interconnect_host *host)
 {
     const struct ski_job *job   = interconnect.boot->job;
@@ -127,7 +127,7 @@ static void interconnect_use_addresses(int hosts)
     ski_interconnect_finish(&interconnect.of);
 }
 
-/* The part of an address behind its last dot: the name of the node. */
+/* Returns the part of an address after its last dot: the name of the node. */
 static const char *interconnect_address_name(const char *address)
 {
     const char *dot = strrchr(address, '.');
@@ -240,7 +240,7 @@ const char *skua_host_switch(int host, int level)
     return found < 0 ? NULL : interconnect.of.link[found].name;
 }
 
-/* The dimensions of the torus, or 0. */
+/* Returns the dimensions of the torus, or 0. */
 static int interconnect_torus_dims(void)
 {
     return ski_host_interconnect_known() ? interconnect.of.about.dims : 0;

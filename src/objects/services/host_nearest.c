@@ -30,7 +30,7 @@ static int nearest_compare(const void *a, const void *b)
     return x->behind < y->behind ? -1 : x->behind > y->behind;
 }
 
-/* How far @p number is behind @p from, around the end of @p count numbers. */
+/* Returns how far @p number is behind @p from, around the end of @p count numbers. */
 static int nearest_behind(int number, int from, int count)
 {
     return number >= from ? number - from : number - from + count;

@@ -81,7 +81,7 @@ int skua_host_pe(int host, int i)
     return ski_job_host_pe(host_job, host, i);
 }
 
-/* Whether the processes of a host have consecutive numbers. */
+/* Returns whether the processes of a host have consecutive numbers. */
 static bool host_in_order(const struct ski_job *job, int host)
 {
     int from = job->host_first[host], to = job->host_first[host + 1] - 1;

@@ -64,7 +64,7 @@ static struct ski_msg_counts idle_add_counts(struct ski_msg_counts a, struct ski
     return (struct ski_msg_counts){a.sent + b.sent, a.received + b.received};
 }
 
-/* The message counts of the program: without waves, and with held messages as received. */
+/* Returns the message counts of the program: without waves, and with held messages as received. */
 static struct ski_msg_counts idle_program_counts(const struct ski_pe *self)
 {
     struct ski_msg_counts all = ski_msg_counts_of(self), waves = ski_termination_msg_counts(self);
@@ -73,7 +73,7 @@ static struct ski_msg_counts idle_program_counts(const struct ski_pe *self)
                                    all.received + self->held - waves.received};
 }
 
-/* Whether something may happen here that no message tells of. */
+/* Returns whether something may happen here that no message tells of. */
 static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
     return !rested || self->timers.count > ski_termination_timers(self) ||
@@ -298,7 +298,7 @@ static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int p
     }
 }
 
-/* Whether the answer of a PE before @p pe is like that of @p pe. */
+/* Returns whether the answer of a PE before @p pe is like that of @p pe. */
 static bool idle_printed_before(const struct idle_report *report, int pe,
                                 bool (*like)(const struct idle_report *report, int a, int b))
 {

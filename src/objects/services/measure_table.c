@@ -18,7 +18,7 @@ static struct {
     skua_handler_fn *fn;
 } measure_table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Handler: a user thread goes on.  Its object is charged, if it has one. */
+/* Handler: a user thread continues.  Its object is charged, if it has one. */
 static void measure_table_on_thread(skua_msg *msg)
 {
     struct skua_thread *thread = (struct skua_thread *)msg; /* its first member */

@@ -8,7 +8,7 @@
 
 #include "core/pe/pe.h"
 
-/** Starts, or goes on, measuring on this PE; with @p graph, messages are counted as well. */
+/** Starts or resumes measuring on this PE; with @p graph, messages are counted as well. */
 void ski_measure_start(struct ski_pe *self, bool graph);
 
 /** Stops measuring on this PE; what was measured is kept. */

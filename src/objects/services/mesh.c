@@ -16,7 +16,7 @@ static int mesh_divide_up(int a, int b)
     return (a + b - 1) / b;
 }
 
-/* The smallest n with n^power >= x. */
+/* Returns the smallest n with n^power >= x. */
 static int mesh_root_up(int x, int power)
 {
     int n = 1;

@@ -22,24 +22,24 @@
 
 #include <skua/topology.h>
 
-/** Set *mesh to the mesh of @p size[0] x ... of @p pes PEs; size[0] 0: as large as needed.  False:
+/** Sets *mesh to the mesh of @p size[0] x ... of @p pes PEs; size[0] 0: as large as needed.  False:
  * it has no room for them, or whole rows too many. */
 bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *mesh);
 
-/** A mesh of @p dims dimensions of about equal sizes, the last of them @p row.  0 stands for
+/** Returns a mesh of @p dims dimensions of about equal sizes, the last of them @p row. 0 stands for
  * dimensions that fit the number of PEs, or for any row. */
 skua_mesh ski_mesh_choose(int pes, int dims, int row);
 
-/** The number of slots of a PE. */
+/** Returns the number of slots of a PE. */
 int ski_mesh_slots(const skua_mesh *mesh);
 
-/** The PE that is slot @p slot of PE @p from. */
+/** Returns the PE that is slot @p slot of PE @p from. */
 int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot);
 
-/** Whether a hop to slot @p slot is the last of a route. */
+/** Returns whether a hop to slot @p slot is the last of a route. */
 bool ski_mesh_slot_last(const skua_mesh *mesh, int slot);
 
-/** The slot, on PE @p from, of the next hop of a route to PE @p to. */
+/** Returns the slot, on PE @p from, of the next hop of a route to PE @p to. */
 int ski_mesh_route(const skua_mesh *mesh, int from, int to);
 
 #endif

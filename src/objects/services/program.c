@@ -152,7 +152,8 @@ static void program_unpack(struct program_reader rest)
             program_read(&rest, variables[i].memory, variables[i].bytes);
 }
 
-/* The bytes of the values that *rest begins with; SIZE_MAX: the values are longer than that. */
+/* Returns the bytes of the values that *rest begins with; SIZE_MAX: the values are longer than
+ * that. */
 static size_t program_valid_bytes(struct program_reader rest)
 {
     size_t whole = rest.bytes;
@@ -266,7 +267,7 @@ static void program_queue_creations(struct ski_pe *self, struct ski_list *creati
     ski_msg_unhold(self, &held);
 }
 
-/* A message with the creations and, of kind PROGRAM_VALUES, the values. */
+/* Returns a message with the creations and, of kind PROGRAM_VALUES, the values. */
 static skua_msg *program_message(const struct ski_list *creations, uint64_t kind)
 {
     size_t    values = kind == PROGRAM_VALUES ? program_packed_bytes() : 0;
@@ -403,7 +404,7 @@ void ski_program_before_wait(struct ski_pe *self)
     program_publish(self);
 }
 
-/* The variable whose packed value differs between @p one and @p other. */
+/* Returns the variable whose packed value differs between @p one and @p other. */
 static const char *program_changed_variable(const char *one, const char *other)
 {
     const struct program_variable *v = variables;

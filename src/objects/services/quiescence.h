@@ -18,14 +18,12 @@
 
 #include "objects/model/lifecycle.h"
 
-/**
- * Call flush(arg) on this PE whenever a wave visits it.  A module that delays what it was asked to
- * send sends it then, so that the wave counts it, and returns true.  flush must not run the
- * scheduler, nor call ski_quiescence_unhook().
- */
+/** Calls flush(arg) on this PE whenever a wave visits it.  A module that delays what it was asked
+ * to send sends it then, so that the wave counts it, and returns true. flush must not run the
+ * scheduler, nor call ski_quiescence_unhook(). */
 void ski_quiescence_hook(bool (*flush)(void *arg), void *arg);
 
-/** Undo ski_quiescence_hook() with these arguments. */
+/** Undoes ski_quiescence_hook() with these arguments. */
 void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg);
 
 /** The observer of this module (model/lifecycle.h): the requests and hooks of a PE. */

@@ -196,7 +196,7 @@ static bool stream_flush_idle(void *arg)
     return sent;
 }
 
-/* Whether any stream has begun on this PE. */
+/* Returns whether any stream has begun on this PE. */
 static bool stream_any_begun(void)
 {
     for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
@@ -460,7 +460,8 @@ static SKI_COLD _Noreturn void stream_malformed(const struct stream_pe *s, const
               s->kind->name, ski_self->pe, msg->bytes, msg->source);
 }
 
-/* Whether a message has to wait, and is held, since no object is bound to the stream yet. */
+/* Returns whether a message has to wait, and is held, since no object is bound to the stream
+ * yet. */
 static bool stream_must_wait(struct stream_pe *s, skua_msg *msg)
 {
     bool wait = !s->arg && s->kind->def.held;

@@ -7,12 +7,12 @@
  * copied into its data, and sending hands it over as it is.  The receiver walks it in place.
  *
  * A message on its last hop is items and nothing else, so that a batch is its data.  On the hops
- * before, the destinations of the items follow behind them:
+ * before, the destinations of the items follow after them:
  *
  *      | item 0 | item 1 | ... item n-1 |            last hop
  *      | item 0 | item 1 | ... item n-1 | to 0 | to 1 | ... to n-1 |   other hops
  *
- * While a message fills, the room for the destinations lies behind that for all items; the two are
+ * While a message fills, the room for the destinations lies after that for all items; the two are
  * moved together when a message is sent that is not full.  Each kind of hop has a handler of its
  * own.
  *
@@ -29,7 +29,7 @@
 
 #include "objects/model/lifecycle.h"
 
-/** Send all items that wait on this PE, of every stream; false: there were none.  Quiescence
+/** Sends all items that wait on this PE, of every stream; false: there were none.  Quiescence
  * detection calls it, with @p arg NULL. */
 bool ski_streams_flush(void *arg);
 

@@ -151,7 +151,7 @@ void ski_termination_continue(struct ski_pe *self, struct ski_termination_detect
 
 /* ---- nodes -------------------------------------------------------------------------- */
 
-/* Where the node of a wave's topic is linked in; *at is NULL if there is none. */
+/* Returns where the node of a wave's topic is linked in; *at is NULL if there is none. */
 static struct termination_node **termination_find(struct termination            *waves,
                                                   const struct termination_wave *wave)
 {
@@ -163,7 +163,8 @@ static struct termination_node **termination_find(struct termination            
     return at;
 }
 
-/* The parent of this PE in the tree of a root; of a hidden PE, the first PE of its process. */
+/* Returns the parent of this PE in the tree of a root; of a hidden PE, the first PE of its
+ * process. */
 static int termination_parent(const struct ski_pe *self, int root)
 {
     struct ski_pe_tree tree;
@@ -223,8 +224,8 @@ static void termination_forward(struct ski_pe *self, struct termination_node *no
 
 /* ---- handlers ----------------------------------------------------------------------- */
 
-/* Whether a wave comes down the tree of a root that exists.  The root takes a wave from itself
- * only, so it knows the topic. */
+/* Returns whether a wave comes down the tree of a root that exists.  The root takes a wave from
+ * itself only, so it knows the topic. */
 static bool termination_wave_valid(const struct ski_pe *self, const struct termination_wave *wave,
                                    int source)
 {

@@ -46,7 +46,7 @@ struct ski_termination_topic {
 /* What a PE, or a subtree, counts. */
 struct ski_termination_counts {
     uint64_t sent, received;
-    uint64_t finished; /* producers of a detector; in the idle report, PEs that may go on */
+    uint64_t finished; /* producers of a detector; in the idle report, PEs that may continue */
 };
 
 /* What a module does with the waves of its topics. */
@@ -71,28 +71,28 @@ struct ski_termination_detection {
     struct ski_termination_counts last;    /* sums of the last wave                       */
 };
 
-/** Send the next wave, or the first, now. */
+/** Sends the next wave, or the first, now. */
 void ski_termination_send(struct ski_pe *self, struct ski_termination_detection *detection);
 
-/** Record the sums of a wave; true: nothing was in flight when the wave began. */
+/** Records the sums of a wave; true: nothing was in flight when the wave began. */
 bool ski_termination_record(struct ski_termination_detection    *detection,
                             const struct ski_termination_counts *sum);
 
-/** Send the next wave, at once or after a pause. */
+/** Sends the next wave, at once or after a pause. */
 void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection);
 
-/** The waves and reports that this PE has sent and received. */
+/** Returns the waves and reports that this PE has sent and received. */
 struct ski_msg_counts ski_termination_msg_counts(const struct ski_pe *self);
 
-/** The number of timers of this PE that are the runtime's own: until a next wave, and those that
- *  ski_termination_own_timer() counts. */
+/** Returns the number of timers of this PE that are the runtime's own: until a next wave, and those
+ * that ski_termination_own_timer() counts. */
 uint32_t ski_termination_timers(const struct ski_pe *self);
 
 /** Counts a timer of this PE that runs for ever and does nothing for the program: a job that waits
  *  for such timers alone waits for ever. */
 void ski_termination_own_timer(struct ski_pe *self);
 
-/** Register what a module does with waves of @p topic, when a PE begins; SKI_TOPIC_DETECTOR stands
+/** Registers what a module does with waves of @p topic, when a PE begins; SKI_TOPIC_DETECTOR stands
  * for all detectors. */
 void ski_termination_register(struct ski_objects *objects, uint32_t topic,
                               const struct ski_termination_kind *kind);

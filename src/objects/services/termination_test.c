@@ -61,7 +61,7 @@ static struct ski_termination_counts termination_test_wave(struct termination_te
     return sum;
 }
 
-/* Whether the end is found at the right time. */
+/* Returns whether the end is found at the right time. */
 static bool termination_test_run(uint64_t seed)
 {
     struct termination_test          test      = {.budget = 300, .seed = seed};

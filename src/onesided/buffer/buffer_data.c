@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(struct ski_buffer_data) <= SKI_PLACE_DATA, "the driver shows all of it");
 
-#define DATA_UNCOPIED_LEAST ((size_t)8192)     /* bytes that are faster sent than copied and sent */
+#define DATA_UNCOPIED_LEAST ((size_t)8192)     /* fewer are copied into a message */
 #define DATA_UNCOPIED_MOST  ((size_t)64 << 20) /* more go in pieces, so that others have a turn */
 
 /* ---- the source ------------------------------------------------------------------------------ */

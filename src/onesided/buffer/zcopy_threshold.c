@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zcopy_threshold.c - from how many bytes on it pays not to copy.
+ * zcopy_threshold.c - the size from which a transfer by reference is faster than copying.
  *
  * A message that data are copied into and out of costs two copies.  A transfer by reference costs
  * one at most, and besides a message to the owner that its memory is free, a system call where
@@ -10,9 +10,9 @@
  * used is slower to copy.  Between hosts a message is used where it arrives, so that one copy is
  * saved, of memory that this core has used.
  *
- * A process measures at the first use, which most programs never come to: their start takes no
- * longer. If the log level is `info` PE 0 measures at the start, to log it.  The first uses between
- * hosts measure the round trip; until then one is assumed.
+ * A process measures at the first use, so that programs which never need the threshold do not
+ * start more slowly. If the log level is `info` PE 0 measures at the start, to log it.  The first
+ * uses between hosts measure the round trip; until then one is assumed.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -252,7 +252,8 @@ const skua_layout *skua_channel_view(skua_channel value)
     return channel->view;
 }
 
-/* Whether the buffer of a reduction holds its elements, of @p element bytes each, aligned. */
+/* Returns whether the buffer of a reduction holds its elements, of @p element bytes each,
+ * aligned. */
 static bool channel_reduction_fits(const skua_channel_reduction_def *def, size_t element)
 {
     return def->to && def->count > 0 && def->count <= PTRDIFF_MAX / element &&

@@ -125,13 +125,13 @@ static inline const char *ski_channel_name(const struct ski_channel *channel)
 
 /* What a doorbell, or a message about a channel, brings. */
 enum ski_channel_kind {
-    SKI_CHANNEL_DATA,   /* data behind the header */
-    SKI_CHANNEL_PLACED, /* nothing: the data are in the buffer */
-    SKI_CHANNEL_STAGED, /* behind the header: the address of the staged data, on this host */
-    SKI_CHANNEL_ZCOPY,  /* behind the header: the address of a struct ski_zcopy_desc */
-    SKI_CHANNEL_COOP,   /* behind the header: the address of a struct ski_coop (channel_coop.c) */
-    SKI_CHANNEL_HELP,   /* doorbells only: the receiver is asked to help copying */
-    SKI_CHANNEL_POLLED, /* to the PE itself: report what has arrived */
+    SKI_CHANNEL_DATA,      /* data after the header */
+    SKI_CHANNEL_PLACED,    /* nothing: the data are in the buffer */
+    SKI_CHANNEL_STAGED,    /* after the header: the address of the staged data, on this host */
+    SKI_CHANNEL_ZCOPY,     /* after the header: the address of a struct ski_zcopy_desc */
+    SKI_CHANNEL_COOP,      /* after the header: the address of a struct ski_coop (channel_coop.c) */
+    SKI_CHANNEL_HELP,      /* doorbells only: the receiver is asked to help copying */
+    SKI_CHANNEL_POLLED,    /* to the PE itself: report what has arrived */
     SKI_CHANNEL_MULTICAST, /* data for several channels (channel_multicast.c) */
     SKI_CHANNEL_SENT,      /* to the PE itself: puts are locally complete (channel_local.c) */
     SKI_CHANNEL_OPENED,    /* to another host: the channel was opened for so many bytes */

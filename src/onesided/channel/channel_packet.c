@@ -5,7 +5,7 @@
  *      | key (8) | data |
  *
  * The length of the packet says how many bytes there are.  Large data in one block are sent from
- * where they lie; others are copied behind the key.
+ * where they lie; others are copied after the key.
  *
  * The receiver answers a packet as it answers a doorbell: ahead of its queue.  The driver receives
  * the data of a large packet straight into the buffer, and a small packet is copied there out of
@@ -34,7 +34,7 @@
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
-/* Returns a packet with its key, and room for @p more bytes behind it. */
+/* Returns a packet with its key, and room for @p more bytes after it. */
 static skua_msg *channel_packet_new(struct ski_pe *self, const skua_sender *sender, size_t more)
 {
     skua_msg *msg = skua_msg_alloc(sizeof sender->key + more);

@@ -31,6 +31,7 @@
 #define COOP_DIRECT_LEAST ((size_t)384 << 10)
 #define COOP_STAGED_LEAST ((size_t)80 << 10)
 
+/* Bytes from which on a receiver is woken before the end of a copy, and how many bytes before. */
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
 
@@ -42,6 +43,7 @@
 
 /* ---- doorbells --------------------------------------------------------------------- */
 
+/* Reserves a cell of the receiver's inbox for a doorbell; NULL: the inbox is full. */
 static inline struct ski_cell *doorbell_reserve(skua_sender *sender, uint64_t *tail)
 {
     if (SKI_UNLIKELY(!ski_inbox_reserve_mp(sender->inbox, sender->cells, &sender->credit, tail)))
@@ -69,7 +71,7 @@ static inline void doorbell_publish(struct ski_pe *self, const skua_sender *send
         doorbell_wake(self, sender);
 }
 
-/* Returns a message with a header, and room for @p more bytes behind it. */
+/* Returns a message with a header, and room for @p more bytes after it. */
 static skua_msg *channel_put_new_message(struct ski_pe *self, const skua_sender *sender,
                                          enum ski_channel_kind kind, size_t more)
 {
@@ -289,6 +291,8 @@ static void sender_select_packet(skua_sender *sender)
                                                           : ski_channel_put_message;
 }
 
+/* Returns whether this process reaches the buffer of @p channel by load and store: it lies in the
+ * arena (process is -1), or in this process. */
 static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *channel)
 {
     return channel->process < 0 || channel->process == self->process;

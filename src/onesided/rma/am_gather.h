@@ -4,7 +4,7 @@
  *
  * A request holds as many blocks as fit into a packet.  When it is full it is sent, and the pool of
  * its verb must have room for the next: a blocking call waits for that, any other stops there and
- * goes on where it stopped when there is room.
+ * continues where it stopped when there is room.
  */
 #ifndef SKI_AM_GATHER_H
 #define SKI_AM_GATHER_H

@@ -67,7 +67,7 @@ static void am_send_as_far(struct ski_pe *self, struct ski_rma_request *req,
     ski_rma_backlog_want_room(self, req->on_pe);
 }
 
-/* Returns whether an operation has to wait for its turn: behind others that wait, or that it could
+/* Returns whether an operation has to wait for its turn: after others that wait, or that it could
  * overtake. */
 static bool am_must_queue(const struct ski_outstanding *on, const struct ski_rma_op *op,
                           const skua_rma_params *params)

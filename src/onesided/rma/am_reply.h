@@ -16,8 +16,8 @@
 struct ski_pe;
 
 /** Receives a packet that lies in the memory of the driver: copies its data to where they belong,
- *  and returns a message for the rest, which is run in its turn; NULL: it is to be run as it is.
- *  @p data, behind the header @p msg, is not aligned. */
+ * and returns a message for the rest, which is run in its turn; NULL: it is to be run as it is.  @p
+ * data, after the header @p msg, is not aligned. */
 skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data);
 
 /** Returns the bytes of a packet that are still to come, and sets *to to where they belong; 0: that

@@ -3,7 +3,7 @@
  * am_sent.h - the requests of a PE that have no reply yet (am_origin.h).
  *
  * The table of a PE has a slot for each.  The id that travels is the slot and a count of its uses,
- * so a reply that comes twice, or that another host made up, matches nothing.  The reply repeats
+ * so a reply that comes twice, or that another host forged, matches nothing.  The reply repeats
  * the id, and nothing else of it is trusted: where the data go stands in the slot.
  */
 #ifndef SKI_AM_SENT_H

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "onesided/rma/rma_pe.h"
 
-/* An operation that waits.  The data of its signal lie behind it. */
+/* An operation that waits.  The data of its signal lie after it. */
 struct ski_rma_waiting {
     struct ski_rma_waiting *next;
     struct ski_rma_issue    issue; /* refers to the copies that follow */

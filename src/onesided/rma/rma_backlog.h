@@ -9,7 +9,7 @@
  * Its layout is copied, its data are not: they belong to the operation until it is complete.
  *
  * It counts as outstanding from its call on, so flushes and handles wait for it, and other
- * operations order themselves behind it as behind any other.
+ * operations order themselves after it as after any other.
  */
 #ifndef SKI_RMA_BACKLOG_H
 #define SKI_RMA_BACKLOG_H

@@ -169,8 +169,8 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
     } while (!rma_driver_accepted(self, req, status));
 }
 
-/* Returns whether the driver orders what it is asked for next behind what it was asked for before.
- */
+/* Returns whether the driver orders what it is asked for next after what it was asked for
+ * before. */
 static bool rma_driver_fence(struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_net_driver();
@@ -178,8 +178,8 @@ static bool rma_driver_fence(struct ski_peer *peer)
     return driver->fence && driver->fence(peer);
 }
 
-/* Orders puts behind puts: waits for requests by active message; the driver keeps its own in order,
- * or they are waited for as well.  An unordered put is ordered behind a fence only. */
+/* Orders puts after puts: waits for requests by active message; the driver keeps its own in order,
+ * or they are waited for as well.  An unordered put is ordered after a fence only. */
 static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
                              const skua_rma_params *params, struct ski_peer *peer)
 {

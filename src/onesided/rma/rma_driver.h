@@ -4,7 +4,7 @@
  *
  * The data move from and into the memory of the program without a copy, and the target takes part
  * only as far as its network needs that.  This pays for large blocks; small ones are faster by
- * active message.  A put is complete when a flush behind it is.
+ * active message.  A put is complete when a flush after it is.
  *
  * Nothing may be sent from within the driver, where it says that a part is complete: the end of an
  * operation comes by a message of the PE to itself.
@@ -27,8 +27,8 @@ skua_status ski_rma_driver_start_atomic(const struct ski_rma_op   *op,
                                         const struct ski_resolved *target,
                                         const skua_rma_params *params, void *old);
 
-/** Does an atomic, and what @p params, which may be NULL, says to do behind it, and waits for it;
- *  SKUA_ERR_UNSUPPORTED: it must go by active message. */
+/** Does an atomic, and what @p params, which may be NULL, says to do after it, and waits for it;
+ * SKUA_ERR_UNSUPPORTED: it must go by active message. */
 skua_status ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                                   const skua_rma_params *params, uint64_t *old);
 

@@ -6,7 +6,7 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/rma/outstanding.h"
 
-/* Requests of one kind do not take the room of another: gets go on while puts fill theirs. */
+/* Requests of one kind do not take the room of another: gets continue while puts fill theirs. */
 enum ski_am_pool { SKI_AM_POOL_PUT, SKI_AM_POOL_GET, SKI_AM_POOL_ACCUMULATE, SKI_AM_POOLS };
 
 struct ski_rma_pe {

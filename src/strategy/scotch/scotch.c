@@ -63,7 +63,8 @@ static void scotch_arrays_destroy(struct scotch_arrays *a)
     free(a->part);
 }
 
-/* A context of one thread with random numbers of its own: results depend on the seed alone. */
+/* Initialises a context of one thread with random numbers of its own: results depend on the seed
+ * alone. */
 static bool scotch_context_init(SCOTCH_Context *context, int32_t seed)
 {
     SCOTCH_contextInit(context);

@@ -79,52 +79,52 @@ struct bench_peer {
     const char *series, *argument; /* its arguments; argument may be NULL  */
 };
 
-/** Run a program that prints results and add them.  If it fails, print that and continue. */
+/** Runs a program that prints results and adds them.  If it fails, print that and continue. */
 void bench_run(struct results *results, char *const argv[]);
 
-/** Run a program of Skua, if it is installed, under skuarun with one more option of skuarun. */
+/** Runs a program of Skua, if it is installed, under skuarun with one more option of skuarun. */
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
                     int pes, int threads, const char *option);
 
-/** Run a program of Skua, if it is installed, under skuarun.  @p options of skuarun and @p
+/** Runs a program of Skua, if it is installed, under skuarun.  @p options of skuarun and @p
  * arguments of the program are words separated by spaces. */
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
                    const char *options, const char *arguments);
 
-/** Run a peer, if it and its launcher are installed, with @p ranks processes, each on a core of its
- *  own where there are enough. */
+/** Runs a peer, if it and its launcher are installed, with @p ranks processes, each on a core of
+ * its own where there are enough. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
-/** Run a program of a peer library as one process that is not bound: its threads choose their
+/** Runs a program of a peer library as one process that is not bound: its threads choose their
  * cores. */
 void bench_run_peer_threads(struct results *results, const struct bench_peer *peer);
 
-/** Measure the floor: two processes, or two threads, that bounce a cache line, or copy memory and
+/** Measures the floor: two processes, or two threads, that bounce a cache line, or copy memory and
  * set a flag. */
 void bench_run_floor(struct results *results, const struct bench_host *host, bool threads);
 
-/** Measure the floor of TCP: two processes that send the bytes of a buffer through a connection of
- *  this host and receive them in another buffer. */
+/** Measures the floor of TCP: two processes that send the bytes of a buffer through a connection of
+ * this host and receive them in another buffer. */
 void bench_run_floor_tcp(struct results *results, const struct bench_host *host);
 
-/** Run a program of Skua as bench_run_app() does, with two PEs that share no memory and are
- *  connected by the driver tcp over loopback. */
+/** Runs a program of Skua as bench_run_app() does, with two PEs that share no memory and are
+ * connected by the driver tcp over loopback. */
 void bench_run_between_hosts(struct results *results, const struct bench_host *host,
                              const char *name, const char *arguments);
 
-/** Measure a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
- *  -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
+/** Measures a round trip from buffer to buffer with each MPI (bench_channels.c): series MPI-send,
+ * -pscw and -flag, metric roundtrip_us.  @p trips is "", or ",N" for N round trips of each size
  * that apps/pingpong measures. */
 void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
                             int rounds, const char *trips);
 
-/** Find the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
- *  not installed. */
+/** Finds the launcher of a peer: mpirun.NAME as Debian calls it, or mpirun.  Returns false if it is
+ * not installed. */
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH_BYTES]);
 
-/** Show what is being measured: on a terminal in one line, which NULL clears, else as lines of
- *  standard error. */
+/** Shows what is being measured: on a terminal in one line, which NULL clears, else as lines of
+ * standard error. */
 void bench_progress(const char *what);
 
 /** Show, as bench_progress() does, which step of which round is being measured. */
@@ -135,16 +135,16 @@ void bench_step(int round, int rounds, const char *what);
 /** Returns a / b, or 0, which means "not measured", if a or b is 0. */
 double bench_ratio(double a, double b);
 
-/** Print the heading of a list of goals. */
+/** Prints the heading of a list of goals. */
 void bench_print_goals_head(const char *title);
 
-/** Print a goal and whether it is met; @p relation is "<", "<=" or ">=". */
+/** Prints a goal and whether it is met; @p relation is "<", "<=" or ">=". */
 void bench_print_goal(const char *what, double measured, const char *relation, double goal);
 
-/** Print a value in a column of that width, or '-' if it was not measured. */
+/** Prints a value in a column of that width, or '-' if it was not measured. */
 void bench_print_value(double value, int width);
 
-/** Add the values of @p series in @p metric at each of @p sizes to a curve. */
+/** Adds the values of @p series in @p metric at each of @p sizes to a curve. */
 void bench_plot_curve(struct plot_curve *curve, const struct results *results, const char *series,
                       const char *metric, const size_t *sizes, size_t count);
 

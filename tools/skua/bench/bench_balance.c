@@ -32,8 +32,8 @@ static const struct {
 
 static int bench_balance_cores; /* of the host */
 
-/* Whether there is a core for each PE: with fewer, PEs would share cores and hide an uneven load.
- */
+/* Returns whether there is a core for each PE: with fewer, PEs would share cores and hide an uneven
+ * load. */
 static bool bench_balance_fits(int pes)
 {
     return pes <= bench_balance_cores;
@@ -111,7 +111,7 @@ static void bench_balance_run(struct results *results, const struct bench_host *
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* A result of leanmd with a droplet. */
+/* Returns a result of leanmd with a droplet. */
 static double bench_balance_droplet(const struct results *r, size_t d, bool balanced,
                                     const char *what)
 {
@@ -159,7 +159,7 @@ static void bench_balance_print_droplet_goals(const struct results *r, size_t d)
     bench_print_goal(what, bench_ratio(step, bench_balance_ideal(r, d)), "<=", 1.1);
 }
 
-/* The better of the two MPIs. */
+/* Returns the better of the two MPIs. */
 static double bench_balance_mpi(const struct results *r, int pes)
 {
     double a = scaling_value(&scaling_leanmd, r, "openmpi", pes),

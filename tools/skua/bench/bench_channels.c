@@ -102,7 +102,7 @@ static void bench_channels_print_table(const struct results *r, const char *suff
 
 /* ---- goals ----------------------------------------------------------------------- */
 
-/* The largest ratio of a series to another, over the sizes from @p least to @p most. */
+/* Returns the largest ratio of a series to another, over the sizes from @p least to @p most. */
 static double bench_channels_worst(const struct results *r, const char *suffix, const char *series,
                                    const char *other, size_t least, size_t most)
 {

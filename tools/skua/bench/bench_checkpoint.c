@@ -142,7 +142,7 @@ static double bench_checkpoint_get(const struct results *r, const char *series, 
     return results_get(r, series, BLOCK, metric);
 }
 
-/* The cost of a checkpoint every ten seconds: 1.02 is two percent. */
+/* Returns the cost of a checkpoint every ten seconds: 1.02 is two percent. */
 static double bench_checkpoint_cost(const struct results *r, const struct checkpoint_app *app)
 {
     char   series[64];

@@ -98,7 +98,7 @@ static void bench_fmm_run(struct results *results, const struct bench_host *host
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* A time in seconds. */
+/* Returns a time in seconds. */
 static double bench_fmm_value(const struct results *r, const char *series, int particles,
                               const char *what, int pes)
 {

@@ -53,7 +53,7 @@ static void bench_leanmd_run(struct results *results, const struct bench_host *h
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* The time of a step in milliseconds. */
+/* Returns the time of a step in milliseconds. */
 static double bench_leanmd_step(const struct results *r, const char *series, int pes)
 {
     char metric[32];

@@ -87,7 +87,7 @@ static void bench_lu_run(struct results *results, const struct bench_host *host,
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* A rate in GF/s. */
+/* Returns a rate in GF/s. */
 static double bench_lu_rate(const struct results *r, const char *series, int size, int pes)
 {
     char metric[32];
@@ -101,7 +101,7 @@ static double bench_lu_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* The better rate of processes and threads. */
+/* Returns the better rate of processes and threads. */
 static double bench_lu_skua(const struct results *r, int size, int pes)
 {
     return bench_lu_larger(bench_lu_rate(r, "skua", size, pes),

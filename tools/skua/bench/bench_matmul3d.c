@@ -70,7 +70,7 @@ static void bench_matmul3d_run(struct results *results, const struct bench_host 
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* The rate of a series in GF/s. */
+/* Returns the rate of a series in GF/s. */
 static double bench_matmul3d_rate(const struct results *r, const char *series, size_t c, int pes)
 {
     double n = cases[c].size, seconds;
@@ -107,7 +107,7 @@ static void bench_matmul3d_print_variant(const struct results *r, const char *va
     printf("\n");
 }
 
-/* The largest ratio of the time with channels to the time with messages, over all sizes. */
+/* Returns the largest ratio of the time with channels to the time with messages, over all sizes. */
 static double bench_matmul3d_worst(const struct results *r, int ratio)
 {
     double found = 0;
@@ -121,7 +121,7 @@ static double bench_matmul3d_worst(const struct results *r, int ratio)
     return found;
 }
 
-/* The best rate over all numbers of tiles. */
+/* Returns the best rate over all numbers of tiles. */
 static double bench_matmul3d_best(const struct results *r, const char *variant, size_t c)
 {
     double found = 0;

@@ -175,7 +175,7 @@ static double bench_messages_larger(double a, double b)
 
 /* ---- goals --------------------------------------------------------------- */
 
-/* The largest ratio of @p series to either MPI, over all sizes. */
+/* Returns the largest ratio of @p series to either MPI, over all sizes. */
 static double bench_messages_worst_against_mpi(const struct results *r, const char *series)
 {
     double worst = 0;

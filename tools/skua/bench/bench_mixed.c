@@ -55,7 +55,7 @@ static double bench_mixed_get(const struct results *r, const struct mixed_row *r
     return results_get(r, series, BYTES, row->metric);
 }
 
-/* How much longer something takes in @p job than in a job of one host. */
+/* Returns how much longer something takes in @p job than in a job of one host. */
 static double bench_mixed_cost(const struct results *r, const struct mixed_row *row,
                                const char *job)
 {

@@ -68,7 +68,7 @@ static const struct {
     {"ucp_fadd", "fetchadd_us", false},
 };
 
-/* The number of iterations that take about a millisecond. */
+/* Returns the number of iterations that take about a millisecond. */
 static int bench_network_iterations(size_t bytes, bool flood)
 {
     if (flood)

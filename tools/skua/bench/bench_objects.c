@@ -38,7 +38,7 @@ static double bench_objects_get(const struct results *r, const char *series, siz
     return results_get(r, series, bytes, metric);
 }
 
-/* The ratio of an element to another series. */
+/* Returns the ratio of an element to another series. */
 static double bench_objects_ratio(const struct results *r, size_t bytes, const char *metric,
                                   const char *other)
 {
@@ -73,7 +73,7 @@ static void bench_objects_print_roundtrips(const struct results *r, const char *
     }
 }
 
-/* A program of bench/charm.c, on @p pes PEs. */
+/* Returns a program of bench/charm.c, on @p pes PEs. */
 static double bench_objects_program(const struct results *r, const char *series,
                                     const char *program, int pes, const char *unit)
 {

@@ -76,7 +76,7 @@ static size_t bench_onesided_sizes_of(const struct results *r, const char *metri
     return count;
 }
 
-/* Whether a series has a result of @p metric, or any result if that is NULL. */
+/* Returns whether a series has a result of @p metric, or any result if that is NULL. */
 static bool bench_onesided_has_series(const struct results *r, const char *series,
                                       const char *metric)
 {
@@ -178,7 +178,7 @@ static double bench_onesided_get(const struct results *r, const char *series, co
     return results_get(r, name, bytes, metric);
 }
 
-/* The ratio of Skua to the limit in @p metric. */
+/* Returns the ratio of Skua to the limit in @p metric. */
 static double bench_onesided_to_limit(const struct results *r, const char *suffix,
                                       const char *metric, size_t bytes)
 {
@@ -186,7 +186,7 @@ static double bench_onesided_to_limit(const struct results *r, const char *suffi
                        bench_onesided_get(r, "limit", suffix, metric, bytes));
 }
 
-/* The worst ratio of times, that is the largest, from 64 KB on. */
+/* Returns the worst ratio of times, that is the largest, from 64 KB on. */
 static double bench_onesided_large_to_limit(const struct results *r, const char *suffix,
                                             const char *metric)
 {
@@ -199,7 +199,7 @@ static double bench_onesided_large_to_limit(const struct results *r, const char 
     return worst;
 }
 
-/* The worst ratio of bandwidths, that is the smallest, from 64 KB on. */
+/* Returns the worst ratio of bandwidths, that is the smallest, from 64 KB on. */
 static double bench_onesided_bandwidth_to_limit(const struct results *r, const char *suffix,
                                                 const char *metric)
 {
@@ -214,7 +214,8 @@ static double bench_onesided_bandwidth_to_limit(const struct results *r, const c
     return worst;
 }
 
-/* The worst ratio of @p metric, which notifies the target, to memcpy and flag, over three sizes. */
+/* Returns the worst ratio of @p metric, which notifies the target, to memcpy and flag, over three
+ * sizes. */
 static double bench_onesided_notify_to_limit(const struct results *r, const char *suffix,
                                              const char *metric)
 {
@@ -252,7 +253,7 @@ static void bench_onesided_print_against_peers(const struct results *r, const ch
     bench_print_goal(text, worst, "<=", 1);
 }
 
-/* The worst ratio of the time with a computing target to the time with an idle one. */
+/* Returns the worst ratio of the time with a computing target to the time with an idle one. */
 static double bench_onesided_busy_to_idle(const struct results *r, const char *suffix)
 {
     static const char *const metrics[] = {"put_us", "get_us", "acc_us", "fetchadd_us"};
@@ -269,7 +270,7 @@ static double bench_onesided_busy_to_idle(const struct results *r, const char *s
     return worst;
 }
 
-/* The time to allocate a window with the faster MPI. */
+/* Returns the time to allocate a window with the faster MPI. */
 static double bench_onesided_window_time(const struct results *r)
 {
     double open = results_get(r, "openmpi-lock", 65536, "alloc_us"),

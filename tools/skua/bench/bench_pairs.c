@@ -49,7 +49,7 @@ static void bench_pairs_run(struct results *results, const struct bench_host *ho
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* The time of a step in milliseconds. */
+/* Returns the time of a step in milliseconds. */
 static double bench_pairs_step(const struct results *r, size_t t, const char *variant, int grain)
 {
     char series[48];

@@ -81,7 +81,7 @@ static void bench_pingpong_print_table(const struct results *r)
         bench_pingpong_print_line(r, sizes[i]);
 }
 
-/* The largest ratio of a channel to @p other, over sizes up to @p most. */
+/* Returns the largest ratio of a channel to @p other, over sizes up to @p most. */
 static double bench_pingpong_worst(const struct results *r, const char *other, size_t most)
 {
     double found = 0;

@@ -127,7 +127,7 @@ static const struct scaling *bench_scaling_find(const char *kernel)
     return NULL;
 }
 
-/* The value of a series, or 0 if there is not a core for each PE. */
+/* Returns the value of a series, or 0 if there is not a core for each PE. */
 static double bench_scaling_get(const struct results *r, const char *kernel, const char *series,
                                 int pes)
 {
@@ -136,7 +136,7 @@ static double bench_scaling_get(const struct results *r, const char *kernel, con
                : scaling_value(bench_scaling_find(kernel), r, series, pes);
 }
 
-/* The better value of the MPIs: the larger rate or the shorter time. */
+/* Returns the better value of the MPIs: the larger rate or the shorter time. */
 static double bench_scaling_mpi(const struct results *r, const char *kernel, int pes)
 {
     double open  = bench_scaling_get(r, kernel, "openmpi", pes),
@@ -182,7 +182,7 @@ static void bench_scaling_print_peers(const struct results *r, const char *serie
     }
 }
 
-/* The rate of a PE of 16, relative to one PE alone. */
+/* Returns the rate of a PE of 16, relative to one PE alone. */
 static double bench_scaling_alloc_growth(const struct results *r, const char *series)
 {
     return bench_ratio(bench_scaling_get(r, "alloc", series, 16) / 16,
@@ -238,7 +238,7 @@ static void bench_scaling_print_threads(const struct results *r)
     }
 }
 
-/* The largest share of a sender / the smallest. */
+/* Returns the largest share of a sender / the smallest. */
 static double bench_scaling_share(const struct results *r, const char *kind, const char *series,
                                   int pes)
 {

@@ -67,7 +67,7 @@ static void bench_stencil3d_run(struct results *results, const struct bench_host
 
 /* ---- tables -------------------------------------------------------------- */
 
-/* The time of a step in seconds. */
+/* Returns the time of a step in seconds. */
 static double bench_stencil3d_step(const struct results *r, const char *series, int ratio)
 {
     return results_get(r, series, (size_t)ratio, "step-2pe");
@@ -83,7 +83,8 @@ static double bench_stencil3d_better_mpi(const struct results *r, int ratio)
     return a < b ? a : b;
 }
 
-/* The part of the gain of channels over messages that learned messages reach; 0: not known. */
+/* Returns the part of the gain of channels over messages that learned messages reach; 0: not
+ * known. */
 static double bench_stencil3d_learned_gain(const struct results *r, int ratio)
 {
     double messages = bench_stencil3d_step(r, "skua-messages", ratio),

@@ -68,7 +68,8 @@ static void bench_zerocopy_print_table(const struct results *r, size_t of, bool 
     }
 }
 
-/* The smallest size from which a variant is faster than copying at all sizes; 0: not measured. */
+/* Returns the smallest size from which a variant is faster than copying at all sizes; 0: not
+ * measured. */
 static double bench_zerocopy_break_even(const struct results *r, const char *of,
                                         const char *variant, bool heap)
 {

@@ -83,7 +83,7 @@ double neighbours_value(const struct results *results, const struct neighbours_r
     return 1e6 * results_get(results, series, column->bytes, metric);
 }
 
-/* The least value of all MPI rows, or of those of one protocol. */
+/* Returns the least value of all MPI rows, or of those of one protocol. */
 static double neighbours_best_mpi(const struct neighbours *bench, const struct results *results,
                                   const char *protocol, const char *path,
                                   const struct neighbours_column *column, int pes)

@@ -138,7 +138,7 @@ static bool network_join(const struct network *network)
     return true;
 }
 
-/* Whether the kernel reports the device as up, which takes a moment after it was set up. */
+/* Returns whether the kernel reports the device as up, which takes a moment after it was set up. */
 static bool network_is_up(const struct network *network, int end)
 {
     struct network_command command = {0};

@@ -23,36 +23,36 @@ struct network {
     char                     agent[PROGRAM_PATH_BYTES];
 };
 
-/** Set the path up.  Returns false after printing the reason if that fails. */
+/** Sets the path up.  Returns false after printing the reason if that fails. */
 bool network_open(struct network *network, const struct bench_host *host);
 
-/** Remove the namespaces, if there are any. */
+/** Removes the namespaces, if there are any. */
 void network_close(struct network *network);
 
-/** Set the environment variables that make all libraries use TCP over @p interface and no shared
- *  memory; NULL removes them. */
+/** Sets the environment variables that make all libraries use TCP over @p interface and no shared
+ * memory; NULL removes them. */
 void network_use_tcp(const char *interface);
 
-/** Run the network benchmark of Skua with a driver and a value of SKUA_SECURITY.  Its series is
- *  skua-DRIVER, or skua-DRIVER-SECURITY where that is not `job'. */
+/** Runs the network benchmark of Skua with a driver and a value of SKUA_SECURITY. Its series is
+ * skua-DRIVER, or skua-DRIVER-SECURITY where that is not `job'. */
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
                       enum ski_security security);
 
-/** Run a program of a peer under the launcher of @p mpi, openmpi or mpich, which is its series. */
+/** Runs a program of a peer under the launcher of @p mpi, openmpi or mpich, which is its series. */
 void network_run_mpi(const struct network *network, struct results *results, const char *mpi,
                      const char *program);
 
-/** Run a program at both ends, one process each on its CPU, under the launcher of @p mpi, openmpi
+/** Runs a program at both ends, one process each on its CPU, under the launcher of @p mpi, openmpi
  * or mpich; @p program is its path and its arguments, up to NULL. */
 void network_run_both(const struct network *network, struct results *results, const char *mpi,
                       const char *const program[]);
 
-/** Run a server at the first end and a client at the second, and call @p line for each line of the
- *  client's output.  Returns the client's exit code. */
+/** Runs a server at the first end and a client at the second, and calls @p line for each line of
+ * the client's output.  Returns the client's exit code. */
 int network_run_pair(const struct network *network, char *const server[], char *const client[],
                      void (*line)(const char *text, void *arg), void *arg);
 
-/** The IP address of the first end. */
+/** Returns the IP address of the first end. */
 const char *network_address(const struct network *network);
 
 #endif

@@ -36,7 +36,7 @@ struct plot_frame {
     struct plot_axis x, y;
 };
 
-/* The value of a tick mark by its index: ..., 0: 1, 1: 2, 2: 5, 3: 10, ... */
+/* Returns the value of a tick mark by its index: ..., 0: 1, 1: 2, 2: 5, 3: 10, ... */
 static double plot_mark(int i)
 {
     static const double of_three[] = {1, 2, 5};
@@ -45,7 +45,7 @@ static double plot_mark(int i)
     return of_three[i - 3 * power] * pow(10, power);
 }
 
-/* The value of a tick mark of an axis by its index. */
+/* Returns the value of a tick mark of an axis by its index. */
 static double plot_axis_mark(const struct plot_axis *axis, int i)
 {
     switch (axis->scale) {
@@ -114,7 +114,7 @@ static struct plot_frame plot_make_frame(const struct plot *plot, const struct p
     return (struct plot_frame){plot_make_axis(axes->x, x0, x1), plot_make_axis(axes->y, y0, y1)};
 }
 
-/* The position of a value on an axis, from 0 to 1. */
+/* Returns the position of a value on an axis, from 0 to 1. */
 static double plot_fraction(const struct plot_axis *axis, double value)
 {
     double first = plot_axis_mark(axis, axis->first), last = plot_axis_mark(axis, axis->last);

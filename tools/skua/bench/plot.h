@@ -34,21 +34,21 @@ struct plot_axes {
     const char     *limit_name;
 };
 
-/** Append a point to a curve.  A coordinate of 0 means "not measured": the point is left out. */
+/** Appends a point to a curve.  A coordinate of 0 means "not measured": the point is left out. */
 void plot_curve_add(struct plot_curve *curve, double x, double y);
 
 /** Writes the head of an SVG file of a given size: a white page, and the font of all plots.  The
  *  caller ends the file with </svg>. */
 void plot_begin(FILE *to, double width, double height);
 
-/** Write one plot over logarithmic axes as an SVG file. */
+/** Writes one plot over logarithmic axes as an SVG file. */
 void plot_write(const struct plot *plot, FILE *to);
 
-/** Write several plots over the given axes as one SVG file, one below the other. */
+/** Writes several plots over the given axes as one SVG file, one below the other. */
 void plot_write_axes(const struct plot *plots, size_t count, const struct plot_axes *axes,
                      FILE *to);
 
-/** Write several plots over logarithmic axes as one SVG file, one below the other. */
+/** Writes several plots over logarithmic axes as one SVG file, one below the other. */
 void plot_write_all(const struct plot *plots, size_t count, FILE *to);
 
 #endif

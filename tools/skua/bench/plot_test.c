@@ -31,7 +31,7 @@ static int plot_test_count(const char *text, const char *what)
     return count;
 }
 
-/* Whether all circles, which mark the points, lie inside the axes. */
+/* Returns whether all circles, which mark the points, lie inside the axes. */
 static bool plot_test_inside(const char *text)
 {
     double x, y;

@@ -15,21 +15,22 @@
 /** Size of a buffer for a path. */
 #define PROGRAM_PATH_BYTES 512
 
-/** Find a program of Skua.  Returns false if it is not installed. */
+/** Finds a program of Skua.  Returns false if it is not installed. */
 bool program_find(const char *name, char path[PROGRAM_PATH_BYTES]);
 
-/** Find a command in PATH.  Returns false if it is not installed. */
+/** Finds a command in PATH.  Returns false if it is not installed. */
 bool program_in_path(const char *name, char path[PROGRAM_PATH_BYTES]);
 
-/** Run @p argv, call @p line for each line of its stdout or, if @p of_stderr, of its stderr, and
- * wait for its end.  Returns its exit code, or -1 if it could not be run or was killed. */
+/** Runs @p argv, calls @p line for each line of its stdout or, if @p of_stderr, of its stderr, and
+ * waits for its end.  Returns its exit code, or -1 if it could not be run or was killed. */
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
                 void *arg);
 
-/** Start @p argv in the background, without output.  Returns its pid, or -1. */
+/** Starts @p argv in the background, without output.  Returns its pid, or -1. */
 pid_t program_start(char *const argv[]);
 
-/** Send SIGTERM to a program that program_start() returned and wait for its end; -1 is ignored. */
+/** Sends SIGTERM to a program that program_start() returned and waits for its end; -1 is
+ * ignored. */
 void program_stop(pid_t pid);
 
 #endif

@@ -17,7 +17,7 @@ static struct result *results_find(const struct results *results, const char *se
     return NULL;
 }
 
-/* Whether the metric is a rate or a bandwidth. */
+/* Returns whether the metric is a rate or a bandwidth. */
 static bool results_more_is_better(const char *metric)
 {
     const char *unit = strrchr(metric, '_');

@@ -25,23 +25,23 @@ struct results {
     size_t         count, room;
 };
 
-/** Add a result, or improve the one of equal series, bytes and metric. */
+/** Adds a result, or improves the one of equal series, bytes and metric. */
 void results_add(struct results *results, const struct result *result);
 
-/** Add the result in a line of JSON.  Returns false if the line is not a result. */
+/** Adds the result in a line of JSON.  Returns false if the line is not a result. */
 bool results_read(struct results *results, const char *line);
 
 /** Returns a value, or 0 if it was not measured. */
 double results_get(const struct results *results, const char *series, size_t bytes,
                    const char *metric);
 
-/** Print all results as lines of JSON. */
+/** Prints all results as lines of JSON. */
 void results_print_json(const struct results *results, FILE *to);
 
-/** Print all results as CSV, with a line of column names. */
+/** Prints all results as CSV, with a line of column names. */
 void results_print_csv(const struct results *results, FILE *to);
 
-/** Free the list. */
+/** Frees the list. */
 void results_free(struct results *results);
 
 #endif

@@ -81,7 +81,8 @@ static double scaling_time(const struct scaling *scaling, const struct results *
     return scaling->rate ? bench_ratio(1, value) : value;
 }
 
-/* The best time of any series on one PE.  The limit is no program that could be run instead. */
+/* Returns the best time of any series on one PE. The limit is no program that could be run
+ * instead. */
 static double scaling_reference(const struct scaling *scaling, const struct results *results)
 {
     double best = 0;
@@ -96,7 +97,7 @@ static double scaling_reference(const struct scaling *scaling, const struct resu
     return best;
 }
 
-/* The fewest PEs, up to @p pes, that a series was measured on. */
+/* Returns the fewest PEs, up to @p pes, that a series was measured on. */
 static int scaling_fewest(const struct scaling *scaling, const struct results *results,
                           const char *series, int pes)
 {
@@ -107,7 +108,7 @@ static int scaling_fewest(const struct scaling *scaling, const struct results *r
     return fewest;
 }
 
-/* The rate of a kernel on P PEs, divided by that on the fewest. */
+/* Returns the rate of a kernel on P PEs, divided by that on the fewest. */
 static double scaling_growth(const struct scaling *scaling, const struct results *results,
                              const char *series, int pes)
 {
@@ -206,8 +207,8 @@ void scaling_print(const struct scaling *scaling, const struct results *results,
 
 /* ---- goals --------------------------------------------------------------- */
 
-/* Whether a series counts in goals: those of Skua or, otherwise, of its peers.  Threads have goals
- * of their own (bench_scaling.c). */
+/* Returns whether a series counts in goals: those of Skua or, otherwise, of its peers.  Threads
+ * have goals of their own (bench_scaling.c). */
 static bool scaling_counts(const char *series, bool ours)
 {
     return strcmp(series, "limit") != 0 && !strstr(series, "-threads") &&

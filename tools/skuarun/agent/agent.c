@@ -371,7 +371,7 @@ static int agent_poll_timeout(const struct agent *a)
     return a->drain > 0 ? (int)(PROCS_DRAIN_SECONDS * 1e3) : CHECK_MS;
 }
 
-/* Whether processes are alive, their output is open, or frames wait to be sent. */
+/* Returns whether processes are alive, their output is open, or frames wait to be sent. */
 static bool agent_continues(struct agent *a, bool open)
 {
     double now = skua_time();

@@ -10,7 +10,7 @@
 #ifndef SKUARUN_AGENT_H
 #define SKUARUN_AGENT_H
 
-/** Run the agent until its processes have ended.  Returns the exit code of skuarun. */
+/** Runs the agent until its processes have ended.  Returns the exit code of skuarun. */
 int agent_run(void);
 
 #endif

@@ -19,21 +19,21 @@ struct kvs_proxy {
     bool              *get_pending; /* by index of a process: its get is not answered yet */
 };
 
-/** Set the proxy up for the processes of @p procs. */
+/** Sets the proxy up for the processes of @p procs. */
 void kvs_proxy_begin(struct kvs_proxy *proxy, struct procs *procs, struct frame_conn *conn);
 
-/** Free what the proxy holds. */
+/** Frees what the proxy holds. */
 void kvs_proxy_end(struct kvs_proxy *proxy);
 
-/** Fill @p polls, one element for each process here, with the control connections. */
+/** Fills @p polls, one element for each process here, with the control connections. */
 void kvs_proxy_poll_fill(const struct kvs_proxy *proxy, struct pollfd *polls);
 
-/** Serve the connections that poll() found readable.  Returns false, with a text in @p reason, if a
- *  process sent an invalid request. */
+/** Serves the connections that poll() found readable.  Returns false, with a text in @p reason, if
+ * a process sent an invalid request. */
 bool kvs_proxy_poll_serve(struct kvs_proxy *proxy, const struct pollfd *polls,
                           char reason[REASON_BYTES]);
 
-/** Handle a VALUE frame of the launcher.  Returns false if the frame is invalid. */
+/** Handles a VALUE frame of the launcher.  Returns false if the frame is invalid. */
 bool kvs_proxy_on_value(struct kvs_proxy *proxy, const struct frame *frame);
 
 #endif

@@ -18,19 +18,19 @@ struct buffer {
     size_t begin, end, room;
 };
 
-/** The number of bytes in the buffer. */
+/** Returns the number of bytes in the buffer. */
 static inline size_t buffer_bytes(const struct buffer *b)
 {
     return b->end - b->begin;
 }
 
-/** The first byte of the contents. */
+/** Returns the first byte of the contents. */
 static inline const char *buffer_text(const struct buffer *b)
 {
     return b->text + b->begin;
 }
 
-/** Make room for @p bytes more and return where they go; the caller then adds to end. */
+/** Makes room for @p bytes more and returns where they go; the caller then adds to end. */
 static inline char *buffer_room(struct buffer *b, size_t bytes)
 {
     if (b->room - b->end < bytes && b->begin > 0) {
@@ -45,7 +45,7 @@ static inline char *buffer_room(struct buffer *b, size_t bytes)
     return b->text + b->end;
 }
 
-/** Append @p bytes of @p text. */
+/** Appends @p bytes of @p text. */
 static inline void buffer_add(struct buffer *b, const void *text, size_t bytes)
 {
     if (bytes == 0)
@@ -54,7 +54,7 @@ static inline void buffer_add(struct buffer *b, const void *text, size_t bytes)
     b->end += bytes;
 }
 
-/** Consume the first @p bytes.  They stay readable until the next call that changes the buffer. */
+/** Consumes the first @p bytes.  They stay readable until the next call that changes the buffer. */
 static inline void buffer_drop(struct buffer *b, size_t bytes)
 {
     ski_assert(bytes <= buffer_bytes(b));
@@ -63,7 +63,7 @@ static inline void buffer_drop(struct buffer *b, size_t bytes)
         b->begin = b->end = 0;
 }
 
-/** Free the memory; the buffer is empty and may be used again. */
+/** Frees the memory; the buffer is empty and may be used again. */
 static inline void buffer_free(struct buffer *b)
 {
     free(b->text);

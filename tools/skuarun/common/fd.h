@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/** Close *@p fd unless it is -1, and set it to -1. */
+/** Closes *@p fd unless it is -1, and sets it to -1. */
 static inline void fd_close(int *fd)
 {
     if (*fd >= 0)

@@ -19,8 +19,8 @@ struct run_options {
     char      **command; /* the program and its arguments, ended by NULL */
 };
 
-/** Parse the command line.  --help and --version print and exit with 0; an error prints what is
- *  wrong and exits with 2.  --pin, --set, --launcher, --agent-path, --restart and --survive set
+/** Parses the command line. --help and --version print and exit with 0; an error prints what is
+ * wrong and exits with 2. --pin, --set, --launcher, --agent-path, --restart and --survive set
  * environment variables. */
 struct run_options run_options_parse(int argc, char **argv);
 

@@ -14,13 +14,13 @@ struct async_writer {
     struct buffer unsent;
 };
 
-/** Queue @p text.  It is dropped if an earlier write has failed. */
+/** Queues @p text.  It is dropped if an earlier write has failed. */
 void async_writer_add(struct async_writer *writer, const char *text, size_t bytes);
 
-/** Write as much as the reader accepts now.  Returns whether anything was written or dropped. */
+/** Writes as much as the reader accepts now.  Returns whether anything was written or dropped. */
 bool async_writer_flush(struct async_writer *writer);
 
-/** What to poll for: the descriptor while something is queued, else -1. */
+/** Returns what to poll for: the descriptor while something is queued, else -1. */
 static inline struct pollfd async_writer_pollfd(const struct async_writer *writer)
 {
     return (struct pollfd){.fd     = buffer_bytes(&writer->unsent) ? writer->fd : -1,

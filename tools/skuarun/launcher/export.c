@@ -13,7 +13,7 @@ extern char **environ;
 static const char export_defaults[] =
     "SKUA_*,UCX_*,FI_*,OMP_*,PATH,LD_LIBRARY_PATH,LANG,LC_*,TZ,*SAN_OPTIONS";
 
-/* Whether @p name matches an element of a comma-separated list of patterns. */
+/* Returns whether @p name matches an element of a comma-separated list of patterns. */
 static bool export_matches(const char *name, const char *list)
 {
     char pattern[256];

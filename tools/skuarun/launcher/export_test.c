@@ -8,7 +8,7 @@
 
 #include "tests/tap.h"
 
-/* Whether NAME=VALUE is among the selected variables, whose number is right. */
+/* Returns whether NAME=VALUE is among the selected variables, whose number is right. */
 static bool export_test_has(const char *more, const char *setting)
 {
     int    count = 0, listed = 0;

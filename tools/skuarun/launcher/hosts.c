@@ -17,7 +17,7 @@ static bool hosts_error(const char *list, const char *reason, const char *what)
     return false;
 }
 
-/* Whether @p name is localhost or the name of this host, with its domain or without. */
+/* Returns whether @p name is localhost or the name of this host, with its domain or without. */
 static bool hosts_is_local(const char *name)
 {
     char   own[HOST_NAME_MAX + 1] = "";

@@ -25,12 +25,12 @@ struct hosts {
     int                 count;
 };
 
-/** Parse options->hosts, or use this host alone, and determine the number of PEs of each host and
- *  their sum, options->pes.  On return every host but the spare ones has at least one PE.  Returns
- * false after printing what is wrong.  Call hosts_free() in either case. */
+/** Parses options->hosts, or uses this host alone, and determines the number of PEs of each host
+ * and their sum, options->pes.  On return every host but the spare ones has at least one PE.
+ * Returns false after printing what is wrong.  Call hosts_free() in either case. */
 bool hosts_resolve(struct hosts *hosts, struct run_options *options);
 
-/** Free the list. */
+/** Frees the list. */
 void hosts_free(struct hosts *hosts);
 
 #endif

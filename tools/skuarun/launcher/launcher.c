@@ -87,14 +87,14 @@ static __attribute__((format(printf, 3, 4))) void launcher_fail(struct launcher 
     fputc('\n', stderr);
 }
 
-/* Whether the process is one of the agent's. */
+/* Returns whether the process is one of the agent's. */
 static bool launcher_owns(const struct launcher *l, const struct remote_agent *agent, int process)
 {
     return process >= 0 && process < l->map.processes &&
            l->map.agent_of[process] == (int)(agent - l->agent);
 }
 
-/* The agent of a process. */
+/* Returns the agent of a process. */
 static struct remote_agent *launcher_agent_of(const struct launcher *l, int process)
 {
     ski_assert(process >= 0 && process < l->map.processes);
@@ -395,7 +395,7 @@ static void launcher_report_lost(struct launcher *l, const struct remote_agent *
     }
 }
 
-/* Whether an agent that was killed before it had anything to do is started once more. */
+/* Returns whether an agent that was killed before it had anything to do is started once more. */
 static bool launcher_restart_agent(struct launcher *l, struct remote_agent *agent)
 {
     if (!l->recovery.on || l->specs_sent || l->monitor.failed || l->monitor.end_signal ||
@@ -429,8 +429,8 @@ static bool launcher_survives_agent(struct launcher *l, const struct remote_agen
     return true;
 }
 
-/* Whether the end of the agent is a loss.  Before the job specifications are sent, the launcher
- * waits for all agents, also for those of spare hosts. */
+/* Returns whether the end of the agent is a loss.  Before the job specifications are sent, the
+ * launcher waits for all agents, also for those of spare hosts. */
 static bool launcher_needs_agent(const struct launcher *l, const struct remote_agent *agent)
 {
     return l->specs_sent ? agent->running > 0 : !l->monitor.end_signal;
@@ -539,8 +539,9 @@ static bool launcher_is_over(const struct launcher *l)
     return (l->monitor.alive == 0 || l->monitor.killed) && !monitor_goes_on(&l->monitor);
 }
 
-/* Whether agents are connected or output is queued.  Once the job is over, a reader that accepts
- * nothing (if the user asked for the end) and agents that are silent are given up after a while. */
+/* Returns whether agents are connected or output is queued.  Once the job is over, a reader that
+ * accepts nothing (if the user asked for the end) and agents that are silent are given up after a
+ * while. */
 static bool launcher_continues(const struct launcher *l)
 {
     double idle = skua_time() - l->last_activity;
@@ -710,7 +711,8 @@ static void launcher_check_epoch(struct launcher *l)
         frame_conn_end(&l->agent[i].conn); /* the last lines of the agents are still read */
 }
 
-/* The time at which the loop has to run even without an event; 0: the deadline of the monitor. */
+/* Returns the time at which the loop has to run even without an event; 0: the deadline of the
+ * monitor. */
 static double launcher_until(const struct launcher *l)
 {
     if (launcher_is_over(l))

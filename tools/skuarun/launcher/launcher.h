@@ -13,7 +13,7 @@
 #include "launcher/hosts.h"
 #include "common/options.h"
 
-/** Run the job and wait for its end.  Returns the exit code of skuarun. */
+/** Runs the job and waits for its end.  Returns the exit code of skuarun. */
 int launcher_run(const struct run_options *options, const struct hosts *hosts);
 
 #endif

@@ -26,7 +26,7 @@ static bool placement_has_image(const struct remote_agent *agent, uint64_t gener
     return false;
 }
 
-/* Whether the agent has images of the generation. */
+/* Returns whether the agent has images of the generation. */
 static bool placement_has_images(const struct remote_agent *agent, uint64_t generation)
 {
     for (int i = 0; i < agent->records; i++)
@@ -35,7 +35,7 @@ static bool placement_has_images(const struct remote_agent *agent, uint64_t gene
     return false;
 }
 
-/* Whether agents other than @p one that are needed have each of its images. */
+/* Returns whether agents other than @p one that are needed have each of its images. */
 static bool placement_is_redundant(const struct remote_agent *agent, int count, const bool *needed,
                                    uint64_t generation, int one)
 {
@@ -178,7 +178,7 @@ static int placement_reader(const struct proc_map *map, const struct remote_agen
     return best;
 }
 
-/* The number of processes of the epoch that wrote the images. */
+/* Returns the number of processes of the epoch that wrote the images. */
 static int placement_formers(const struct remote_agent *agent, int count, uint64_t generation)
 {
     for (int i = 0; i < count; i++)

@@ -17,8 +17,8 @@
 #include "launcher/export.h"
 #include "protocol/job_spec.h"
 
-/* An agent that is not started yet, with @p processes processes from @p first on.  The agent of a
- * spare host has none, and waits. */
+/* Returns an agent that is not started yet, with @p processes processes from @p first on.  The
+ * agent of a spare host has none, and waits. */
 static struct remote_agent proc_map_agent(const struct hosts_entry *host, int first, int processes)
 {
     return (struct remote_agent){.host        = host,
@@ -102,8 +102,8 @@ struct proc_map_rank {
     int                        index;
 };
 
-/* Orders agents that share their CPUs behind each other.  Where the kernel has no identifier of its
- * boot, agents of one host name share them. */
+/* Orders agents that share their CPUs one after the other.  Where the kernel has no identifier of
+ * its boot, agents of one host name share them. */
 static int proc_map_compare_machines(const struct remote_agent *a, const struct remote_agent *b)
 {
     int order = memcmp(&a->machine, &b->machine, sizeof a->machine);

@@ -22,17 +22,17 @@ struct proc_map {
 struct remote_agent *proc_map_create(const struct run_options *options, const struct hosts *hosts,
                                      int *count, struct proc_map *map);
 
-/** Start all agents, without waiting for any of them.  Returns false after printing the reason. */
+/** Starts all agents, without waiting for any of them.  Returns false after printing the reason. */
 bool proc_map_start_agents(const struct run_options *options, struct remote_agent *agent,
                            int count);
 
-/** Send each agent that has processes its job specification.  All agents have said hello, so it is
+/** Sends each agent that has processes its job specification.  All agents have said hello, so it is
  * known which of them share a machine; those get disjoint sets of CPUs.  Returns false after
  * printing the reason. */
 bool proc_map_send_specs(const struct run_options *options, const struct hosts *hosts,
                          const struct proc_map *map, struct remote_agent *agent, int count);
 
-/** Free what the map points to. */
+/** Frees what the map points to. */
 void proc_map_free(const struct proc_map *map);
 
 #endif

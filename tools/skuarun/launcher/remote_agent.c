@@ -86,7 +86,7 @@ static int remote_agent_words(const struct hosts_entry *host, char *words[WORDS_
     return n;
 }
 
-/* The path of skuarun on another host: SKUA_AGENT_PATH, or its path on this host. */
+/* Returns the path of skuarun on another host: SKUA_AGENT_PATH, or its path on this host. */
 static char *remote_agent_path(void)
 {
     static char path[PATH_MAX];

@@ -32,12 +32,12 @@ struct remote_agent {
     int                  records;
 };
 
-/** Start the agent: skuarun itself on this host, a remote shell on others.  Returns false after
- *  printing the reason. */
+/** Starts the agent: skuarun itself on this host, a remote shell on others.  Returns false after
+ * printing the reason. */
 bool remote_agent_start(struct remote_agent *agent);
 
-/** Write the remote shell's command line, such as "ssh -o BatchMode=yes b", for a message to the
- *  user. */
+/** Writes the remote shell's command line, such as "ssh -o BatchMode=yes b", for a message to the
+ * user. */
 void remote_agent_command(const struct remote_agent *agent, char *text, size_t size);
 
 #endif

@@ -23,25 +23,25 @@ struct iof_output {
     struct output_history *history; /* with --survive, else NULL */
 };
 
-/** Read once from the pipe and write the lines that are complete.  At the end of the pipe, set fd
+/** Reads once from the pipe and writes the lines that are complete.  At the end of the pipe, set fd
  * to -1, and write the rest unless the output has a history. */
 void iof_output_read(struct iof_output *output);
 
-/** Write what is left of an output that has a history, and free it: the job is over. */
+/** Writes what is left of an output that has a history, and frees it: the job is over. */
 void iof_output_end(struct iof_output *output);
 
-/** Close an output that has a history, and roll that back to @p generation.  A line that is not
+/** Closes an output that has a history, and rolls that back to @p generation.  A line that is not
  * complete is written by the next output of the process, as far as it was printed before the
  * checkpoint. */
 void iof_output_rewind(struct iof_output *output, uint64_t generation);
 
-/** Write what has been read, whether its last line is complete or not. */
+/** Writes what has been read, whether its last line is complete or not. */
 void iof_output_flush(struct iof_output *output);
 
-/** Write @p text as the next output of the process, with its label. */
+/** Writes @p text as the next output of the process, with its label. */
 void iof_output_write(const struct iof_output *output, const char *text, size_t bytes);
 
-/** Set the function that receives what is written, for all outputs of this process. */
+/** Sets the function that receives what is written, for all outputs of this process. */
 void iof_set_sink(void (*sink)(void *arg, int to, const char *text, size_t bytes), void *arg);
 
 /** The stdin of skuarun on its way to process 0: text[begin, end) is not written yet. */
@@ -51,17 +51,17 @@ struct iof_input {
     size_t begin, end;
 };
 
-/** Read once from `from`; call it when nothing is pending. */
+/** Reads once from `from`; called when nothing is pending. */
 void iof_input_read(struct iof_input *input);
 
-/** Write what the pipe accepts, without blocking. */
+/** Writes what the pipe accepts, without blocking. */
 void iof_input_write(struct iof_input *input);
 
-/** Accept the next @p bytes, at most sizeof input->text, when nothing is pending; 0 bytes are the
+/** Accepts the next @p bytes, at most sizeof input->text, when nothing is pending; 0 bytes are the
  * end of the input. */
 void iof_input_put(struct iof_input *input, const char *text, size_t bytes);
 
-/** Whether some input is not written yet. */
+/** Returns whether some input is not written yet. */
 static inline bool iof_input_pending(const struct iof_input *input)
 {
     return input->begin < input->end;

@@ -48,7 +48,8 @@ void monitor_end_epoch(struct monitor *m)
     monitor_signal_all(m, SIGKILL);
 }
 
-/* Whether the job continues after a loss: it may, and the user has not asked for its end. */
+/* Returns whether the job continues after a loss: it may, and the user has not asked for its
+ * end. */
 static bool monitor_survives(const struct monitor *m)
 {
     return m->recovery && !m->failed && !m->end_signal;

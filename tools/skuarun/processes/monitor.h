@@ -53,51 +53,51 @@ struct monitor {
     bool               recovering;        /* the epoch is being ended; the next one follows    */
 };
 
-/** Set up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
+/** Sets up a monitor without processes.  From now on signals are read by monitor_read_signals(). */
 void monitor_begin(struct monitor *monitor, const struct monitor_ops *ops, void *arg);
 
-/** Restore the default handling of signals, in a child before exec. */
+/** Restores the default handling of signals, in a child before exec. */
 void monitor_restore_signals(void);
 
-/** End the epoch: all processes are killed, and the job continues with the next one. */
+/** Ends the epoch: all processes are killed, and the job continues with the next one. */
 void monitor_end_epoch(struct monitor *monitor);
 
-/** Whether the job continues with another epoch once all processes have ended. */
+/** Returns whether the job continues with another epoch once all processes have ended. */
 static inline bool monitor_goes_on(const struct monitor *monitor)
 {
     return monitor->recovering && !monitor->failed && !monitor->end_signal;
 }
 
-/** Prepare for the processes of the next epoch, of which none is alive yet. */
+/** Prepares for the processes of the next epoch, of which none is alive yet. */
 void monitor_next_epoch(struct monitor *monitor);
 
-/** Record the loss of @p lost processes with their host.  Returns false if the job does not survive
- *  it; the caller then ends it. */
+/** Records the loss of @p lost processes with their host.  Returns false if the job does not
+ * survive it; the caller then ends it. */
 bool monitor_host_lost(struct monitor *monitor, int lost);
 
-/** Record that a process has ended. */
+/** Records that a process has ended. */
 void monitor_process_exited(struct monitor *monitor, const struct exit_report *report);
 
-/** Record that some process has joined phase @p phase, from 1 on.  May be called again. */
+/** Records that some process has joined phase @p phase, from 1 on.  May be called again. */
 void monitor_joined(struct monitor *monitor, uint32_t phase);
 
-/** Record that the job has called skua_exit() with @p code.  May be called again. */
+/** Records that the job has called skua_exit() with @p code.  May be called again. */
 void monitor_exiting(struct monitor *monitor, int code);
 
-/** End the job with an exit code.  The first call wins; its caller prints the reason. */
+/** Ends the job with an exit code.  The first call wins; its caller prints the reason. */
 void monitor_fail(struct monitor *monitor, int code);
 
-/** Record that skuarun's own output failed with @p error, an errno; 0: it did not fail. */
+/** Records that skuarun's own output failed with @p error, an errno; 0: it did not fail. */
 void monitor_output_error(struct monitor *monitor, int error);
 
-/** Handle the signals that have arrived. */
+/** Handles the signals that have arrived. */
 void monitor_read_signals(struct monitor *monitor);
 
-/** Act on the deadlines that have passed. */
+/** Acts on the deadlines that have passed. */
 void monitor_check_deadlines(struct monitor *monitor);
 
-/** The timeout for poll(), in milliseconds, to the next deadline, or to the time @p until if that
- * is not 0 and earlier. */
+/** Returns the timeout for poll(), in milliseconds, to the next deadline, or to the time @p until
+ * if that is not 0 and earlier. */
 int monitor_poll_timeout(const struct monitor *monitor, double until);
 
 #endif

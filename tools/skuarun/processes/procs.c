@@ -24,7 +24,7 @@ static int procs_index_of(const struct procs *procs, pid_t pid)
     return -1;
 }
 
-/* Whether the process aborted because it lost another one (core/lifecycle/shutdown.c). */
+/* Returns whether the process aborted because it lost another one (core/lifecycle/shutdown.c). */
 static bool procs_is_symptom(const struct ski_crash *crash)
 {
     return atomic_load_explicit(&crash->ready, memory_order_acquire) && crash->signal == SIGABRT &&
@@ -84,8 +84,8 @@ int procs_reap(struct procs *procs)
     return i;
 }
 
-/* Whether a process was probably killed for exceeding the memory limit of its control group: the
- * kernel has killed a process of the group since the job began. */
+/* Returns whether a process was probably killed for exceeding the memory limit of its control
+ * group: the kernel has killed a process of the group since the job began. */
 static bool procs_oom_killed(const struct procs *procs, const struct exit_report *report)
 {
     return WTERMSIG(report->status) == SIGKILL &&
@@ -109,7 +109,7 @@ static void procs_signal_reason(const struct procs *procs, const struct exit_rep
                  procs_oom_killed(procs, report) ? ": the kernel ran out of memory" : "");
 }
 
-/* The state of the job in which a process exited although it should not have. */
+/* Returns the state of the job in which a process exited although it should not have. */
 static const char *procs_exit_moment(const struct exit_report *report)
 {
     if (report->state == SKI_PROCESS_STARTED)

@@ -50,74 +50,76 @@ struct procs {
 
 /* ---- starting (procs_start.c) ------------------------------------------------ */
 
-/** Make the arena and the job.  Returns false after logging the reason. */
+/** Makes the arena and the job.  Returns false after logging the reason. */
 bool procs_create(struct procs *procs, const struct ski_job_params *plan);
 
-/** Start all processes.  If one cannot be started, returns false with a text in @p reason and the
- *  exit code in *@p code; the caller ends those that were started. */
+/** Starts all processes.  If one cannot be started, returns false with a text in @p reason and the
+ * exit code in *@p code; the caller ends those that were started. */
 bool procs_start(struct procs *procs, const struct run_options *options, int *code,
                  char reason[REASON_BYTES]);
 
-/** Send @p signal to the process group of every process that is alive.  SIGUSR1 of a job with
- *  --survive, which makes a checkpoint due, goes to the program alone once it has joined the job: a
- *  shell that has started it would end. */
+/** Sends @p signal to the process group of every process that is alive.  SIGUSR1 of a job with
+ * --survive, which makes a checkpoint due, goes to the program alone once it has joined the job: a
+ * shell that has started it would end. */
 void procs_signal(struct procs *procs, int signal);
 
-/** Release the arena, close the pipes, and free the table of processes. */
+/** Releases the arena, closes the pipes, and frees the table of processes. */
 void procs_destroy(struct procs *procs);
 
-/** Make image slots and histories of output for the epoch of @p plan, after procs_create().
- *  Returns false after printing the reason. */
+/** Makes image slots and histories of output for the epoch of @p plan, after procs_create().
+ * Returns false after printing the reason. */
 bool procs_begin_epoch(struct procs *procs, struct procs_survival *survival,
                        const struct host_images_plan *plan);
 
-/** Roll the output of all processes back to @p generation, before procs_destroy(). */
+/** Rolls the output of all processes back to @p generation, before procs_destroy(). */
 void procs_rewind_output(struct procs *procs, uint64_t generation);
 
-/** Write the output that waits for the end of the job, before procs_destroy(). */
+/** Writes the output that waits for the end of the job, before procs_destroy(). */
 void procs_end_output(struct procs *procs);
 
-/** The newest generation that all processes here have completed in this epoch; 0: none. */
+/** Returns the newest generation that all processes here have completed in this epoch; 0: none. */
 uint64_t procs_generation(const struct procs *procs);
 
-/** Free the state that was kept from epoch to epoch. */
+/** Frees the state that was kept from epoch to epoch. */
 void procs_survival_free(struct procs_survival *survival);
 
 /* ---- running (procs.c) --------------------------------------------------------- */
 
-/** Kill the processes that have been stopped for longer than SKUA_STOP_TIMEOUT. */
+/** Kills the processes that have been stopped for longer than SKUA_STOP_TIMEOUT. */
 void procs_kill_stopped(struct procs *procs);
 
-/** Collect one process that has ended and kill what it left running.  Returns its index, or -1 if
- *  there is none. */
+/** Collects one process that has ended and kills what it left running.  Returns its index, or -1 if
+ * there is none. */
 int procs_reap(struct procs *procs);
 
-/** Write why the process with that index failed, after procs_reap() returned it. */
+/** Writes why the process with that index failed, after procs_reap() returned it. */
 void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_BYTES]);
 
-/** Whether skua_exit() has been called and ends the program, not a phase of it. */
+/** Returns whether skua_exit() has been called and ends the program, not a phase of it. */
 bool procs_program_exiting(const struct procs *procs);
 
-/** The latest phase that some process here has joined, or waits to join; 0: none has joined. */
+/** Returns the latest phase that some process here has joined, or waits to join; 0: none has
+ * joined. */
 uint32_t procs_joined_phase(const struct procs *procs);
 
-/** Whether all processes here have joined the job. */
+/** Returns whether all processes here have joined the job. */
 bool procs_all_joined(const struct procs *procs);
 
-/** The number of elements that procs_poll_fill() fills: two for the input, two for each process. */
+/** Returns the number of elements that procs_poll_fill() fills: two for the input, two for each
+ * process. */
 static inline size_t procs_poll_count(const struct procs *procs)
 {
     return 2 + 2 * (size_t)procs->job->local_processes;
 }
 
-/** Fill @p polls with the descriptors of input and output. */
+/** Fills @p polls with the descriptors of input and output. */
 void procs_poll_fill(const struct procs *procs, struct pollfd *polls);
 
-/** Forward input and output as poll() allows.  Returns whether some output is still open. */
+/** Forwards input and output as poll() allows.  Returns whether some output is still open. */
 bool procs_poll_serve(struct procs *procs, const struct pollfd *polls);
 
-/** The stdout of process 0 if it shows an incomplete line, such as a prompt, and the job runs on a
- *  terminal; else NULL. */
+/** Returns the stdout of process 0 if it shows an incomplete line, such as a prompt, and the job
+ * runs on a terminal; else NULL. */
 struct iof_output *procs_prompt(const struct procs *procs);
 
 #endif

@@ -108,18 +108,18 @@ struct frame_hello frame_make_hello(void);
 /** To the agent, or to the launcher. */
 enum frame_direction { FRAME_DOWN, FRAME_UP };
 
-/** Decode the frame that @p text begins with.  Returns 1 if there is one, 0 if it is not complete
- *  yet, -1 if its kind, direction or length is invalid. */
+/** Decodes the frame that @p text begins with.  Returns 1 if there is one, 0 if it is not complete
+ * yet, -1 if its kind, direction or length is invalid. */
 int frame_decode(enum frame_direction direction, const char *text, size_t bytes,
                  struct frame *frame);
 
-/** The size of a frame with its head, in bytes. */
+/** Returns the size of a frame with its head, in bytes. */
 static inline size_t frame_size(const struct frame *frame)
 {
     return sizeof(struct frame_head) + frame->bytes;
 }
 
-/** The number that a payload begins with. */
+/** Returns the number that a payload begins with. */
 int32_t frame_number(const struct frame *frame);
 
 #endif

@@ -26,7 +26,7 @@ int job_spec_pes(const struct job_spec *spec, int agent)
     return sum;
 }
 
-/* Whether the numbers are possible, in a specification that any process may have sent. */
+/* Returns whether the numbers are possible, in a specification that any process may have sent. */
 static bool job_spec_is_valid(const struct job_spec_head *h)
 {
     return h->pes >= 1 && h->pes <= UINT16_MAX && h->pes_per_process >= 1 &&
@@ -101,7 +101,7 @@ static bool job_spec_take_numbers(struct job_spec_cursor *rest, int32_t count, i
     return true;
 }
 
-/* Whether each process has an agent, and this one has PEs that fit into its host. */
+/* Returns whether each process has an agent, and this one has PEs that fit into its host. */
 static bool job_spec_agents_valid(const struct job_spec *spec)
 {
     const struct job_spec_head *h = &spec->head;

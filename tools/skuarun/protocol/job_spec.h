@@ -46,19 +46,19 @@ struct job_spec {
     char               **argument;  /* ended by NULL */
 };
 
-/** Append the encoded specification to @p to. */
+/** Appends the encoded specification to @p to. */
 void job_spec_encode(const struct job_spec *spec, struct buffer *to);
 
-/** Decode a specification.  Returns false if it is invalid.  Call job_spec_free() in any case. */
+/** Decodes a specification.  Returns false if it is invalid.  Call job_spec_free() in any case. */
 bool job_spec_decode(struct job_spec *spec, const char *data, size_t bytes);
 
-/** Free what job_spec_decode() allocated. */
+/** Frees what job_spec_decode() allocated. */
 void job_spec_free(struct job_spec *spec);
 
-/** The number of processes of the job. */
+/** Returns the number of processes of the job. */
 int job_spec_processes(const struct job_spec_head *head);
 
-/** The number of PEs of the processes of @p agent. */
+/** Returns the number of PEs of the processes of @p agent. */
 int job_spec_pes(const struct job_spec *spec, int agent);
 
 #endif

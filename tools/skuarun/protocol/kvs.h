@@ -24,14 +24,14 @@ struct kvs;
 typedef void kvs_answer_fn(void *arg, int requester, const struct ski_control *head,
                            const char *value);
 
-/** Create a store for at most @p most keys, of all processes together. */
+/** Creates a store for at most @p most keys, of all processes together. */
 struct kvs *kvs_create(size_t most, kvs_answer_fn *answer, void *arg);
 
-/** Free the store.  Waiting requests are dropped. */
+/** Frees the store.  Waiting requests are dropped. */
 void kvs_destroy(struct kvs *kvs);
 
-/** Store a value and answer the requests that wait for it.  Returns false if the key has a value of
- *  this phase or a later one already, or the store is full. */
+/** Stores a value and answers the requests that wait for it.  Returns false if the key has a value
+ * of this phase or a later one already, or the store is full. */
 bool kvs_put(struct kvs *kvs, const struct ski_control *head, const char *value);
 
 enum kvs_result {
@@ -41,11 +41,12 @@ enum kvs_result {
     KVS_WAITING, /* the request waits, as others do                             */
 };
 
-/** Answer @p requester, now or when the value is put. */
+/** Answers @p requester, now or when the value is put. */
 enum kvs_result kvs_get(struct kvs *kvs, const struct ski_control *head, int requester);
 
-/** Copy the head of a control record into @p head and check it: it is of @p kind, names a process
- * of a job of @p processes and a terminated key, and its length is right.  Returns false if not. */
+/** Copies the head of a control record into @p head and checks it: it is of @p kind, names a
+ * process of a job of @p processes and a terminated key, and its length is right.  Returns false if
+ * not. */
 bool kvs_decode(uint32_t kind, int processes, const char *data, size_t bytes,
                 struct ski_control *head);
 

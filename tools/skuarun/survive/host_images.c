@@ -32,7 +32,7 @@ static bool host_images_add(struct host_images *images, int process)
     return true;
 }
 
-/* Whether this host keeps images of @p process: its own, or the copy for its buddy. */
+/* Returns whether this host keeps images of @p process: its own, or the copy for its buddy. */
 static bool host_images_keeps(const struct ski_job *job, int process)
 {
     int buddy = ski_job_buddy(job, process);
@@ -54,7 +54,7 @@ void host_images_keep(const struct host_images *images, uint64_t generation)
         }
 }
 
-/* Whether the PEs of this host read the image of @p slot. */
+/* Returns whether the PEs of this host read the image of @p slot. */
 static bool host_images_reads(const struct ski_image_slot   *slot,
                               const struct host_images_plan *plan)
 {
@@ -123,8 +123,8 @@ static int host_images_compare(const void *a, const void *b)
     return (x->process > y->process) - (x->process < y->process);
 }
 
-/* Whether the @p count records, of one generation and in the order of processes, have all processes
- * of the job that wrote them. */
+/* Returns whether the @p count records, of one generation and in the order of processes, have all
+ * processes of the job that wrote them. */
 static bool host_images_has_all(const struct image_record *record, int count)
 {
     int next = 0;

@@ -36,7 +36,7 @@ static void recovery_trace(const struct recovery *r, const char *what)
 
 /* ---- what is recorded ------------------------------------------------------------- */
 
-/* Whether the signal comes from what the process itself did. */
+/* Returns whether the signal comes from what the process itself did. */
 static bool recovery_is_fault(const struct exit_report *report)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
@@ -72,13 +72,14 @@ static void recovery_announce(struct recovery *r)
 
     r->announced = true;
     if (r->generation)
-        snprintf(from, sizeof from, "checkpoint %" PRIu64 " in memory, made %.2f s before",
-                 r->generation, r->failed_at - r->completed_at);
+        snprintf(from, sizeof from,
+                 "checkpoint %" PRIu64 " in memory, taken %.2f s before the failure", r->generation,
+                 r->failed_at - r->completed_at);
     else if (folder && *folder && strcmp(folder, "none") != 0)
         snprintf(from, sizeof from, "the checkpoint in %s", folder);
     else
         snprintf(from, sizeof from, "the beginning: there is no checkpoint yet");
-    fprintf(stderr, "skuarun: epoch %d, with %d PE(s), goes on after %.2f s from %s\n", r->epoch,
+    fprintf(stderr, "skuarun: epoch %d, with %d PE(s), resumed after %.2f s from %s\n", r->epoch,
             r->pes, now - r->failed_at, from);
 }
 
@@ -143,7 +144,8 @@ bool recovery_may_resize(const struct recovery *r)
 
 /* ---- checkpoints on disk ---------------------------------------------------------- */
 
-/* Whether the folder has a checkpoint that this job has written: its manifest is the last file. */
+/* Returns whether the folder has a checkpoint that this job has written: its manifest is the last
+ * file. */
 static bool recovery_has_files(const struct recovery *r, const char *folder)
 {
     char   pattern[4096];

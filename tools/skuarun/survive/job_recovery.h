@@ -51,7 +51,7 @@ struct recovery {
 /** Begins the first epoch of a job of @p pes PEs. */
 void recovery_begin(struct recovery *recovery, const struct run_options *options, int pes);
 
-/** Records the loss of @p lost processes: 0 if one gave up because it has lost another one, which
+/** Records the loss of @p lost processes: 0 if one aborted because it has lost another one, which
  *  is counted itself.  @p report says how one of them died, or is NULL if their host was lost. */
 void recovery_lost(struct recovery *recovery, const struct exit_report *report, int lost);
 

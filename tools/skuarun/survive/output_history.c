@@ -3,7 +3,7 @@
  * output_history.c - see output_history.h.
  *
  * Invariant: kept holds the output of the present timeline from mark[0] on: position <= end of
- * kept, and the bytes behind position are those that the process is expected to print once more.
+ * kept, and the bytes after position are those that the process is expected to print once more.
  */
 #include "survive/output_history.h"
 
@@ -44,7 +44,8 @@ static void output_history_mark(struct output_history *h, uint64_t generation)
     h->mark[h->marks++] = (struct output_mark){generation, h->position};
 }
 
-/* Whether @p bytes are the beginning of a mark, or a whole one: then *@p generation is set. */
+/* Returns whether @p bytes are the beginning of a mark, or a whole one: then *@p generation is
+ * set. */
 static bool output_history_is_mark(const char *text, size_t bytes, uint64_t *generation)
 {
     static const char begin[] = SKI_OUTPUT_MARK, end[] = SKI_OUTPUT_MARK_END;

@@ -4,8 +4,8 @@
  * rolled back does not print it once more (skuarun --survive).
  *
  * A process marks its checkpoints in its output (boot/image_slots.h).  The history removes the
- * marks, and keeps the bytes behind the last two of them.  After a rollback to a
- * generation the output is compared with the bytes behind its mark: bytes that are equal have been
+ * marks, and keeps the bytes after the last two of them.  After a rollback to a
+ * generation the output is compared with the bytes after its mark: bytes that are equal have been
  * printed before and are dropped.  At the first line that differs the comparison ends with a notice
  * on stderr, and that line and all that follow are printed.
  */
@@ -42,9 +42,9 @@ struct output_history {
 bool output_history_filter(struct output_history *history, const char *text, size_t bytes,
                            struct buffer *to);
 
-/** Rolls back to the mark of @p generation; 0 is the beginning.  What was printed behind is
- *  expected again.  The last @p unprinted bytes, of a line that is not complete, were not printed:
- *  returns how many of them are before the mark and have to be printed still. */
+/** Rolls back to the mark of @p generation; 0 is the beginning.  What was printed after it is
+ * expected again.  The last @p unprinted bytes, of a line that is not complete, were not printed:
+ * returns how many of them are before the mark and have to be printed still. */
 size_t output_history_rewind(struct output_history *history, uint64_t generation, size_t unprinted);
 
 /** Frees the memory; the history is empty and may be used again. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * made_up_tree.h - for unit tests: a folder of made-up files, such as those of /sys or /proc.
+ * fake_tree.h - for unit tests: a folder of fake files, such as those of /sys or /proc.
  */
-#ifndef SKI_MADE_UP_TREE_H
-#define SKI_MADE_UP_TREE_H
+#ifndef SKI_FAKE_TREE_H
+#define SKI_FAKE_TREE_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-struct made_up_tree {
+struct fake_tree {
     char root[32];
 };
 
 /** Creates an empty tree.  Returns whether that succeeded. */
-static inline bool made_up_tree_create(struct made_up_tree *tree)
+static inline bool fake_tree_create(struct fake_tree *tree)
 {
     snprintf(tree->root, sizeof tree->root, "/tmp/skua-tree.XXXXXX");
     return mkdtemp(tree->root) != NULL;
@@ -24,8 +24,7 @@ static inline bool made_up_tree_create(struct made_up_tree *tree)
 
 /** Writes @p text to the file @p name, with the folders that it needs.  Returns whether that
  *  succeeded. */
-static inline bool made_up_tree_write(const struct made_up_tree *tree, const char *name,
-                                      const char *text)
+static inline bool fake_tree_write(const struct fake_tree *tree, const char *name, const char *text)
 {
     char  path[256], *slash;
     FILE *file;
@@ -44,7 +43,7 @@ static inline bool made_up_tree_write(const struct made_up_tree *tree, const cha
 }
 
 /** Removes the tree.  Returns whether that succeeded. */
-static inline bool made_up_tree_remove(const struct made_up_tree *tree)
+static inline bool fake_tree_remove(const struct fake_tree *tree)
 {
     char command[64];
 
