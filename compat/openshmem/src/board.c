@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* board.c - see board.h. */
+#include "board.h"
+
+#include <string.h>
+
+#include "wait.h"
+
+/* Members up to which each reads the boards of all others. */
+#define BOARD_MEMBERS_MAX 16
+
+/* What a member writes in one call: short data are in the line of the stamp. */
+struct board_entry {
+    _Alignas(128) uint64_t stamp; /* the number of the call */
+    _Alignas(16) char data[SHMEMI_SHORT_BYTES];
+};
+
+static struct {
+    struct board_entry (*entries)[2]; /* of this PE, by slot */
+    uint64_t number[SHMEMI_SLOTS]; /* of the last call of a slot, also of a team that has ended */
+} board;
+
+size_t shmemi_board_bytes(void)
+{
+    return SHMEMI_SLOTS * sizeof *board.entries;
+}
+
+void shmemi_board_open(char *memory)
+{
+    memset(&board, 0, sizeof board);
+    board.entries = (struct board_entry(*)[2])(void *)memory;
+    memset(memory, 0, shmemi_board_bytes());
+}
+
+bool shmemi_board_serves(const struct shmemi_set *set)
+{
+    return set->mapped && set->slot != SHMEMI_SLOT_ACTIVE_SET && set->size <= BOARD_MEMBERS_MAX;
+}
+
+uint64_t shmemi_board_last_number(void)
+{
+    uint64_t last = 0;
+
+    /* Threads may be in calls of other teams. Their numbers need not be exact: their slots are not
+     * free. */
+    for (int slot = 0; slot < SHMEMI_SLOTS; slot++) {
+        uint64_t number = __atomic_load_n(&board.number[slot], __ATOMIC_RELAXED);
+
+        last = number > last ? number : last;
+    }
+    return last;
+}
+
+void shmemi_board_begin(int slot, uint64_t last)
+{
+    board.number[slot] = last;
+}
+
+/* ---- entries -------------------------------------------------------------- */
+
+/* Requests the line of @p entry, which its readers have, for a store. */
+static void board_prefetch(struct board_entry *entry)
+{
+#if defined __x86_64__ /* the built-in function does not request ownership there */
+    __asm__ volatile("prefetchw %0" : : "m"(*entry));
+#else
+    __builtin_prefetch(entry, 1);
+#endif
+}
+
+/* Begins the next call of a slot. Returns its number. */
+static uint64_t board_next(const struct shmemi_set *set)
+{
+    uint64_t number = board.number[set->slot] + 1;
+
+    __atomic_store_n(&board.number[set->slot], number, __ATOMIC_RELAXED);
+    return number;
+}
+
+static struct board_entry *board_own(const struct shmemi_set *set, uint64_t number)
+{
+    return &board.entries[set->slot][number % 2];
+}
+
+/* Publishes the entry of a call. The release pairs with board_await(). */
+static void board_publish(const struct shmemi_set *set, uint64_t number)
+{
+    __atomic_store_n(&board_own(set, number)->stamp, number, __ATOMIC_RELEASE);
+    board_prefetch(board_own(set, number + 1));
+}
+
+/* Returns the entry of rank @p rank for a call when it is published. */
+static const struct board_entry *board_await(const struct shmemi_set *set, uint64_t number,
+                                             int rank)
+{
+    const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
+    size_t                       offset = (uintptr_t)board_own(set, number) - heap->base;
+    struct board_entry          *entry  = (void *)(heap->peer[shmemi_set_pe(set, rank)] + offset);
+    struct shmemi_wait           wait   = {0};
+
+    while (__atomic_load_n(&entry->stamp, __ATOMIC_ACQUIRE) < number)
+        shmemi_wait_step(&wait);
+    return entry;
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+void shmemi_board_sync(const struct shmemi_set *set)
+{
+    uint64_t number = board_next(set);
+
+    board_publish(set, number);
+    for (int i = 1; i < set->size; i++)
+        board_await(set, number, (set->me + i) % set->size);
+}
+
+void shmemi_board_reduce(const struct shmemi_set *set, void *dest, const void *source,
+                         const struct shmemi_reduction *r)
+{
+    _Alignas(16) char into[SHMEMI_SHORT_BYTES];
+    uint64_t          number = board_next(set);
+    size_t            bytes  = r->size * r->count;
+
+    memcpy(board_own(set, number)->data, source, bytes);
+    board_publish(set, number);
+    for (int rank = 0; rank < set->size; rank++) {
+        const void *from = rank == set->me ? source : board_await(set, number, rank)->data;
+
+        if (rank == 0)
+            memcpy(into, from, bytes);
+        else
+            r->combine(into, from, r->count);
+    }
+    memcpy(dest, into, bytes);
+}
