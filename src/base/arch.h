@@ -10,7 +10,10 @@
  *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
  *                      an empty range: never
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
+ *   ski_prefetch_read()   brings a cache line into the cache of this core, which will read it
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it
+ *   ski_claim_line()   does so also where this core has the line and others have it, too; the byte
+ *                      at its argument may be overwritten
  *   ski_context_pc()   the program counter in the context of a signal handler
  */
 #ifndef SKI_ARCH_H

@@ -38,9 +38,22 @@ static inline void ski_order_swap(void)
     __asm__ volatile("dmb ish" ::: "memory");
 }
 
+/* gcc removes a call of a function that does nothing but __builtin_prefetch(). */
+static inline void ski_prefetch_read(const void *at)
+{
+    __asm__ volatile("prfm pldl1keep, %0" : : "Q"(*(const char *)at));
+}
+
 static inline void ski_prefetch_write(const void *at)
 {
-    __builtin_prefetch(at, 1);
+    __asm__ volatile("prfm pstl1keep, %0" : : "Q"(*(const char *)at));
+}
+
+/* A prefetch for writing does nothing if this core has the line, though a store would wait until
+ * others have dropped it. */
+static inline void ski_claim_line(void *at)
+{
+    *(volatile char *)at = 0;
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

@@ -38,11 +38,22 @@ static inline void ski_order_swap(void)
     __asm__ volatile("" ::: "memory"); /* a locked instruction is a full barrier */
 }
 
+/* gcc removes a call of a function that does nothing but __builtin_prefetch(). */
+static inline void ski_prefetch_read(const void *at)
+{
+    __asm__ volatile("prefetcht0 %0" : : "m"(*(const char *)at));
+}
+
 /* __builtin_prefetch() for a write does not request ownership of the line without an option of the
  * compiler.  A CPU without the instruction ignores it. */
 static inline void ski_prefetch_write(const void *at)
 {
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)at));
+}
+
+static inline void ski_claim_line(void *at)
+{
+    ski_prefetch_write(at);
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

@@ -11,7 +11,8 @@
 
 /* What a member writes in one call: short data are in the line of the stamp. */
 struct board_entry {
-    _Alignas(128) uint64_t stamp; /* the number of the call */
+    _Alignas(128) uint64_t stamp; /* the number of the call   */
+    uint64_t spare;               /* written, but never read  */
     _Alignas(16) char data[SHMEMI_SHORT_BYTES];
 };
 
@@ -58,13 +59,14 @@ void shmemi_board_begin(int slot, uint64_t last)
 
 /* ---- entries -------------------------------------------------------------- */
 
-/* Requests the line of @p entry, which its readers have, for a store. */
-static void board_prefetch(struct board_entry *entry)
+/* Requests the line of @p entry, which its readers have, for a store. On aarch64 a prefetch does
+ * nothing if this core has the line, too. */
+static void board_claim(struct board_entry *entry)
 {
-#if defined __x86_64__ /* the built-in function does not request ownership there */
-    __asm__ volatile("prefetchw %0" : : "m"(*entry));
+#if defined __aarch64__
+    __atomic_store_n(&entry->spare, 0, __ATOMIC_RELAXED);
 #else
-    __builtin_prefetch(entry, 1);
+    __asm__ volatile("prefetchw %0" : : "m"(*entry));
 #endif
 }
 
@@ -86,21 +88,25 @@ static struct board_entry *board_own(const struct shmemi_set *set, uint64_t numb
 static void board_publish(const struct shmemi_set *set, uint64_t number)
 {
     __atomic_store_n(&board_own(set, number)->stamp, number, __ATOMIC_RELEASE);
-    board_prefetch(board_own(set, number + 1));
+    board_claim(board_own(set, number + 1));
 }
 
-/* Returns the entry of rank @p rank for a call when it is published. */
+/* Returns the entry of rank @p rank for a call when it is published. The line with
+ * byte @p last of the data is requested at the same time as the stamp, not after it. */
 static const struct board_entry *board_await(const struct shmemi_set *set, uint64_t number,
-                                             int rank)
+                                             int rank, size_t last)
 {
     const struct shmemi_segment *heap   = &shmemi_job.segment[SHMEMI_HEAP];
     size_t                       offset = (uintptr_t)board_own(set, number) - heap->base;
     struct board_entry          *entry  = (void *)(heap->peer[shmemi_set_pe(set, rank)] + offset);
     struct shmemi_wait           wait   = {0};
 
-    while (__atomic_load_n(&entry->stamp, __ATOMIC_ACQUIRE) < number)
+    for (;;) {
+        __builtin_prefetch(entry->data + last);
+        if (__atomic_load_n(&entry->stamp, __ATOMIC_ACQUIRE) >= number)
+            return entry;
         shmemi_wait_step(&wait);
-    return entry;
+    }
 }
 
 /* ---- calls -------------------------------------------------------------- */
@@ -111,7 +117,7 @@ void shmemi_board_sync(const struct shmemi_set *set)
 
     board_publish(set, number);
     for (int i = 1; i < set->size; i++)
-        board_await(set, number, (set->me + i) % set->size);
+        board_await(set, number, (set->me + i) % set->size, 0);
 }
 
 void shmemi_board_reduce(const struct shmemi_set *set, void *dest, const void *source,
@@ -124,7 +130,8 @@ void shmemi_board_reduce(const struct shmemi_set *set, void *dest, const void *s
     memcpy(board_own(set, number)->data, source, bytes);
     board_publish(set, number);
     for (int rank = 0; rank < set->size; rank++) {
-        const void *from = rank == set->me ? source : board_await(set, number, rank)->data;
+        const void *from =
+            rank == set->me ? source : board_await(set, number, rank, bytes - 1)->data;
 
         if (rank == 0)
             memcpy(into, from, bytes);

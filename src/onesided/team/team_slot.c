@@ -22,6 +22,7 @@
 #define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
 #define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
+#define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
 
 /* What a member writes for one call. */
 struct team_slot {
@@ -33,6 +34,7 @@ struct team_slot {
 };
 
 _Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
+_Static_assert(offsetof(struct team_slot, data) + TEAM_SLOT_FIRST == SKI_CACHE_LINE, "see there");
 _Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
@@ -48,6 +50,7 @@ struct team_slot_call {
     struct team_slot_call *next;
     uint32_t               number;
     uint32_t               sources; /* bits of the ranks whose slots this member reads */
+    uint32_t               end;     /* of the data that it reads there */
     bool                   writes;  /* this member writes a slot, and has not done so ... */
     bool                   relays;  /* ... and what it writes depends on what it reads */
     struct ski_small_call  small;
@@ -234,9 +237,12 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
     uint32_t own        = UINT32_C(1) << slots->rank;
     uint32_t others     = (uint32_t)((UINT64_C(1) << slots->size) - 1) & ~own;
 
+    call->end     = (uint32_t)call->small.bytes;
     call->sources = others;
     call->writes  = true;
     call->relays  = false;
+    if (team_slot_holds_blocks(collective))
+        call->end *= (uint32_t)slots->rank + 1;
     if (team_slot_is_scan(collective)) {
         call->sources = own >> 1;
         call->writes  = slots->rank + 1 < slots->size;
@@ -350,14 +356,19 @@ static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t nu
 }
 
 /* Brings the first lines of the slot that this member writes in a later call into its cache, from
- * those of its readers: a store to them would wait. */
-static void team_slot_prefetch(struct ski_team_slots *slots, uint32_t number, size_t bytes)
+ * those of its readers: a store to them would wait.  A slot that is not known to be free may be
+ * read for an earlier call. */
+static void team_slot_claim(struct ski_team_slots *slots, uint32_t number, size_t bytes)
 {
-    const char *slot = (const char *)team_slot_own(slots, number);
+    struct team_slot *slot = team_slot_own(slots, number);
 
-    ski_prefetch_write(slot);
-    if (bytes > SKI_CACHE_LINE - offsetof(struct team_slot, data))
-        ski_prefetch_write(slot + SKI_CACHE_LINE);
+    if (!team_slot_is_free(number, slots->room))
+        return;
+    ski_claim_line(&slot->bytes);
+    if (bytes > TEAM_SLOT_FIRST)
+        ski_claim_line(slot->data + TEAM_SLOT_FIRST);
+    if (bytes > TEAM_SLOT_FIRST + SKI_CACHE_LINE)
+        ski_claim_line(slot->data + TEAM_SLOT_FIRST + SKI_CACHE_LINE);
 }
 
 /* Publishes the slot of a call, whose data are written. */
@@ -369,7 +380,7 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     slot->bytes     = (uint32_t)call->small.bytes;
     call->writes    = false;
     team_stamp_set(self, &slot->stamp, team_stamp(call->number));
-    team_slot_prefetch(slots, call->number + TEAM_SLOTS_AHEAD, call->small.bytes);
+    team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, &call->small));
 }
 
 /* Publishes the partial result of a scan up to this member, which is not the last, and then stores
@@ -400,13 +411,31 @@ static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
     team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
 }
 
+/* Requests the first and the last line of the data of rank @p rank at the same time as the stamp,
+ * not after it. */
+static void team_slot_prefetch_data(const struct ski_team_slots *slots,
+                                    const struct team_slot_call *call, int rank)
+{
+    struct team_slot *slot;
+
+    if (call->end <= TEAM_SLOT_FIRST || call->end > SKI_TEAM_SLOT_INLINE || !slots->peer[rank])
+        return;
+    slot = &slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS];
+    ski_prefetch_read(slot->data + call->end - call->small.bytes);
+    ski_prefetch_read(slot->data + call->end - 1);
+}
+
 /* Returns whether all slots that a call reads are filled. */
 static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slots,
                                  const struct team_slot_call *call)
 {
-    for (uint32_t left = call->sources; left; left &= left - 1)
-        if (!team_slot_filled(self, slots, __builtin_ctz(left), call->number))
+    for (uint32_t left = call->sources; left; left &= left - 1) {
+        int rank = __builtin_ctz(left);
+
+        team_slot_prefetch_data(slots, call, rank);
+        if (!team_slot_filled(self, slots, rank, call->number))
             return false;
+    }
     return true;
 }
 
@@ -416,8 +445,7 @@ static void team_slot_prefetch_next(const struct ski_team_slots *slots,
                                     const struct team_slot_call *call)
 {
     if (call->relays)
-        __builtin_prefetch(
-            &slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
+        ski_prefetch_read(&slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
 }
 
 /* Reads the slots of a call, which are filled; a member that relays has room in its own. */
