@@ -53,7 +53,7 @@ static inline void ski_prefetch_write(const void *at)
  * others have dropped it. */
 static inline void ski_claim_line(void *at)
 {
-    *(volatile char *)at = 0;
+    __atomic_store_n((char *)at, 0, __ATOMIC_RELAXED);
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

@@ -95,18 +95,21 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
 }
 
 /* Brings the first lines of the slot of a later call, which follows @p slot, into the cache of this
- * PE, from that of the receiver: a store to them would wait. */
+ * PE, from that of the receiver: a store to them would wait.  Another PE may be the sender of that
+ * call, so the data are left as they are, except between two PEs if the receiver has read them. */
 static void board_claim(const struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
                         uint64_t call)
 {
     const struct ski_board_peer *peer = &self->collectives->peers[board_index(self, pe)];
     struct ski_reduction_slot   *next =
         slot - call % SKI_SLOT_DEPTH + (call + SLOT_AHEAD) % SKI_SLOT_DEPTH;
+    char *second = (char *)next + SKI_CACHE_LINE;
 
-    if (call + SLOT_AHEAD - peer->low >= SKI_SLOT_DEPTH)
-        return; /* the receiver may read it */
-    ski_claim_line(&next->head.round);
-    ski_claim_line(next->elements + SKI_CACHE_LINE / 2);
+    ski_claim_line(&next->spare);
+    if (self->pes == 2 && call + SLOT_AHEAD - peer->low < SKI_SLOT_DEPTH)
+        ski_claim_line(second);
+    else
+        ski_prefetch_write(second);
 }
 
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * membarrier.h - a fence of which one side costs nothing.
+ *
+ * Two threads, also of different processes, that store one word and then load the other need a full
+ * fence in between, so that one of them at least sees the store of the other.  The system call
+ * membarrier(2) executes a fence on every CPU that runs a registered process.  A thread that calls
+ * it saves the others theirs, whose loads and stores are only kept in order by the compiler.
+ */
+#ifndef SKI_MEMBARRIER_H
+#define SKI_MEMBARRIER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/sanitizer.h"
+
+/** Registers this process, whose threads may then use light fences.  False: the system does not
+ *  support it. */
+bool ski_membarrier_register(void);
+
+/** Executes a full fence on this CPU and on all that run registered processes.  False: the system
+ *  call has failed. */
+bool ski_membarrier_heavy(void);
+
+/** A fence between a store and a load.  @p light: this process is registered, and the thread on the
+ *  other side calls ski_membarrier_heavy(). */
+static inline void ski_membarrier_light(bool light)
+{
+    if (light)
+        atomic_signal_fence(memory_order_seq_cst);
+    else
+        ski_fence(memory_order_seq_cst);
+}
+
+#endif
