@@ -38,8 +38,9 @@ static inline void ski_order_swap(void)
     __asm__ volatile("dmb ish" ::: "memory");
 }
 
-/* gcc removes a call of a function that does nothing but __builtin_prefetch(). */
-static inline void ski_prefetch_read(const void *at)
+/* A load with acquire semantics keeps later loads waiting.  gcc may remove a call of a function
+ * that does nothing but __builtin_prefetch(). */
+static inline void ski_prefetch_polled(const void *at)
 {
     __asm__ volatile("prfm pldl1keep, %0" : : "Q"(*(const char *)at));
 }

@@ -91,8 +91,20 @@ static void board_publish(const struct shmemi_set *set, uint64_t number)
     board_claim(board_own(set, number + 1));
 }
 
-/* Returns the entry of rank @p rank for a call when it is published. The line with
- * byte @p last of the data is requested at the same time as the stamp, not after it. */
+/* Requests the line with byte @p last of the data of @p entry at the same time as the stamp, not
+ * after it. On x86-64 later loads are begun before the poll has succeeded, and a prefetch would
+ * take the line from the core that writes it. */
+static void board_prefetch(const struct board_entry *entry, size_t last)
+{
+#if defined __aarch64__
+    __asm__ volatile("prfm pldl1keep, %0" : : "Q"(entry->data[last]));
+#else
+    (void)entry, (void)last;
+#endif
+}
+
+/* Returns the entry of rank @p rank for a call when it is published; byte @p last of its data is
+ * the last one that is read. */
 static const struct board_entry *board_await(const struct shmemi_set *set, uint64_t number,
                                              int rank, size_t last)
 {
@@ -102,7 +114,7 @@ static const struct board_entry *board_await(const struct shmemi_set *set, uint6
     struct shmemi_wait           wait   = {0};
 
     for (;;) {
-        __builtin_prefetch(entry->data + last);
+        board_prefetch(entry, last);
         if (__atomic_load_n(&entry->stamp, __ATOMIC_ACQUIRE) >= number)
             return entry;
         shmemi_wait_step(&wait);

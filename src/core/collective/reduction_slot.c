@@ -131,7 +131,7 @@ const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint3
 {
     const struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 
-    ski_prefetch_read((const char *)slot + SKI_CACHE_LINE);
+    ski_prefetch_polled((const char *)slot + SKI_CACHE_LINE);
     /* Acquire: pairs with the release in ski_board_publish(). */
     return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == small_call + 1 ? slot
                                                                                            : NULL;

@@ -438,8 +438,8 @@ static void team_slot_prefetch_data(const struct ski_team_slots *slots,
     if (call->end <= TEAM_SLOT_FIRST || call->end > SKI_TEAM_SLOT_INLINE || !slots->peer[rank])
         return;
     slot = &slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS];
-    ski_prefetch_read(slot->data + call->end - call->small.bytes);
-    ski_prefetch_read(slot->data + call->end - 1);
+    ski_prefetch_polled(slot->data + call->end - call->small.bytes);
+    ski_prefetch_polled(slot->data + call->end - 1);
 }
 
 /* Returns whether all slots that a call reads are filled. */
@@ -462,7 +462,8 @@ static void team_slot_prefetch_next(const struct ski_team_slots *slots,
                                     const struct team_slot_call *call)
 {
     if (call->relays)
-        ski_prefetch_read(&slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
+        __builtin_prefetch(
+            &slots->peer[slots->rank - 1]->slot[(call->number + 1) % SKI_TEAM_SLOTS]);
 }
 
 /* Reads the slots of a call, which are filled; a member that relays has room in its own. */
