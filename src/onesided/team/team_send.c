@@ -15,7 +15,7 @@
 #define TEAM_LEND_CMA     16384  /* bytes from which other memory is lent ...               */
 #define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
 #define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
-#define TEAM_UNCOPIED     32768  /* bytes from which DATA to another host are not copied    */
+#define TEAM_UNCOPIED     12288  /* bytes from which DATA to another host are not copied    */
 
 _Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_LEAST, "see handler_defs.h");
 _Static_assert(sizeof(struct ski_team_head) + sizeof(struct ski_team_address) <= SKUA_INLINE_MAX,
