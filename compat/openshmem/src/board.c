@@ -128,8 +128,9 @@ void shmemi_board_sync(const struct shmemi_set *set)
     uint64_t number = board_next(set);
 
     board_publish(set, number);
-    for (int i = 1; i < set->size; i++)
-        board_await(set, number, (set->me + i) % set->size, 0);
+    for (int rank = 0; rank < set->size; rank++)
+        if (rank != set->me)
+            board_await(set, number, rank, 0);
 }
 
 void shmemi_board_reduce(const struct shmemi_set *set, void *dest, const void *source,
