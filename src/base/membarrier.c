@@ -18,6 +18,5 @@ bool ski_membarrier_register(void)
 
 bool ski_membarrier_heavy(void)
 {
-    ski_fence(memory_order_seq_cst);
     return membarrier_call(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }

@@ -13,24 +13,19 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/sanitizer.h"
-
 /** Registers this process, whose threads may then use light fences.  False: the system does not
  *  support it. */
 bool ski_membarrier_register(void);
 
-/** Executes a full fence on this CPU and on all that run registered processes.  False: the system
- *  call has failed. */
+/** Executes a full fence here and on all CPUs that run registered processes.  False: the system
+ * call has failed. */
 bool ski_membarrier_heavy(void);
 
-/** A fence between a store and a load.  @p light: this process is registered, and the thread on the
- *  other side calls ski_membarrier_heavy(). */
-static inline void ski_membarrier_light(bool light)
+/** Orders a store before a load if this process is registered and the thread on the other side
+ * calls ski_membarrier_heavy(): keeps the compiler from exchanging them. */
+static inline void ski_membarrier_light(void)
 {
-    if (light)
-        atomic_signal_fence(memory_order_seq_cst);
-    else
-        ski_fence(memory_order_seq_cst);
+    atomic_signal_fence(memory_order_seq_cst);
 }
 
 #endif

@@ -95,12 +95,16 @@ static SKI_COLD void team_stamp_wake(struct ski_pe *self, struct team_stamp *sta
 static void team_stamp_raise(struct ski_pe *self, const struct ski_team_slots *slots,
                              struct team_stamp *stamp, uint32_t count, bool go_on)
 {
-    /* Release: pairs with the acquire in team_stamp_count(). */
-    if (go_on)
+    /* Release: pairs with the acquire in team_stamp_count().  The fences pair with those in
+     * team_slots_doze(). */
+    if (go_on && slots->light)
         atomic_store_explicit(&stamp->count, count, memory_order_release);
     else
         atomic_exchange_explicit(&stamp->count, count, memory_order_release);
-    ski_membarrier_light(slots->light); /* pairs with that in team_slots_doze() */
+    if (slots->light)
+        ski_membarrier_light();
+    else
+        ski_order_swap();
     if (SKI_UNLIKELY(atomic_load_explicit(&stamp->sleepers, memory_order_relaxed)))
         team_stamp_wake(self, stamp);
 }
@@ -570,7 +574,7 @@ static bool team_slots_doze(struct ski_pe *self)
     if (!team_slot_call_doze(self, slots, call))
         return false;
     if (!slots->board->membarrier)
-        ski_membarrier_light(false);
+        ski_order_swap(); /* of the requests */
     else if (!ski_membarrier_heavy())
         return false;
     if (call->writes && (!call->relays || team_slot_call_ready(self, slots, call)))
