@@ -33,8 +33,8 @@ struct collective_call {
 };
 
 /* Returns a call of the public function of @p collective. */
-static inline __attribute__((always_inline)) struct collective_call collective_prepare(
-    const char *name, enum ski_collective collective, skua_team team, skua_completion done)
+static struct collective_call collective_prepare(const char *name, enum ski_collective collective,
+                                                 skua_team team, skua_completion done)
 {
     struct collective_call c = {.name = name, .done = done};
 
@@ -48,8 +48,7 @@ static inline __attribute__((always_inline)) struct collective_call collective_p
 }
 
 /* Sets the root of a call; ends the job if it does not exist. */
-static inline __attribute__((always_inline)) void collective_set_root(struct collective_call *c,
-                                                                      int                     root)
+static void collective_set_root(struct collective_call *c, int root)
 {
     char text[SKI_TEAM_STR];
 
@@ -60,16 +59,14 @@ static inline __attribute__((always_inline)) void collective_set_root(struct col
 }
 
 /* Sets the bytes of a contribution or block; whether the call is large follows from them. */
-static inline __attribute__((always_inline)) void collective_set_bytes(struct collective_call *c,
-                                                                       size_t bytes)
+static void collective_set_bytes(struct collective_call *c, size_t bytes)
 {
     c->plan.bytes = bytes;
     c->plan.large = bytes >= (c->plan.near ? COLLECTIVE_LARGE_NEAR : COLLECTIVE_LARGE_FAR);
 }
 
 /* Sets the bytes of this member's block of an allgather that gathers @p all. */
-static inline __attribute__((always_inline)) void collective_set_gathered(struct collective_call *c,
-                                                                          size_t bytes, size_t all)
+static void collective_set_gathered(struct collective_call *c, size_t bytes, size_t all)
 {
     c->plan.bytes = bytes;
     c->plan.large = c->plan.near ? all / (size_t)c->plan.size >= COLLECTIVE_LARGE_NEAR
@@ -87,8 +84,7 @@ static SKI_COLD _Noreturn void collective_bad_buffer(const struct collective_cal
 }
 
 /* Returns @p bytes times the number of members; ends the job if memory cannot hold so many. */
-static inline __attribute__((always_inline)) size_t collective_times_size(
-    const struct collective_call *c, size_t bytes)
+static size_t collective_times_size(const struct collective_call *c, size_t bytes)
 {
     if (SKI_UNLIKELY(bytes > (size_t)PTRDIFF_MAX / (size_t)c->plan.size))
         collective_bad_buffer(c, "the blocks of all members are more than fit into memory");
@@ -97,10 +93,8 @@ static inline __attribute__((always_inline)) size_t collective_times_size(
 
 /* Sets the buffers of a call, which do not overlap, except where the caller's own block is in
  * place. */
-static inline __attribute__((always_inline)) void collective_set_buffers(struct collective_call *c,
-                                                                         const void *from,
-                                                                         size_t      from_bytes,
-                                                                         void *to, size_t to_bytes)
+static void collective_set_buffers(struct collective_call *c, const void *from, size_t from_bytes,
+                                   void *to, size_t to_bytes)
 {
     uintptr_t f = (uintptr_t)from, t = (uintptr_t)to;
 
@@ -125,8 +119,7 @@ static struct ski_team_call *collective_begin(struct collective_call *c)
 }
 
 /* Makes the call by slots in shared memory, if it is small and of all PEs of a host. */
-static inline __attribute__((always_inline)) bool collective_by_slots(
-    const struct collective_call *c)
+static bool collective_by_slots(const struct collective_call *c)
 {
     struct ski_small_call small = {.kind     = c->kind,
                                    .in_place = c->plan.in_place,
