@@ -25,6 +25,8 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_AHEAD_MIN SIZE_MAX
 #define SKI_COPY_AHEAD_MAX SIZE_MAX
 
+#define SKI_CMA_SLOW 0
+
 /* A locked instruction waits for earlier stores, so for the lines that they go to. */
 #define SKI_INBOX_AHEAD 8
 

@@ -2,6 +2,7 @@
 /* team_send.c - packets of team collectives that this member sends (see team_call.h). */
 #include "onesided/team/team_send.h"
 
+#include "base/arch.h"
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
@@ -11,9 +12,12 @@
 #include "onesided/rma/rma_pe.h"
 #include "core/net/zcopy_send.h"
 
-#define TEAM_LEND_SHARED 4096 /* bytes from which memory of the arena or process is lent */
+#define TEAM_LEND_SHARED  4096   /* bytes from which memory of the arena or process is lent */
+#define TEAM_LEND_CMA     16384  /* bytes from which other memory is lent ...               */
+#define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
+#define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
 #define TEAM_COPIES_MOST                                                                           \
-    ((size_t)4 << 20)       /* bytes of copies in a call from which other memory is lent */
+    ((size_t)4 << 20)       /* bytes of copies for all members, where copies take less time */
 #define TEAM_UNCOPIED 12288 /* bytes from which DATA to another host are not copied    */
 
 _Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_LEAST, "see handler_defs.h");
@@ -131,12 +135,20 @@ static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
     skua_send(pe, (skua_handler){SKI_HANDLER_TEAM}, msg);
 }
 
-/* Returns the bytes from which memory that the system copies is lent.  It copies by pages that it
- * looks up and locks one by one, which takes longer than two copies by the members: only the memory
- * for these, one for each other member, is bounded. */
-static size_t team_lend_cma(const struct ski_team *team)
+/* Returns the bytes from which memory that the system copies is lent: where each block goes to one
+ * member, a copy in the caller's cache costs less than the system call of the receiver.  Where
+ * copies always take less time, only their memory is bounded. */
+static size_t team_lend_cma(const struct ski_team_call *call)
 {
-    return TEAM_COPIES_MOST / (size_t)(team->size - 1);
+    if (SKI_CMA_SLOW)
+        return TEAM_COPIES_MOST / (size_t)(call->team->size - 1) + 1;
+    switch ((enum ski_collective)call->kind.collective) {
+    case SKI_COLLECTIVE_GATHER:
+    case SKI_COLLECTIVE_GATHERV: return TEAM_LEND_GATHER;
+    case SKI_COLLECTIVE_SCATTER:
+    case SKI_COLLECTIVE_SCATTERV: return TEAM_LEND_SCATTER;
+    default: return TEAM_LEND_CMA;
+    }
 }
 
 /* Returns whether the memory of a SEND to @p pe is lent rather than copied. */
@@ -147,7 +159,7 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
         return false;
     return ski_arena_contains(self->job->arena, data) ||
            ski_job_process_of(self->job, pe) == self->process ||
-           (ski_config.cma && step->bytes > team_lend_cma(call->team));
+           (ski_config.cma && step->bytes >= team_lend_cma(call));
 }
 
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)
