@@ -9,8 +9,13 @@
  *   ski_order_swap()   makes the atomic read-modify-write before it a full barrier
  *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
  *                      an empty range: never
+ *   SKI_CMA_SLOW       1: a copy between processes by the system takes longer than two by them
  *   SKI_INBOX_AHEAD    cells of an inbox that a sender prefetches ahead; 0: none
+ *   ski_prefetch_polled() brings a cache line into the cache of this core, which polls another line
+ *                         and will read this one afterwards
  *   ski_prefetch_write()  brings a cache line into the cache of this core, which will write it
+ *   ski_claim_line()   does so also where this core has the line and others have it, too; the byte
+ *                      at its argument may be overwritten
  *   ski_context_pc()   the program counter in the context of a signal handler
  */
 #ifndef SKI_ARCH_H

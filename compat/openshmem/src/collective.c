@@ -4,14 +4,15 @@
  *
  * Algorithms. Where all memory is mapped, a hop is cheap and a context switch is expensive, so
  * every member communicates with every other one directly: it puts its data and raises a flag, then
- * waits for a flag of each. Between hosts, synchronisation takes rounds of doubling distance
- * (dissemination), and a broadcast uses a binomial tree. The receivers of a long broadcast over
- * mapped memory copy it concurrently.
+ * waits for a flag of each; teams synchronise by boards (board.h). Between hosts, synchronisation
+ * takes rounds of doubling distance (dissemination), and a broadcast uses a binomial tree. The
+ * receivers of a long broadcast over mapped memory copy it concurrently.
  */
 #include "collective.h"
 
 #include <stdlib.h>
 
+#include "board.h"
 #include "rma.h"
 #include "wait.h"
 
@@ -22,13 +23,15 @@
 
 /* ---- the words of the library ------------------------------------------- */
 
-/* The words of a PE, in this order; `n` is the number of PEs. The first cache line is that of the
- * exit word (job_exit.h). */
+/* Where the board begins (board.h), behind the exit word (job_exit.h). */
+#define COLLECTIVE_BOARD_AT 128
+
+/* The words of a PE, which follow the board, in this order; `n` is the number of PEs. */
 static struct {
-    uint64_t *flag;   /* [slot][n]: flags received */
-    uint64_t *length; /* [slot][n]: lengths of data */
-    uint64_t *bitmap; /* [slot][SHMEMI_SLOT_WORDS]: free slots */
-    char     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]: short reductions */
+    uint64_t                 *flag;   /* [slot][n]: flags received */
+    uint64_t                 *length; /* [slot][n]: lengths of data */
+    struct shmemi_slot_offer *offer;  /* [slot]: what this PE offers for a new team */
+    char                     *buffer; /* [slot][2][n][SHMEMI_SHORT_BYTES]: short reductions */
     /* Counts that only this PE uses: */
     uint64_t *sent;   /* [slot][n]: flags sent                 */
     uint64_t *taken;  /* [slot][n]: flags waited for           */
@@ -42,8 +45,9 @@ static size_t collective_cells(int pes)
 
 size_t shmemi_words_bytes(int pes)
 {
-    size_t bytes = 64 + 2 * collective_cells(pes) * sizeof(uint64_t) +
-                   SHMEMI_SLOTS * SHMEMI_SLOT_WORDS * sizeof(uint64_t) +
+    size_t bytes = COLLECTIVE_BOARD_AT + shmemi_board_bytes() +
+                   2 * collective_cells(pes) * sizeof(uint64_t) +
+                   SHMEMI_SLOTS * sizeof(struct shmemi_slot_offer) +
                    2 * collective_cells(pes) * SHMEMI_SHORT_BYTES;
 
     return (bytes + 4095) & ~(size_t)4095;
@@ -53,10 +57,11 @@ bool shmemi_words_open(char *words)
 {
     size_t cells = collective_cells(shmemi_job.pes);
 
-    collective.flag   = (uint64_t *)(void *)(words + 64);
+    shmemi_board_open(words + COLLECTIVE_BOARD_AT);
+    collective.flag   = (uint64_t *)(void *)(words + COLLECTIVE_BOARD_AT + shmemi_board_bytes());
     collective.length = collective.flag + cells;
-    collective.bitmap = collective.length + cells;
-    collective.buffer = (char *)(collective.bitmap + SHMEMI_SLOTS * SHMEMI_SLOT_WORDS);
+    collective.offer  = (struct shmemi_slot_offer *)(void *)(collective.length + cells);
+    collective.buffer = (char *)(collective.offer + SHMEMI_SLOTS);
     memset(words, 0, 64);
     memset(collective.flag, 0, cells * sizeof(uint64_t));
     collective.sent   = calloc(cells, sizeof *collective.sent);
@@ -73,9 +78,9 @@ void shmemi_words_close(void)
     memset(&collective, 0, sizeof collective);
 }
 
-uint64_t *shmemi_slot_bitmap(int slot)
+struct shmemi_slot_offer *shmemi_slot_offer(int slot)
 {
-    return collective.bitmap + slot * SHMEMI_SLOT_WORDS;
+    return collective.offer + slot;
 }
 
 static size_t collective_cell(const struct shmemi_set *set, int pe)
@@ -165,7 +170,7 @@ static void collective_sync_central(const struct shmemi_set *set)
     }
 }
 
-void shmemi_sync(const struct shmemi_set *set)
+void shmemi_sync_flags(const struct shmemi_set *set)
 {
     if (!set->mapped) {
         collective_sync_rounds(set);
@@ -175,6 +180,14 @@ void shmemi_sync(const struct shmemi_set *set)
         collective_raise_all(set);
         collective_take_all(set);
     }
+}
+
+void shmemi_sync(const struct shmemi_set *set)
+{
+    if (SHMEMI_LIKELY(shmemi_board_serves(set)))
+        shmemi_board_sync(set);
+    else
+        shmemi_sync_flags(set);
 }
 
 /* ---- broadcast ---------------------------------------------------------- */

@@ -35,8 +35,14 @@ bool shmemi_words_open(char *words);
 /** Frees the memory of shmemi_words_open(). */
 void shmemi_words_close(void);
 
-/** Returns the bitmap of slots of this PE that the members of a set with this slot compare. */
-uint64_t *shmemi_slot_bitmap(int slot);
+/** What a PE offers for a new team: its free slots, as bits, and the last number of its board. */
+struct shmemi_slot_offer {
+    uint64_t free[SHMEMI_SLOT_WORDS];
+    uint64_t number;
+};
+
+/** Returns the offer of this PE that the members of a set with this slot compare. */
+struct shmemi_slot_offer *shmemi_slot_offer(int slot);
 
 /** Raises the flag of this PE at the member with rank @p rank. */
 void shmemi_flag_raise(const struct shmemi_set *set, int rank);
@@ -46,6 +52,10 @@ void shmemi_flag_take(const struct shmemi_set *set, int rank);
 
 /** Waits until all members have called it. */
 void shmemi_sync(const struct shmemi_set *set);
+
+/** Waits until all members have called it, and reads no memory of another member: those that have
+ * returned may release theirs. */
+void shmemi_sync_flags(const struct shmemi_set *set);
 
 /** Copies @p bytes at @p source of @p root to @p dest of the other members. */
 void shmemi_broadcast(const char *call, const struct shmemi_set *set, void *dest,

@@ -2,11 +2,12 @@
 /*
  * reduction.c - reductions over sets of PEs.
  *
- * A short reduction puts the data of every member into a buffer of every other one and combines
- * there: one hop. A longer one is divided into slices, one for each member, which gets its slice
- * from all members, combines it and puts the result to all: no data are sent twice, and all members
- * share the work. No member accesses the slice of another, so the source may be the destination.
- * Members synchronise before the reduction, for the sources, and after it, for the results.
+ * A short reduction of a set that has boards (board.h) uses them. Any other short one puts the data
+ * of every member into a buffer of every other one and combines there: one hop. A longer one is
+ * divided into slices, one for each member, which gets its slice from all members, combines it and
+ * puts the result to all: no data are sent twice, and all members share the work. No member accesses
+ * the slice of another, so the source may be the destination. Members synchronise before the
+ * reduction, for the sources, and after it, for the results.
  *
  * Elements are combined in the order of ranks, whatever the algorithm, so results are the same on
  * all members and from run to run.
@@ -14,7 +15,7 @@
 #include <complex.h>
 #include <stdlib.h>
 
-#include "collective.h"
+#include "board.h"
 #include "rma.h"
 #include "wait.h"
 
@@ -97,7 +98,10 @@ void shmemi_reduce(const char *call, const struct shmemi_set *set, void *dest, c
     size_t slice, first, end, chunk = REDUCTION_CHUNK / r->size;
 
     if (r->count <= SHMEMI_SHORT_BYTES / r->size && set->size <= REDUCTION_SHORT_MAX) {
-        reduction_short(call, set, dest, source, r);
+        if (SHMEMI_LIKELY(shmemi_board_serves(set)))
+            shmemi_board_reduce(set, dest, source, r);
+        else
+            reduction_short(call, set, dest, source, r);
         return;
     }
     slice = reduction_slice(set, r);

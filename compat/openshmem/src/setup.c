@@ -316,7 +316,8 @@ void shmem_finalize(void)
         return;
     if (!shmemi_on_pe())
         skua_abort("shmem_finalize: the thread that called shmem_init() has to call it");
-    shmem_barrier_all();
+    shmemi_quiet();
+    shmemi_sync_flags(&shmemi_team(SHMEM_TEAM_WORLD)->set);
     shmemi_job.running = false;
     shmemi_teams_close();
     setup_close_segments();

@@ -4,13 +4,14 @@
  *
  * A split is collective over the parent. Every PE publishes the bitmap of its free slots, the
  * members of the parent combine them, and the new team gets the first slot that is free on all; so
- * it is free on the members of the new team, as required.
+ * it is free on the members of the new team, as required. The members agree in the same way on the
+ * number of the first call of the team (board.h).
  */
 #include "team.h"
 
 #include <stdlib.h>
 
-#include "collective.h"
+#include "board.h"
 #include "context.h"
 #include "rma.h"
 
@@ -55,7 +56,8 @@ struct shmemi_set shmemi_active_set(const char *call, int start, int log_stride,
             "%s: %d PEs from %d on with a stride of 2 to the power of %d are not an active set "
             "of a job of %d PEs",
             call, size, start, log_stride, shmemi_job.pes);
-    set = shmemi_set_make(start, 1 << log_stride, size, SHMEMI_SLOT_ACTIVE_SET);
+    set = shmemi_set_make(start, 1 << log_stride, size,
+                          size == shmemi_job.pes ? SHMEMI_SLOT_ACTIVE_ALL : SHMEMI_SLOT_ACTIVE_SET);
     if (set.me < 0)
         skua_abort("%s: PE %d is not in the active set that it calls", call, shmemi_job.pe);
     return set;
@@ -88,7 +90,7 @@ static struct shmemi_set team_find_shared(void)
 void shmemi_teams_open(void)
 {
     memset(team_free, 0xff, sizeof team_free);
-    team_free[0] &= ~(uint64_t)7; /* slots of active sets, of the world and of the shared team */
+    team_free[0] &= UINT64_MAX << SHMEMI_SLOT_CREATED;
     team_world      = (struct shmem_team_handle){0};
     team_shared     = (struct shmem_team_handle){0};
     team_world.set  = shmemi_set_make(0, 1, shmemi_job.pes, SHMEMI_SLOT_WORLD);
@@ -155,31 +157,35 @@ int shmem_team_translate_pe(shmem_team_t from, int pe, shmem_team_t to)
 
 /* ---- split -------------------------------------------------------------- */
 
-/* Stores the slots that are free on all members of @p parent in @p common. Collective over it. */
-static void team_common_slots(const char *call, const struct shmemi_set *parent, uint64_t *common)
+/* Stores what all members of @p parent offer in @p common. Collective over it. */
+static void team_common_slots(const char *call, const struct shmemi_set *parent,
+                              struct shmemi_slot_offer *common)
 {
-    uint64_t *published = shmemi_slot_bitmap(parent->slot);
-    uint64_t  other[SHMEMI_SLOT_WORDS];
+    struct shmemi_slot_offer *published = shmemi_slot_offer(parent->slot), other;
 
-    memcpy(published, team_free, sizeof team_free);
-    memcpy(common, team_free, sizeof team_free);
+    memcpy(common->free, team_free, sizeof team_free);
+    common->number = shmemi_board_last_number();
+    *published     = *common;
     shmemi_sync(parent);
     for (int rank = 0; rank < parent->size; rank++) {
-        shmemi_get(call, other, published, sizeof other, shmemi_set_pe(parent, rank));
+        shmemi_get(call, &other, published, sizeof other, shmemi_set_pe(parent, rank));
         for (int i = 0; i < SHMEMI_SLOT_WORDS; i++)
-            common[i] &= other[i];
+            common->free[i] &= other.free[i];
+        if (other.number > common->number)
+            common->number = other.number;
     }
     shmemi_sync(parent);
 }
 
 /* Takes the first slot of @p common. Returns -1 if there is none. */
-static int team_take_slot(uint64_t *common)
+static int team_take_slot(struct shmemi_slot_offer *common)
 {
     for (int i = 0; i < SHMEMI_SLOT_WORDS; i++)
-        if (common[i]) {
-            int bit = __builtin_ctzll(common[i]);
+        if (common->free[i]) {
+            int bit = __builtin_ctzll(common->free[i]);
 
-            common[i] &= ~((uint64_t)1 << bit);
+            common->free[i] &= ~((uint64_t)1 << bit);
+            shmemi_board_begin(i * 64 + bit, common->number);
             return i * 64 + bit;
         }
     return -1;
@@ -205,7 +211,7 @@ int shmem_team_split_strided(shmem_team_t handle, int start, int stride, int siz
                              shmem_team_t *new_team)
 {
     struct shmem_team_handle *parent = shmemi_team(handle);
-    uint64_t                  common[SHMEMI_SLOT_WORDS];
+    struct shmemi_slot_offer  common;
     struct shmemi_set         set;
     int64_t                   last = start + ((int64_t)size - 1) * stride;
     int                       slot;
@@ -217,8 +223,8 @@ int shmem_team_split_strided(shmem_team_t handle, int start, int stride, int siz
     if (start < 0 || start >= parent->set.size || size < 1 || last < 0 ||
         last >= parent->set.size || (stride == 0 && size > 1))
         return -1; /* all members pass the same triplet */
-    team_common_slots(__func__, &parent->set, common);
-    slot = team_take_slot(common);
+    team_common_slots(__func__, &parent->set, &common);
+    slot = team_take_slot(&common);
     if (slot < 0)
         return -1;
     set = shmemi_set_make(shmemi_set_pe(&parent->set, start), parent->set.stride * stride, size,
@@ -234,7 +240,7 @@ int shmem_team_split_2d(shmem_team_t handle, int xrange, const shmem_team_config
                         shmem_team_t *yaxis_team)
 {
     struct shmem_team_handle *parent = shmemi_team(handle);
-    uint64_t                  common[SHMEMI_SLOT_WORDS];
+    struct shmemi_slot_offer  common;
     const struct shmemi_set  *p;
     int                       xslot, yslot, x, y, width, height;
 
@@ -243,10 +249,10 @@ int shmem_team_split_2d(shmem_team_t handle, int xrange, const shmem_team_config
     if (!parent || xrange < 1)
         return -1;
     p = &parent->set;
-    team_common_slots(__func__, p, common);
-    /* Rows have no PE in common, so all rows use one slot; the same holds for columns. */
-    xslot = team_take_slot(common);
-    yslot = team_take_slot(common);
+    team_common_slots(__func__, p, &common);
+    /* Rows have no PE in common, so one slot serves them all; the same holds for columns. */
+    xslot = team_take_slot(&common);
+    yslot = team_take_slot(&common);
     if (xslot < 0 || yslot < 0)
         return -1;
     if (xrange > p->size)

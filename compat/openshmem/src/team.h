@@ -12,9 +12,16 @@
 #include <shmem.h>
 #include <stdbool.h>
 
-/** Slots of active sets, of the world and of the shared team; the others are for teams that
- *  programs create. */
-enum { SHMEMI_SLOT_ACTIVE_SET, SHMEMI_SLOT_WORLD, SHMEMI_SLOT_SHARED, SHMEMI_SLOTS = 256 };
+/** Slots: of active sets, of the one of all PEs, of the world, of the shared team, and of teams
+ * that programs create. */
+enum {
+    SHMEMI_SLOT_ACTIVE_SET,
+    SHMEMI_SLOT_ACTIVE_ALL,
+    SHMEMI_SLOT_WORLD,
+    SHMEMI_SLOT_SHARED,
+    SHMEMI_SLOT_CREATED, /* the first one of these teams */
+    SHMEMI_SLOTS = 256
+};
 
 struct shmemi_set {
     int  start, stride, size;

@@ -316,6 +316,25 @@ static void team_test_2d(void)
     shmem_team_destroy(y);
 }
 
+/* Teams that follow each other in one slot have other members, which have made different numbers of
+ * calls. Members run ahead of each other as far as the calls let them. */
+static void team_test_reuse(int start, int size, int calls)
+{
+    static long  from[2], to[2];
+    shmem_team_t team;
+
+    CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, start, 1, size, NULL, 0, &team) == 0);
+    for (int i = 0; team != SHMEM_TEAM_INVALID && i < calls; i++) {
+        from[0] = me - start + i;
+        from[1] = -i;
+        shmem_sum_reduce(team, to, from, 2);
+        CHECK(to[0] == (long)size * (size - 1) / 2 + (long)size * i && to[1] == (long)-size * i);
+        if (i % 3 == 0)
+            shmem_team_sync(team);
+    }
+    shmem_team_destroy(team);
+}
+
 void test_teams(void)
 {
     shmem_team_t team   = SHMEM_TEAM_WORLD;
@@ -330,7 +349,9 @@ void test_teams(void)
     team_test_split(0, 2, (pes + 1) / 2);
     team_test_split(pes - 1, -1, pes);
     team_test_2d();
-    for (int i = 0; i < 300; i++) { /* more teams than there are slots */
+    for (int i = 0; i < 6; i++)
+        team_test_reuse(i % pes, pes - i % pes, 7 * (6 - i));
+    for (int i = 0; i < 300; i++) { /* more than there are slots at a time */
         CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &team) == 0);
         shmem_team_destroy(team);
     }

@@ -22,6 +22,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
+#include "core/message/inbox_send.h"
 #include "core/message/message.h"
 #include "core/message/msg_counts.h"
 
@@ -181,7 +182,8 @@ static bool broadcast_is_expected(struct ski_pe *self, skua_msg *msg)
 
     if (!ski_broadcast_is_valid(self, tail, msg->bytes))
         return false;
-    if (SKI_LIKELY(ski_job_index(self->job, msg->source) >= 0))
+    if (SKI_LIKELY(ski_inbox_is_near(self, msg->source)) ||
+        ski_job_index(self->job, msg->source) >= 0)
         return true;
     tree = ski_broadcast_tree_of(self, tail->root, tail->arity);
     return tail->parent == msg->source && ski_broadcast_tree_parent(&tree) == msg->source;
@@ -190,7 +192,7 @@ static bool broadcast_is_expected(struct ski_pe *self, skua_msg *msg)
 /* Forwards a broadcast that arrived whole to the children.  Its tail then says that this has been
  * done: its parent is this PE.  Returns whether the network still reads the message and will
  * deliver it. */
-static bool broadcast_accept(struct ski_pe *self, skua_msg *msg)
+static bool broadcast_forward_arrived(struct ski_pe *self, skua_msg *msg)
 {
     struct ski_broadcast_tail tail = *ski_broadcast_tail_of(msg);
     struct ski_broadcast_tree tree = ski_broadcast_tree_of(self, tail.root, tail.arity);
@@ -203,6 +205,18 @@ static bool broadcast_accept(struct ski_pe *self, skua_msg *msg)
     if (SKI_UNLIKELY(reading != NULL))
         ski_segments_await(reading, NULL);
     return reading != NULL;
+}
+
+/* Accepts a broadcast that arrived whole, as broadcast_forward_arrived() does.  One of two PEs has
+ * no children. */
+static bool broadcast_accept(struct ski_pe *self, skua_msg *msg)
+{
+    struct ski_broadcast_tail *tail = ski_broadcast_tail_of(msg);
+
+    if (self->pes > 2 || tail->parent_node)
+        return broadcast_forward_arrived(self, msg);
+    tail->parent = msg->source = self->pe;
+    return false;
 }
 
 skua_msg *ski_broadcast_admit(struct ski_pe *self, skua_msg *msg)

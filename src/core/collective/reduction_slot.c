@@ -95,14 +95,21 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
 }
 
 /* Brings the first lines of the slot of a later call, which follows @p slot, into the cache of this
- * PE, from that of the receiver: a store to them would wait. */
-static void board_prefetch(const struct ski_reduction_slot *slot, uint64_t call)
+ * PE, from that of the receiver: a store to them would wait.  Another PE may be the sender of that
+ * call, so the data are left as they are, except between two PEs if the receiver has read them. */
+static void board_claim(const struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
+                        uint64_t call)
 {
-    const char *next =
-        (const char *)(slot - call % SKI_SLOT_DEPTH + (call + SLOT_AHEAD) % SKI_SLOT_DEPTH);
+    const struct ski_board_peer *peer = &self->collectives->peers[board_index(self, pe)];
+    struct ski_reduction_slot   *next =
+        slot - call % SKI_SLOT_DEPTH + (call + SLOT_AHEAD) % SKI_SLOT_DEPTH;
+    char *second = (char *)next + SKI_CACHE_LINE;
 
-    ski_prefetch_write(next);
-    ski_prefetch_write(next + SKI_CACHE_LINE);
+    ski_claim_line(&next->spare);
+    if (self->pes == 2 && call + SLOT_AHEAD - peer->low < SKI_SLOT_DEPTH)
+        ski_claim_line(second);
+    else
+        ski_prefetch_write(second);
 }
 
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
@@ -114,14 +121,17 @@ void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *s
             atomic_exchange_explicit(&slot->stamp, (small_call + 1) << 1, memory_order_release) &
             SLOT_ASLEEP))
         ski_inbox_wakeup(self, pe);
-    board_prefetch(slot, small_call);
+    board_claim(self, pe, slot, small_call);
 }
 
+/* The second line, which larger contributions fill, is requested at the same time as the stamp, not
+ * after it. */
 const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,
                                                 uint64_t small_call)
 {
     const struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 
+    ski_prefetch_polled((const char *)slot + SKI_CACHE_LINE);
     /* Acquire: pairs with the release in ski_board_publish(). */
     return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == small_call + 1 ? slot
                                                                                            : NULL;

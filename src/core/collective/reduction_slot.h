@@ -59,6 +59,7 @@ struct ski_reduction_head {
 /* A contribution to one round of one small call. */
 struct ski_reduction_slot {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2; bit 0: receiver sleeps */
+    char spare;                                      /* overwritten now and then, never read   */
     _Alignas(16) struct ski_reduction_head head;
     char elements[SKI_SLOT_BYTES]; /* aligned to 16 */
 };

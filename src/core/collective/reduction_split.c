@@ -37,6 +37,7 @@
 
 #define SPLIT_SHARED_FROM    16384  /* bytes from which a call inside a host is split       */
 #define SPLIT_SEGMENTED_FROM 131072 /* bytes from which a call between hosts is split       */
+#define SPLIT_PAIR_FROM      262144 /* ... if there are two PEs                             */
 #define SPLIT_ROOT_FROM      524288 /* ... if the result goes to a root and PEs are many    */
 #define SPLIT_ROOT_PES       8      /* PEs that are many                                    */
 #define SPLIT_SEGMENTS_MANY  8      /* segments from which on they are twice as long        */
@@ -60,13 +61,16 @@ struct ski_split {
 };
 
 /* Returns the bytes from which a call is split.  Many PEs that send to a root pass segments on over
- * several levels, where each further packet costs more than the overlap gains. */
+ * several levels, where each further packet costs more than the overlap gains; two PEs pass nothing
+ * on. */
 static size_t split_threshold(const struct ski_pe *self, bool all)
 {
     if (ski_config.reduce_split)
         return ski_config.reduce_split;
     if (!ski_job_is_distributed(self->job))
         return SPLIT_SHARED_FROM;
+    if (self->pes == 2)
+        return SPLIT_PAIR_FROM;
     return all || self->pes < SPLIT_ROOT_PES ? SPLIT_SEGMENTED_FROM : SPLIT_ROOT_FROM;
 }
 

@@ -2,6 +2,7 @@
 /* team_send.c - packets of team collectives that this member sends (see team_call.h). */
 #include "onesided/team/team_send.h"
 
+#include "base/arch.h"
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
@@ -15,7 +16,9 @@
 #define TEAM_LEND_CMA     16384  /* bytes from which other memory is lent ...               */
 #define TEAM_LEND_GATHER  65536  /* ... in a gather ...                                     */
 #define TEAM_LEND_SCATTER 131072 /* ... and in a scatter                                  */
-#define TEAM_UNCOPIED     32768  /* bytes from which DATA to another host are not copied    */
+#define TEAM_COPIES_MOST                                                                           \
+    ((size_t)4 << 20)       /* bytes of copies for all members, where copies take less time */
+#define TEAM_UNCOPIED 12288 /* bytes from which DATA to another host are not copied    */
 
 _Static_assert(sizeof(struct ski_team_head) == SKI_TEAM_LEAST, "see handler_defs.h");
 _Static_assert(sizeof(struct ski_team_head) + sizeof(struct ski_team_address) <= SKUA_INLINE_MAX,
@@ -133,10 +136,13 @@ static void team_send_data(struct ski_pe *self, struct ski_team_call *call,
 }
 
 /* Returns the bytes from which memory that the system copies is lent: where each block goes to one
- * member, a copy in the caller's cache costs less than the system call of the receiver. */
-static size_t team_lend_cma(const struct ski_team_kind *kind)
+ * member, a copy in the caller's cache costs less than the system call of the receiver.  Where
+ * copies always take less time, only their memory is bounded. */
+static size_t team_lend_cma(const struct ski_team_call *call)
 {
-    switch ((enum ski_collective)kind->collective) {
+    if (SKI_CMA_SLOW)
+        return TEAM_COPIES_MOST / (size_t)(call->team->size - 1) + 1;
+    switch ((enum ski_collective)call->kind.collective) {
     case SKI_COLLECTIVE_GATHER:
     case SKI_COLLECTIVE_GATHERV: return TEAM_LEND_GATHER;
     case SKI_COLLECTIVE_SCATTER:
@@ -153,7 +159,7 @@ static bool team_lends(const struct ski_pe *self, const struct ski_team_call *ca
         return false;
     return ski_arena_contains(self->job->arena, data) ||
            ski_job_process_of(self->job, pe) == self->process ||
-           (ski_config.cma && step->bytes >= team_lend_cma(&call->kind));
+           (ski_config.cma && step->bytes >= team_lend_cma(call));
 }
 
 void ski_team_send(struct ski_pe *self, struct ski_team_call *call, const struct ski_step *step)

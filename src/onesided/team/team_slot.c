@@ -4,10 +4,12 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arch.h"
 #include "base/assert.h"
 #include "base/copy.h"
+#include "base/membarrier.h"
 #include "base/memory.h"
 #include "core/collective/reduction_slot.h"
 #include "core/message/inbox_send.h"
@@ -22,10 +24,17 @@
 #define TEAM_SLOTS_READERS 16   /* PEs of a job whose members read the slots of all others */
 #define TEAM_SLOTS_AHEAD   2    /* calls after which a slot is used that is prefetched */
 #define TEAM_SLOTS_MOST    4096 /* calls in flight without a wait */
+#define TEAM_SLOT_FIRST    32   /* bytes of data in the cache line of the stamp */
+
+/* A number of calls that its owner alone raises, and those that sleep until it does. */
+struct team_stamp {
+    _Alignas(8) _Atomic uint32_t count;
+    _Atomic uint32_t sleepers; /* bits of ranks */
+};
 
 /* What a member writes for one call. */
 struct team_slot {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* team_stamp() of the call, and sleepers */
+    _Alignas(SKI_CACHE_LINE) struct team_stamp stamp; /* 1 + number of the call */
     struct ski_team_kind kind;
     uint32_t             team_call; /* number among all calls of the team */
     uint32_t             bytes;     /* of a block */
@@ -33,12 +42,13 @@ struct team_slot {
 };
 
 _Static_assert(sizeof(struct team_slot) == 1024, "a slot fills whole cache lines");
+_Static_assert(offsetof(struct team_slot, data) + TEAM_SLOT_FIRST == SKI_CACHE_LINE, "see there");
 _Static_assert(TEAM_SLOTS_REPORT < SKI_TEAM_SLOTS, "see team_slot.h, Reuse");
 
 /* The slots of a member, which other members read. */
 struct team_board {
-    _Alignas(
-        SKI_CACHE_LINE) _Atomic uint64_t finished; /* team_stamp() of the last call, sleepers */
+    _Alignas(SKI_CACHE_LINE) struct team_stamp finished; /* 1 + number of the last finished call */
+    bool             membarrier;                         /* this PE uses heavy fences */
     struct team_slot slot[SKI_TEAM_SLOTS];
     _Alignas(SKI_CACHE_LINE) char longer[SKI_TEAM_SLOTS][SKI_TEAM_SLOT_BYTES]; /* by slot */
 };
@@ -48,6 +58,7 @@ struct team_slot_call {
     struct team_slot_call *next;
     uint32_t               number;
     uint32_t               sources; /* bits of the ranks whose slots this member reads */
+    uint32_t               end;     /* of the data that it reads there */
     bool                   writes;  /* this member writes a slot, and has not done so ... */
     bool                   relays;  /* ... and what it writes depends on what it reads */
     struct ski_small_call  small;
@@ -57,7 +68,8 @@ struct team_slot_call {
 struct ski_team_slots {
     struct team_board     *board;                       /* its own */
     struct team_board     *peer[SKI_TEAM_SLOT_MEMBERS]; /* by PE; NULL until it is found */
-    uint32_t               room; /* a lower bound of `finished` of all others */
+    uint32_t               room;  /* a lower bound of `finished` of all others */
+    bool                   light; /* all others use heavy fences (membarrier.h) */
     int32_t                rank, size;
     uint32_t               calls; /* number of the next call */
     uint32_t               in_flight;
@@ -68,32 +80,44 @@ struct ski_team_slots {
 
 /* ---- stamps ------------------------------------------------------------------------ */
 
-/* Returns the stamp of call @p number; the lower half of the word has the bits of sleepers. */
-static uint64_t team_stamp(uint32_t number)
+/* Wakes the PEs that sleep until @p stamp is raised. */
+static SKI_COLD void team_stamp_wake(struct ski_pe *self, struct team_stamp *stamp)
 {
-    return (uint64_t)(number + 1) << 32;
-}
+    uint32_t sleepers = atomic_exchange_explicit(&stamp->sleepers, 0, memory_order_acq_rel);
 
-/* Returns the number of finished calls that a word of a board says. */
-static uint32_t team_stamp_count(uint64_t word)
-{
-    return (uint32_t)(word >> 32);
-}
-
-/* Stores @p stamp in @p word and wakes the PEs that sleep until then. */
-static void team_stamp_set(struct ski_pe *self, _Atomic uint64_t *word, uint64_t stamp)
-{
-    /* Release: pairs with the acquires in team_slot_filled() and team_slot_has_room(). */
-    uint32_t sleepers = (uint32_t)atomic_exchange_explicit(word, stamp, memory_order_release);
-
-    for (; SKI_UNLIKELY(sleepers); sleepers &= sleepers - 1)
+    for (; sleepers; sleepers &= sleepers - 1)
         ski_inbox_wakeup(self, __builtin_ctz(sleepers));
 }
 
-/* Requests a wakeup when @p word changes.  Returns its value. */
-static uint64_t team_stamp_doze(const struct ski_team_slots *slots, _Atomic uint64_t *word)
+/* Raises @p stamp to @p count and wakes the PEs that sleep until then.  An exchange waits for the
+ * cache line, which a reader polls, and is visible sooner than a store.  @p go_on: this member does
+ * not wait for others now, so that a store is better. */
+static void team_stamp_raise(struct ski_pe *self, const struct ski_team_slots *slots,
+                             struct team_stamp *stamp, uint32_t count, bool go_on)
 {
-    return atomic_fetch_or_explicit(word, UINT64_C(1) << slots->rank, memory_order_acquire);
+    /* Release: pairs with the acquire in team_stamp_count().  The fences pair with those in
+     * team_slots_doze(). */
+    if (go_on && slots->light)
+        atomic_store_explicit(&stamp->count, count, memory_order_release);
+    else
+        atomic_exchange_explicit(&stamp->count, count, memory_order_release);
+    if (slots->light)
+        ski_membarrier_light();
+    else
+        ski_order_swap();
+    if (SKI_UNLIKELY(atomic_load_explicit(&stamp->sleepers, memory_order_relaxed)))
+        team_stamp_wake(self, stamp);
+}
+
+static uint32_t team_stamp_count(struct team_stamp *stamp)
+{
+    return atomic_load_explicit(&stamp->count, memory_order_acquire);
+}
+
+/* Requests a wakeup when @p stamp is raised. */
+static void team_stamp_doze(const struct ski_team_slots *slots, struct team_stamp *stamp)
+{
+    atomic_fetch_or_explicit(&stamp->sleepers, UINT32_C(1) << slots->rank, memory_order_relaxed);
 }
 
 /* ---- boards ------------------------------------------------------------------------ */
@@ -120,10 +144,7 @@ static const struct team_slot *team_slot_filled(struct ski_pe *self, struct ski_
     struct team_board *board = team_board_of(self, slots, pe);
     struct team_slot  *slot  = board ? &board->slot[number % SKI_TEAM_SLOTS] : NULL;
 
-    if (!slot || team_stamp_count(atomic_load_explicit(&slot->stamp, memory_order_acquire)) !=
-                     team_stamp_count(team_stamp(number)))
-        return NULL;
-    return slot;
+    return slot && team_stamp_count(&slot->stamp) == number + 1 ? slot : NULL;
 }
 
 /* Returns whether a PE that has finished @p finished calls has finished the one that used the slot
@@ -139,19 +160,26 @@ static uint32_t team_slot_earlier(uint32_t a, uint32_t b)
     return (int32_t)(a - b) < 0 ? a : b;
 }
 
-/* Returns how many calls a PE has finished.  @p word is its `finished`, or NULL if it has not
- * begun. */
-static uint32_t team_slot_finished_on(_Atomic uint64_t *word)
+/* Returns how many calls the PE with @p board has finished; NULL: it has not begun. */
+static uint32_t team_slot_finished_on(struct team_board *board)
 {
-    return word ? team_stamp_count(atomic_load_explicit(word, memory_order_acquire)) : 0;
+    return board ? team_stamp_count(&board->finished) : 0;
 }
 
-/* Returns `finished` of @p pe, or NULL if that PE has not begun. */
-static _Atomic uint64_t *team_finished_of(struct ski_pe *self, struct ski_team_slots *slots, int pe)
+/* Looks at the boards of all others before call @p number. */
+static void team_slots_look_around(struct ski_pe *self, struct ski_team_slots *slots,
+                                   uint32_t number)
 {
-    struct team_board *board = team_board_of(self, slots, pe);
+    slots->room  = number;
+    slots->light = slots->board->membarrier;
+    for (int pe = 0; pe < slots->size; pe++) {
+        struct team_board *board =
+            pe != slots->rank ? team_board_of(self, slots, pe) : slots->board;
 
-    return board ? &board->finished : NULL;
+        slots->light = slots->light && board && board->membarrier;
+        if (pe != slots->rank)
+            slots->room = team_slot_earlier(slots->room, team_slot_finished_on(board));
+    }
 }
 
 /* Returns whether this member may write the slot of a call. */
@@ -159,12 +187,7 @@ static bool team_slot_has_room(struct ski_pe *self, struct ski_team_slots *slots
 {
     if (SKI_LIKELY(team_slot_is_free(number, slots->room)))
         return true;
-    /* The exact bound spares the look at other boards in the calls to come. */
-    slots->room = number;
-    for (int pe = 0; pe < slots->size; pe++)
-        if (pe != slots->rank)
-            slots->room = team_slot_earlier(
-                slots->room, team_slot_finished_on(team_finished_of(self, slots, pe)));
+    team_slots_look_around(self, slots, number);
     return team_slot_is_free(number, slots->room);
 }
 
@@ -234,9 +257,12 @@ static void team_slot_plan(const struct ski_team_slots *slots, struct team_slot_
     uint32_t own        = UINT32_C(1) << slots->rank;
     uint32_t others     = (uint32_t)((UINT64_C(1) << slots->size) - 1) & ~own;
 
+    call->end     = (uint32_t)call->small.bytes;
     call->sources = others;
     call->writes  = true;
     call->relays  = false;
+    if (team_slot_holds_blocks(collective))
+        call->end *= (uint32_t)slots->rank + 1;
     if (team_slot_is_scan(collective)) {
         call->sources = own >> 1;
         call->writes  = slots->rank + 1 < slots->size;
@@ -350,14 +376,19 @@ static struct team_slot *team_slot_own(struct ski_team_slots *slots, uint32_t nu
 }
 
 /* Brings the first lines of the slot that this member writes in a later call into its cache, from
- * those of its readers: a store to them would wait. */
-static void team_slot_prefetch(struct ski_team_slots *slots, uint32_t number, size_t bytes)
+ * those of its readers: a store to them would wait.  A slot that is not known to be free may be
+ * read for an earlier call. */
+static void team_slot_claim(struct ski_team_slots *slots, uint32_t number, size_t bytes)
 {
-    const char *slot = (const char *)team_slot_own(slots, number);
+    struct team_slot *slot = team_slot_own(slots, number);
 
-    ski_prefetch_write(slot);
-    if (bytes > SKI_CACHE_LINE - offsetof(struct team_slot, data))
-        ski_prefetch_write(slot + SKI_CACHE_LINE);
+    if (!team_slot_is_free(number, slots->room))
+        return;
+    ski_claim_line(&slot->bytes);
+    if (bytes > TEAM_SLOT_FIRST)
+        ski_claim_line(slot->data + TEAM_SLOT_FIRST);
+    if (bytes > TEAM_SLOT_FIRST + SKI_CACHE_LINE)
+        ski_claim_line(slot->data + TEAM_SLOT_FIRST + SKI_CACHE_LINE);
 }
 
 /* Publishes the slot of a call, whose data are written. */
@@ -368,8 +399,9 @@ static void team_slot_publish(struct ski_pe *self, struct ski_team_slots *slots,
     slot->team_call = call->small.team_call;
     slot->bytes     = (uint32_t)call->small.bytes;
     call->writes    = false;
-    team_stamp_set(self, &slot->stamp, team_stamp(call->number));
-    team_slot_prefetch(slots, call->number + TEAM_SLOTS_AHEAD, call->small.bytes);
+    team_stamp_raise(self, slots, &slot->stamp, call->number + 1,
+                     team_slot_is_scan(call->small.kind.collective));
+    team_slot_claim(slots, call->number + TEAM_SLOTS_AHEAD, team_slot_written(slots, &call->small));
 }
 
 /* Publishes the partial result of a scan up to this member, which is not the last, and then stores
@@ -400,13 +432,31 @@ static void team_slot_write(struct ski_pe *self, struct ski_team_slots *slots,
     team_slot_publish(self, slots, call, team_slot_own(slots, call->number));
 }
 
+/* Requests the first and the last line of the data of rank @p rank at the same time as the stamp,
+ * not after it. */
+static void team_slot_prefetch_data(const struct ski_team_slots *slots,
+                                    const struct team_slot_call *call, int rank)
+{
+    struct team_slot *slot;
+
+    if (call->end <= TEAM_SLOT_FIRST || call->end > SKI_TEAM_SLOT_INLINE || !slots->peer[rank])
+        return;
+    slot = &slots->peer[rank]->slot[call->number % SKI_TEAM_SLOTS];
+    ski_prefetch_polled(slot->data + call->end - call->small.bytes);
+    ski_prefetch_polled(slot->data + call->end - 1);
+}
+
 /* Returns whether all slots that a call reads are filled. */
 static bool team_slot_call_ready(struct ski_pe *self, struct ski_team_slots *slots,
                                  const struct team_slot_call *call)
 {
-    for (uint32_t left = call->sources; left; left &= left - 1)
-        if (!team_slot_filled(self, slots, __builtin_ctz(left), call->number))
+    for (uint32_t left = call->sources; left; left &= left - 1) {
+        int rank = __builtin_ctz(left);
+
+        team_slot_prefetch_data(slots, call, rank);
+        if (!team_slot_filled(self, slots, rank, call->number))
             return false;
+    }
     return true;
 }
 
@@ -457,7 +507,8 @@ static bool team_slot_call_advance(struct ski_pe *self, struct ski_team_slots *s
     team_slot_call_read(self, slots, call);
     team_slot_take_own(slots, &call->small);
     if ((call->number + 1) % TEAM_SLOTS_REPORT == 0)
-        team_stamp_set(self, &slots->board->finished, team_stamp(call->number));
+        team_stamp_raise(self, slots, &slots->board->finished, call->number + 1,
+                         team_slot_is_scan(call->small.kind.collective));
     return true;
 }
 
@@ -494,32 +545,41 @@ static bool team_slots_poll(struct ski_pe *self)
     return true;
 }
 
-/* Requests a wakeup from each PE that the first call waits for.  False: it can go on. */
+/* Requests a wakeup from each PE that a call waits for.  False: one of them has not begun. */
+static bool team_slot_call_doze(struct ski_pe *self, struct ski_team_slots *slots,
+                                const struct team_slot_call *call)
+{
+    for (int pe = 0; pe < slots->size; pe++) {
+        struct team_board *board =
+            pe != slots->rank ? team_board_of(self, slots, pe) : slots->board;
+
+        if (!board)
+            return false;
+        if (call->sources & UINT32_C(1) << pe)
+            team_stamp_doze(slots, &board->slot[call->number % SKI_TEAM_SLOTS].stamp);
+        if (call->writes && pe != slots->rank &&
+            !team_slot_is_free(call->number, team_slot_finished_on(board)))
+            team_stamp_doze(slots, &board->finished);
+    }
+    return true;
+}
+
+/* Requests a wakeup from each PE that the first call waits for.  False: it can go on, or a fence
+ * has failed, without which a PE that has raised a stamp may not see the request. */
 static bool team_slots_doze(struct ski_pe *self)
 {
     struct ski_team_slots       *slots = ski_onesided_pe(self)->team->slots;
     const struct team_slot_call *call  = slots->first;
-    uint32_t                     stamp = team_stamp_count(team_stamp(call->number));
 
-    for (uint32_t left = call->sources; left; left &= left - 1) {
-        struct team_board *board = team_board_of(self, slots, __builtin_ctz(left));
-
-        if (!board) /* that PE has not begun */
-            return false;
-        if (team_stamp_count(team_stamp_doze(
-                slots, &board->slot[call->number % SKI_TEAM_SLOTS].stamp)) == stamp &&
-            team_slot_call_ready(self, slots, call))
-            return false;
-    }
-    for (int pe = 0; call->writes && pe < slots->size; pe++) {
-        _Atomic uint64_t *finished = team_finished_of(self, slots, pe);
-
-        if (!finished) /* that PE has not begun */
-            return false;
-        if (pe != slots->rank && !team_slot_is_free(call->number, team_slot_finished_on(finished)))
-            team_stamp_doze(slots, finished);
-    }
-    return !call->writes || !team_slot_has_room(self, slots, call->number);
+    if (!team_slot_call_doze(self, slots, call))
+        return false;
+    if (!slots->board->membarrier)
+        ski_order_swap(); /* of the requests */
+    else if (!ski_membarrier_heavy())
+        return false;
+    if (call->writes && (!call->relays || team_slot_call_ready(self, slots, call)))
+        return !team_slot_has_room(self, slots, call->number);
+    return !team_slot_call_ready(self, slots, call);
 }
 
 static const struct ski_polled team_slots_polled = {team_slots_poll, team_slots_doze};
@@ -576,6 +636,13 @@ const struct ski_small_call *ski_team_slots_find(const struct ski_pe *self, uint
     return NULL;
 }
 
+/* Returns whether the PEs that wait for this one execute its fences.  Where PEs share CPUs they
+ * sleep often, and a heavy fence costs more than it saves. */
+static bool team_slots_membarrier(const struct ski_pe *self)
+{
+    return sysconf(_SC_NPROCESSORS_ONLN) >= self->job->local_pes && ski_membarrier_register();
+}
+
 void ski_team_slots_open(struct ski_pe *self)
 {
     struct ski_team_slots *slots;
@@ -591,6 +658,7 @@ void ski_team_slots_open(struct ski_pe *self)
     memset(board, 0, offsetof(struct team_board, longer));
     slots                              = ski_calloc(1, sizeof *slots);
     slots->board                       = board;
+    slots->board->membarrier           = team_slots_membarrier(self);
     slots->rank                        = self->pe;
     slots->size                        = self->pes;
     slots->end                         = &slots->first;

@@ -25,10 +25,12 @@
  * that makes these calls finishes them, and what it has finished but not stored is less than the
  * number of slots.
  *
- * Sleep.  A PE that is about to sleep sets its bit in each stamp that it waits for, or in each
- * `finished` that keeps its slot from being written.  All modifications of these words are atomic
- * and totally ordered: either the PE finds the new value, or the PE that stores it finds the bit
- * and sends a wakeup.
+ * Sleep.  A PE that is about to sleep sets its bit beside each stamp that it waits for, or beside
+ * each `finished` that keeps its slot from being written, and then looks at the stamp again.  The
+ * PE that stores a stamp then looks at the bits.  A fence on both sides makes sure that either the
+ * first PE finds the stamp, or the second finds the bit and sends a wakeup.  If the system has
+ * membarrier(2), and each PE a CPU, the PE that is about to sleep executes both (membarrier.h): an
+ * atomic exchange in place of the store would wait for the cache line, which its reader polls.
  *
  * Quiescence.  Reads count as messages of a PE to itself, as those of reduction_slot.h do.
  */
