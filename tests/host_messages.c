@@ -130,6 +130,125 @@ static void test_regions(int hosts)
         skua_region_destroy(region[i]);
 }
 
+/* ---- teams ----------------------------------------------------------------------------------- */
+
+/* A call of a team: its buffers, and the root, another one in each call. */
+struct team_call {
+    skua_team       team;
+    int             root;
+    int64_t        *from, *to; /* of as many elements as the team has members */
+    skua_completion done;
+};
+
+static const skua_reduction sum = {SKUA_SUM, SKUA_INT64, 1};
+
+static void call_barrier(const struct team_call *c)
+{
+    skua_team_barrier(c->team, c->done);
+}
+
+static void call_broadcast(const struct team_call *c)
+{
+    skua_team_broadcast(c->team, c->root, c->to, sizeof *c->to, c->done);
+}
+
+static void call_reduce(const struct team_call *c)
+{
+    skua_team_reduce(c->team, c->root, &sum, c->from, c->to, c->done);
+}
+
+static void call_allreduce(const struct team_call *c)
+{
+    skua_team_allreduce(c->team, &sum, c->from, c->to, c->done);
+}
+
+static void call_gather(const struct team_call *c)
+{
+    skua_team_gather(c->team, c->root, c->from, sizeof *c->from, c->to, c->done);
+}
+
+static void call_scatter(const struct team_call *c)
+{
+    skua_team_scatter(c->team, c->root, c->from, c->to, sizeof *c->to, c->done);
+}
+
+static void call_allgather(const struct team_call *c)
+{
+    skua_team_allgather(c->team, c->from, sizeof *c->from, c->to, c->done);
+}
+
+static void call_alltoall(const struct team_call *c)
+{
+    skua_team_alltoall(c->team, c->from, c->to, sizeof *c->to, c->done);
+}
+
+/* Makes the calls of a collective, one after the other, and compares its messages with the most
+ * that a call may take. */
+static void count_calls(const char *what, struct team_call c,
+                        void (*call)(const struct team_call *), int64_t most)
+{
+    int64_t before = sent();
+
+    for (int i = 0; i < calls; i++) {
+        skua_counter ended = SKUA_COUNTER_INIT;
+
+        c.root = i * 5 % skua_team_pes(c.team);
+        c.done = skua_done_count(&ended);
+        call(&c);
+        skua_counter_wait(&ended, 1);
+    }
+    compare(what, before, calls * most);
+}
+
+static void count_splits(skua_team team, int64_t most)
+{
+    int64_t before = sent();
+
+    for (int i = 0; i < calls; i++) {
+        skua_team part;
+
+        CHECK(skua_team_split(team, 0, 0, &part) == SKUA_OK);
+        CHECK(skua_team_destroy(part) == SKUA_OK);
+    }
+    compare("skua_team_split", before, calls * most);
+}
+
+/* Few hosts tell each other all; more of them do so in rounds. */
+static int64_t allgather_messages(int hosts)
+{
+    return hosts <= 3 ? hosts * (hosts - 1) : dissemination_messages(hosts);
+}
+
+static void test_team(skua_team team, int hosts)
+{
+    size_t           bytes = (size_t)skua_pes() * sizeof(int64_t);
+    struct team_call c     = {.team = team, .from = calloc(1, bytes), .to = calloc(1, bytes)};
+
+    count_calls("skua_team_barrier", c, call_barrier, dissemination_messages(hosts));
+    count_calls("skua_team_broadcast", c, call_broadcast, hosts - 1);
+    count_calls("skua_team_reduce", c, call_reduce, hosts - 1);
+    count_calls("skua_team_allreduce", c, call_allreduce, exchange_messages(hosts));
+    count_calls("skua_team_gather", c, call_gather, hosts - 1);
+    count_calls("skua_team_scatter", c, call_scatter, hosts - 1);
+    count_calls("skua_team_allgather", c, call_allgather, allgather_messages(hosts));
+    count_calls("skua_team_alltoall", c, call_alltoall, hosts * (hosts - 1));
+    count_splits(team, allgather_messages(hosts));
+    free(c.from);
+    free(c.to);
+}
+
+/* All PEs, in their order and in one in which no two neighbours are on one host for long. */
+static void test_teams(int hosts)
+{
+    skua_team mixed;
+
+    test_team(SKUA_TEAM_ALL, hosts);
+    CHECK(skua_team_split(SKUA_TEAM_ALL, 0, skua_pe() % 3 * skua_pes() - skua_pe(), &mixed) ==
+          SKUA_OK);
+    test_team(mixed, hosts);
+    CHECK(skua_team_destroy(mixed) == SKUA_OK);
+}
+
 /* Waits until the messages of the start have been delivered, on all PEs. */
 static void settle(void)
 {
@@ -154,6 +273,8 @@ static void start(int argc, char **argv)
     test_reductions(hosts);
     test_broadcasts(hosts);
     test_regions(hosts);
+    settle(); /* the hosts free the regions */
+    test_teams(hosts);
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);
