@@ -184,7 +184,7 @@ static void call_alltoall(const struct team_call *c)
 
 /* Makes the calls of a collective, one after the other, and compares its messages with the most
  * that a call may take. */
-static void count_calls(const char *what, struct team_call c,
+static void count_calls(const char *what, struct team_call              c,
                         void (*call)(const struct team_call *), int64_t most)
 {
     int64_t before = sent();

@@ -40,9 +40,8 @@ void ski_parts_begin(struct ski_parts *parts, const struct ski_plan *plan, int r
         return;
     parts->entries = ski_malloc((size_t)plan->hosts->hosts * sizeof *parts->entries);
     for (int host = 0; host < plan->hosts->hosts; host++)
-        parts->entries[host] = root >= 0 && host == parts->root_host
-                                   ? root
-                                   : ski_hosts_rank(plan->hosts, host, 0);
+        parts->entries[host] =
+            root >= 0 && host == parts->root_host ? root : ski_hosts_rank(plan->hosts, host, 0);
 }
 
 void ski_parts_end(struct ski_parts *parts)
@@ -136,7 +135,8 @@ void ski_schedule_hosts_broadcast(struct ski_schedule *s, const struct ski_plan 
     ski_parts_end(&parts);
 }
 
-/* ---- blocks in the order of ranks, and in that of the members of a host ------------------------ */
+/* ---- blocks in the order of ranks, and in that of the members of a host ------------------------
+ */
 
 /* Returns whether the members of @p host have consecutive ranks. */
 static bool hosts_is_run(const struct ski_team_hosts *hosts, int host)
@@ -458,9 +458,9 @@ static void hosts_exchange(struct ski_schedule *s, const struct ski_parts *parts
         hosts_exchange_send(s, parts, rows, (parts->host + i) % parts->hosts->hosts);
     hosts_exchange_own(s, parts, rows);
     for (int i = 1; i < parts->hosts->hosts; i++) {
-        int host = (parts->host + parts->hosts->hosts - i) % parts->hosts->hosts;
-        int size = ski_hosts_size(parts->hosts, host);
-        struct ski_position in = ski_step_temp(s, hosts_bytes(parts->plan, host) * locals);
+        int                 host = (parts->host + parts->hosts->hosts - i) % parts->hosts->hosts;
+        int                 size = ski_hosts_size(parts->hosts, host);
+        struct ski_position in   = ski_step_temp(s, hosts_bytes(parts->plan, host) * locals);
 
         ski_step_recv(s, parts->entries[host], (uint32_t)host * SKI_PARTS + 1, in,
                       hosts_bytes(parts->plan, host) * locals);

@@ -6,12 +6,14 @@
  * of whose ranks are among them is combined, and no block is combined in another order than that of
  * all ranks.  A member computes from the ranks alone which blocks another one sends.
  *
- * The members of a host form a binomial tree from the entry on, and so do the hosts from that of the
- * root on; a set goes up in one message.  If all members get the result, the entries exchange sets
- * by recursive doubling instead, and send the result down.
+ * The members of a host form a binomial tree from the entry on, and so do the hosts from that of
+ * the root on; a set goes up in one message.  If all members get the result, the entries exchange
+ * sets by recursive doubling instead, and send the result down.
  *
- * Large contributions are divided among the members of each host, if the ranks of each host are a
- * block of the same level: slices of the hosts are combined by their owners, in parallel.
+ * Large contributions are cut into slices, one for each member of a host, if all hosts have as
+ * many: member i of each host combines slice i of its host, members i of all hosts exchange their
+ * sets, and each host puts its slices together.  So each contribution crosses the network combined
+ * with those of its host, and all members send at once.
  */
 #include <stdlib.h>
 
@@ -40,10 +42,8 @@ struct hosts_set {
 
 static struct hosts_set hosts_set_make(struct ski_schedule *s, const struct ski_plan *plan)
 {
-    return (struct hosts_set){.s      = s,
-                              .bytes  = plan->bytes,
-                              .size   = plan->size,
-                              .levels = ski_block_levels(plan->size)};
+    return (struct hosts_set){
+        .s = s, .bytes = plan->bytes, .size = plan->size, .levels = ski_block_levels(plan->size)};
 }
 
 /* Returns where a block that begins at @p first is, or belongs. */
@@ -228,10 +228,9 @@ static void hosts_reduce_local(struct ski_schedule *s, const struct ski_parts *p
         free(shape.block);
     }
     if (distance)
-        hosts_set_send(
-            s, set,
-            parts->local[(parts->entry + (distance & (distance - 1))) % parts->locals],
-            (uint32_t)level * SKI_PARTS, false);
+        hosts_set_send(s, set,
+                       parts->local[(parts->entry + (distance & (distance - 1))) % parts->locals],
+                       (uint32_t)level * SKI_PARTS, false);
 }
 
 /* Adds the reduction of the entries to the root.  The part is 1. */
@@ -275,34 +274,7 @@ static int hosts_distance(const struct ski_parts *parts)
     return (parts->index - parts->entry + parts->locals) % parts->locals;
 }
 
-/* ---- large contributions ---------------------------------------------------------------- */
-
-/* Returns whether large contributions are divided among the members of each host. */
-static bool hosts_divides(const struct ski_plan *plan)
-{
-    return plan->large && plan->element;
-}
-
-bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan)
-{
-    struct ski_parts parts;
-    struct hosts_set set;
-
-    if (hosts_divides(plan))
-        return false;
-    ski_parts_begin(&parts, plan, plan->root);
-    set = hosts_set_begin(s, &parts, hosts_distance(&parts), plan->rank == plan->root);
-    hosts_reduce_local(s, &parts, &set, hosts_distance(&parts));
-    if (ski_parts_enter(&parts))
-        hosts_reduce_entries(s, &parts, &set);
-    if (plan->rank == plan->root)
-        hosts_deliver(s, &set);
-    free(set.block);
-    ski_parts_end(&parts);
-    return true;
-}
-
-/* ---- to all members ---------------------------------------------------------------------- */
+/* ---- exchange ------------------------------------------------------------------------------ */
 
 /* Adds the messages of a round: to all hosts for which this one is the delegate of its block. */
 static void hosts_exchange_sets(struct ski_schedule *s, const struct ski_parts *parts,
@@ -341,8 +313,180 @@ static void hosts_exchange_entries(struct ski_schedule *s, const struct ski_part
                        (uint32_t)level * SKI_PARTS + 1);
         free(shape.block);
     }
-    hosts_deliver(s, set);
 }
+
+/* ---- slices of large contributions ------------------------------------------------------- */
+
+/* The slice of this member: the same part of the contributions on all hosts. */
+struct hosts_slice {
+    struct ski_plan     local; /* of the members of this host, who share a contribution */
+    struct ski_position input; /* this member's contribution */
+    size_t              at, bytes;
+    struct hosts_set    set;
+};
+
+/* Returns whether all hosts have as many members. */
+static bool hosts_are_even(const struct ski_team_hosts *hosts)
+{
+    for (int host = 1; host < hosts->hosts; host++)
+        if (ski_hosts_size(hosts, host) != ski_hosts_size(hosts, 0))
+            return false;
+    return true;
+}
+
+/* Begins the parts of a division into slices: the owners of a slice are the entries. */
+static struct hosts_slice hosts_slice_begin(struct ski_schedule *s, struct ski_parts *parts,
+                                            const struct ski_plan *plan, int root)
+{
+    struct ski_position nothing = ski_position(SKI_FROM, 0);
+    struct hosts_slice  slice   = {.input = nothing, .set = hosts_set_make(s, plan)};
+
+    ski_parts_begin(parts, plan, root);
+    slice.local = ski_part_local(s, parts, 0, nothing, nothing, plan->bytes);
+    ski_part_end(s);
+    free(parts->entries);
+    parts->entries = ski_malloc((size_t)plan->hosts->hosts * sizeof *parts->entries);
+    for (int host = 0; host < plan->hosts->hosts; host++)
+        parts->entries[host] = ski_hosts_rank(plan->hosts, host, parts->index);
+    slice.at        = ski_slice(&slice.local, parts->index);
+    slice.bytes     = ski_slice(&slice.local, parts->index + 1) - slice.at;
+    slice.set.bytes = slice.bytes;
+    return slice;
+}
+
+/* Adds the receipt of member @p i's contribution to the slice: combined with that of the rank
+ * before, if it is its sibling. */
+static void hosts_slice_recv(struct ski_schedule *s, const struct ski_parts *parts,
+                             struct hosts_slice *slice, int i)
+{
+    struct hosts_block block = {.first = parts->local[i]}, lower;
+    struct ski_step   *step;
+
+    if (block.first & 1 && hosts_set_remove(&slice->set, &block, &lower)) {
+        step = ski_step_recv(s, block.first, (uint32_t)i * SKI_PARTS, lower.at, slice->bytes);
+        step->action = SKI_STEP_RECV_COMBINE;
+        block        = lower;
+        block.level  = 1;
+    } else {
+        block.at = ski_step_temp(s, slice->bytes);
+        ski_step_recv(s, block.first, (uint32_t)i * SKI_PARTS, block.at, slice->bytes);
+    }
+    hosts_set_add(&slice->set, block);
+}
+
+/* Adds the combination of the contributions of this host to the slice of this member. */
+static void hosts_slice_combine(struct ski_schedule *s, const struct ski_parts *parts,
+                                struct hosts_slice *slice)
+{
+    if (parts->plan->prepare) {
+        slice->input = ski_step_temp(s, parts->plan->bytes);
+        ski_step_contribute(s, parts->plan, slice->input);
+    }
+    for (int i = 1; i < parts->locals; i++) {
+        int    to = ski_rank_after(&slice->local, i);
+        size_t at = ski_slice(&slice->local, to);
+
+        ski_step_send(s, parts->local[to], (uint32_t)parts->index * SKI_PARTS,
+                      ski_position(slice->input.buffer, slice->input.at + at),
+                      ski_slice(&slice->local, to + 1) - at);
+    }
+    for (int i = 0; i < parts->locals; i++)
+        if (i == parts->index) {
+            struct hosts_block own = {.first = parts->plan->rank};
+
+            own.at = ski_step_temp(s, slice->bytes);
+            ski_step_copy(s, own.at, ski_position(slice->input.buffer, slice->input.at + slice->at),
+                          slice->bytes);
+            hosts_set_add(&slice->set, own);
+        } else {
+            hosts_slice_recv(s, parts, slice, i);
+        }
+}
+
+/* Adds the transfer of the result of this member's slice to member @p to of this host. */
+static void hosts_slice_send(struct ski_schedule *s, const struct ski_parts *parts,
+                             const struct hosts_slice *slice, int to)
+{
+    ski_step_send(s, parts->local[to], (uint32_t)parts->index * SKI_PARTS + 2,
+                  slice->set.block[0].at, slice->bytes);
+}
+
+/* Adds the copy of the result of this member's slice, and the receipt of the others. */
+static void hosts_slices_store(struct ski_schedule *s, const struct ski_parts *parts,
+                               const struct hosts_slice *slice)
+{
+    ski_step_copy(s, ski_position(SKI_TO, slice->at), slice->set.block[0].at, slice->bytes);
+    for (int i = 1; i < parts->locals; i++) {
+        int    from = ski_rank_before(&slice->local, i);
+        size_t at   = ski_slice(&slice->local, from);
+
+        ski_step_recv(s, parts->local[from], (uint32_t)from * SKI_PARTS + 2,
+                      ski_position(SKI_TO, at), ski_slice(&slice->local, from + 1) - at)
+            ->reused = true;
+    }
+}
+
+/* Adds a large reduction to all members.  False: the hosts have different numbers of members. */
+static bool hosts_allreduce_slices(struct ski_schedule *s, const struct ski_plan *plan)
+{
+    struct ski_parts   parts;
+    struct hosts_slice slice;
+
+    if (!hosts_are_even(plan->hosts))
+        return false;
+    slice = hosts_slice_begin(s, &parts, plan, -1);
+    hosts_slice_combine(s, &parts, &slice);
+    hosts_exchange_entries(s, &parts, &slice.set);
+    for (int i = 1; i < parts.locals; i++)
+        hosts_slice_send(s, &parts, &slice, ski_rank_after(&slice.local, i));
+    hosts_slices_store(s, &parts, &slice);
+    free(slice.set.block);
+    ski_parts_end(&parts);
+    return true;
+}
+
+/* Adds a large reduction to the root.  False: the hosts have different numbers of members. */
+static bool hosts_reduce_slices(struct ski_schedule *s, const struct ski_plan *plan)
+{
+    struct ski_parts   parts;
+    struct hosts_slice slice;
+
+    if (!hosts_are_even(plan->hosts))
+        return false;
+    slice = hosts_slice_begin(s, &parts, plan, plan->root);
+    hosts_slice_combine(s, &parts, &slice);
+    hosts_reduce_entries(s, &parts, &slice.set);
+    if (plan->rank == plan->root)
+        hosts_slices_store(s, &parts, &slice);
+    else if (parts.host == parts.root_host)
+        hosts_slice_send(s, &parts, &slice, parts.entry);
+    free(slice.set.block);
+    ski_parts_end(&parts);
+    return true;
+}
+
+/* ---- to a root --------------------------------------------------------------------------- */
+
+bool ski_schedule_hosts_reduce(struct ski_schedule *s, const struct ski_plan *plan)
+{
+    struct ski_parts parts;
+    struct hosts_set set;
+
+    if (plan->large && plan->element)
+        return hosts_reduce_slices(s, plan);
+    ski_parts_begin(&parts, plan, plan->root);
+    set = hosts_set_begin(s, &parts, hosts_distance(&parts), plan->rank == plan->root);
+    hosts_reduce_local(s, &parts, &set, hosts_distance(&parts));
+    if (ski_parts_enter(&parts))
+        hosts_reduce_entries(s, &parts, &set);
+    if (plan->rank == plan->root)
+        hosts_deliver(s, &set);
+    free(set.block);
+    ski_parts_end(&parts);
+    return true;
+}
+
+/* ---- to all members ---------------------------------------------------------------------- */
 
 bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan *plan)
 {
@@ -351,13 +495,15 @@ bool ski_schedule_hosts_allreduce(struct ski_schedule *s, const struct ski_plan 
     struct ski_plan     part;
     struct hosts_set    set;
 
-    if (hosts_divides(plan))
-        return false;
+    if (plan->large && plan->element)
+        return hosts_allreduce_slices(s, plan);
     ski_parts_begin(&parts, plan, -1);
     set = hosts_set_begin(s, &parts, hosts_distance(&parts), ski_parts_enter(&parts));
     hosts_reduce_local(s, &parts, &set, hosts_distance(&parts));
-    if (ski_parts_enter(&parts))
+    if (ski_parts_enter(&parts)) {
         hosts_exchange_entries(s, &parts, &set);
+        hosts_deliver(s, &set);
+    }
     part = ski_part_local(s, &parts, 2, all, all, plan->bytes);
     ski_schedule_broadcast(s, &part);
     ski_part_end(s);

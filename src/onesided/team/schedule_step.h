@@ -45,11 +45,11 @@ struct ski_step {
 
 #define SKI_PARTS 3 /* parts of a schedule, at most (schedule_hosts.h) */
 
-/* The ranks, tags and buffers of a part of a schedule, which its algorithm calls 0, 1, ..., SKI_FROM
- * and SKI_TO. */
+/* The ranks, tags and buffers of a part of a schedule, which its algorithm calls 0, 1, ...,
+ * SKI_FROM and SKI_TO. */
 struct ski_view {
-    const int32_t      *ranks;
-    uint32_t            number; /* of the part, below SKI_PARTS: its tags are multiplied and shifted */
+    const int32_t *ranks;
+    uint32_t       number; /* of the part, below SKI_PARTS: its tags are multiplied and shifted */
     struct ski_position from, to;
 };
 
@@ -57,12 +57,12 @@ struct ski_view {
 
 /* The schedule of a call. */
 struct ski_schedule {
-    struct ski_step *step;
-    uint32_t         steps, room;
-    uint32_t         tags; /* tags of received messages are below this */
-    size_t           temp; /* bytes of temporary memory */
+    struct ski_step       *step;
+    uint32_t               steps, room;
+    uint32_t               tags; /* tags of received messages are below this */
+    size_t                 temp; /* bytes of temporary memory */
     const struct ski_view *view; /* of the part that is being added; NULL: there are no parts */
-    struct ski_step  few[SKI_STEPS_INLINE];
+    struct ski_step        few[SKI_STEPS_INLINE];
 };
 
 /* Blocks of a buffer, one for each member. */
@@ -75,15 +75,15 @@ struct ski_team_hosts;
 
 /* What schedules depend on. */
 struct ski_plan {
-    int32_t rank, size, root;
+    int32_t                      rank, size, root;
     const struct ski_team_hosts *hosts; /* NULL: members share one host, or none a host */
-    bool    large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
-    bool    near;     /* all members share the memory of a host */
-    bool    paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
-    bool    in_place; /* input and output of this member are the same memory */
-    bool    prepare;  /* contributions to the operator must be prepared */
-    size_t  bytes;    /* of a contribution or broadcast */
-    size_t  element;  /* bytes of an element: contributions are cut at multiples */
+    bool   large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
+    bool   near;     /* all members share the memory of a host */
+    bool   paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
+    bool   in_place; /* input and output of this member are the same memory */
+    bool   prepare;  /* contributions to the operator must be prepared */
+    size_t bytes;    /* of a contribution or broadcast */
+    size_t element;  /* bytes of an element: contributions are cut at multiples */
 };
 
 /** Makes @p s empty. */

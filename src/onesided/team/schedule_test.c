@@ -482,10 +482,10 @@ static void schedule_test_lay_out(enum schedule_test_layout layout, int size, in
 
     for (int rank = 0; rank < size; rank++) {
         pe[rank]          = size - 1 - rank;
-        host_of[pe[rank]] = layout == LAYOUT_BLOCKS   ? rank / each
-                            : layout == LAYOUT_CYCLIC ? rank % hosts
-                                                      : (int)(tap_random(&schedule_test_seed) %
-                                                              (unsigned)hosts);
+        host_of[pe[rank]] = layout == LAYOUT_BLOCKS ? rank / each
+                            : layout == LAYOUT_CYCLIC
+                                ? rank % hosts
+                                : (int)(tap_random(&schedule_test_seed) % (unsigned)hosts);
     }
     ski_team_hosts_free(schedule_test_hosts);
     schedule_test_hosts = ski_team_hosts_make(&job, &team);

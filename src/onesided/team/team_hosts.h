@@ -45,8 +45,7 @@ static inline int ski_hosts_size(const struct ski_team_hosts *hosts, int host)
 /** Returns the rank of member @p i of @p host. */
 static inline int ski_hosts_rank(const struct ski_team_hosts *hosts, int host, int i)
 {
-    return hosts->job ? ski_job_host_pe(hosts->job, host, i)
-                      : hosts->rank[hosts->first[host] + i];
+    return hosts->job ? ski_job_host_pe(hosts->job, host, i) : hosts->rank[hosts->first[host] + i];
 }
 
 /** Returns how many members of @p host, from member @p i on, have consecutive ranks. */
