@@ -2,7 +2,7 @@
 /* host_messages.c - collectives go inside a host first: the messages between hosts that each of
  * them sends are counted, and are as few as the number of hosts allows.
  *
- * usage: host_messages [calls] */
+ * usage: host_messages [calls [rma]]        rma: the driver transfers data of any size by itself */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +130,69 @@ static void test_regions(int hosts)
         skua_region_destroy(region[i]);
 }
 
+/* Waits until the messages of the start have been delivered, on all PEs. */
+static void settle(void)
+{
+    if (skua_pe() == 0) {
+        skua_future quiet = SKUA_FUTURE_INIT;
+
+        skua_quiescence(skua_done_future(&quiet));
+        skua_future_wait(&quiet, NULL);
+        skua_future_clear(&quiet);
+    }
+    skua_sync();
+}
+
+/* ---- descriptions of regions ----------------------------------------------------------------- */
+
+/* Every PE stores into the pieces of all PEs on other hosts. */
+static void put_everywhere(skua_region region)
+{
+    int64_t mine = skua_pe() + 1;
+
+    for (int pe = 0; pe < skua_pes(); pe++)
+        if (skua_host_of(pe) != skua_host_of(skua_pe()))
+            CHECK(skua_put(skua_at(region, pe, sizeof mine * (size_t)skua_pe()), &mine,
+                           sizeof mine) == SKUA_OK);
+}
+
+/* Whether this PE has what the PEs of other hosts have stored. */
+static bool everything_arrived(skua_region region)
+{
+    const int64_t *here = skua_addr(skua_at(region, skua_pe(), 0));
+
+    for (int pe = 0; pe < skua_pes(); pe++)
+        if (skua_host_of(pe) != skua_host_of(skua_pe()) && here[pe] != pe + 1)
+            return false;
+    return true;
+}
+
+/* The driver transfers data by itself: messages only ask for the description of a region.  When the
+ * first PE of each host has asked for one piece on each other host, which has one process, the
+ * other PEs know all pieces. */
+static void test_descriptions(int hosts)
+{
+    skua_region region;
+    int64_t     before, none = 0;
+
+    CHECK(skua_region_create(sizeof none * (size_t)skua_pes(), &region) == SKUA_OK);
+    settle();
+    before = sent();
+    for (int host = 0; host < hosts; host++)
+        if (skua_host_pe(skua_host_of(skua_pe()), 0) == skua_pe() &&
+            host != skua_host_of(skua_pe()))
+            CHECK(skua_put(skua_at(region, skua_host_pe(host, skua_host_pes(host) - 1), 0), &none,
+                           sizeof none) == SKUA_OK);
+    compare("a description for each pair of hosts", before, 2 * hosts * (hosts - 1));
+    skua_sync();
+    before = sent();
+    put_everywhere(region);
+    compare("descriptions that the host has", before, 0);
+    skua_sync();
+    CHECK(everything_arrived(region));
+    CHECK(skua_region_destroy(region) == SKUA_OK);
+}
+
 /* ---- teams ----------------------------------------------------------------------------------- */
 
 /* A call of a team: its buffers, and the root, another one in each call. */
@@ -249,19 +312,6 @@ static void test_teams(int hosts)
     CHECK(skua_team_destroy(mixed) == SKUA_OK);
 }
 
-/* Waits until the messages of the start have been delivered, on all PEs. */
-static void settle(void)
-{
-    if (skua_pe() == 0) {
-        skua_future quiet = SKUA_FUTURE_INIT;
-
-        skua_quiescence(skua_done_future(&quiet));
-        skua_future_wait(&quiet, NULL);
-        skua_future_clear(&quiet);
-    }
-    skua_sync();
-}
-
 static void start(int argc, char **argv)
 {
     int hosts = skua_hosts();
@@ -269,6 +319,8 @@ static void start(int argc, char **argv)
     if (argc > 1)
         calls = atoi(argv[1]);
     settle();
+    if (argc > 2)
+        test_descriptions(hosts);
     test_sync(hosts);
     test_reductions(hosts);
     test_broadcasts(hosts);
