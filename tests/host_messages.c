@@ -159,7 +159,7 @@ static void put_everywhere(skua_region region)
 /* Whether this PE has what the PEs of other hosts have stored. */
 static bool everything_arrived(skua_region region)
 {
-    const int64_t *here = skua_addr(skua_at(region, skua_pe(), 0));
+    const int64_t *here = skua_region_local(region);
 
     for (int pe = 0; pe < skua_pes(); pe++)
         if (skua_host_of(pe) != skua_host_of(skua_pe()) && here[pe] != pe + 1)
@@ -191,6 +191,7 @@ static void test_descriptions(int hosts)
     skua_sync();
     CHECK(everything_arrived(region));
     CHECK(skua_region_destroy(region) == SKUA_OK);
+    settle(); /* the hosts free the region */
 }
 
 /* ---- teams ----------------------------------------------------------------------------------- */
