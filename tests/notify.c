@@ -47,6 +47,7 @@ struct state { /* the state of a PE */
     int            signals; /* received */
     uint64_t       answers, answered;
     skua_counter   kept; /* calls that were answered later */
+    struct block   sent; /* to all PEs: it belongs to the puts until skua_sync() */
 };
 
 /* Returns the data of a signal, truncated to its size. */
@@ -203,13 +204,13 @@ static void test_asleep(void)
 
 static void put_to_all(int round)
 {
-    struct block    block;
-    skua_rma_params ends = {.order = (skua_order)below(4)};
+    struct block   *block = &self()->sent;
+    skua_rma_params ends  = {.order = (skua_order)below(4)};
 
-    fill(&block, (uint64_t)(skua_pe() * 1000000 + round));
+    fill(block, (uint64_t)(skua_pe() * 1000000 + round));
     for (int pe = 0; pe < skua_pes(); pe++) {
         ends.notify = AT(pe, all);
-        CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
+        CHECK(skua_put_nb(AT(pe, from[skua_pe()]), block, sizeof *block, &ends) >= SKUA_OK);
     }
 }
 

@@ -87,15 +87,41 @@ typedef struct {
     skua_msg *msg;
 } skua_stream_slot;
 
-/** A PE's state of a stream. */
+/** A dimension of the mesh of a stream but the first: a route corrects the coordinate of its
+ *  destination, which is the remainder of the division by `size`. */
+typedef struct {
+    uint64_t inverse; /* a division by `size` is a multiplication by it and a shift; 0: none */
+    uint32_t shift;
+    uint32_t size;
+    uint32_t own;  /* coordinate of this PE */
+    uint32_t slot; /* slot of the neighbour with coordinate 0 */
+} skua_stream_dim;
+
+/** A PE's state of a stream. Its size does not depend on the number of PEs, except for the slots,
+ * one for each neighbour in the mesh. */
 typedef struct {
     uint32_t          pes;  /* 0: not started */
     uint32_t          left; /* items until the limit */
     uint32_t          item_bytes;
-    const uint16_t   *route; /* for each PE: the slot of its route */
+    uint32_t          direct; /* PEs, if the mesh has one dimension: their slots; else 0 */
     skua_stream_slot *slot;
-    skua_stream_slot  none; /* for PEs that do not exist: has no message */
+    skua_stream_slot  none;                    /* for PEs that do not exist: has no message */
+    skua_stream_dim   dim[SKUA_MESH_DIMS - 1]; /* the last dimension of the mesh first */
 } skua_stream_port;
+
+/** Returns the slot of the route to @p pe, which exists. */
+static inline uint32_t skua_stream_route(const skua_stream_port *port, uint32_t pe)
+{
+    for (int k = 0; k < SKUA_MESH_DIMS - 1 && port->dim[k].inverse; k++) {
+        uint32_t quotient  = (uint32_t)(pe * port->dim[k].inverse >> port->dim[k].shift);
+        uint32_t remainder = pe - quotient * port->dim[k].size;
+
+        if (remainder != port->dim[k].own)
+            return port->dim[k].slot + remainder;
+        pe = quotient;
+    }
+    return pe;
+}
 
 /** The memory of the calling PE that stream offsets refer to; NULL in a thread that is not a PE. */
 SKUA_API extern __thread char *skua_stream_memory;
@@ -131,8 +157,10 @@ static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
     skua_stream_slot *slot  = &port->none;
     char             *next;
 
-    if (__builtin_expect((uint32_t)pe < port->pes, 1))
-        slot = &port->slot[port->route[pe]];
+    if ((uint32_t)pe < port->direct)
+        slot = &port->slot[pe];
+    else if (__builtin_expect((uint32_t)pe < port->pes, 1))
+        slot = &port->slot[skua_stream_route(port, (uint32_t)pe)];
     if (__builtin_expect(slot->next == slot->end, 0)) {
         slot  = skua_stream_open(stream.offset, pe);
         bytes = port->item_bytes;

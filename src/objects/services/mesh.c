@@ -143,3 +143,31 @@ int ski_mesh_route(const skua_mesh *mesh, int from, int to)
     }
     return mesh_coordinate(mesh, to, 0);
 }
+
+/* Computes the division by @p size: with 2^l >= size and m = 2^(32 + l) / size, rounded up, n * m
+ * is less than n * 2^l more than n * 2^(32 + l) / size, so the quotient is exact for n < 2^31. */
+static void mesh_invert(uint32_t size, skua_stream_dim *dim)
+{
+    uint32_t log2 = 0;
+
+    while (UINT64_C(1) << log2 < size)
+        log2++;
+    dim->size    = size;
+    dim->shift   = 32 + log2;
+    dim->inverse = ((UINT64_C(1) << dim->shift) + size - 1) / size;
+}
+
+void ski_mesh_routes(const skua_mesh *mesh, int from, skua_stream_dim dim[SKUA_MESH_DIMS - 1])
+{
+    int slot = ski_mesh_slots(mesh);
+
+    for (int k = mesh->dims - 1, i = 0; i < SKUA_MESH_DIMS - 1; k--, i++) {
+        dim[i] = (skua_stream_dim){0};
+        if (k < 1)
+            continue;
+        slot -= mesh->size[k];
+        mesh_invert((uint32_t)mesh->size[k], &dim[i]);
+        dim[i].own  = (uint32_t)mesh_coordinate(mesh, from, k);
+        dim[i].slot = (uint32_t)slot;
+    }
+}

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 
+#include <skua/stream.h>
 #include <skua/topology.h>
 
 /** Sets *mesh to the mesh of @p size[0] x ... of @p pes PEs; size[0] 0: as large as needed.  False:
@@ -41,5 +42,9 @@ bool ski_mesh_slot_last(const skua_mesh *mesh, int slot);
 
 /** Returns the slot, on PE @p from, of the next hop of a route to PE @p to. */
 int ski_mesh_route(const skua_mesh *mesh, int from, int to);
+
+/** Fills @p dim, from which skua_stream_route() computes on PE @p from what ski_mesh_route()
+ *  returns. */
+void ski_mesh_routes(const skua_mesh *mesh, int from, skua_stream_dim dim[SKUA_MESH_DIMS - 1]);
 
 #endif

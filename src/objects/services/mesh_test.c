@@ -59,10 +59,25 @@ static bool mesh_test_coordinates_agree(const skua_mesh *mesh)
     return true;
 }
 
+/* Whether streams compute the routes that the mesh has, on some of its PEs. */
+static bool mesh_test_streams_agree(const skua_mesh *mesh)
+{
+    skua_stream_port port = {0};
+    bool             same = true;
+
+    for (int from = 0; from < mesh->pes; from += 1 + mesh->pes / 7) {
+        ski_mesh_routes(mesh, from, port.dim);
+        for (int to = 0; to < mesh->pes; to++)
+            same = same && skua_stream_route(&port, (uint32_t)to) ==
+                               (uint32_t)ski_mesh_route(mesh, from, to);
+    }
+    return same;
+}
+
 static bool mesh_test_sound(const skua_mesh *mesh)
 {
-    return mesh_test_itself_is_last(mesh) && mesh_test_coordinates_agree(mesh) &&
-           mesh_test_longest_route(mesh) <= mesh->dims;
+    return mesh_test_streams_agree(mesh) && mesh_test_itself_is_last(mesh) &&
+           mesh_test_coordinates_agree(mesh) && mesh_test_longest_route(mesh) <= mesh->dims;
 }
 
 static void mesh_test_chosen(int dims, int row)
@@ -121,6 +136,25 @@ static void mesh_test_sizes(void)
     OK(mesh.dims == 3 && mesh.size[2] == 64 && ski_mesh_slots(&mesh) == 128, "also in a cube");
 }
 
+/* Routes of as many PEs as there can be, at the ends of rows. */
+static void mesh_test_large(void)
+{
+    bool same = true;
+
+    for (int row = 1; row < 70000; row += 1 + row / 3) {
+        skua_stream_port port = {0};
+        skua_mesh        mesh;
+
+        if (!ski_mesh_of(INT32_MAX, 2, (int[3]){0, row}, &mesh))
+            continue;
+        ski_mesh_routes(&mesh, 3 % row, port.dim);
+        for (int i = 0, to = INT32_MAX - 1; i < 1000; i++, to -= i % 2 ? 1 : row - 1)
+            same = same && skua_stream_route(&port, (uint32_t)to) ==
+                               (uint32_t)ski_mesh_route(&mesh, 3 % row, to);
+    }
+    OK(same, "routes of %d PEs", INT32_MAX);
+}
+
 int main(void)
 {
     for (int dims = 0; dims <= SKUA_MESH_DIMS; dims++) {
@@ -131,5 +165,6 @@ int main(void)
     mesh_test_given();
     mesh_test_refused();
     mesh_test_sizes();
+    mesh_test_large();
     return tap_end();
 }

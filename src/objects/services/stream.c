@@ -45,7 +45,6 @@ struct stream_pe {
     uint32_t                  slot_room; /* items that a slot holds at most  */
     skua_completion           due;
     skua_timer                timer;
-    uint16_t                 *route;
 };
 
 static struct stream_kind *stream_kinds,
@@ -225,13 +224,11 @@ static void stream_begin(struct stream_pe *s, const struct stream_kind *kind)
     s->bound           = s->bound ? s->bound : 1;
     s->slot_room       = stream_slot_room(s);
     s->due             = skua_done_call(stream_on_due, s);
-    s->route           = ski_malloc((size_t)self->pes * sizeof *s->route);
     s->port.slot       = ski_calloc(s->slots, sizeof *s->port.slot);
-    s->port.route      = s->route;
     s->port.left       = s->bound;
     s->port.item_bytes = (uint32_t)kind->def.item_bytes;
-    for (int pe = 0; pe < self->pes; pe++)
-        s->route[pe] = (uint16_t)ski_mesh_route(&s->mesh, self->pe, pe);
+    s->port.direct     = s->mesh.dims == 1 ? (uint32_t)self->pes : 0;
+    ski_mesh_routes(&s->mesh, self->pe, s->port.dim);
     ski_assert(s->slot_room > 0 && s->slots > 0);
     s->port.pes = (uint32_t)self->pes;
     if (first)
@@ -279,7 +276,6 @@ static void stream_pe_end(struct ski_objects *objects)
         struct stream_pe *s =
             (struct stream_pe *)(void *)((char *)objects->self->data + kind->key.offset);
         free(s->port.slot); /* messages in its slots go with the arena */
-        free(s->route);
         s->port = (skua_stream_port){0};
     }
     skua_stream_memory = NULL;
@@ -327,8 +323,8 @@ skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
     if ((uint32_t)pe >= s->port.pes)
         ski_misuse("skua_stream_put: PE %d does not exist; this job has PEs 0 to %u", pe,
                    s->port.pes - 1);
-    ski_assert(s->route[pe] < s->slots);
-    slot = &s->port.slot[s->route[pe]];
+    slot = &s->port.slot[skua_stream_route(&s->port, (uint32_t)pe)];
+    ski_assert(slot < s->port.slot + s->slots);
     if (slot->next == slot->end)
         stream_open_slot(s, slot);
     return slot;

@@ -36,6 +36,7 @@
 #include "boot/job.h"
 
 struct ski_pe;
+struct ski_rkey_table;
 
 enum ski_region_kind {
     SKI_REGION_SYMMETRIC,
@@ -99,9 +100,10 @@ struct ski_region_root {
     uint32_t        common_used; /* slots from here to `common` were never used           */
     uint32_t        free_first, free_last, free_count;
     uint32_t        reserved_first, reserved_end; /* slots of the former job, in a restart   */
-    struct ski_symmetric_pending *pending;        /* symmetric_alloc.c */
-    struct ski_region            *table;
-    struct ski_region_label      *labels; /* one for each slot */
+    struct ski_symmetric_pending    *pending;     /* symmetric_alloc.c */
+    struct ski_region               *table;
+    struct ski_region_label         *labels; /* one for each slot */
+    _Atomic(struct ski_rkey_table *) rkeys;  /* of other hosts (rkey_table.h); NULL: none yet */
 };
 
 /* The table as a process sees it.  Before skua_main() it is one empty slot. */

@@ -12,6 +12,7 @@
 #include "core/net/net.h"
 #include "onesided/region/region_pe.h"
 #include "onesided/region/region_table.h"
+#include "onesided/region/rkey_table.h"
 #include "transport/select.h"
 
 #define RKEYS_MOST 1024 /* entries that a PE caches */
@@ -84,15 +85,20 @@ static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
     return *bucket = rkey;
 }
 
-const struct ski_rkey *ski_rkey_find(const struct ski_pe *self, skua_gaddr at)
+const struct ski_rkey *ski_rkey_find(struct ski_pe *self, skua_gaddr at)
 {
-    return rkey_find(ski_region_pe(self), at);
+    struct ski_rkey     *rkey = rkey_find(ski_region_pe(self), at);
+    struct ski_rkey_info info;
+
+    if (rkey || !ski_rkey_table_find(self, at, &info))
+        return rkey;
+    return rkey_add(self, at, &info, rkey_unpack(self, at.pe, &info));
 }
 
 const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status *status)
 {
-    struct ski_rkey     *rkey = rkey_find(ski_region_pe(self), at);
-    struct ski_rkey_info info = {0};
+    const struct ski_rkey *rkey = ski_rkey_find(self, at);
+    struct ski_rkey_info   info = {0};
 
     if (rkey)
         return rkey;
@@ -107,6 +113,7 @@ const struct ski_rkey *ski_rkey_add(struct ski_pe *self, skua_gaddr at,
 {
     struct ski_rkey *rkey = rkey_find(ski_region_pe(self), at);
 
+    ski_rkey_table_store(self, at, info);
     return rkey ? rkey : rkey_add(self, at, info, rkey_unpack(self, at.pe, info));
 }
 
@@ -190,23 +197,48 @@ static struct rkey_memory *rkey_register_memory(uint32_t id, int pe, char *base,
     return rkey_memories = e;
 }
 
-void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct ski_rkey_info *to)
+/* Describes the pieces of @p region that PEs of the process of @p pe have: those of a symmetric
+ * region over consecutive PEs, or that of @p pe alone. */
+static void rkey_describe(const struct ski_region *region, int pe, struct ski_rkey_info *to)
+{
+    const struct ski_job *job   = ski_onesided_job();
+    int64_t               rank  = ski_region_rank(region, pe);
+    int                   first = ski_job_first_pe(job, ski_job_process_of(job, pe)), end = first;
+
+    *to = (struct ski_rkey_info){.bytes  = ski_region_piece_bytes(region, rank),
+                                 .base   = (uintptr_t)ski_region_piece_at(region, rank),
+                                 .stride = region->stride,
+                                 .first  = pe,
+                                 .count  = 1};
+    if (region->kind != SKI_REGION_SYMMETRIC || region->count == 0 || pe >= job->pes)
+        return;
+    end += ski_job_pes_of(job, ski_job_process_of(job, pe));
+    first     = first > region->first ? first : region->first;
+    end       = end < region->first + (int)region->count ? end : region->first + (int)region->count;
+    to->first = first;
+    to->count = end - first;
+}
+
+void ski_rkey_export(uint32_t id, const struct ski_region *region, int32_t pe,
+                     struct ski_rkey_info *to)
 {
     const struct ski_driver *driver = ski_net_driver();
     struct rkey_memory      *e;
+    char                    *base;
 
     ski_assert(id != 0);
-    memset(to, 0, sizeof *to);
-    to->bytes = bytes;
-    to->base  = (uintptr_t)base;
+    rkey_describe(region, pe, to);
     if (!driver || !ski_rma_driver_enabled(driver))
         return;
+    base = ski_region_piece_at(region, ski_region_rank(region, to->first));
     pthread_mutex_lock(&rkey_memory_lock);
-    for (e = rkey_memories; e && (e->id != id || e->pe != pe); e = e->next)
+    for (e = rkey_memories; e && (e->id != id || e->pe != to->first); e = e->next)
         ;
     if (!e) {
         rkey_deregister_memory(0, false);
-        e = rkey_register_memory(id, pe, base, bytes);
+        e = rkey_register_memory(id, to->first, base,
+                                 to->bytes ? to->stride * (uint64_t)(to->count - 1) + to->bytes
+                                           : 0);
     }
     if (e->memory)
         to->key_bytes = (uint32_t)driver->rkey_pack(e->memory, to->key);
@@ -218,6 +250,7 @@ void ski_rkey_revoke(uint32_t id)
 {
     if (!ski_net_driver())
         return;
+    ski_rkey_table_remove(id);
     pthread_mutex_lock(&rkey_memory_lock);
     rkey_deregister_memory(id, false);
     pthread_mutex_unlock(&rkey_memory_lock);

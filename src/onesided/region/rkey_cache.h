@@ -6,10 +6,11 @@
  * Before the first operation on a region that this host does not know, the origin queries the owner
  * for the size of the region, its address, and the driver's key to it, if there is one.  The reply
  * is cached.  An id is not used again soon, so that a cached entry is not mistaken for another
- * region.
+ * region.  The reply for a symmetric region describes the pieces of all PEs of the process, and is
+ * shared by the PEs of this host (rkey_table.h).
  *
- * The owner registers its memory with the driver at the first query, and deregisters it when the
- * region is removed.
+ * The owner registers its memory with the driver at the first query, that of all PEs of its process
+ * at once, and deregisters it when the region is removed.
  */
 #ifndef SKI_RKEY_CACHE_H
 #define SKI_RKEY_CACHE_H
@@ -20,10 +21,14 @@
 
 struct ski_pe;
 
+struct ski_region;
+
 /* What the owner replies about the piece of a PE. */
 struct ski_rkey_info {
-    uint64_t bytes, base; /* of the piece, in its owner's address space */
-    uint32_t key_bytes;   /* 0: the driver has no key to it             */
+    uint64_t bytes, base;  /* of the piece, in its owner's address space                    */
+    uint64_t stride;       /* from the piece of a PE to that of the next ...                */
+    int32_t  first, count; /* ... of these PEs of the process, which have pieces of one size */
+    uint32_t key_bytes;    /* of the key to all of them; 0: the driver has none             */
     uint32_t unused;
     char     key[SKI_RKEY_MAX];
 };
@@ -51,8 +56,9 @@ void ski_rkey_cache_close(void);
  */
 bool ski_rma_driver_enabled(const struct ski_driver *driver);
 
-/** Returns the entry of the region at @p at; NULL: there is none. */
-const struct ski_rkey *ski_rkey_find(const struct ski_pe *self, skua_gaddr at);
+/** Returns the entry of the region at @p at; NULL: neither this PE nor another one of the host has
+ *  asked. */
+const struct ski_rkey *ski_rkey_find(struct ski_pe *self, skua_gaddr at);
 
 /** Returns the entry of the region at @p at, after a query if there is none; NULL and a status: the
  *  region does not exist, or the job ends. */
@@ -70,8 +76,9 @@ void ski_rkey_insert(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_
 /** Drops all entries of a PE. */
 void ski_rkey_cache_end(struct ski_pe *self);
 
-/** Describes the piece of PE @p pe in region @p id, @p bytes at @p base, for a query. */
-void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct ski_rkey_info *to);
+/** Describes the piece of PE @p pe, of this process, in region @p id for a query. */
+void ski_rkey_export(uint32_t id, const struct ski_region *region, int32_t pe,
+                     struct ski_rkey_info *to);
 
 /** Deregisters the memory of region @p id from the driver: the region is being removed.  Other
  *  processes of the host that export it do so at their next query. */

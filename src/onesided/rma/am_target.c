@@ -159,10 +159,7 @@ static skua_status am_target_apply(const struct ski_am_request *request,
         *(uint64_t *)result = ski_atomic_apply(&request->atomic, target);
         return SKUA_OK;
     case SKI_RMA_RKEY_QUERY:
-        ski_rkey_export(
-            request->remote.region.id, target->pe, target->memory,
-            ski_region_piece_bytes(target->region, ski_region_rank(target->region, target->pe)),
-            result);
+        ski_rkey_export(request->remote.region.id, target->region, target->pe, result);
     }
     return SKUA_OK;
 }

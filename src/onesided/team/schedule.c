@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schedule.c - schedules of collectives that move data (see schedule.h). */
 #include "onesided/team/schedule.h"
+#include "onesided/team/schedule_hosts.h"
 
 #include "core/collective/reduction_order.h"
 
@@ -16,6 +17,10 @@ void ski_schedule_barrier(struct ski_schedule *s, const struct ski_plan *plan)
 {
     uint32_t tag = 0;
 
+    if (plan->hosts) {
+        ski_schedule_hosts_barrier(s, plan);
+        return;
+    }
     for (int64_t far = 1; far < plan->size; far *= 2, tag++) {
         ski_step_send(s, ski_rank_after(plan, far), tag, ski_position(SKI_TO, 0), 0);
         ski_step_recv(s, ski_rank_before(plan, far), tag, ski_position(SKI_TO, 0), 0);
@@ -119,7 +124,9 @@ static void schedule_broadcast_slices(struct ski_schedule *s, const struct ski_p
 
 void ski_schedule_broadcast(struct ski_schedule *s, const struct ski_plan *plan)
 {
-    if (plan->large && plan->near)
+    if (plan->hosts)
+        ski_schedule_hosts_broadcast(s, plan);
+    else if (plan->large && plan->near)
         schedule_broadcast_direct(s, plan);
     else if (plan->large && plan->size > 2)
         schedule_broadcast_slices(s, plan);
@@ -209,6 +216,8 @@ void ski_schedule_gather(struct ski_schedule *s, const struct ski_plan *plan)
 {
     struct ski_blocks to = {.bytes = plan->bytes};
 
+    if (plan->hosts && ski_schedule_hosts_gather(s, plan))
+        return;
     if (schedule_is_flat(plan))
         ski_schedule_gatherv(s, plan, &to);
     else
@@ -264,6 +273,8 @@ void ski_schedule_scatter(struct ski_schedule *s, const struct ski_plan *plan)
 {
     struct ski_blocks from = {.bytes = plan->bytes};
 
+    if (plan->hosts && ski_schedule_hosts_scatter(s, plan))
+        return;
     if (schedule_is_flat(plan))
         ski_schedule_scatterv(s, plan, &from);
     else
@@ -373,6 +384,8 @@ void ski_schedule_allgather(struct ski_schedule *s, const struct ski_plan *plan,
 {
     int direct = plan->near ? SCHEDULE_DIRECT : SCHEDULE_DIRECT_FAR;
 
+    if (plan->hosts && ski_schedule_hosts_allgather(s, plan, to))
+        return;
     if (plan->size <= direct || (plan->large && plan->near))
         schedule_allgather_direct(s, plan, to);
     else if (plan->large)
@@ -494,6 +507,8 @@ static void schedule_alltoall_bruck(struct ski_schedule *s, const struct ski_pla
 void ski_schedule_alltoall(struct ski_schedule *s, const struct ski_plan *plan,
                            const struct ski_blocks *from, const struct ski_blocks *to)
 {
+    if (plan->hosts && ski_schedule_hosts_alltoall(s, plan, from))
+        return;
     if (!from->sizes && plan->size >= SCHEDULE_BRUCK && plan->bytes <= SCHEDULE_BRUCK_TO)
         schedule_alltoall_bruck(s, plan);
     else if (!from->sizes && plan->paired && (plan->size & (plan->size - 1)) == 0)

@@ -14,7 +14,8 @@
  * FLUSH, which waits for the memory lent, or the end of the schedule, or if `copied` is set.
  *
  * Two members agree about the tags and sizes of their messages because they compute them from the
- * same values.  `large` and `near` are part of these: they must be the same on all members.
+ * same values.  `large`, `near` and `hosts` are part of these: they must be the same on all members.
+ * Members on several hosts go inside a host first (schedule_hosts.h).
  */
 #ifndef SKI_SCHEDULE_H
 #define SKI_SCHEDULE_H

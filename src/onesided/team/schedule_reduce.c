@@ -8,20 +8,19 @@
  */
 #include "core/collective/reduction_order.h"
 #include "onesided/team/schedule.h"
+#include "onesided/team/schedule_hosts.h"
 
-/* Adds at = at (op) from. */
-static void schedule_combine(struct ski_schedule *s, struct ski_position at,
+void ski_step_combine(struct ski_schedule *s, struct ski_position at,
                              struct ski_position from, size_t bytes)
 {
     struct ski_step *step = ski_step_add(s, SKI_STEP_COMBINE);
 
-    step->at    = at;
-    step->from  = from;
+    step->at    = ski_step_at(s, at);
+    step->from  = ski_step_at(s, from);
     step->bytes = bytes;
 }
 
-/* Adds the copy of a contribution to @p to, prepared for the operator. */
-static void schedule_contribute(struct ski_schedule *s, const struct ski_plan *plan,
+void ski_step_contribute(struct ski_schedule *s, const struct ski_plan *plan,
                                 struct ski_position to)
 {
     if (to.buffer != SKI_TO || !plan->in_place)
@@ -29,7 +28,7 @@ static void schedule_contribute(struct ski_schedule *s, const struct ski_plan *p
     if (plan->prepare) {
         struct ski_step *step = ski_step_add(s, SKI_STEP_PREPARE);
 
-        step->at    = to;
+        step->at    = ski_step_at(s, to);
         step->bytes = plan->bytes;
     }
 }
@@ -55,11 +54,11 @@ static void schedule_combine_received(struct ski_schedule *s, const struct ski_p
 
     ski_step_add(s, SKI_STEP_FLUSH);
     if (lower) {
-        schedule_combine(s, received, partial->at, plan->bytes);
+        ski_step_combine(s, received, partial->at, plan->bytes);
         partial->other = partial->at;
         partial->at    = received;
     } else {
-        schedule_combine(s, partial->at, received, plan->bytes);
+        ski_step_combine(s, partial->at, received, plan->bytes);
     }
 }
 
@@ -85,7 +84,7 @@ static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *
             partial.at =
                 plan->rank == plan->root ? ski_position(SKI_TO, 0) : ski_step_temp(s, plan->bytes);
             partial.other = ski_step_temp(s, plan->bytes);
-            schedule_contribute(s, plan, partial.at);
+            ski_step_contribute(s, plan, partial.at);
             mine = true;
         }
         child = ski_block_delegate(sibling, level, plan->root, plan->size);
@@ -95,7 +94,7 @@ static void schedule_reduce_tree(struct ski_schedule *s, const struct ski_plan *
     if (!mine && (plan->prepare || plan->rank == plan->root)) {
         partial.at =
             plan->rank == plan->root ? ski_position(SKI_TO, 0) : ski_step_temp(s, plan->bytes);
-        schedule_contribute(s, plan, partial.at);
+        ski_step_contribute(s, plan, partial.at);
     }
     if (parent != plan->rank)
         ski_step_send(s, parent, (uint32_t)level, partial.at, plan->bytes);
@@ -124,7 +123,7 @@ static void schedule_exchange(struct ski_schedule *s, const struct ski_plan *pla
 {
     struct schedule_partial partial = {ski_position(SKI_TO, 0), ski_step_temp(s, plan->bytes)};
 
-    schedule_contribute(s, plan, partial.at);
+    ski_step_contribute(s, plan, partial.at);
     for (int level = 0; level < ski_block_levels(plan->size); level++) {
         int sibling = ski_block_sibling(plan->rank, level), from;
 
@@ -171,7 +170,7 @@ static void schedule_leaf(struct ski_schedule *s, const struct schedule_slices *
         if (combined)
             step->action = SKI_STEP_RECV_COMBINE;
     } else if (combined) {
-        schedule_combine(s, to, own, slices->bytes);
+        ski_step_combine(s, to, own, slices->bytes);
     } else {
         ski_step_copy(s, to, own, slices->bytes);
     }
@@ -187,13 +186,13 @@ static void schedule_combine_slice(struct ski_schedule *s, const struct schedule
     for (int rank = 0; rank < size; rank++) {
         schedule_leaf(s, slices, rank, depth, rank & 1);
         for (int bits = rank >> 1; rank & 1 && bits & 1; bits >>= 1, depth--)
-            schedule_combine(s, schedule_stack(slices, depth - 2),
+            ski_step_combine(s, schedule_stack(slices, depth - 2),
                              schedule_stack(slices, depth - 1), slices->bytes);
         if (!(rank & 1))
             depth++;
     }
     for (; depth > 1; depth--)
-        schedule_combine(s, schedule_stack(slices, depth - 2), schedule_stack(slices, depth - 1),
+        ski_step_combine(s, schedule_stack(slices, depth - 2), schedule_stack(slices, depth - 1),
                          slices->bytes);
 }
 
@@ -208,7 +207,7 @@ static struct schedule_slices schedule_begin_slices(struct ski_schedule   *s,
     slices.bytes = ski_slice(plan, plan->rank + 1) - slices.at;
     if (plan->prepare) {
         slices.input = ski_step_temp(s, plan->bytes);
-        schedule_contribute(s, plan, slices.input);
+        ski_step_contribute(s, plan, slices.input);
     }
     slices.stack = ski_step_temp(s, slices.bytes * ((size_t)levels + 1));
     for (int i = 1; i < plan->size; i++) {
@@ -287,6 +286,8 @@ static void schedule_allreduce_slices(struct ski_schedule *s, const struct ski_p
 
 void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan)
 {
+    if (plan->hosts && ski_schedule_hosts_reduce(s, plan))
+        return;
     if (plan->large && plan->element && plan->size > 1)
         schedule_reduce_slices(s, plan);
     else
@@ -295,6 +296,8 @@ void ski_schedule_reduce(struct ski_schedule *s, const struct ski_plan *plan)
 
 void ski_schedule_allreduce(struct ski_schedule *s, const struct ski_plan *plan)
 {
+    if (plan->hosts && ski_schedule_hosts_allreduce(s, plan))
+        return;
     if (plan->large && plan->element && plan->size > 1)
         schedule_allreduce_slices(s, plan);
     else
@@ -320,7 +323,7 @@ static void schedule_scan_exclusive(struct ski_schedule *s, const struct ski_pla
         scan->spare = ski_step_temp(s, plan->bytes);
     ski_step_copy(s, scan->spare, scan->received, plan->bytes);
     if (scan->any)
-        schedule_combine(s, scan->spare, old, plan->bytes);
+        ski_step_combine(s, scan->spare, old, plan->bytes);
     scan->exclusive = scan->spare;
     scan->spare     = scan->any ? old : ski_step_temp(s, plan->bytes);
     scan->any       = true;
@@ -339,7 +342,7 @@ static void schedule_scan_round(struct ski_schedule *s, const struct ski_plan *p
     ski_step_add(s, SKI_STEP_FLUSH);
     if (exclusive)
         schedule_scan_exclusive(s, plan, scan);
-    schedule_combine(s, scan->received, old, plan->bytes);
+    ski_step_combine(s, scan->received, old, plan->bytes);
     scan->partial  = scan->received;
     scan->received = old.buffer == SKI_TEMP ? old : ski_step_temp(s, plan->bytes);
 }
@@ -353,7 +356,7 @@ static void schedule_scan_doubling(struct ski_schedule *s, const struct ski_plan
 
     if (plan->prepare) {
         scan.partial = ski_step_temp(s, plan->bytes);
-        schedule_contribute(s, plan, scan.partial);
+        ski_step_contribute(s, plan, scan.partial);
     }
     for (int64_t far = 1; far < plan->size; far *= 2, tag++) {
         if (plan->rank + far < plan->size)
@@ -407,7 +410,7 @@ static void schedule_chain_segment(struct ski_schedule *s, const struct ski_plan
     if (chain->exclusive && !last)
         ski_step_copy(s, sent, result, bytes);
     if (!chain->exclusive || !last)
-        schedule_combine(s, sent, own, bytes);
+        ski_step_combine(s, sent, own, bytes);
     if (!last)
         ski_step_send(s, plan->rank + 1, tag, sent, bytes)->copied = schedule_chain_copies(plan);
     if (plan->in_place)
@@ -422,7 +425,7 @@ static struct schedule_chain schedule_chain_memory(struct ski_schedule   *s,
 
     if (plan->prepare) {
         chain.own = ski_step_temp(s, plan->bytes);
-        schedule_contribute(s, plan, chain.own);
+        ski_step_contribute(s, plan, chain.own);
     }
     chain.result =
         plan->in_place && plan->rank > 0 ? ski_step_temp(s, plan->bytes) : ski_position(SKI_TO, 0);

@@ -10,6 +10,7 @@ void ski_schedule_init(struct ski_schedule *s)
     s->room  = SKI_STEPS_INLINE;
     s->steps = s->tags = 0;
     s->temp            = 0;
+    s->view            = NULL;
 }
 
 void ski_schedule_free(struct ski_schedule *s)
@@ -45,9 +46,9 @@ struct ski_step *ski_step_send(struct ski_schedule *s, int rank, uint32_t tag,
 {
     struct ski_step *step = ski_step_add(s, SKI_STEP_SEND);
 
-    step->rank  = rank;
-    step->tag   = tag;
-    step->at    = at;
+    step->rank  = s->view ? s->view->ranks[rank] : rank;
+    step->tag   = s->view ? tag * SKI_PARTS + s->view->number : tag;
+    step->at    = ski_step_at(s, at);
     step->bytes = bytes;
     return step;
 }
@@ -58,8 +59,8 @@ struct ski_step *ski_step_recv(struct ski_schedule *s, int rank, uint32_t tag,
     struct ski_step *step = ski_step_send(s, rank, tag, at, bytes);
 
     step->action = SKI_STEP_RECV;
-    if (tag >= s->tags)
-        s->tags = tag + 1;
+    if (step->tag >= s->tags)
+        s->tags = step->tag + 1;
     return step;
 }
 
@@ -68,8 +69,8 @@ struct ski_step *ski_step_copy(struct ski_schedule *s, struct ski_position to,
 {
     struct ski_step *step = ski_step_add(s, SKI_STEP_COPY);
 
-    step->at     = to;
-    step->from   = from;
+    step->at     = ski_step_at(s, to);
+    step->from   = ski_step_at(s, from);
     step->bytes  = bytes;
     step->repeat = bytes > 0;
     return step;

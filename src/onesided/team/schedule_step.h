@@ -43,15 +43,26 @@ struct ski_step {
     size_t              stride, from_stride; /* COPY: between blocks */
 };
 
+#define SKI_PARTS 3 /* parts of a schedule, at most (schedule_hosts.h) */
+
+/* The ranks, tags and buffers of a part of a schedule, which its algorithm calls 0, 1, ...,
+ * SKI_FROM and SKI_TO. */
+struct ski_view {
+    const int32_t *ranks;
+    uint32_t       number; /* of the part, below SKI_PARTS: its tags are multiplied and shifted */
+    struct ski_position from, to;
+};
+
 #define SKI_STEPS_INLINE 12
 
 /* The schedule of a call. */
 struct ski_schedule {
-    struct ski_step *step;
-    uint32_t         steps, room;
-    uint32_t         tags; /* tags of received messages are below this */
-    size_t           temp; /* bytes of temporary memory */
-    struct ski_step  few[SKI_STEPS_INLINE];
+    struct ski_step       *step;
+    uint32_t               steps, room;
+    uint32_t               tags; /* tags of received messages are below this */
+    size_t                 temp; /* bytes of temporary memory */
+    const struct ski_view *view; /* of the part that is being added; NULL: there are no parts */
+    struct ski_step        few[SKI_STEPS_INLINE];
 };
 
 /* Blocks of a buffer, one for each member. */
@@ -60,16 +71,19 @@ struct ski_blocks {
     const size_t *sizes, *offsets;
 };
 
+struct ski_team_hosts;
+
 /* What schedules depend on. */
 struct ski_plan {
-    int32_t rank, size, root;
-    bool    large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
-    bool    near;     /* all members share the memory of a host */
-    bool    paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
-    bool    in_place; /* input and output of this member are the same memory */
-    bool    prepare;  /* contributions to the operator must be prepared */
-    size_t  bytes;    /* of a contribution or broadcast */
-    size_t  element;  /* bytes of an element: contributions are cut at multiples */
+    int32_t                      rank, size, root;
+    const struct ski_team_hosts *hosts; /* NULL: members share one host, or none a host */
+    bool   large;    /* messages are large: algorithms that move fewer bytes, not fewer messages */
+    bool   near;     /* all members share the memory of a host */
+    bool   paired;   /* an all-to-all of 2^k members exchanges blocks in pairs */
+    bool   in_place; /* input and output of this member are the same memory */
+    bool   prepare;  /* contributions to the operator must be prepared */
+    size_t bytes;    /* of a contribution or broadcast */
+    size_t element;  /* bytes of an element: contributions are cut at multiples */
 };
 
 /** Makes @p s empty. */
@@ -105,6 +119,14 @@ struct ski_step *ski_step_recv(struct ski_schedule *s, int rank, uint32_t tag,
 struct ski_step *ski_step_copy(struct ski_schedule *s, struct ski_position to,
                                struct ski_position from, size_t bytes);
 
+/** Adds a COMBINE: at = at (op) from. */
+void ski_step_combine(struct ski_schedule *s, struct ski_position at, struct ski_position from,
+                      size_t bytes);
+
+/** Adds the copy of this member's contribution to @p to, prepared for the operator. */
+void ski_step_contribute(struct ski_schedule *s, const struct ski_plan *plan,
+                         struct ski_position to);
+
 /** Reserves temporary memory, aligned to a cache line. */
 struct ski_position ski_step_temp(struct ski_schedule *s, size_t bytes);
 
@@ -112,6 +134,17 @@ struct ski_position ski_step_temp(struct ski_schedule *s, size_t bytes);
 static inline struct ski_position ski_position(enum ski_buffer_name buffer, size_t at)
 {
     return (struct ski_position){(uint8_t)buffer, at};
+}
+
+/** Returns the position that @p at of the part that is being added has in the whole schedule. */
+static inline struct ski_position ski_step_at(const struct ski_schedule *s, struct ski_position at)
+{
+    const struct ski_position *base;
+
+    if (!s->view || at.buffer == SKI_TEMP)
+        return at;
+    base = at.buffer == SKI_FROM ? &s->view->from : &s->view->to;
+    return (struct ski_position){base->buffer, base->at + at.at};
 }
 
 /** Returns the rank @p distance ranks after this member, cyclically. */

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "core/collective/reduction_order.h"
+#include "onesided/team/team.h"
+#include "onesided/team/team_hosts.h"
 #include "tests/tap.h"
 
 #define SCHEDULE_TEST_SIZES 33
@@ -41,6 +43,8 @@ static struct schedule_test_member schedule_test_team[SCHEDULE_TEST_SIZES];
 static int                         schedule_test_size;
 static uint64_t                    schedule_test_seed;
 static bool                        schedule_test_right;
+static struct ski_team_hosts      *schedule_test_hosts; /* of the members, or NULL */
+static int                         schedule_test_far;   /* messages between hosts  */
 
 static uint64_t schedule_test_hash(uint64_t a, uint64_t b)
 {
@@ -105,6 +109,8 @@ static void schedule_test_send(struct schedule_test_member *m, const struct ski_
         schedule_test_right = false;
         return;
     }
+    schedule_test_far += schedule_test_hosts && ski_hosts_of(schedule_test_hosts, m->plan.rank) !=
+                                                    ski_hosts_of(schedule_test_hosts, step->rank);
     if (step->copied) {
         new.copy = malloc(step->bytes + 1);
         if (step->bytes)
@@ -213,10 +219,13 @@ static void schedule_test_begin(int size, const struct ski_plan *plan)
 {
     schedule_test_size  = size;
     schedule_test_right = true;
+    schedule_test_far   = 0;
     for (int i = 0; i < size; i++) {
         schedule_test_team[i].plan      = *plan;
         schedule_test_team[i].plan.rank = i;
         schedule_test_team[i].plan.size = size;
+        if (schedule_test_hosts)
+            schedule_test_team[i].plan.hosts = schedule_test_hosts;
         ski_schedule_init(&schedule_test_team[i].s);
     }
 }
@@ -459,6 +468,122 @@ static void schedule_test_barrier(void)
     OK(right, "barrier, in log2(n) rounds");
 }
 
+/* ---- several hosts ----------------------------------------------------------------------- */
+
+enum schedule_test_layout { LAYOUT_BLOCKS, LAYOUT_CYCLIC, LAYOUT_RANDOM, LAYOUTS };
+
+/* Distributes @p size members, rank r on PE size - 1 - r, over @p hosts hosts. */
+static void schedule_test_lay_out(enum schedule_test_layout layout, int size, int hosts)
+{
+    int32_t         host_of[SCHEDULE_TEST_SIZES], pe[SCHEDULE_TEST_SIZES];
+    struct ski_job  job  = {.pes = size, .pes_per_process = 1, .hosts = hosts, .host_of = host_of};
+    struct ski_team team = {.size = size, .pe = pe};
+    int             each = (size + hosts - 1) / hosts;
+
+    for (int rank = 0; rank < size; rank++) {
+        pe[rank]          = size - 1 - rank;
+        host_of[pe[rank]] = layout == LAYOUT_BLOCKS ? rank / each
+                            : layout == LAYOUT_CYCLIC
+                                ? rank % hosts
+                                : (int)(tap_random(&schedule_test_seed) % (unsigned)hosts);
+    }
+    ski_team_hosts_free(schedule_test_hosts);
+    schedule_test_hosts = ski_team_hosts_make(&job, &team);
+}
+
+/* The messages between @p hosts hosts of an exchange, in which each host hears from one in each
+ * round, if its block has a sibling. */
+static int schedule_test_exchange(int hosts)
+{
+    int messages = 0;
+
+    for (int level = 0; level < ski_block_levels(hosts); level++)
+        for (int host = 0; host < hosts; host++)
+            messages += ski_block_sibling(host, level) < hosts;
+    return messages;
+}
+
+/* Returns the most messages between @p hosts hosts of a collective that moves data. */
+static int schedule_test_most_moved(enum schedule_test_kind kind, int hosts)
+{
+    switch (kind) {
+    case TEST_ALLGATHER: return hosts * (hosts <= 3 ? hosts - 1 : ski_block_levels(hosts));
+    case TEST_ALLTOALL: return hosts * (hosts - 1);
+    default: return hosts - 1;
+    }
+}
+
+/* Returns whether collectives of the laid-out members are right and send few messages. */
+static bool schedule_test_few(bool reduces, int kind, int size, const struct ski_plan *plan)
+{
+    int  hosts = schedule_test_hosts->hosts;
+    bool right = reduces ? schedule_test_reduce((enum schedule_test_reduction)kind, size, plan)
+                         : schedule_test_move((enum schedule_test_kind)kind, size, plan);
+    int  most  = kind == TEST_REDUCE ? hosts - 1 : schedule_test_exchange(hosts);
+
+    if (!reduces)
+        most = schedule_test_most_moved((enum schedule_test_kind)kind, hosts);
+    if (schedule_test_far > most && !plan->large)
+        printf("# %d messages between %d hosts of %d members, more than %d\n", schedule_test_far,
+               hosts, size, most);
+    return right && (plan->large || schedule_test_far <= most);
+}
+
+static void schedule_test_on_hosts(bool reduces, int kind, const char *name)
+{
+    static const size_t bytes[] = {0, 8, 40, 200};
+    bool                right   = true;
+
+    for (int size = 3; size <= SCHEDULE_TEST_SIZES; size += 1 + size / 5)
+        for (int layout = 0; layout < 2 * LAYOUTS; layout++) {
+            int hosts = 2 + (int)(tap_random(&schedule_test_seed) % (unsigned)(size - 2));
+
+            schedule_test_lay_out((enum schedule_test_layout)(layout % LAYOUTS), size, hosts);
+            for (int i = 0; schedule_test_hosts && i < 8; i++) {
+                struct ski_plan plan = {.element = 8, .bytes = bytes[i % 4], .large = i > 3};
+
+                plan.root = (int)(tap_random(&schedule_test_seed) % (unsigned)size);
+                right     = right && schedule_test_few(reduces, kind, size, &plan);
+            }
+        }
+    ski_team_hosts_free(schedule_test_hosts);
+    schedule_test_hosts = NULL;
+    OK(right, "%s of several hosts", name);
+}
+
+/* Returns whether a barrier of members that are laid out ends, with one message of each host in
+ * each round. */
+static bool schedule_test_hosts_barrier(int size)
+{
+    struct ski_plan plan = {.large = false};
+    bool            right;
+
+    schedule_test_begin(size, &plan);
+    for (int i = 0; i < size; i++) {
+        schedule_test_buffers(&schedule_test_team[i], 0, 0);
+        ski_schedule_barrier(&schedule_test_team[i].s, &schedule_test_team[i].plan);
+    }
+    right = schedule_test_run() && schedule_test_right &&
+            schedule_test_far ==
+                schedule_test_hosts->hosts * ski_block_levels(schedule_test_hosts->hosts);
+    schedule_test_free();
+    return right;
+}
+
+static void schedule_test_hosts_barriers(void)
+{
+    bool right = true;
+
+    for (int size = 3; size <= SCHEDULE_TEST_SIZES; size++)
+        for (int hosts = 2; hosts < size; hosts += 1 + hosts / 2) {
+            schedule_test_lay_out(size % LAYOUTS, size, hosts);
+            right = right && (!schedule_test_hosts || schedule_test_hosts_barrier(size));
+        }
+    ski_team_hosts_free(schedule_test_hosts);
+    schedule_test_hosts = NULL;
+    OK(right, "barrier of several hosts");
+}
+
 int main(void)
 {
     schedule_test_seed = tap_seed();
@@ -472,5 +597,13 @@ int main(void)
     schedule_test_all(true, TEST_ALLREDUCE, "allreduce");
     schedule_test_all(true, TEST_SCAN, "scan");
     schedule_test_all(true, TEST_EXSCAN, "exscan");
+    schedule_test_hosts_barriers();
+    schedule_test_on_hosts(false, TEST_BROADCAST, "broadcast");
+    schedule_test_on_hosts(false, TEST_GATHER, "gather");
+    schedule_test_on_hosts(false, TEST_SCATTER, "scatter");
+    schedule_test_on_hosts(false, TEST_ALLGATHER, "allgather");
+    schedule_test_on_hosts(false, TEST_ALLTOALL, "all-to-all");
+    schedule_test_on_hosts(true, TEST_REDUCE, "reduce");
+    schedule_test_on_hosts(true, TEST_ALLREDUCE, "allreduce");
     return tap_end();
 }

@@ -26,6 +26,7 @@
 
 struct ski_pe;
 struct ski_team_call;
+struct ski_team_hosts;
 struct ski_team_slots;
 
 #define SKI_TEAM_ALL ((uint64_t)(uintptr_t)SKUA_TEAM_ALL) /* its name */
@@ -38,6 +39,7 @@ struct ski_team {
     uint64_t                name;
     int32_t                 rank, size;
     bool                    near;     /* all members are on this host                     */
+    struct ski_team_hosts  *hosts;    /* NULL: one host, or a host for each member         */
     int32_t                *pe;       /* by rank; NULL: the rank is the PE                */
     int32_t                *by_pe;    /* ranks in the order of their PEs; NULL as `pe`    */
     uint32_t                calls;    /* number of the next call                          */

@@ -44,6 +44,7 @@ static struct collective_call collective_prepare(const char *name, enum ski_coll
     c.plan.rank       = c.team->rank;
     c.plan.size       = c.team->size;
     c.plan.near       = c.team->near;
+    c.plan.hosts      = c.team->hosts;
     return c;
 }
 

@@ -11,6 +11,7 @@
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/team/schedule.h"
 #include "onesided/team/team_call.h"
+#include "onesided/team/team_hosts.h"
 #include "onesided/team/team_packet.h"
 #include "onesided/team/team_slot.h"
 
@@ -23,6 +24,7 @@ static void team_clear(struct ski_team *team)
     free(team->owed);
     free(team->pe);
     free(team->by_pe);
+    ski_team_hosts_free(team->hosts);
 }
 
 /* Frees the teams of a list. */
@@ -55,6 +57,7 @@ void ski_teams_begin(struct ski_pe *self)
     all->rank      = self->pe;
     all->size      = self->pes;
     all->near      = !ski_job_is_distributed(self->job);
+    all->hosts     = ski_team_hosts_make(self->job, all);
     teams->numbers = 1; /* of SKUA_TEAM_ALL */
     teams->pid     = (int32_t)getpid();
     ski_window_init(self, &all->window);
@@ -203,7 +206,8 @@ static struct ski_team *team_create(struct ski_pe *self, const struct team_split
     }
     team_sort_pes(team, split->parent, members);
     team->name = (uint64_t)team->pe[0] << 32 | split->choice[first].number;
-    team->near = split->parent->near || team_is_near(self, team);
+    team->near  = split->parent->near || team_is_near(self, team);
+    team->hosts = ski_team_hosts_make(self->job, team);
     ski_window_init(self, &team->window);
     free(members);
     bucket     = ski_team_bucket(ski_onesided_pe(self)->team, team->name);
@@ -239,7 +243,10 @@ static void team_split_begin(struct ski_pe *self, struct ski_team *parent, int c
     struct team_split  *split;
     skua_msg *msg = skua_msg_alloc(sizeof *split + (size_t)parent->size * sizeof split->choice[0]);
     struct ski_team_kind  kind = {.collective = SKI_COLLECTIVE_SPLIT};
-    struct ski_plan       plan = {.rank = parent->rank, .size = parent->size};
+    struct ski_plan       plan = {.rank  = parent->rank,
+                                  .size  = parent->size,
+                                  .hosts = parent->hosts,
+                                  .bytes = sizeof split->choice[0]};
     struct ski_blocks     to   = {.bytes = sizeof split->choice[0]};
     struct ski_team_call *call = ski_team_call_next(self, parent, &kind);
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rkey_table.h - what the PEs of a host share of symmetric regions on other hosts.
+ *
+ * The reply to a query (rkey_cache.h) describes the pieces of all PEs of the owner's process: they
+ * lie one behind another, under one key.  The first PE of a host that queries stores the reply in
+ * this table, in the arena, and the other PEs of the host find there what they would query: there
+ * is one description for a host and a process of another, not one for each pair of PEs.
+ *
+ * The table has a fixed number of entries, found by a hash; an entry replaces another one, which is
+ * then queried again.  It is created with the first entry.  Only regions that this host knows are
+ * stored, and are removed from the table with the region.
+ */
+#ifndef SKI_RKEY_TABLE_H
+#define SKI_RKEY_TABLE_H
+
+#include "onesided/region/rkey_cache.h"
+
+#define SKI_RKEY_TABLE_ENTRIES 256 /* a power of two */
+
+/* An entry; `id` 0: it is free. */
+struct ski_rkey_entry {
+    uint32_t             id;
+    int32_t              pe; /* whose piece `info.base` is */
+    struct ski_rkey_info info;
+};
+
+/* The table, in the arena; the lock of struct ski_region_root guards it. */
+struct ski_rkey_table {
+    struct ski_rkey_entry entry[SKI_RKEY_TABLE_ENTRIES];
+};
+
+/** Fills *@p info with what a query for the region at @p at would.  False: no PE of this host has
+ *  asked. */
+bool ski_rkey_table_find(const struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *info);
+
+/** Stores the reply *@p info to a query for the region at @p at, if it is a symmetric region that
+ *  this host knows, and the reply is valid. */
+void ski_rkey_table_store(struct ski_pe *self, skua_gaddr at, const struct ski_rkey_info *info);
+
+/** Removes what the table has of region @p id. */
+void ski_rkey_table_remove(uint32_t id);
+
+#endif
