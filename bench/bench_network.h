@@ -6,6 +6,7 @@
  *   message_us            a message, one way: half of its round trip
  *   notify_us             a put until the waiting target has noticed it, one way: half of a round
  *                         trip of such puts
+ *   put_local_us          a put until its source may change, while earlier ones are in flight
  *   put_us                a put until its data has arrived: a round trip
  *   get_us, fetchadd_us   a round trip
  *   message_gbs           a window of messages and an answer
@@ -136,6 +137,7 @@ ONESIDED_INLINE void network_onesided(const struct onesided       *ops,
     for (size_t i = 0; i < NETWORK_SIZES; i++) {
         struct onesided_access a = {.pe = 1, .bytes = network_sizes[i]};
         onesided_pace.batches    = network_batches(a.bytes);
+        onesided_measure(ops, series, me, "put_local_us", ops->put_local, NULL, &a);
         onesided_measure(ops, series, me, "put_us", ops->put, NULL, &a);
         onesided_measure(ops, series, me, "get_us", ops->get, NULL, &a);
         onesided_measure(ops, series, me, "acc_us", ops->acc, NULL, &a);

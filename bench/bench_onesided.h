@@ -61,6 +61,9 @@ struct onesided {
     /* Blocking, and complete at the target. */
     onesided_fn put, get, acc, fetch_add;
 
+    /* A put that is blocking until its source may change. */
+    onesided_fn put_local;
+
     /* Non-blocking: begin, any number of them, complete. */
     onesided_fn begin, put_nb, get_nb, complete;
 
