@@ -41,7 +41,7 @@ struct ski_net_done {
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
-#define SKI_PLACE_DATA 192
+#define SKI_PLACE_DATA 320
 
 /* In-place delivery: how the data of one handler's packets gets straight to where it belongs.
  * @p head is the header of a packet whose turn it is, and that has been checked; @p data, not
@@ -59,6 +59,10 @@ struct ski_placement {
      *  or &ski_net_nothing_left; NULL: the packet is received as any other.  NULL: place(), a copy
      *  and placed(). */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
+    /** Returns where the bytes of place() are to be received from now on, those that have come
+     *  included; NULL: nowhere, and the rest of the packet is skipped.  Of the header it may read
+     * the first half.  NULL: where place() said. */
+    void *(*moved)(struct ski_pe *self, const struct skua_msg *head);
     /* take() is called for packets of all sizes.  Of their header it may read the first half. */
     bool small;
     /* The place is memory of the program, which it may free once it has been told that the job
@@ -71,6 +75,9 @@ extern struct skua_msg ski_net_nothing_left;
 
 /** Delivers packets for @p handler, one of the runtime's own, in place.  Before PEs begin. */
 void ski_net_set_placement(uint32_t handler, const struct ski_placement *placement);
+
+/** Delivers packets for the handlers of the layers above, those of entries, in place. */
+void ski_net_set_entry_placement(const struct ski_placement *placement);
 
 /* A peer cannot be reached any more. */
 typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
