@@ -143,6 +143,9 @@ bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
  *  taken along by a packet, through @p calls (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, int pe, const struct ski_deferred_ack_calls *calls);
 
+/** Says that the message which runs is a reply: acknowledgements wait for the one behind it. */
+void ski_net_reply_runs(struct ski_pe *self);
+
 /** Flushes backlogs and lets the driver make progress; true: something has happened. */
 bool ski_net_progress(struct ski_pe *self);
 
