@@ -460,7 +460,7 @@ static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
         }
     channel->object = NULL;
     if (channel->from_net)
-        ski_pool_free(&ski_self->pool, channel);
+        ski_learned_net_keep(ski_learned_known(ski_self), channel);
 }
 
 void ski_learned_channel_dropped(skua_msg *msg)

@@ -9,8 +9,9 @@
 #include "core/net/net.h"
 #include "objects/chare/element_lookup.h"
 
-#define LEARNED_NET_MOST 64 /* channels of an element, above which it gets no more of other hosts  \
-                             */
+#define LEARNED_NET_MOST                                                                           \
+    64 /* channels of an element, above which it gets no more of other hosts                       \
+        */
 
 /* A packet whose data is arriving in a slot, or in a message of its own. */
 struct ski_learned_incoming {
@@ -51,16 +52,18 @@ static struct ski_learned_channel *learned_net_find(const struct ski_learned_cha
 }
 
 /* Returns a new channel, whose first message is @p number; NULL: the element has too many. */
-static struct ski_learned_channel *learned_net_new(const struct ski_learned_channels *learned,
+static struct ski_learned_channel *learned_net_new(struct ski_learned_channels *learned,
                                                    const struct ski_object *object, int32_t source,
                                                    uint64_t number)
 {
     const struct ski_learned_receiver *receiver = ski_learned_find_receiver(learned, object);
-    struct ski_learned_channel        *channel  = NULL;
+    struct ski_learned_channel        *channel  = learned->unused;
 
-    if (!receiver || receiver->channels < LEARNED_NET_MOST)
-        channel = ski_pool_alloc(&ski_self->pool, sizeof *channel);
-    if (!channel)
+    if (receiver && receiver->channels >= LEARNED_NET_MOST)
+        return NULL;
+    if (channel)
+        learned->unused = channel->next;
+    else if (!(channel = ski_pool_alloc(&ski_self->pool, sizeof *channel)))
         return NULL;
     memset(channel, 0, sizeof *channel);
     channel->from_net = true;
@@ -69,9 +72,9 @@ static struct ski_learned_channel *learned_net_new(const struct ski_learned_chan
     return channel;
 }
 
-struct ski_learned_channel *ski_learned_net_channel(const struct ski_learned_channels *learned,
-                                                    const struct ski_object           *object,
-                                                    const skua_msg                    *msg)
+struct ski_learned_channel *ski_learned_net_channel(struct ski_learned_channels *learned,
+                                                    const struct ski_object     *object,
+                                                    const skua_msg              *msg)
 {
     const struct ski_inplace   *inplace = ski_inplace_of(msg);
     struct ski_learned_channel *channel;
@@ -299,6 +302,13 @@ void ski_learned_net_withdraw(struct ski_learned_channels *learned,
     for (struct ski_learned_incoming *each = learned->incoming; each; each = each->next)
         if (each->slot && each->channel == channel)
             learned_net_move(each);
+}
+
+void ski_learned_net_keep(struct ski_learned_channels *learned, struct ski_learned_channel *channel)
+{
+    ski_assert(channel->from_net && !channel->object);
+    channel->next   = learned->unused;
+    learned->unused = channel;
 }
 
 static void learned_net_drop_of(struct ski_hash_link *link, void *msg)

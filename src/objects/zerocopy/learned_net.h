@@ -29,14 +29,19 @@ struct ski_placement;
 
 /** Returns the channel of @p object for a message from another host, which is made if it is new and
  *  has no object then.  NULL: the message has no number, or comes from this host. */
-struct ski_learned_channel *ski_learned_net_channel(const struct ski_learned_channels *learned,
-                                                    const struct ski_object           *object,
-                                                    const skua_msg                    *msg);
+struct ski_learned_channel *ski_learned_net_channel(struct ski_learned_channels *learned,
+                                                    const struct ski_object     *object,
+                                                    const skua_msg              *msg);
 
 /** Lets data that are arriving in slots of @p channel arrive elsewhere: its slots are not busy when
  *  this returns. */
 void ski_learned_net_withdraw(struct ski_learned_channels *learned,
                               struct ski_learned_channel  *channel);
+
+/** Keeps @p channel, whose element has withdrawn, for another one.  It stays a channel without an
+ *  object: an entry that has withdrawn is followed by ski_learned_channel_arm(). */
+void ski_learned_net_keep(struct ski_learned_channels *learned,
+                          struct ski_learned_channel  *channel);
 
 /** Makes the slot of @p msg, from another host, idle: the message will not be delivered. */
 void ski_learned_net_dropped(struct ski_learned_channels *learned, const skua_msg *msg);

@@ -91,6 +91,7 @@ struct ski_learned_channels {
     unsigned                     layouts, copies; /* copies: all that were ever made */
     uint64_t                     filled;          /* messages whose data was copied to a slot */
     struct ski_learned_incoming *incoming;        /* packets whose data is arriving in a slot */
+    struct ski_learned_channel  *unused;          /* channels from other hosts without an element */
 };
 
 _Static_assert(SKI_LEARNED_SLOTS == SKI_LEARNED_LINES &&
