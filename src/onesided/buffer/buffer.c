@@ -366,13 +366,14 @@ static void buffer_ask(struct ski_pe *self, const struct ski_buffer_packet *pack
  * are not copied into one message: their target is registered first. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
+    bool eager = buffer_by_eager(&packet->from, &packet->to, packet->bytes);
+
     if (!packet->once && buffer_by_packet(packet->bytes) &&
         ski_buffer_data_send_uncopied(self, &packet->from, &packet->to, packet->bytes))
         return;
-    if (packet->to.held || packet->once)
+    if (packet->once || (packet->to.held && !eager))
         buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
-    else if (packet->verb == SKI_BUFFER_FETCH &&
-             !buffer_by_eager(&packet->from, &packet->to, packet->bytes))
+    else if (packet->verb == SKI_BUFFER_FETCH && !eager)
         buffer_ask(self, packet);
     else
         ski_buffer_data_send(self, &packet->from, &packet->to, packet->bytes);
