@@ -101,6 +101,26 @@ static bool am_gather_all(struct ski_am_gather *g)
     return true;
 }
 
+/* Adds the blocks of a list of offsets, each of which fits in a packet with others. */
+static bool am_gather_indexed(struct ski_am_gather *g)
+{
+    const struct ski_datatype *type   = &g->op->datatype;
+    const ptrdiff_t           *local  = type->indexed.local;
+    const ptrdiff_t           *remote = type->indexed.remote;
+    size_t                     bytes  = type->bytes;
+
+    for (size_t i = 0; i < type->count; i++) {
+        ptrdiff_t behind = (ptrdiff_t)(i * bytes); /* where one side has no offsets */
+
+        if ((g->run_count == g->runs_max || g->bytes + bytes > g->limit) && !am_gather_next(g))
+            return false;
+        g->runs[g->run_count++] = (struct ski_am_local_run){
+            type->local + (local ? local[i] : behind), remote ? remote[i] : behind, bytes, 1, 0, 0};
+        g->bytes += bytes;
+    }
+    return true;
+}
+
 /* Frees the memory for the runs of a long list. */
 static void am_gather_free_runs(struct ski_am_gather *g)
 {
@@ -120,7 +140,10 @@ static bool am_gather_list(struct ski_am_gather *g)
         return am_gather_all(g);
     g->runs     = ski_malloc(SKI_AM_RUNS_MAX * sizeof *g->runs);
     g->runs_max = SKI_AM_RUNS_MAX;
-    all         = am_gather_all(g);
+    all         = type->kind == SKI_DATATYPE_INDEXED && g->skip == 0 && type->bytes > 0 &&
+                  type->bytes <= ski_config.pack_max && type->bytes <= g->limit
+                      ? am_gather_indexed(g)
+                      : am_gather_all(g);
     if (all)
         return true; /* with the rest, which the caller sends */
     ski_assert(g->run_count == 0);
