@@ -41,6 +41,9 @@ static const size_t bandwidth_sizes[] = {4096, 65536, 1048576, 4194304};
 static const size_t patch_sizes[]  = {32, 512, 8192, 131072, 2097152}; /* of 2 to 512 rows */
 static const size_t behind_sizes[] = {8, 64, 1024, 4096, 16384, 65536};
 
+static const size_t inflight_numbers[] = {10, 100, 1000, 10000, 100000};
+
+#define INFLIGHTS  (sizeof inflight_numbers / sizeof *inflight_numbers)
 #define PATCHES    (sizeof patch_sizes / sizeof *patch_sizes)
 #define BEHINDS    (sizeof behind_sizes / sizeof *behind_sizes)
 #define LATENCIES  (sizeof latency_sizes / sizeof *latency_sizes)
@@ -312,6 +315,8 @@ static const size_t *bench_network_sizes_of(const char *metric, size_t *count)
         return *count = PATCHES, patch_sizes;
     if (strncmp(metric, "behind_", 7) == 0)
         return *count = BEHINDS, behind_sizes;
+    if (strncmp(metric, "inflight_", 9) == 0)
+        return *count = INFLIGHTS, inflight_numbers;
     if (strstr(metric, "_gbs"))
         return *count = BANDWIDTHS, bandwidth_sizes;
     return *count = LATENCIES, latency_sizes;
@@ -333,7 +338,7 @@ static void bench_network_print_columns(const struct results *r, const char *met
 {
     bool shown[SERIES];
 
-    printf("%9s", "bytes");
+    printf("%9s", sizes == inflight_numbers ? "puts" : "bytes");
     for (size_t c = 0; c < SERIES; c++) {
         shown[c] = bench_network_has_metric(r, series[c], metric, sizes, count);
         if (shown[c])
@@ -387,6 +392,7 @@ static const struct {
     {"Get behind 8 pending puts, partial order, microseconds", "behind_partial_us", false},
     {"Get behind 8 pending puts, strict order (MPI_Put, flush, MPI_Get, flush), microseconds",
      "behind_strict_us", false},
+    {"Put of 8 bytes while so many are in flight, microseconds", "inflight_us", false},
     {"Round trip through channels, microseconds", "channel_us", false},
     {"Round trip through channels into malloc() memory, microseconds", "channel_heap_us", false},
     {"Round trip of entry calls, copied in and out, microseconds", "channel_entry_us", false},
@@ -507,6 +513,7 @@ static void bench_network_print_mpi_goals(const struct results *r, const char *m
         {"get of a patch", "patch_get_us"},
         {"accumulate of a patch", "patch_acc_us"},
         {"get behind puts, strict", "behind_strict_us"},
+        {"small put, by number in flight", "inflight_us"},
     };
 
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
@@ -535,6 +542,10 @@ static void bench_network_print_goals(const struct results *r)
             else if (strstr(series[c], mpis[i]))
                 bench_network_print_against(r, series[c], "message_us", mpis[i], "message_us",
                                             "message", 1.3);
+        bench_print_goal("small put, 100000 / 10 in flight",
+                         bench_ratio(results_get(r, series[c], 100000, "inflight_us"),
+                                     results_get(r, series[c], 10, "inflight_us")),
+                         "<=", 1);
         network_zcopy_print_goals(r, series[c]);
     }
     bench_print_goals_head("Goals, start-up of 64 processes, seconds");
