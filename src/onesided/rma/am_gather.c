@@ -184,16 +184,27 @@ static size_t am_gather_limit(bool remote_host)
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
-/* Returns whether the data of a put are sent from where they lie: they are then in use until the
- * operation is complete, which a blocking call waits for unless it hands off.  An operation with a
- * local completion wants its memory back earlier: the data are copied. */
+/* Returns the bytes that lie side by side at the origin; 0: they do not. */
+static size_t am_gather_packed_bytes(const struct ski_datatype *type)
+{
+    if (type->kind == SKI_DATATYPE_CONTIGUOUS)
+        return type->bytes;
+    return type->kind == SKI_DATATYPE_STRIDED && type->strided.levels == 1 &&
+                   type->strided.local[0] == (ptrdiff_t)type->bytes
+               ? type->bytes * type->strided.count[0]
+               : 0;
+}
+
+/* Returns whether the data of a put or accumulate are sent from where they lie: they are then in
+ * use until the operation is complete, which a blocking call waits for unless it hands off.  An
+ * operation with a local completion wants its memory back earlier: the data are copied. */
 static bool am_gather_is_uncopied(const struct ski_rma_op *op, bool remote_host,
                                   const skua_rma_params *params)
 {
-    return !(params && params->local.kind) && remote_host && op->verb == SKI_RMA_PUT &&
-           op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
-           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST && !ski_config.local_completion &&
-           ski_zcopy_send_supported();
+    return !(params && params->local.kind) && remote_host &&
+           (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_ACCUMULATE) &&
+           am_gather_packed_bytes(&op->datatype) >= SKI_ZCOPY_SEND_LEAST &&
+           !ski_config.local_completion && ski_zcopy_send_supported();
 }
 
 /* Returns whether the target may send the data of a get from where they lie, which takes a while:
