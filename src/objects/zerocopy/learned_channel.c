@@ -311,7 +311,7 @@ struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *objec
     const struct ski_inplace   *inplace = ski_inplace_of(msg);
     struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
 
-    if (SKI_UNLIKELY(!channel && ski_self->net))
+    if (SKI_UNLIKELY(!channel && ski_self->net && inplace->number > 0))
         channel = ski_learned_net_channel(learned_channel_state_of(ski_self), object, msg);
     if (!channel) {
         learned_channel_bypassed(object, msg);

@@ -79,8 +79,7 @@ struct ski_learned_channel *ski_learned_net_channel(struct ski_learned_channels 
     const struct ski_inplace   *inplace = ski_inplace_of(msg);
     struct ski_learned_channel *channel;
 
-    if (inplace->number == 0 || inplace->head > SKI_LEARNED_HEAD ||
-        ski_job_index(ski_self->job, msg->source) >= 0)
+    if (inplace->head > SKI_LEARNED_HEAD || ski_job_index(ski_self->job, msg->source) >= 0)
         return NULL;
     channel = learned_net_find(learned, object, msg->source, msg->handler,
                                ski_inplace_head(inplace), inplace->head);

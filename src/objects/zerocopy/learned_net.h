@@ -27,8 +27,8 @@ struct ski_placement;
 #define SKI_LEARNED_NET_LEAST                                                                      \
     4096 /* bytes of data from which on messages to other hosts are numbered */
 
-/** Returns the channel of @p object for a message from another host, which is made if it is new and
- *  has no object then.  NULL: the message has no number, or comes from this host. */
+/** Returns the channel of @p object for a numbered message, which is made if it is new and has no
+ *  object then.  NULL: the message comes from this host, or the element has too many channels. */
 struct ski_learned_channel *ski_learned_net_channel(struct ski_learned_channels *learned,
                                                     const struct ski_object     *object,
                                                     const skua_msg              *msg);
