@@ -65,7 +65,8 @@ static inline void ski_deferred_ack_pass(struct ski_deferred_ack *ack, struct sk
         ski_deferred_ack_consider(ack, self, idle);
 }
 
-/** Called when the message that has just run was a reply, of which it is known that it was short. */
+/** Called when the message that has just run was a reply, of which it is known that it was short.
+ */
 static inline void ski_deferred_ack_uncount(struct ski_deferred_ack *ack)
 {
     if (ack->passes > 0)
